@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Old Nodes must be able to parse this file, and what it imports at the top, to be told that they are too old: hence
-// the module names without "node:" and the program itself by dynamic import.
+// Old versions of Node must be able to parse this file and its static imports, so that it can say that they are too old.
+// Therefore module names have no "node:" prefix, and the program itself is loaded by a dynamic import.
 import { existsSync, readFileSync } from 'fs'
 import { createRequire } from 'module'
 import { whyNodeCannotRun } from './node-check.ts'
 
-/** Read as a file: asking the package itself would load the addon. */
+/** Reads the version from the package's file, because importing the package would load the addon. */
 function versionOfPackage(name: string): string | null {
   const folders = createRequire(import.meta.url).resolve.paths(name) || []
   const file = folders.map((folder) => `${folder}/${name}/package.json`).find((path) => existsSync(path))
@@ -22,11 +22,11 @@ const refusal = whyNodeCannotRun({
 const argv = process.argv.slice(2)
 
 /**
- * Where the words surely ask for a daemon: its thread takes longest to load, and begins before anything else. Who tells
- * the program to stop while it loads has it stopped: nothing was made yet.
+ * If the arguments surely start a daemon, its writer's thread starts before anything else, because it takes longest to
+ * load. A signal during loading ends the program at once: nothing was created yet.
  */
 function startEarly() {
-  // Without a command it is one, too; a word that is no option may be one's value, or a command.
+  // Without a command the daemon starts too. A word that is not an option may be a command, or the value of an option.
   const isDaemon = argv[0] === 'serve' || argv[0] === 'demo' || argv.every((word) => word.startsWith('--'))
   if (!isDaemon || argv.some((word) => word === '--help' || word === '-h' || word === '--version')) return null
   process.on('SIGINT', () => process.exit(0)).on('SIGTERM', () => process.exit(0))

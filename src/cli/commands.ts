@@ -3,10 +3,10 @@ import type { Place, Session } from './session.ts'
 
 type Add = (program: Command, session: Session, place: Place) => void
 
-/** What runs where no command is named. */
+/** The default command. */
 const SERVE = 'serve'
 
-/** Every command in the order of the help, and how it is loaded: a search has no use for what a doctor needs. */
+/** Every command in the order of the help, with its loader. Only the code of the used command is loaded. */
 const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] = [
   [SERVE, async () => (await import('./commands/serve.ts')).addServeCommand],
   ['demo', async () => (await import('./commands/demo.ts')).addDemoCommand],
@@ -28,8 +28,8 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
 ]
 
 /**
- * Adds the commands. Whole are those that the words may mean: any that they name, all where help is asked for, which
- * lists them with their arguments, and the one that runs where none is named. Of the others the program knows the name.
+ * Adds the commands. Loaded are the default command and every command whose name is among the arguments. For help, which
+ * lists all of them with their arguments, all are loaded. For the others only the name is added.
  */
 export async function addCommands(
   program: Command,

@@ -11,22 +11,22 @@ import type { Session } from './session.ts'
 import type { World } from './world.ts'
 
 /**
- * Runs one command line and gives the exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 another daemon owns
- * the data folder. All output has left the process by then.
+ * Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 another cursordex uses
+ * the data folder. All output is written by then.
  */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   let settings: Settings | null = null
   const session = openSession(world, argv, (loaded) => {
     settings = loaded
   })
-  // Commander writes without waiting; what it has to say is kept until it can be waited for.
+  // Commander writes without waiting. Its output is collected here and written at the end.
   const help: string[] = []
   try {
     const program = await programFor(session, world, argv, help)
     await program.parseAsync(withHelp(argv, program), { from: 'user' })
     return 0
   } catch (error) {
-    return await tell(endingOf(error, help.join(''), isDebugging(settings, argv)), session)
+    return await printEnding(endingOf(error, help.join(''), isDebugging(settings, argv)), session)
   }
 }
 
@@ -38,7 +38,7 @@ async function programFor(session: Session, world: World, argv: readonly string[
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => help.push(text),
-      // Only `cursordex help nonsense` gets here, with the help of the whole program: too much for one mistake.
+      // Only `cursordex help nonsense` gets here, with the help of the whole program. That is too much for one mistake.
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => session.screen.width ?? 80,
@@ -52,14 +52,14 @@ async function programFor(session: Session, world: World, argv: readonly string[
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
 }
 
-/** Commander's own `help` knows the commands, and not those below them. */
+/** Commander's own `help` knows the commands, but not their subcommands. */
 function withHelp(argv: readonly string[], program: Command): string[] {
   const [first, name, ...below] = argv
   const isBelow = first === 'help' && below.length > 0 && program.commands.some((command) => command.name() === name)
   return isBelow ? [...argv.slice(1), '--help'] : [...argv]
 }
 
-/** What a run that did not come to its end has left to say. */
+/** The exit code and the last output of a run that was interrupted by an error. */
 interface Ending {
   readonly exitCode: number
   readonly out?: string
@@ -79,13 +79,13 @@ function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
   return { exitCode: 1, err: bugReport(error, hasStack) }
 }
 
-async function tell(ending: Ending, session: Session): Promise<number> {
+async function printEnding(ending: Ending, session: Session): Promise<number> {
   try {
     if (ending.out !== undefined) await session.print(ending.out)
     if (ending.err !== undefined) await session.note(ending.err)
   } catch (error) {
-    // Where nobody is left to read it, the exit code still tells.
-    if (error instanceof UserError && ending.out !== undefined) return tell(endingOf(error, '', false), session)
+    // If the output cannot be written, the exit code still shows the result.
+    if (error instanceof UserError && ending.out !== undefined) return printEnding(endingOf(error, '', false), session)
     if (!(error instanceof PipeClosed)) throw error
   }
   return ending.exitCode
@@ -102,7 +102,7 @@ function usageSentence({ code, message }: CommanderError): string {
 
 function bugReport(error: unknown, hasStack: boolean): string {
   const message = error instanceof Error ? error.message : String(error)
-  const line = `This is a bug in cursordex: ${printableLine(message)}. Please report it with what --log-level debug adds.\n`
+  const line = `This is a bug in cursordex: ${printableLine(message)}. Please report it, with the output of --log-level debug.\n`
   const stack = hasStack && error instanceof Error ? error.stack : undefined
   return stack === undefined ? line : `${line}${printable(stack)}\n`
 }

@@ -10,14 +10,14 @@ import { printable } from '../text/printable.ts'
 import type { World } from './world.ts'
 
 /**
- * The world the program runs in when a person starts it.
+ * The context of the program when a person starts it.
  * @param earlyThread the daemon's writer thread, if it was started before anything else
  */
 export function processContext(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
   const version = installedVersion()
   const note = (text: string): void => {
-    // It may name a folder of Cursor's, or tell what stands in it.
+    // The text may contain names of folders or text from Cursor.
     stderr.write(`${printable(text)}\n`)
   }
   return {
@@ -46,14 +46,14 @@ async function startThread(): Promise<Worker> {
   return startWriterThread()
 }
 
-/** How long a command waits for whoever holds the lock: a daemon that starts, or a command that reads Cursor itself. */
+/** How long a command waits for the lock: a starting daemon may have it, or a command that reads Cursor. */
 const LOCK_WAIT_MS = 30_000
 
-/** So often in a row one that began long ago gives no answer, a second each, before it is told: it may be busy. */
+/** A running daemon may be busy. It is reported after this many requests in a row, one second each, without an answer. */
 const SILENCES_MAX = 5
 
-/** A daemon that holds the lock and does not answer yet may be starting: it is asked again before each try. */
-async function openAnswers(settings: Settings, world: InlineContext): Promise<Answers> {
+/** A daemon that has the lock and does not answer yet may be starting, so it is asked again before each attempt. */
+async function openAnswers(settings: Settings, context: InlineContext): Promise<Answers> {
   const { daemonAnswers, findSilentDaemon } = await import('./client/client.ts')
   const endAtMs = Date.now() + LOCK_WAIT_MS
   for (let silences = 0; ;) {
@@ -61,7 +61,7 @@ async function openAnswers(settings: Settings, world: InlineContext): Promise<An
     if (answers !== null) return answers
     try {
       const { engineAnswers } = await import('./client/engine-answers.ts')
-      return await engineAnswers(settings, world)
+      return await engineAnswers(settings, context)
     } catch (error) {
       const isHeld = error instanceof UserError && error.code === 'already-running'
       if (!isHeld || Date.now() > endAtMs) throw error
@@ -76,7 +76,7 @@ const daemonSilent = (dataDir: string, pid: number): UserError =>
   new UserError(
     'daemon-silent',
     `The daemon of the data folder ${dataDir} (process ${pid}) runs and does not answer.`,
-    'It may be suspended, or very busy: try again, or end that process and start it anew.',
+    'It may be suspended or very busy. Try again, or end the process and start the daemon again.',
     { exitCode: 3 },
   )
 

@@ -5,23 +5,23 @@ import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
 
-/** What runs beside the daemon. */
+/** Something that runs beside the daemon. */
 export interface Companion {
-  /** Before the daemon starts; a signal to stop is heard already. */
+  /** Is called before the daemon starts. Signals are handled already. */
   setUp(): void
-  /** The daemon listens. Done when there is nothing more to tell, or when `isStopping` says so. */
+  /** Is called when the daemon listens. Resolves when its output is complete, or soon after `isStopping` returns true. */
   started(settings: Settings, isStopping: () => boolean): Promise<void>
 }
 
 /**
- * Runs the daemon in the foreground until SIGINT or SIGTERM; both stop it cleanly within two seconds.
- * @throws UserError where it cannot start, or go on
+ * Runs the daemon in the foreground until SIGINT or SIGTERM. Both stop it cleanly within two seconds.
+ * @throws UserError if it cannot start or cannot continue
  */
-export async function serveForever(settings: Settings, world: DaemonContext, companion?: Companion): Promise<void> {
-  // While it waits, and holds nothing, a signal ends it as it ends any program.
+export async function serveForever(settings: Settings, context: DaemonContext, companion?: Companion): Promise<void> {
+  // While it waits it has nothing open, and a signal ends it like any program.
   await waitUntilRead(settings.dataDir, () =>
-    createLog(settings.log.level, world.stderr).info(
-      'A command is reading Cursor into this data folder: waiting until it is done.',
+    createLog(settings.log.level, context.stderr).info(
+      'A command is reading Cursor into this data folder. Waiting until it is done.',
     ),
   )
   let isStopping = false
@@ -30,12 +30,12 @@ export async function serveForever(settings: Settings, world: DaemonContext, com
       isStopping = true
       resolve()
     }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) hearInstead(signal, stop)
-    // A terminal that closes. A daemon may have been told to outlive it (nohup); what runs beside one is to be put away.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) replaceListeners(signal, stop)
+    // The terminal closed. A plain daemon may be meant to continue (nohup). A companion must clean up.
     if (companion !== undefined) process.on('SIGHUP', stop)
   })
   companion?.setUp()
-  const start = (): Promise<Daemon> => startDaemon(settings, world)
+  const start = (): Promise<Daemon> => startDaemon(settings, context)
   const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
   if (daemon === null) return
   let exitCode = 0
@@ -46,18 +46,18 @@ export async function serveForever(settings: Settings, world: DaemonContext, com
     exitCode = 1
     throw error
   } finally {
-    // A pass in the middle of a long step is let go: its transaction never happened.
+    // A pass in a long step is interrupted. Its transaction is rolled back.
     setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
 }
 
 /**
- * In place of who would end the process at once while it loads. Added before the other is removed: where nobody listens,
- * be it for a moment, a signal that is on its way is lost.
+ * Replaces the listener that ends the process at once while it loads. The new one is added first: a signal that arrives
+ * while nobody listens is lost.
  */
-function hearInstead(signal: NodeJS.Signals, heard: () => void): void {
-  const before = process.listeners(signal)
-  process.on(signal, heard)
-  for (const other of before) process.off(signal, other)
+function replaceListeners(signal: NodeJS.Signals, listener: () => void): void {
+  const former = process.listeners(signal)
+  process.on(signal, listener)
+  for (const other of former) process.off(signal, other)
 }

@@ -6,17 +6,15 @@ import type { Executor } from '../engine/executor/executor.ts'
 import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
 import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
-import { misconfiguredFolders } from '../engine/misconfigured-folders.ts'
+import { misconfiguredFolders } from '../engine/source-reasons.ts'
 import { isDamage } from '../mirror/maintenance/check-pages.ts'
 import { disabledKindsOf, type Settings } from '../settings.ts'
 import { Estimation } from './estimation/estimation.ts'
 import { Indexing } from './follow/indexing.ts'
-import { restoreIntoMirror } from './follow/restore-into.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
-import { requireScopes } from './lifecycle/job-scopes.ts'
 import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
 import { ProgressLine } from './lifecycle/progress-line.ts'
-import { startupWarnings } from './lifecycle/startup-warnings.ts'
+import { requireScopes, startupWarnings } from './lifecycle/startup-checks.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
 import { EventHub } from './server/event-hub.ts'
 import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
@@ -39,12 +37,12 @@ export interface Daemon {
   stop(): Promise<void>
 }
 
-/** How long the start waits for a command that reads Cursor itself and holds the lock. */
+/** How long the start waits for a command that reads Cursor without a daemon and has the lock. */
 const LOCK_WAIT_MS = 1500
 
 /**
  * Starts the daemon: folder, lock, mirror, HTTP. Resolves when the port is open and printed on stdout.
- * @throws UserError for everything outside the program that can prevent a start
+ * @throws UserError for every cause outside the program that can prevent a start
  */
 export async function startDaemon(settings: Settings, context: DaemonContext): Promise<Daemon> {
   process.umask(0o077)
@@ -57,11 +55,13 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   const { userDirs, homes } = settings.cursor
   const progress = new ProgressLine(context.stderr)
   try {
-    // First, so that no request is answered from a mirror that is being made or is not ours.
+    // This comes first, so that no request is answered from a mirror that is being created or is not ours.
     await indexing.open()
+    // The token exists before the port is open, so that a client that sees the port can read it.
+    const token = asksForToken(settings) ? readToken(dataDir) : null
     const server = await listen(settings.http.host, settings.http.port, async (hosts) => {
       const { answerFrom } = await import('./server/answer.ts')
-      return answerFrom(apiContext(parts, hosts))
+      return answerFrom(apiContext(parts, hosts, token))
     })
     const folder = new DataFolderMonitor(dataDir, lock, {
       pid: process.pid,
@@ -70,7 +70,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
       version: context.version,
     })
     context.stdout.write(`cursordex listening on ${server.url}\n`)
-    const warnings = startupWarnings([...userDirs, ...homes], asksForToken(settings))
+    const warnings = startupWarnings([...userDirs, ...homes], token !== null)
     for (const sentence of [...warnings, ...misconfiguredFolders(userDirs)]) log.warn(sentence)
     const following = followCursor(parts, server, progress)
     estimation.begin()
@@ -85,7 +85,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
         await server.close()
         reader.close()
         await Promise.all(ended)
-        // The writer closes last: then SQLite empties its WAL, and the mirror is one file again.
+        // The writer closes last. Then SQLite empties its WAL, and the mirror is a single file again.
         await indexing.stop()
         lock.release()
       },
@@ -100,21 +100,21 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
 }
 
 /**
- * Starts to follow Cursor, and after the first order everything that has a schedule: loading that and the HTTP side takes
- * some 50 ms, during which the writer would wait.
+ * Starts to monitor Cursor. After the first order it starts the schedule and loads the HTTP side: that takes about 50 ms,
+ * during which the writer would otherwise wait.
  */
 function followCursor(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
   const { indexing, engine } = parts
   let schedule: Schedule | null = null
   let isStopped = false
-  const goOn = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     await indexing.start()
     if (isStopped) return
     schedule = scheduleTasks(parts, progress)
     server.makeReady()
     await engine.purging.resume()
   }
-  void goOn()
+  void start()
   return {
     stop() {
       isStopped = true
@@ -136,7 +136,7 @@ interface Parts {
   readonly startedAtMs: number
 }
 
-/** Makes the parts. None of them starts to work by that. */
+/** Creates the parts. None of them starts to work yet. */
 function assemble(settings: Settings, context: DaemonContext): Parts {
   const startedAtMs = context.now()
   const now = (): number => context.now()
@@ -156,10 +156,7 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     zone: () => context.zone(),
     now,
     writer: indexing.writer,
-    passes: {
-      sync: (options) => indexing.sync(options),
-      restore: (order, onProgress) => restoreIntoMirror(indexing, path, order, onProgress),
-    },
+    passes: indexing,
     mirror: () => reader.open(),
     readers,
     renewReaders: () => {
@@ -169,8 +166,8 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
         one.reopen()
       }
     },
-    tell: (data) => hub.send('archive', data),
-    say: (level, sentence) => log[level](sentence),
+    publish: (data) => hub.send('archive', data),
+    log: (level, sentence) => log[level](sentence),
     later: (act, delayMs) => indexing.later(act, delayMs),
   })
   const estimation = new Estimation(settings.tokens.estimate, {
@@ -179,7 +176,7 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     later: (act, delayMs) => indexing.later(act, delayMs),
     executor,
     save: (estimates) => indexing.writer.saveEstimates(estimates),
-    // An archive or a purge takes as much memory as the count.
+    // An archive or a purge takes as much memory as counting.
     isResting: () => indexing.isResting && !engine.archives.isBusy,
     isSearching: () => executor.isSearching,
     onDamage: () => indexing.onDamage('none'),
@@ -190,21 +187,19 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
 
 function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: ProgressLine): Schedule {
   return startSchedule({
-    // Both take as much memory as a search process, and there is memory for one of them.
+    // Each of these takes as much memory as a search process, and there is memory for one of them.
     checkTermsIfDue: () => (estimation.isAtWork || engine.archives.isBusy ? undefined : indexing.checkTermsIfDue()),
     reconcile: () => indexing.reconcileChanged(),
-    // Nothing is archived before the mirror was checked.
+    // Archives are made only after the mirror was checked.
     archive: () => (indexing.state === 'starting' ? undefined : engine.archiveSchedule.tick()),
     showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,
     onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'scheduled task failed'),
   })
 }
 
-/** What the HTTP side gets: the engine, and what the daemon knows of itself. */
-function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiContext {
+/** The context of the HTTP side: the engine, and the state of the daemon. */
+function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
   const { settings, context, executor, log, hub, indexing, engine, estimation, startedAtMs } = parts
-  const tokenRequired = asksForToken(settings)
-  const token = tokenRequired ? readToken(settings.dataDir) : null
   const live = (): LiveState => ({
     state: indexing.state,
     reasons: indexing.reasons,
@@ -219,7 +214,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts): ApiContext {
   return {
     ...engine.api(),
     startedAt: new Date(startedAtMs).toISOString(),
-    access: { token, tokenRequired, allowedHosts },
+    access: { token, tokenRequired: token !== null, allowedHosts },
     live,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {

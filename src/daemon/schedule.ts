@@ -1,13 +1,13 @@
-export interface Rhythms {
-  /** Every ten minutes: all keys of what changed are compared with the mirror. */
+export interface ScheduledTasks {
+  /** Runs every ten minutes: compares all keys of sources that changed. */
   reconcile(): void
-  /** Asked every ten minutes; what is due once a week knows when it was last done. */
+  /** Runs every ten minutes. It checks once a week. */
   checkTermsIfDue(): void
-  /** Every minute: a job that is due knows it. */
+  /** Runs every minute. It starts the archive jobs that are due. */
   archive(): void
-  /** Twice a second; null where nobody looks: a daemon at rest should not be woken for it. */
+  /** Runs twice a second. Null if nobody sees it, so that a daemon at rest is not woken for it. */
   readonly showProgress: (() => void) | null
-  /** One of these failed; the others go on, and it is asked again. */
+  /** Is called if a task fails. The other tasks continue, and the failed one runs again at its next time. */
   onFault(error: unknown): void
 }
 
@@ -19,15 +19,15 @@ const MINUTE_MS = 60_000
 const TEN_MINUTES_MS = 10 * MINUTE_MS
 
 /**
- * Everything the daemon does at a rhythm, at full minutes of the clock. None of them is waited for longer than a minute,
- * and none is made up for: a clock that is set, be it by years, and a machine that slept cost that minute and no more.
+ * Runs the daemon's regular tasks at full minutes of the clock. The next timer is at most a minute away, and missed times
+ * are not made up. So a clock that is changed by years, or a machine that slept, delays the tasks by a minute at most.
  */
-export function startSchedule(rhythms: Rhythms): Schedule {
+export function startSchedule(tasks: ScheduledTasks): Schedule {
   const attempt = (act: () => void): void => {
     try {
       act()
     } catch (error) {
-      rhythms.onFault(error)
+      tasks.onFault(error)
     }
   }
   let minute: NodeJS.Timeout
@@ -35,9 +35,9 @@ export function startSchedule(rhythms: Rhythms): Schedule {
   const onMinute = (): void => {
     armMinute()
     const [tensNow, fivesNow] = periodsAt(Date.now())
-    if (tensNow !== tens) attempt(() => rhythms.reconcile())
-    attempt(() => rhythms.archive())
-    if (fivesNow !== fives) attempt(() => rhythms.checkTermsIfDue())
+    if (tensNow !== tens) attempt(() => tasks.reconcile())
+    attempt(() => tasks.archive())
+    if (fivesNow !== fives) attempt(() => tasks.checkTermsIfDue())
     tens = tensNow
     fives = fivesNow
   }
@@ -45,7 +45,7 @@ export function startSchedule(rhythms: Rhythms): Schedule {
     minute = setTimeout(onMinute, MINUTE_MS - (Date.now() % MINUTE_MS))
   }
   armMinute()
-  const progress = rhythms.showProgress === null ? undefined : setInterval(rhythms.showProgress, 500)
+  const progress = tasks.showProgress === null ? undefined : setInterval(tasks.showProgress, 500)
   return {
     stop() {
       clearTimeout(minute)
@@ -54,7 +54,7 @@ export function startSchedule(rhythms: Rhythms): Schedule {
   }
 }
 
-/** The ten minutes that a time lies in, from the full hour on, and from five past on: what is done in each lies apart. */
+/** The ten-minute period of a time, counted from the full hour, and from five past, so that two tasks never coincide. */
 const periodsAt = (nowMs: number): readonly [tens: number, fives: number] => [
   Math.floor(nowMs / TEN_MINUTES_MS),
   Math.floor((nowMs + TEN_MINUTES_MS / 2) / TEN_MINUTES_MS),

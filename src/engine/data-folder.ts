@@ -16,7 +16,7 @@ import { isSystemLitter } from '../model/system-litter.ts'
 import { UserError } from '../model/user-error.ts'
 
 /**
- * Makes the folder that holds mirror, lock and token, for this user alone.
+ * Creates the folder for the mirror, the lock and the token. Only this user can open it.
  * @throws UserError `foreign-data-folder`, `foreign-data-file`, `shared-data-folder`, `no-data-folder` or
  *   `readonly-data-folder`
  */
@@ -25,7 +25,7 @@ export function prepareDataFolder(dataDir: string): void {
     makeFolder(dataDir)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new UserError('no-data-folder', `The data folder ${dataDir} cannot be made: ${reason}.`, OTHER_FOLDER, {
+    throw new UserError('no-data-folder', `The data folder ${dataDir} cannot be created: ${reason}.`, OTHER_FOLDER, {
       cause: error,
     })
   }
@@ -51,31 +51,31 @@ export function prepareDataFolder(dataDir: string): void {
 
 const isReadOnly = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EROFS'
 
-/** Such as a backup that is mounted, or a disk that the system found faulty. */
+/** For example on a mounted backup, or on a disk that the system found faulty. */
 const readOnly = (dataDir: string, cause: unknown): UserError =>
   new UserError(
     'readonly-data-folder',
-    `The data folder ${dataDir} lies on a disk that can only be read.`,
-    'Mount it writable, or copy the folder and name the copy with --data-dir.',
+    `The data folder ${dataDir} is on a read-only disk.`,
+    'Mount the disk writable, or copy the folder and name the copy with --data-dir.',
     { cause },
   )
 
 const OTHERS = 0o077
 
-/** Closing a folder such as `/tmp`, or one of a project, to all others would take from them what is theirs. */
+/** Refuses a folder such as `/tmp` or a project's: closing it would lock others out of their own files. */
 function refuseShared(dataDir: string): void {
   const names = readdirSync(dataDir)
-  // On some systems a person's settings lie there too, and before anything else does.
+  // On some systems the user's config file is in this folder too, and was there first.
   const foreign = names.find((name) => !HARMLESS.has(name) && !isSystemLitter(name) && !name.endsWith('.json'))
   if (foreign === undefined || names.some((name) => OWN_FILES.includes(name))) return
   throw new UserError(
     'shared-data-folder',
-    `The folder ${dataDir} is open to others and holds what is not of cursordex, such as ${foreign}.`,
-    'Choose an empty folder, or one that is not there yet, with --data-dir: it is closed to all but you.',
+    `Other users can open the folder ${dataDir}, and it contains files that are not from cursordex, such as ${foreign}.`,
+    'Choose an empty or a new folder with --data-dir. cursordex closes it to everybody but you.',
   )
 }
 
-/** Our own folder, and what a disk is made with. */
+/** Our own folder, and a folder that every new disk has. */
 const HARMLESS = new Set(['archives', 'lost+found'])
 
 const OWN_FILES = [
@@ -89,8 +89,8 @@ const OWN_FILES = [
 ]
 
 /**
- * A file that was brought back from a backup may be somebody else's, or not to be written: SQLite makes what stands
- * beside a database with the database's own mode, and is then kept from writing by that.
+ * A file that was restored from a backup may belong to another user or be read-only. SQLite gives the WAL the mode of its
+ * database, so a read-only database would also get a WAL that SQLite cannot write.
  */
 function makeOurs(path: string, us: number): void {
   const stat = statSync(path, { throwIfNoEntry: false })
@@ -99,13 +99,13 @@ function makeOurs(path: string, us: number): void {
     throw new UserError(
       'foreign-data-file',
       `The file ${path} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`,
-      'Have it given to you (chown), or choose another folder with --data-dir.',
+      'Change its owner (chown), or choose another folder with --data-dir.',
     )
   }
   chmodSync(path, 0o600)
 }
 
-/** One level at a time: below some folders of the system, Node's own recursion never ends. */
+/** Creates one level at a time: below some system folders Node's own recursive mode never returns. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   const parent = dirname(path)
@@ -113,16 +113,16 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // A command that starts in the same moment may have made it.
+    // A command that starts at the same time may have created it.
     if (!existsSync(path)) throw error
   }
 }
 
-const OTHER_FOLDER = 'Choose a folder of your own with --data-dir.'
+const OTHER_FOLDER = 'Choose another folder with --data-dir.'
 
 export const mirrorPath = (dataDir: string): string => join(dataDir, 'mirror.db')
 
-/** What `daemon.json` tells other programs: `pid` is the process to signal. */
+/** The contents of `daemon.json`, for other programs. `pid` is the process to signal. */
 export interface DaemonFile {
   readonly pid: number
   readonly url: string
@@ -133,22 +133,22 @@ export interface DaemonFile {
 const daemonFile = (dataDir: string): string => join(dataDir, 'daemon.json')
 
 /**
- * Written beside and renamed: a reader sees the old file or the new one, whole. It names the folder that it is written
- * in, so that in a copy of that folder it names no daemon.
+ * Writes `daemon.json`. A reader sees either the whole old file or the whole new one. The file contains the identity of
+ * its folder, so a copy of the folder does not point to the daemon.
  */
-export function writeDaemonFile(dataDir: string, told: DaemonFile): void {
-  writePrivately(daemonFile(dataDir), `${JSON.stringify({ ...told, folder: identityAt(dataDir) }, null, 2)}\n`)
+export function writeDaemonFile(dataDir: string, content: DaemonFile): void {
+  writePrivately(daemonFile(dataDir), `${JSON.stringify({ ...content, folder: identityAt(dataDir) }, null, 2)}\n`)
 }
 
 export const hasDaemonFile = (dataDir: string): boolean => existsSync(daemonFile(dataDir))
 
-/** Whether it names a process that lives: half a file, or a dead one's, names none. */
+/** True if `daemon.json` names a running process. */
 export function namesLivingDaemon(dataDir: string): boolean {
   try {
     const { pid } = JSON.parse(readFileSync(daemonFile(dataDir), 'utf8')) as Partial<DaemonFile>
     return typeof pid === 'number' && pid > 0 && process.kill(pid, 0)
   } catch (error) {
-    // It lives, as another user.
+    // EPERM: the process runs as another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
@@ -157,7 +157,7 @@ export function removeDaemonFile(dataDir: string): void {
   rmSync(daemonFile(dataDir), { force: true })
 }
 
-/** The bearer token of this data folder; made on first use. */
+/** The bearer token of this data folder. It is created on first use. */
 export function readToken(dataDir: string): string {
   const path = join(dataDir, 'token')
   if (existsSync(path)) {
@@ -170,13 +170,14 @@ export function readToken(dataDir: string): string {
   return token
 }
 
+/** Writes a file that only this user can read. It is written under another name first, so no reader sees half of it. */
 export function writePrivately(path: string, text: string): void {
-  const beside = `${path}.${process.pid}.new`
+  const temporary = `${path}.${process.pid}.new`
   try {
-    writeFileSync(beside, text, { mode: 0o600 })
-    renameSync(beside, path)
+    writeFileSync(temporary, text, { mode: 0o600 })
+    renameSync(temporary, path)
   } catch (error) {
-    rmSync(beside, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
 }

@@ -4,7 +4,7 @@ export interface Deferred<Value> {
   reject(reason: Error): void
 }
 
-/** A promise and the two functions that settle it; Node 20 has no `Promise.withResolvers`. */
+/** A promise and the two functions that settle it. Node 20 has no `Promise.withResolvers`. */
 export function deferred<Value>(): Deferred<Value> {
   const settle: Partial<Omit<Deferred<Value>, 'promise'>> = {}
   const promise = new Promise<Value>((resolve, reject) => Object.assign(settle, { resolve, reject }))

@@ -31,10 +31,10 @@ export interface EngineContext {
   /** Makes readers forget what they remember of the mirror. */
   renewReaders(): void
   /** Publishes an event about archives. */
-  tell(data: DaemonEvent['data']): void
-  /** Writes to the log. No text from a chat. */
-  say(level: 'info' | 'warn' | 'error', sentence: string): void
-  /** Not given to a command: it ends before, and the daemon's next start continues. */
+  publish(data: DaemonEvent['data']): void
+  /** Writes to the log. The sentence must not contain text from a chat. */
+  log(level: 'info' | 'warn' | 'error', sentence: string): void
+  /** Absent in a command, which ends earlier. The next start of the daemon continues. */
   later?(act: () => void, delayMs: number): void
 }
 
@@ -46,12 +46,12 @@ export interface Engine {
   readonly query: Ask
   readonly archives: Archives
   readonly archiveSchedule: ArchiveSchedule
-  /** Removes for good. */
+  /** Removes chats and texts for good. */
   readonly purging: Purging
   importUsage(file: UsageFileText): Promise<UsageOutcome>
-  /** All of it, as the HTTP side takes it. */
+  /** The engine in the form that the HTTP side needs. */
   api(): EngineApi
-  /** Ends what runs. Whoever made the writer stops it afterwards. */
+  /** Ends everything that runs. The creator of the writer stops it afterwards. */
   close(): Promise<void>
 }
 
@@ -70,11 +70,11 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     now: () => context.now(),
     archives,
     zone: () => context.zone(),
-    warn: (sentence) => context.say('error', sentence),
+    warn: (sentence) => context.log('error', sentence),
   })
   const purging = openPurging(settings, executor, context, archives)
   const { deadlineMs } = settings.search
-  // A question of one kind is a question, and is answered with an answer of its kind.
+  // TypeScript does not see that an answer has the kind of its question.
   const query: Ask = (question) =>
     executor.run('search', { question: question as Question, deadlineMs }) as ReturnType<
       typeof query<typeof question.kind>
@@ -119,8 +119,8 @@ function openArchives(settings: Settings, executor: Executor, context: EngineCon
     now: () => context.now(),
     executor,
     restore: (order, onProgress) => context.passes.restore(order, onProgress),
-    tell: (data) => context.tell(data),
-    say: (level, sentence) => context.say(level, sentence),
+    publish: (data) => context.publish(data),
+    log: (level, sentence) => context.log(level, sentence),
   })
 }
 
@@ -142,13 +142,13 @@ function openPurging(settings: Settings, executor: Executor, context: EngineCont
       sync: () => context.passes.sync({ full: false }),
       mirror: (order) => context.writer.purge(order),
       alone: (act) => archives.alone(act),
-      // A task goes with an order and an outcome of its kind.
+      // TypeScript does not see that a task, its order and its outcome have the same kind.
       doTask: (task, order, signal) => executor.run('purge', { task, order } as PurgeTaskOrder, { signal }),
       readers: context.readers,
       renewReaders: () => context.renewReaders(),
       forgetScopes: (match) => archives.notes.forgetText(match),
       outOfReach: () => runsOutOfReach(archives.notes, archiveDir),
-      say: (level, sentence) => context.say(level, sentence),
+      say: (level, sentence) => context.log(level, sentence),
       ...(context.later === undefined ? {} : { later: (act, delayMs) => context.later?.(act, delayMs) }),
     },
   )

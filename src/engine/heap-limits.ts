@@ -1,28 +1,28 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What is young lives in two halves of this size in the ingest thread. */
+/** V8 keeps young objects in two halves of this size. This is their first size in the writer's thread. */
 const HALF_MB = 4
 /**
- * What each half may become while the thread reads very much. The values that are read at a time, 1 MB of them, are at
- * work until the last is decoded: in halves of 4 MB nearly all are copied twice before they are garbage, in these a third
- * of them once. A first pass takes a tenth less CPU for it.
+ * The largest size of each half, while the thread reads very much. One read gets 1 MB of values, and all of them stay in
+ * use until the last is decoded. In halves of 4 MB V8 copies nearly all of them twice before they are garbage. In halves of
+ * 16 MB it copies a third of them once. This saves a tenth of the CPU time of a first pass.
  */
 const HALF_MB_MAX = 16
 
-/** After so long a rest the room that is empty is given back: see `collectGarbage`. Milliseconds. */
+/** After this many milliseconds at rest, a second collection gives empty memory back. See `collectGarbage`. */
 export const GIVE_BACK_MS = 8000
 
-/** Node counts the two halves, and as much again for what is young and large. */
+/** Node counts the two halves, and the same size again for young objects that are large. */
 export const ingestHeapLimits = { maxYoungGenerationSizeMb: 3 * HALF_MB_MAX }
 
 /**
- * To be said before the ingest thread is made.
+ * Must be called before the writer's thread starts.
  *
- * - A heap is collected when it has doubled, not when it has grown fourfold. A first pass leaves the values that it read,
- *   outside the heap, for as long as their handles lie about; and what malloc once took for them, it seldom gives back.
- * - The thread's space for what is young begins at the size that is enough for it at most times, for it cannot grow once
- *   `holdYoungSpace` was said.
+ * - V8 collects a heap when it has doubled, not when it has grown fourfold. Values that a first pass read stay in memory
+ *   outside the heap until their handles are collected, and malloc seldom gives such memory back.
+ * - The young generation of the thread starts with the size that it usually needs, because it cannot grow after
+ *   `holdYoungSpace`.
  */
 export function prepareIngestHeap(): void {
   setFlagsFromString('--heap-growing-percent=100')
@@ -30,21 +30,21 @@ export function prepareIngestHeap(): void {
 }
 
 /**
- * Keeps the space for what is young from growing: in the main thread the garbage of a few questions would make it
- * 32 MB, most of it never needed. V8 forgets this whenever a thread is made; to be said once that stands.
+ * Stops the young generation from growing. In the main thread the garbage of a few questions would make it 32 MB, most of
+ * it never needed. V8 forgets this setting whenever a thread starts, so call it after that.
  */
 export function holdYoungSpace(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** Until that is said again: for the ingest thread while it reads very much, though it holds for the main thread, too. */
+/** Lets it grow until `holdYoungSpace` is called again, while the writer's thread reads very much. It affects all threads. */
 export function letYoungSpaceGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2')
 }
 
 /**
- * Collects the garbage of the thread that says it, within some 50 ms: V8 does so while a heap grows, and not at rest.
- * Where next to nothing was allocated for five seconds, what is young has no more room afterwards than it began with.
+ * Collects the garbage of the calling thread, in about 50 ms. V8 does so by itself while a heap grows, but not at rest.
+ * If almost nothing was allocated for five seconds, the young generation shrinks to its first size.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')

@@ -1,26 +1,41 @@
 import { setPriority } from 'node:os'
 import { prepareAnswers } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
-import { endWithParent } from './end-with-parent.ts'
 import { failureOf, type JobOrder, type JobReply } from './executor/executor.ts'
 import type { Job, JobContext } from './jobs/job.ts'
 import { loadJob } from './jobs/jobs.ts'
 
 /**
  * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
- * process can be killed. Its memory returns to the system when it ends.
+ * process can be killed, and its memory returns to the system when it ends.
  */
 const [, mirrorPath, priority, life] = process.argv.slice(2)
 if (mirrorPath === undefined) throw new Error('this file runs as a child of the daemon')
 setPriority(Number(priority))
 process.umask(0o077)
-const leave = endWithParent()
+process.on('disconnect', die)
 let mirror: Mirror | null = null
 const context: JobContext = { mirrorPath, mirror: (cacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)) }
 
-process.on('message', (order: JobOrder) => void obey(order))
+process.on('message', (order: JobOrder) => void execute(order))
 
-async function obey(order: JobOrder): Promise<void> {
+/**
+ * Ends this process as soon as its parent is gone, for whatever reason. By a signal, because the exit of Node 24 can hang
+ * for ever: it waits for compiler threads, and these may wait for a garbage collection that never comes. A kill is safe
+ * for everything that our processes write.
+ */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/** Ends this process when its work is done. */
+function leave(): void {
+  process.off('disconnect', die)
+  process.on('disconnect', () => process.exit(0))
+  process.disconnect()
+}
+
+async function execute(order: JobOrder): Promise<void> {
   const reply = await run(order)
   if (life !== 'once') {
     process.send?.(reply)
@@ -33,7 +48,7 @@ async function obey(order: JobOrder): Promise<void> {
 
 async function run({ name, input }: JobOrder): Promise<JobReply> {
   try {
-    // The input is of the job's kind.
+    // The input has the job's kind.
     const job = (await loadJob[name]()) as Job<unknown, unknown>
     const steps = job(input, context)
     for (;;) {
@@ -48,7 +63,7 @@ async function run({ name, input }: JobOrder): Promise<JobReply> {
 
 let isPreparing = false
 
-/** Prepares for more suggestions, in steps between which a question is answered. */
+/** Prepares for more suggestions, in steps. Questions are answered between the steps. */
 function prepareNext(order: JobOrder): void {
   if (order.name !== 'search' || mirror === null || isPreparing) return
   isPreparing = true

@@ -4,15 +4,18 @@ import { UserError } from '../model/user-error.ts'
 export interface LazyReader {
   open(): Mirror
   close(): void
-  /** Closes it, for the mirror's file is to be another. */
+  /** Closes the connection, because the mirror's file is about to be replaced. */
   shut(): void
   reopen(): void
 }
 
-/** For lists and counts; the system keeps the file's pages too, and what malloc once took stays with the process. */
+/**
+ * The page cache for lists and counts. It is small, because the system caches the file too, and malloc seldom gives memory
+ * back.
+ */
 const READER_KB = 2000
 
-/** Opened at the first question; a failure is tried again at the next. */
+/** A connection that opens at the first question. If that fails, the next question tries again. */
 export function lazyReader(path: string): LazyReader {
   let mirror: Mirror | null = null
   let isShut = false
@@ -22,7 +25,7 @@ export function lazyReader(path: string): LazyReader {
   }
   return {
     open: () => {
-      if (isShut) throw new UserError('mirror-missing', 'A new mirror is being made.', 'Ask again in a moment.')
+      if (isShut) throw new UserError('mirror-missing', 'A new mirror is being created.', 'Ask again in a moment.')
       return (mirror ??= openReader(path, READER_KB))
     },
     close,

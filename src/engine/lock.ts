@@ -6,13 +6,13 @@ import { UserError } from '../model/user-error.ts'
 
 export interface Lock {
   release(): void
-  /** False once its folder was moved, removed or replaced: the lock then keeps nobody off what lies there. */
+  /** False once the folder was moved, removed or replaced: the lock then does not protect the folder at this path. */
   isInPlace(): boolean
 }
 
 /**
- * One daemon to a data folder. The lock is SQLite's own on a small file: the system frees it the moment the process
- * dies, so that a killed daemon leaves nothing to clean up.
+ * Allows one daemon per data folder. It is a SQLite lock on a small file: the system releases it when the process ends,
+ * so a killed daemon leaves nothing to clean up.
  * @throws UserError `already-running`, exit code 3
  */
 export function takeLock(dataDir: string, waitMs = 0): Lock {
@@ -20,20 +20,20 @@ export function takeLock(dataDir: string, waitMs = 0): Lock {
   if (lock !== null) return lock
   throw new UserError(
     'already-running',
-    `Another cursordex owns the data folder ${dataDir}: a daemon, or a command that writes there.`,
-    'Use the daemon that runs (cursordex status) or stop it, wait for the command, or choose another folder with --data-dir.',
+    `Another cursordex uses the data folder ${dataDir}: a daemon, or a command that writes there.`,
+    'Use the running daemon (cursordex status) or stop it, wait for the command, or choose another folder with --data-dir.',
     { exitCode: 3 },
   )
 }
 
-/** Null where another program holds it still after `waitMs` milliseconds. */
+/** Returns null if another program still has the lock after `waitMs` milliseconds. */
 export function lockFile(path: string, waitMs: number): Lock | null {
-  // 0600 from the first moment. After this, no plain file call may touch it: closing it would drop the lock.
+  // The mode is 0600 from the start. Later no plain file call may open the file: closing it would drop the lock.
   closeSync(openSync(path, 'a', 0o600))
   if (process.platform !== 'win32') chmodSync(path, 0o600)
   const db = new Database(path, { timeout: waitMs })
   try {
-    // A journal would stay where we are killed, and there is nothing to write.
+    // Nothing is written, and a journal file would remain after a kill.
     db.pragma('journal_mode = memory')
     db.exec('begin exclusive')
   } catch (error) {
@@ -41,12 +41,12 @@ export function lockFile(path: string, waitMs: number): Lock | null {
     if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
     return null
   }
-  const locked = lookAt(path)
-  return { release: () => db.close(), isInPlace: () => isUnknownOr(locked, lookAt(path)) }
+  const locked = identityNow(path)
+  return { release: () => db.close(), isInPlace: () => isUnknownOrEqual(locked, identityNow(path)) }
 }
 
-/** By `stat` alone, see above; undefined where the system does not tell, as for a disk that does not answer now. */
-function lookAt(path: string): string | null | undefined {
+/** Uses only `stat`, see above. Undefined if the system does not report it, for example for a disk that does not respond. */
+function identityNow(path: string): string | null | undefined {
   try {
     return identityAt(path)
   } catch {
@@ -54,5 +54,5 @@ function lookAt(path: string): string | null | undefined {
   }
 }
 
-const isUnknownOr = (known: string | null | undefined, now: string | null | undefined): boolean =>
+const isUnknownOrEqual = (known: string | null | undefined, now: string | null | undefined): boolean =>
   now === undefined || known === undefined || now === known

@@ -7,7 +7,7 @@ import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
 import type { Writer } from './writer/writer.ts'
 
-/** Decides when the writer reads Cursor. The daemon schedules passes; a command without a daemon runs them at once. */
+/** Decides when the writer reads Cursor. The daemon schedules passes. A command without a daemon runs them at once. */
 export interface Passes {
   /** Reads Cursor now. Resolves when all of it is searchable. */
   sync(options: { full: boolean }): Promise<SyncOutcome>

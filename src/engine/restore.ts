@@ -12,9 +12,9 @@ import { takeArchiveLock } from './archives/archive-lock.ts'
 export interface RestoreOrder {
   /** The archive folder. */
   readonly dir: string
-  /** True if it is the folder that this program archives into. It is then locked meanwhile. */
+  /** True if this program archives into the folder. The folder is then locked during the restore. */
   readonly isOwn: boolean
-  /** A run. Null for all that any run of the folder names. */
+  /** The name of a run. Null restores everything that any run of the folder names. */
   readonly name: string | null
   readonly map: FolderMap
 }
@@ -24,7 +24,7 @@ export interface RestoreProgress {
   readonly total: number
 }
 
-/** A damaged chat, which was skipped. `id` is null if it cannot be read either. */
+/** A damaged chat, which was skipped. `id` is null if the id is unreadable too. */
 export interface RestoreDamage {
   readonly id: string | null
   readonly why: string
@@ -68,7 +68,7 @@ export async function* restore(
   context: RestoreContext,
 ): AsyncGenerator<RestoreStep, RestoreResult> {
   const mapping = readMap(map)
-  // Nobody else writes to a folder that was copied from another machine, and it may be read-only.
+  // Another folder may be a read-only copy from another machine. Nobody else writes to it.
   const lock = isOwn ? takeArchiveLock(dir) : null
   try {
     return yield* restoreRounds(name === null ? readAll(dir) : readOne(dir, name), context, mapping)
@@ -78,7 +78,7 @@ export async function* restore(
 }
 
 interface Reading {
-  /** The run, or the newest of them. */
+  /** The run that is read, or the newest of them. */
   readonly name: string
   readonly runs: number
   readonly rounds: AsyncIterable<Round>
@@ -109,7 +109,7 @@ async function* restoreRounds(
   const chats = async function* (round: Round) {
     for await (const read of round) {
       tally.begin(read)
-      // A chat that the mirror already has is not mapped, but its folders still count as matched.
+      // The folders of a chat that the mirror already has count as matched too.
       if (read.chat.kind === 'sound') urisOf(read.chat.chat).forEach(mapping.mapUri)
       yield read.chat
     }
@@ -125,7 +125,7 @@ async function* restoreRounds(
   return { name, runs, why: why(), ...tally.totals, unusedMaps: mapping.unused() }
 }
 
-/** What a restore has done so far. A chat that was read in several states, from several mirrors, counts once. */
+/** What a restore has done so far. A chat that was read in several states, archived from several mirrors, counts once. */
 class RestoreTally {
   /** Chats that changed. */
   readonly touched = new Set<ChatId>()

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isUserFolder, userFolderParts } from '../indexer/sources/records/chat/user-folder.ts'
 import type { PendingLoss } from '../indexer/mass-loss.ts'
 import type { SourceEnd } from './writer/messages.ts'
 
-/** What of the sources keeps the mirror from being whole, in words for a person: once, where several read one file. */
+/** Why the mirror does not have everything that Cursor has, as sentences. A file that several sources read is named once. */
 export function sourceReasons(ends: readonly SourceEnd[]): string[] {
   return [...new Set(ends.flatMap((end) => [...unreadReason(end), ...pendingReason(end)]))]
 }
@@ -12,8 +15,23 @@ const unreadReason = ({ state, path, detail }: SourceEnd): string[] =>
 const pendingReason = ({ path, pendingLoss }: SourceEnd): string[] =>
   pendingLoss === null ? [] : [`pending-loss: ${path}: ${pendingLossText(pendingLoss)}`]
 
-/** Says it to a person, in the status and by the doctor. */
+/** The sentence about a pending loss, for the status and the doctor. */
 export function pendingLossText({ rows, of }: Pick<PendingLoss, 'rows' | 'of'>): string {
-  const [missing, held] = [rows, of].map((count) => count.toLocaleString('en-US'))
-  return `${missing} of ${held} rows are missing; the store is being compared once more before they count as deleted. A daemon does that within a minute; "cursordex sync --full" does it now.`
+  const [missing, all] = [rows, of].map((count) => count.toLocaleString('en-US'))
+  return `${missing} of ${all} rows are missing; the store is being compared once more before they count as deleted. A daemon does that within a minute. "cursordex sync --full" does it now.`
+}
+
+/**
+ * A sentence for each folder in the settings that exists and is not a `User` folder of Cursor: probably a parent, a
+ * subfolder or a file was named. It is watched anyway, because Cursor may still create its folders there.
+ */
+export function misconfiguredFolders(userDirs: readonly string[]): string[] {
+  return userDirs
+    .filter((userDir) => existsSync(userDir) && !isUserFolder(userDir))
+    .map((userDir) => {
+      const near = [join(userDir, 'User'), join(userDir, 'Cursor', 'User'), dirname(userDir), dirname(dirname(userDir))]
+      const meant = near.find(isUserFolder)
+      const remedy = meant === undefined ? 'Name another folder with' : `Perhaps you meant ${meant}:`
+      return `No Cursor chats are in ${userDir}: it contains neither ${userFolderParts.join(' nor ')}. ${remedy} --cursor-user-dir.`
+    })
 }

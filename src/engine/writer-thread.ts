@@ -19,33 +19,33 @@ import type {
 } from './writer/messages.ts'
 
 /**
- * The writer's thread. SQLite blocks, and here it blocks nothing that answers. The thread has no timers for work: it
- * works when it gets an order.
+ * The writer's thread. SQLite calls block, and here they do not block requests. The thread has no timers for work: it works
+ * when it gets an order.
  */
 const port = parentPort
 if (port === null) throw new Error('this file runs as a worker')
 // The first message is the setup. Orders follow after `open`.
 const [setup] = (await once(port, 'message')) as [WriterSetup]
-const tell = (message: FromWorker): void => port.postMessage(message)
+const send = (message: FromWorker): void => port.postMessage(message)
 
-/** Runs that follow each other soon may read the same copy of a file. */
+/** Runs within this time may read the same copy of a file. */
 const COPIES_KEPT_MS = 5000
-/** From here on a run counts as large: twice what a check of today's chats may read. */
-const MUCH_OCTETS = 64 * 1024 * 1024
+/** A run counts as large from this many bytes on: twice the maximum that a check of today's chats reads. */
+const LARGE_RUN_BYTES = 64 * 1024 * 1024
 
 const acts = new WriterActs(setup, Date.now)
 let isStopping = false
 let copiesTimer: NodeJS.Timeout | undefined
-/** True after a large run. Large runs are rare, and nothing follows them for a long time. */
-let hasMuchToForget = false
+/** True after a large run, until its memory is released. Large runs are rare, and no other follows soon. */
+let hasGrown = false
 
-/** Returns null if the daemon stopped meanwhile. What it was at continues at the next start. */
+/** Returns null if the daemon stopped meanwhile. The next start continues the order. */
 async function drive(order: WriterOrder, onStep: (step: StepNews) => void): Promise<WriterOutcome | null> {
   const steps = acts.act(order, onStep)
   for (;;) {
     const next = await steps.next()
     if (next.done === true) return next.value
-    // Lets a stop order in between two steps.
+    // A stop order can arrive between two steps.
     await new Promise((resume) => setImmediate(resume))
     if (!isStopping) continue
     await steps.return(undefined as never)
@@ -53,54 +53,62 @@ async function drive(order: WriterOrder, onStep: (step: StepNews) => void): Prom
   }
 }
 
-async function obey(order: WriterOrder): Promise<void> {
-  const outcome = order.kind === 'run' ? await run(order) : await drive(order, (step) => tell({ kind: 'step', step }))
-  if (outcome !== null) tell({ kind: 'done', outcome })
+async function execute(order: WriterOrder): Promise<void> {
+  const outcome = order.kind === 'run' ? await run(order) : await drive(order, (step) => send({ kind: 'step', step }))
+  if (outcome !== null) send({ kind: 'done', outcome })
 }
 
-const CUT_OFF: RunOutcome = { changed: 0, added: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false }
+const INTERRUPTED: RunOutcome = {
+  changed: 0,
+  added: 0,
+  gone: 0,
+  ends: [],
+  backlog: 0,
+  needsMerge: false,
+  isWhole: false,
+}
 
 async function run(order: RunOrder): Promise<RunOutcome> {
   clearTimeout(copiesTimer)
   try {
-    let octets = 0
+    let bytes = 0
     const outcome = (await drive(order, (step) => {
-      octets += step.bytesRead
-      if (octets > MUCH_OCTETS || step.backlog !== null) growMemory()
-      tell({ kind: 'step', step })
-      // A run is answered with a run's outcome.
+      bytes += step.bytesRead
+      if (bytes > LARGE_RUN_BYTES || step.backlog !== null) growMemory()
+      send({ kind: 'step', step })
+      // The outcome has the order's kind.
     })) as RunOutcome | null
-    if (outcome?.backlog === 0 && !outcome.needsMerge && hasMuchToForget) setTimeout(releaseMemory)
-    return outcome ?? CUT_OFF
+    if (outcome?.backlog === 0 && !outcome.needsMerge && hasGrown) setTimeout(releaseMemory)
+    return outcome ?? INTERRUPTED
   } finally {
     copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
   }
 }
 
 function growMemory(): void {
-  if (!hasMuchToForget) letYoungSpaceGrow()
-  hasMuchToForget = true
+  if (!hasGrown) letYoungSpaceGrow()
+  hasGrown = true
 }
 
 function releaseMemory(): void {
   if (isStopping) return
-  hasMuchToForget = false
+  hasGrown = false
   holdYoungSpace()
   collectGarbage()
   shrinkMemory(acts.db)
   setTimeout(collectGarbage, GIVE_BACK_MS).unref()
 }
 
-function tellFailure(error: unknown): void {
+function sendFailure(error: unknown): void {
   if (isStopping) return
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
   const message = error instanceof Error ? error.message : String(error)
-  tell({ kind: 'failed', code, message, hint: error instanceof UserError ? error.hint : null, damage: damageOf(error) })
+  send({ kind: 'failed', code, message, hint: error instanceof UserError ? error.hint : null, damage: damageOf(error) })
 }
 
 port.on('message', (message: ToWorker) => {
   if (message.kind !== 'stop') {
-    obey(message).catch(tellFailure)
+    execute(message).catch(sendFailure)
     return
   }
   isStopping = true
@@ -113,7 +121,7 @@ port.on('message', (message: ToWorker) => {
 try {
   void acts.db
   keepCopiesIn(join(dirname(setup.mirrorPath), 'copies'))
-  tell({ kind: 'open' })
+  send({ kind: 'open' })
 } catch (error) {
-  tellFailure(error)
+  sendFailure(error)
 }

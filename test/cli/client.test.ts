@@ -76,7 +76,7 @@ test('a running daemon is found and answers', async () => {
   ])
 })
 
-test('the token of the data folder goes with each question, and not to what may be another program', async () => {
+test('each request sends the token of the data folder, but not to a program that may be another one', async () => {
   writeFileSync(join(dataDir, 'token'), 'sesame\n', { mode: 0o600 })
   const answers = await daemonAnswers(dataDir)
   await answers?.get('/api/status', new URLSearchParams())
@@ -86,18 +86,18 @@ test('the token of the data folder goes with each question, and not to what may 
   ])
 })
 
-test('without a token none is sent', async () => {
+test('without a token file no token is sent', async () => {
   await (await daemonAnswers(dataDir))?.get('/api/status', new URLSearchParams())
   expect(seen.map(({ token }) => token)).toEqual([undefined, undefined])
 })
 
-test('a daemon that asks for its token even about its health is one', async () => {
+test('a daemon that requires its token for its health is recognized', async () => {
   const realm = { 'www-authenticate': 'Bearer realm="cursordex"' }
   answer = (_, response) => response.writeHead(401, realm).end('{}')
   expect(await findDaemon(dataDir)).not.toBeNull()
 })
 
-test('another program that asked for a password was sent the token', async () => {
+test('the token was sent to another program that required a password', async () => {
   writeFileSync(join(dataDir, 'token'), 'sesame\n', { mode: 0o600 })
   answer = (_, response) => response.writeHead(401, { 'www-authenticate': 'Basic realm="router"' }).end()
   const answers = await daemonAnswers(dataDir)
@@ -108,11 +108,11 @@ test('another program that asked for a password was sent the token', async () =>
 const noDaemon: readonly [name: string, prepare: () => void][] = [
   ['without daemon.json', () => rmSync(join(dataDir, 'daemon.json'))],
   ['with a data folder that does not exist', () => rmSync(dataDir, { recursive: true })],
-  ['with half a daemon.json', () => writeFileSync(join(dataDir, 'daemon.json'), '{"pid": 1')],
+  ['with an incomplete daemon.json', () => writeFileSync(join(dataDir, 'daemon.json'), '{"pid": 1')],
   ['with a daemon.json of another shape', () => writeDaemonFile({ pid: 'x' })],
-  ['with an address that is none of ours', () => writeDaemonFile({ pid: process.pid, url: 'file:///etc/passwd' })],
+  ['with an address that is not HTTP', () => writeDaemonFile({ pid: process.pid, url: 'file:///etc/passwd' })],
   [
-    'with a process that is gone',
+    'with a process that has ended',
     () => writeDaemonFile({ pid: spawnSync(process.execPath, ['-e', '0']).pid, url: urlOf() }),
   ],
   ['with another program on the port', () => (answer = (_, response) => json(response, 200, { hello: 'world' }))],
@@ -121,15 +121,15 @@ const noDaemon: readonly [name: string, prepare: () => void][] = [
     () => (answer = (_, response) => json(response, 200, { status: 'ok', version: '1', startedAt: '2026-01-02T' })),
   ],
   ['with a program that does not answer', () => (answer = () => {})],
-  ['with a port that nobody has', () => server.close()],
+  ['with an unused port', () => server.close()],
 ]
 
-test.each(noDaemon)('%s there is no daemon', async (_, prepare) => {
+test.each(noDaemon)('%s no daemon is found', async (_, prepare) => {
   prepare()
   expect(await daemonAnswers(dataDir)).toBeNull()
 })
 
-async function troubleWhen(status: number, body: unknown): Promise<UserError> {
+async function errorWhen(status: number, body: unknown): Promise<UserError> {
   answer = (request, response) => healthy(request, response, body, status)
   const answers = await daemonAnswers(dataDir)
   try {
@@ -146,33 +146,33 @@ test.each([
   [401, 1],
   [404, 1],
   [500, 1],
-])('a problem with status %d is told in its words, exit code %d', async (status, exitCode) => {
-  const trouble = await troubleWhen(status, {
+])('a problem with status %d is shown with its detail, exit code %d', async (status, exitCode) => {
+  const error = await errorWhen(status, {
     type: 'about:blank',
     title: 'T',
     status,
     detail: 'It was so.',
     code: 'so',
   })
-  expect(trouble).toMatchObject({ message: 'It was so.', code: 'so', exitCode })
-  expect(trouble.hint).toMatch(/\S/)
+  expect(error).toMatchObject({ message: 'It was so.', code: 'so', exitCode })
+  expect(error.hint).toMatch(/\S/)
 })
 
-test('“Install git.” was followed by “Try again, or ask for less.”: what is told with its remedy gets no second one', async () => {
+test('an error with its own remedy got a second one: “Install git.” was followed by “Try again, or ask for less.”', async () => {
   for (const status of [409, 429, 503]) {
-    const told = await troubleWhen(status, { status, detail: 'It was so. Do that.', code: 'so' })
-    expect(told).toMatchObject({ message: 'It was so. Do that.', hint: '', code: 'so', exitCode: 1 })
-    expect((await troubleWhen(status, { status, title: 'T' })).hint).toMatch(/\S/)
+    const error = await errorWhen(status, { status, detail: 'It was so. Do that.', code: 'so' })
+    expect(error).toMatchObject({ message: 'It was so. Do that.', hint: '', code: 'so', exitCode: 1 })
+    expect((await errorWhen(status, { status, title: 'T' })).hint).toMatch(/\S/)
   }
 })
 
-test('the reasons of a bad request are told', async () => {
+test('the reasons of a bad request are shown', async () => {
   const errors = [{ name: 'limit', reason: 'must be 1 to 200' }]
-  const trouble = await troubleWhen(400, { title: 'Bad request', status: 400, errors })
-  expect(trouble.message).toBe('Bad request limit: must be 1 to 200')
+  const error = await errorWhen(400, { title: 'Bad request', status: 400, errors })
+  expect(error.message).toBe('Bad request limit: must be 1 to 200')
 })
 
-test('what was wrong is told with what was given: one flag of several, and no id a second time', async () => {
+test('an error names the wrong value: one of several flags, and no id twice', async () => {
   const errors = [{ name: 'from', reason: 'must be a date' }]
   answer = (request, response) => {
     const status = request.url?.startsWith('/api/chats?') === true ? 400 : 404
@@ -180,36 +180,36 @@ test('what was wrong is told with what was given: one flag of several, and no id
   }
   const answers = await daemonAnswers(dataDir)
   await expect(answers?.get('/api/chats', new URLSearchParams('from=yesterdy&tz=UTC'))).rejects.toThrow(
-    'So it was. from: must be a date Given was "yesterdy".',
+    'So it was. from: must be a date You gave "yesterdy".',
   )
   await expect(answers?.get('/api/chats/a%2Fb/messages', new URLSearchParams('limit=2'))).rejects.toThrow(
     /So it was\.$/,
   )
 })
 
-test('of a message that is not there it is the message’s id that is told, not that of its chat', async () => {
-  const trouble = { detail: 'No such message.', code: 'message-not-found', status: 404 }
-  answer = (request, response) => healthy(request, response, trouble, 404)
+test('if a message does not exist, the error names the message’s id and not the chat’s', async () => {
+  const error = { detail: 'No such message.', code: 'message-not-found', status: 404 }
+  answer = (request, response) => healthy(request, response, error, 404)
   const answers = await daemonAnswers(dataDir)
   const asked = answers?.get('/api/chats/c1/messages', new URLSearchParams('around=m1&limit=3'))
   await expect(asked).rejects.toMatchObject({
-    message: 'No such message. Given was "m1".',
+    message: 'No such message. You gave "m1".',
     hint: expect.stringContaining('--orphans'),
   })
 })
 
-test('a file that is too large for one request is told to be imported in parts', async () => {
+test('for a file that is too large for one request, the hint is to import it in parts', async () => {
   answer = (request, response) => healthy(request, response, { detail: 'So much.', code: 'too-large' }, 413)
   const answers = await daemonAnswers(dataDir)
-  const told = answers?.post('/api/tokens/import?tz=UTC', 'Date', 'text/csv')
-  await expect(told).rejects.toMatchObject({ message: 'So much.', hint: expect.stringContaining('in parts') })
+  const imported = answers?.post('/api/tokens/import?tz=UTC', 'Date', 'text/csv')
+  await expect(imported).rejects.toMatchObject({ message: 'So much.', hint: expect.stringContaining('in parts') })
 })
 
-test('a failure that is no problem document is told by its status', async () => {
-  expect((await troubleWhen(502, 'oops')).message).toBe('The answer was HTTP 502.')
+test('an error without a problem document is shown by its status', async () => {
+  expect((await errorWhen(502, 'oops')).message).toBe('The answer was HTTP 502.')
 })
 
-test('a daemon that breaks off is trouble, not a bug', async () => {
+test('a daemon that breaks off is reported as an error, not as a bug', async () => {
   answer = (request, response) => {
     if (request.url === '/api/health') return json(response, 200, { status: 'ok' })
     response.writeHead(200, { 'content-length': '100' }).write('{')
@@ -219,12 +219,12 @@ test('a daemon that breaks off is trouble, not a bug', async () => {
   await expect(answers?.get('/api/chats', new URLSearchParams())).rejects.toMatchObject({ code: 'daemon-lost' })
 })
 
-test('a token that cannot be read is named', async () => {
+test('an unreadable token file is named', async () => {
   mkdirSync(join(dataDir, 'token'))
   await expect(daemonAnswers(dataDir)).rejects.toMatchObject({ code: 'unreadable' })
 })
 
-test('what the daemon has not read yet is told with the answer, and of the last answer only', async () => {
+test('what the daemon has not read yet is reported for the last answer only', async () => {
   const answers = await daemonAnswers(dataDir)
   expect(answers?.missing?.()).toBeNull()
   answer = (request, response) => {
@@ -237,7 +237,7 @@ test('what the daemon has not read yet is told with the answer, and of the last 
   expect(answers?.missing?.()).toBeNull()
 })
 
-test('what is missing in a text, such as an export, is told like that of a list', async () => {
+test('what an export lacks is reported as for a list', async () => {
   const answers = await daemonAnswers(dataDir)
   answer = (request, response) => {
     response.setHeader('cursordex-unread', '400 rows are missing here.')

@@ -22,7 +22,7 @@ afterEach(() => {
   vi.clearAllMocks()
 })
 
-/** What is noted while a command that finds no daemon reads this folder of Cursor's itself, and asks this. */
+/** The notes of a command without a daemon that reads this folder and sends this request. */
 async function notes(
   userDir: string,
   ask: (answers: Answers) => Promise<unknown> = () => Promise.resolve(),
@@ -38,32 +38,32 @@ async function notes(
   return noted
 }
 
-test('a command that reads Cursor itself counted the whole mirror, whether or not there was anything to say of it', async () => {
+test('a command without a daemon always counted the whole mirror, even without a warning to print', async () => {
   expect(await notes(home.userDir)).toEqual([])
   expect(census.countEverything).not.toHaveBeenCalled()
 })
 
-test('of a folder that is none of Cursor’s it says so where nothing is mirrored', async () => {
+test('a folder that is not Cursor’s is reported if the mirror is empty', async () => {
   expect(await notes(join(home.userDir, 'globalStorage'))).toEqual([expect.stringContaining('Perhaps you meant')])
   expect(await notes(join(home.userDir, 'nowhere'))).toEqual([expect.stringContaining('No Cursor found')])
 })
 
-/** As while Cursor writes to it for long. */
+/** Locks the store, as Cursor does during a long write. */
 function lockStore(): void {
   store.db.pragma('locking_mode = exclusive')
   store.chat('b', {})
 }
 
-const isBusy = expect.stringMatching(/^Not everything is as Cursor holds it: busy: .*state\.vscdb/)
+const isBusy = expect.stringMatching(/^The mirror is not complete: busy: .*state\.vscdb/)
 
-test('while Cursor held its store a search found nothing, and said so without a reason', async () => {
+test('while Cursor locked its store, a search found nothing and gave no reason', async () => {
   lockStore()
   const search = (answers: Answers): Promise<unknown> => answers.get('/api/search', new URLSearchParams({ q: 'plum' }))
   expect(await notes(home.userDir, search)).toEqual([isBusy])
   expect(await notes(home.userDir, (answers) => answers.get('/api/status', new URLSearchParams()))).toEqual([])
 })
 
-test('a sync that could read nothing told "0 added" as if there was nothing', async () => {
+test('a sync that could read nothing reported "0 added", as if there was nothing', async () => {
   lockStore()
   const answered: unknown[] = []
   const sync = async (answers: Answers): Promise<void> => {
@@ -75,7 +75,7 @@ test('a sync that could read nothing told "0 added" as if there was nothing', as
   ])
 })
 
-test('a sync told of none of the messages that its own first look had read', async () => {
+test('a sync did not count the messages that its own first pass had read', async () => {
   store.message('a', 'm', { type: 1, text: 'plum' })
   const answered: unknown[] = []
   const twice = async (answers: Answers): Promise<void> => {

@@ -13,7 +13,7 @@ import { deferred } from '../../src/engine/deferred.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
 import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
 
-/** Carries out archive jobs. @param make what it does in place of the real job, which it gets */
+/** Runs an archive job. @param make the real job */
 type MakeRun = (input: ArchiveInput, make: () => Promise<ArchiveResult>) => Promise<ArchiveResult>
 
 const makeOn = (mirrorPath: string, input: ArchiveInput): Promise<ArchiveResult> =>
@@ -21,7 +21,7 @@ const makeOn = (mirrorPath: string, input: ArchiveInput): Promise<ArchiveResult>
 
 function archivesOf(dir: string, mirrorPath: string, run: MakeRun): Archives {
   const setup = { dir, dataDir: dirname(dir), version: '1.2.3', canRestore: true }
-  // Only archives are made here.
+  // Only archive jobs are run here.
   const executor = {
     run: (_: string, input: ArchiveInput) => run(input, () => makeOn(mirrorPath, input)),
   } as unknown as Executor
@@ -29,8 +29,8 @@ function archivesOf(dir: string, mirrorPath: string, run: MakeRun): Archives {
     now: Date.now,
     executor,
     restore: () => Promise.reject(new Error('nobody writes here')),
-    tell: () => undefined,
-    say: () => undefined,
+    publish: () => undefined,
+    log: () => undefined,
   })
 }
 
@@ -41,13 +41,13 @@ interface Machine extends Pick<SeededMirror, 'path'> {
   readonly chatId: string
 }
 
-/** Two data folders with one folder for archives: two computers, or two people. */
+/** Two data folders that share an archive folder, as two computers or two users may do. */
 async function withTwo(act: (dir: string, ours: Machine, theirs: Machine) => Promise<void>): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'cursordex-shared-'))
   const mirrors = ['ours', 'theirs'].map((chatId) => {
     const mirror = seedMirror()
     mirror.addMessage(mirror.addChat({ id: chatId, messageCount: 1 }), { id: 'm1', position: 0 })
-    // What is seeded is all of one mirror's.
+    // Seeded mirrors all have the same identity.
     mirror.writer.prepare('update identity set id = ?').run(chatId)
     return { mirror, machine: { path: mirror.path, chatId } }
   })
@@ -77,7 +77,7 @@ test('a run whose name another mirror took fails, and the other run stays', () =
     expect(chatsOf(dir)).toEqual([[NAME, 'ours']])
   }))
 
-test('what one mirror keeps of a job removed the runs of another mirror’s job of that name', () =>
+test('pruning a job removed the runs of another mirror’s job with the same name', () =>
   withTwo(async (dir, ours, theirs) => {
     const prune = { job: 'weekly', keep: { daily: 0, weekly: 4, monthly: 0 }, timeZone: 'UTC' }
     await makeRunOf(dir, ours, NAME, prune)
@@ -89,7 +89,7 @@ test('what one mirror keeps of a job removed the runs of another mirror’s job 
     expect(await makeRunOf(dir, ours, LATER.replace('0107', '0207'), prune)).toMatchObject({ removed: [NAME] })
   }))
 
-test('a run was told as verified, and half way, before its maker had said that it is done', async () => {
+test('a run was reported as verified, with half of its progress, before its job had ended', async () => {
   const mirror = new OpenMirror()
   const isWritten = deferred<undefined>()
   const mayEnd = deferred<undefined>()

@@ -1,4 +1,4 @@
-/** A clock that stands still until it is moved, and the timers that hang on it. */
+/** A clock that only moves when a test moves it, with timers. */
 export class FakeClock {
   #nowMs = Date.UTC(2026, 0, 5)
   #timers: { readonly atMs: number; readonly act: () => void }[] = []
@@ -9,18 +9,18 @@ export class FakeClock {
     this.#timers.push({ atMs: this.#nowMs + delayMs, act })
   }
 
-  /** Delays of what waits, from now, shortest first. */
+  /** The remaining delays of waiting timers, shortest first. */
   get delays(): number[] {
     return this.#timers.map(({ atMs }) => atMs - this.#nowMs).toSorted((left, right) => left - right)
   }
 
-  /** Somebody sets the clock; timers run on as they would have. */
+  /** Sets the clock. The delays of timers do not change. */
   setBack(ms: number): void {
     this.#nowMs -= ms
     this.#timers = this.#timers.map(({ atMs, act }) => ({ atMs: atMs - ms, act }))
   }
 
-  /** Moves on, timer by timer; promises settle in between. */
+  /** Moves forward, timer by timer. Promises settle in between. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
     for (;;) {
@@ -36,5 +36,5 @@ export class FakeClock {
   }
 }
 
-/** Lets promises that are settled already run what hangs on them. */
+/** Lets the callbacks of settled promises run. */
 export const settle = (): Promise<void> => new Promise((resume) => setImmediate(resume))

@@ -13,13 +13,13 @@ afterEach(async () => {
   vi.restoreAllMocks()
 })
 
-test('on port 80 no ordinary client was answered, for none names that port', () => {
+test('on port 80 ordinary clients were refused, because they do not write that port', () => {
   const hosts = hostsOf('127.0.0.1', 80)
   for (const host of ['127.0.0.1', 'localhost', '[::1]', 'localhost:80']) expect(hosts).toContain(host)
   expect(hostsOf('127.0.0.1', 4870)).not.toContain('localhost')
 })
 
-/** The status of the answer to somebody who calls us by this name. */
+/** The status of the answer to a request with this Host header. */
 const statusFor = (port: string, host: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, headers: { host: `${host}:${port}` } }, (response) => {
@@ -34,7 +34,7 @@ const addresses = (address: string): ReturnType<typeof os.networkInterfaces> => 
   vpn: [{ address, netmask: '', family: 'IPv4', mac: '', internal: false, cidr: null }],
 })
 
-test('an address that the machine got after the start was refused until the next one', async () => {
+test('an address that the machine got after the start was refused until a restart', async () => {
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.1.1.1'))
   listening = await listen('0.0.0.0', 0, () => Promise.resolve((_, response) => void response.end()))
   const { port } = new URL(listening.url)
@@ -45,7 +45,7 @@ test('an address that the machine got after the start was refused until the next
   expect(await statusFor(port, 'evil.example')).toBe(421)
 })
 
-test('where the system had no room to tell of its addresses, the daemon died of the next question', async () => {
+test('if the system could not list its addresses, the next request ended the daemon', async () => {
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.1.1.1'))
   listening = await listen('0.0.0.0', 0, () => Promise.resolve((_, response) => void response.end()))
   const { port } = new URL(listening.url)

@@ -9,9 +9,9 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-function lineOnTerminal(told: object = {}, message = 'Indexed.'): string {
+function lineOnTerminal(details: object = {}, message = 'Indexed.'): string {
   const stream = new PassThrough()
-  createLog('info', Object.assign(stream, { isTTY: true, fd: 2 }) as unknown as LogOutput).info(told, message)
+  createLog('info', Object.assign(stream, { isTTY: true, fd: 2 }) as unknown as LogOutput).info(details, message)
   return String(stream.read() ?? '')
 }
 
@@ -23,7 +23,7 @@ test.each([
   expect([lineOnTerminal().startsWith('\r\u001b[K'), lineOnTerminal().includes('Indexed.')]).toEqual([wipes, true])
 })
 
-test('the name of a folder or a chat in the log gives the terminal no orders', () => {
+test('names of folders and chats in the log cannot send control codes to the terminal', () => {
   vi.stubEnv('TERM', 'dumb')
   const name = '/tmp/\u001b]0;mine\u0007/\u202egpj'
   const line = lineOnTerminal({ path: name, [name]: { name } }, `${name} was read.`)
@@ -40,12 +40,12 @@ test.each([
   expect(lineOnTerminal().replace('\r\u001b[K', '')).not.toContain('\u001b')
 })
 
-test('a warning is coloured on a terminal', () => {
+test('a warning has a colour on a terminal', () => {
   vi.stubEnv('TERM', 'xterm')
   expect(lineOnTerminal().replace('\r\u001b[K', '')).toContain('\u001b[2m')
 })
 
-test('a line of the log on a terminal has the time of the clock on the wall', () => {
+test('a log line on a terminal has local time', () => {
   vi.stubEnv('TZ', 'Asia/Kathmandu')
   expect(lineOnTerminal()).toContain('15:45:00')
 })
@@ -70,9 +70,9 @@ test.each([
   const error = errorOf(text)
   expect(error.message).toMatch(/wal|'w'/)
   for (const each of [error, new Error(`a search failed: ${error.message}`)]) {
-    const told = stackWithoutText(each) ?? ''
-    expect(told).not.toMatch(/wal|'w'/)
-    expect(told).toContain('It is not valid JSON')
-    expect(told).toMatch(/\n +at /)
+    const stack = stackWithoutText(each) ?? ''
+    expect(stack).not.toMatch(/wal|'w'/)
+    expect(stack).toContain('It is not valid JSON')
+    expect(stack).toMatch(/\n +at /)
   }
 })

@@ -10,7 +10,7 @@ function paper(isTTY: boolean, columns = 80) {
 
 const progress = { stage: 'reading', done: 1234, total: 3700, bytesPerSecond: 10, etaMs: 1500 } as const
 
-test('the bar tells share, rows and time left', () => {
+test('the bar shows the share, the rows and the time left', () => {
   expect(progressText(progress, 80)).toBe('Reading  ████████░░░░░░░░░░░░░░░░ 33%  1,234 of 3,700 rows, 2 s left')
 })
 
@@ -27,7 +27,7 @@ test.each([
   expect(progressText(given, 80)).toBe(text)
 })
 
-test('on a terminal the line is written over, and wiped when it is done', () => {
+test('on a terminal the line is overwritten, and removed at the end', () => {
   const { out, read } = paper(true)
   const line = new ProgressLine(out, { env: {} })
   line.show(progress)
@@ -40,7 +40,7 @@ test('on a terminal the line is written over, and wiped when it is done', () => 
   expect(read()).toBe('')
 })
 
-test('where nobody watches nothing is written', () => {
+test('without a terminal nothing is written', () => {
   const { out, read } = paper(false)
   const line = new ProgressLine(out, { env: {} })
   line.show(progress)
@@ -48,22 +48,25 @@ test('where nobody watches nothing is written', () => {
   expect(read()).toBe('')
 })
 
-test.each([20, 40, 60, 68, 69, 80])('in %i columns the line is one, for only one is written over', (columns) => {
-  const { out, read } = paper(true, columns)
-  new ProgressLine(out, { env: {} }).show(progress)
-  const shown = read().replace('\r\u001b[K', '')
-  expect(shown.length).toBeLessThan(columns)
-  expect(shown).toContain('Reading')
-  expect(shown).toContain('33%')
-})
+test.each([20, 40, 60, 68, 69, 80])(
+  'in %i columns the progress fits one line, because only one line is overwritten',
+  (columns) => {
+    const { out, read } = paper(true, columns)
+    new ProgressLine(out, { env: {} }).show(progress)
+    const shown = read().replace('\r\u001b[K', '')
+    expect(shown.length).toBeLessThan(columns)
+    expect(shown).toContain('Reading')
+    expect(shown).toContain('33%')
+  },
+)
 
-test('a terminal that does not tell its width is taken for a usual one', () => {
+test('a terminal without a known width counts as 80 columns wide', () => {
   const { out, read } = paper(true, 0)
   new ProgressLine(out, { env: {} }).show(progress)
   expect(read()).toBe(`\r\u001b[K${progressText(progress, 80)}`)
 })
 
-test('a terminal that knows no orders is given none', () => {
+test('a terminal without control codes gets no progress line', () => {
   const { out, read } = paper(true)
   const line = new ProgressLine(out, { env: { TERM: 'dumb' } })
   line.show(progress)

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What was done while time went on. */
+/** The tasks that ran while time passed. */
 function pass(ms: number): string[] {
   done = []
   vi.advanceTimersByTime(ms)
@@ -33,7 +33,7 @@ function pass(ms: number): string[] {
 
 const count = (what: string): number => done.filter((each) => each === what).length
 
-test('jobs are looked at each minute, what changed is compared at full tens of them, the index halfway between', () => {
+test('jobs are checked every minute, changed sources every full ten minutes, and the index halfway between', () => {
   expect(pass(30_000)).toEqual(['archive'])
   expect(pass(2 * MINUTE_MS)).toEqual(['archive', 'reconcile', 'archive'])
   expect(pass(5 * MINUTE_MS)).toEqual(['archive', 'archive', 'archive', 'archive', 'archive', 'check'])
@@ -41,7 +41,7 @@ test('jobs are looked at each minute, what changed is compared at full tens of t
   expect([count('archive'), count('reconcile'), count('check')]).toEqual([60, 6, 6])
 })
 
-test('where the clock was set back by a day no archive was made, and nothing compared, for a day', () => {
+test('after the clock was set back by a day, no task ran for a day', () => {
   vi.setSystemTime(Date.now() - 24 * HOUR_MS)
   pass(HOUR_MS)
   expect(count('archive')).toBeGreaterThanOrEqual(60)
@@ -49,25 +49,25 @@ test('where the clock was set back by a day no archive was made, and nothing com
   expect(count('check')).toBeGreaterThanOrEqual(6)
 })
 
-test('a clock that was set ahead by 25 years had the daemon walk through each of their minutes', () => {
+test('after the clock was set ahead by 25 years, the daemon processed each minute of them', () => {
   vi.setSystemTime(Date.now() + 25 * 365 * 24 * HOUR_MS)
   expect(pass(MINUTE_MS)).toEqual(['reconcile', 'archive', 'check'])
   pass(HOUR_MS)
   expect(count('archive')).toBe(60)
 })
 
-test('where nobody sees the progress the daemon is woken once a minute, and not each second besides', () => {
+test('if nobody sees the progress, the daemon wakes only once a minute', () => {
   expect(vi.getTimerCount()).toBe(1)
 })
 
-test('what fails at a rhythm is told, and keeps nothing else from going on', () => {
+test('a task that fails is reported, and the other tasks continue', () => {
   archive = () => {
     throw new Error('a fault')
   }
   expect(pass(3 * MINUTE_MS)).toEqual(['Error: a fault', 'Error: a fault', 'reconcile', 'Error: a fault'])
 })
 
-test('what was stopped does nothing more', () => {
+test('no task runs after a stop', () => {
   schedule.stop()
   expect(pass(HOUR_MS)).toEqual([])
 })

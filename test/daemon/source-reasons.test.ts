@@ -13,7 +13,7 @@ const endOf = (kind: string, path: string): SourceEnd => ({
   pendingLoss: null,
 })
 
-test('a damaged file was told once for each of the sources that read it', () => {
+test('a damaged file was reported once for each source that reads it', () => {
   const ends = [endOf('composer-kv', '/a/state.vscdb'), endOf('global-items', '/a/state.vscdb')]
   const reason = 'corrupt: /a/state.vscdb: The file is not a SQLite database.'
   expect(sourceReasons(ends)).toEqual([reason])

@@ -4,10 +4,10 @@ import { startChild } from '../../src/engine/start-child.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-// Only Linux tells what another process was started with.
+// Only Linux shows the environment of another process.
 const canLook = existsSync('/proc/self/environ')
 
-/** @returns what a process of the daemon was told of these settings */
+/** @returns the values of these environment variables in a process of the daemon */
 function settingsOfChild(names: RegExp): string[] {
   const child = startChild(['check-terms', '/nowhere/mirror.db'])
   try {
@@ -27,7 +27,7 @@ test.runIf(canLook)(
   },
 )
 
-test.runIf(canLook)('a process of the daemon has one arena of memory, unless the user wants more', () => {
+test.runIf(canLook)('a process of the daemon has one memory arena, unless the user sets more', () => {
   vi.stubEnv('MALLOC_ARENA_MAX', undefined)
   expect(settingsOfChild(/^MALLOC_ARENA_MAX=/)).toEqual(['MALLOC_ARENA_MAX=1'])
   vi.stubEnv('MALLOC_ARENA_MAX', '4')

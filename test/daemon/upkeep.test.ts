@@ -7,7 +7,7 @@ import { pino } from 'pino'
 const WEEK_MS = 7 * 24 * 3_600_000
 const sound: UpkeepOutcome = { damage: 'none', news: [], notices: [], backlog: 0, termsCheckedAtMs: null }
 
-/** An upkeep whose worker answers with these, one after the other, and all that happened. */
+/** An upkeep whose writer gives these outcomes, one after the other, and a list of all calls. */
 function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
   const happened: string[] = []
   const world = { nowMs: WEEK_MS * 100, areTermsSound: true }
@@ -15,7 +15,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
   const upkeep = new Upkeep({
     log: pino({ level: 'silent' }),
     writer: {
-      keep: ({ task, suspected }: UpkeepTask) => {
+      maintain: ({ task, suspected }: UpkeepTask) => {
         happened.push(suspected === 'none' ? task : `${task} ${suspected}`)
         const answer = left.shift() ?? sound
         return answer instanceof UserError ? Promise.reject(answer) : Promise.resolve(answer)
@@ -30,12 +30,12 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
     explain: (error) => error as UserError,
     checkTerms: () => Promise.resolve(world.areTermsSound),
     onBacklog: (backlog) => happened.push(`backlog ${backlog}`),
-    onMade: () => happened.push('made'),
+    onReplaced: () => happened.push('made'),
   })
   return { upkeep, happened, world }
 }
 
-test('a damaged mirror is swapped while nobody reads', async () => {
+test('a damaged mirror is replaced while nobody reads it', async () => {
   const { upkeep, happened } = upkeepOf([
     { ...sound, damage: 'rows' },
     { ...sound, backlog: 7 },
@@ -44,17 +44,17 @@ test('a damaged mirror is swapped while nobody reads', async () => {
   expect(happened).toEqual(['check', 'shut', 'set-aside', 'reopen', 'backlog 7', 'made'])
 })
 
-test('what fails in the middle is taken up again, and told meanwhile', async () => {
+test('a repair that fails is tried again, and its error is cleared afterwards', async () => {
   const full = new UserError('disk-full', 'The disk is full.', 'Make room.')
   const { upkeep, happened } = upkeepOf([{ ...sound, damage: 'rows' }, full, sound])
   const done = upkeep.check()
   await upkeep.check()
   await done
   expect(happened).toEqual(['check', 'shut', 'set-aside', 'reopen', 'later 30000', 'check', 'backlog 0', 'made'])
-  expect(upkeep.trouble).toBeNull()
+  expect(upkeep.error).toBeNull()
 })
 
-test('the full-text tables are compared once a week, however often it is asked', async () => {
+test('the full-text tables are checked once a week, however often the check is called', async () => {
   const { upkeep, happened, world } = upkeepOf([{ ...sound, termsCheckedAtMs: WEEK_MS * 99.5 }])
   await upkeep.check()
   await upkeep.checkTermsIfDue()
@@ -65,14 +65,14 @@ test('the full-text tables are compared once a week, however often it is asked',
   expect(happened.slice(2)).toEqual(['check-terms terms', 'backlog 0'])
 })
 
-test('full-text tables that were compared under a clock that ran ahead by years were not compared again for years', async () => {
+test('after a check under a clock that was years ahead, the full-text tables were not checked for years', async () => {
   const { upkeep, happened } = upkeepOf([{ ...sound, termsCheckedAtMs: WEEK_MS * 1000 }])
   await upkeep.check()
   await upkeep.checkTermsIfDue()
   expect(happened.slice(2)).toEqual(['check-terms', 'backlog 0'])
 })
 
-test('a notice stands as long as the file it speaks of', async () => {
+test('a notice is shown as long as its file exists', async () => {
   const notices = [
     { path: '/nowhere/mirror-damaged.db', text: 'gone' },
     { path: import.meta.filename, text: 'there' },

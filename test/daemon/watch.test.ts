@@ -16,7 +16,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startWatch, watchError, type Watch } from '../../src/daemon/follow/watch.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 
-/** The inode of every folder, where one is given: that of what was removed is soon another's on ext4, and never on tmpfs. */
+/** If set, every folder has this inode. ext4 soon reuses the inode of a removed folder, and tmpfs never does. */
 let inode: bigint | null = null
 vi.mock(import('node:fs'), async (importOriginal) => {
   const fs = await importOriginal()
@@ -48,14 +48,14 @@ afterEach(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** Events of what was written before it was watched in earnest are lost: it is written again. */
+/** Writes again and again, because events from before the watch really started are lost. */
 const untilTold = (path: string): Promise<unknown> =>
   waitUntil(`an event of ${path}`, () => {
     appendFileSync(path, '.')
     return seen.includes(path)
   })
 
-/** Inodes of what this process has the system watch. */
+/** The inodes that this process watches. */
 function watchedInodes(): number[] {
   const tellings = readdirSync('/proc/self/fdinfo').flatMap((name) => readIfThere(join('/proc/self/fdinfo', name)))
   return tellings
@@ -63,7 +63,7 @@ function watchedInodes(): number[] {
     .map(Number)
 }
 
-/** A descriptor may be closed meanwhile, such as that of the list itself. */
+/** A descriptor may be closed meanwhile, for example the one of the list itself. */
 function readIfThere(path: string): string[] {
   try {
     return [readFileSync(path, 'utf8')]
@@ -73,7 +73,7 @@ function readIfThere(path: string): string[] {
 }
 
 test.runIf(process.platform === 'linux')(
-  'where a folder of Cursor was not there the home folder was watched, and listed whenever a file in it was written',
+  'if a folder of Cursor was missing, the home folder was watched, and listed at each write in it',
   async () => {
     const home = join(root, 'home')
     mkdirSync(home)
@@ -88,7 +88,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('a folder that appears is watched when it is asked for again', async () => {
+test('a folder that appears later is watched after the next call', async () => {
   watch.follow([folder], [file])
   mkdirSync(folder)
   writeFileSync(file, '')
@@ -97,7 +97,7 @@ test('a folder that appears is watched when it is asked for again', async () => 
   expect(seen).toContain(file)
 })
 
-/** Makes the folder, with a file in it, and waits until what happens there is told. */
+/** Creates the folder with a file in it, and waits for an event. */
 async function followNew(): Promise<void> {
   mkdirSync(folder)
   writeFileSync(file, '')
@@ -108,7 +108,7 @@ async function followNew(): Promise<void> {
 
 const untilMissed = (): Promise<unknown> => waitUntil('the folder to be missed', () => seen.includes(folder))
 
-test('of a folder that was moved away, and is there again, events came no more', async () => {
+test('a folder that was moved away and back had no more events', async () => {
   await followNew()
   renameSync(folder, `${folder}.away`)
   await untilMissed()
@@ -116,7 +116,7 @@ test('of a folder that was moved away, and is there again, events came no more',
   expect(seen).toContain(file)
 })
 
-test('a folder that is removed and made again, of the same inode perhaps, is watched', async () => {
+test('a folder that is removed and created again, perhaps with the same inode, is watched', async () => {
   await followNew()
   rmSync(folder, { recursive: true })
   await untilMissed()
@@ -125,23 +125,23 @@ test('a folder that is removed and made again, of the same inode perhaps, is wat
   expect(seen).toContain(file)
 })
 
-test('of a folder that was made anew within a moment, as from a backup, with the same inode, events came no more', async () => {
+test('a folder that was quickly recreated with the same inode, for example from a backup, had no more events', async () => {
   inode = 1n
   const later = join(folder, 'later.vscdb')
-  // As the folder of all workspaces is.
+  // As for the folder of all workspaces.
   watch.follow([root], [later])
   await followNew()
   rmSync(folder, { recursive: true })
   mkdirSync(folder)
-  // What is told of the removal makes the folder be listed, once.
+  // The event of the removal causes one listing.
   await sleep(500)
   watch.follow([root, folder], [])
   await untilTold(later)
   expect(seen).toContain(later)
 })
 
-test('without events a message was promised within a second in every store, and took a minute in those long at rest', () => {
-  const told = watchError(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
-  expect(told).toContain('the limit of watches of this system is reached')
-  expect(told).toContain('elsewhere within a minute')
+test('without events the warning promised a second for every store, but stores without recent changes took a minute', () => {
+  const warning = watchError(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  expect(warning).toContain('the limit of watches of this system is reached')
+  expect(warning).toContain('within a minute in others')
 })

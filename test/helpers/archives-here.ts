@@ -15,8 +15,8 @@ export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
       now: Date.now,
       executor: new InlineExecutor(mirrorPath, () => openReader(mirrorPath)),
       restore: noRestore,
-      tell: () => undefined,
-      say: () => undefined,
+      publish: () => undefined,
+      log: () => undefined,
     },
   )
   const schedule = new ArchiveSchedule([], { now: Date.now, archives, zone: () => 'UTC', warn: () => undefined })

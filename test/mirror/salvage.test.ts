@@ -169,7 +169,7 @@ test.each([
 /** @returns whether it was done by then */
 function salvageSteps(steps: number): boolean {
   return withKept((kept) => {
-    const salvaging = kept.keep({ task: 'salvage', suspected: 'none' })
+    const salvaging = kept.run({ task: 'salvage', suspected: 'none' })
     let isDone = false
     for (let step = 0; step < steps && !isDone; step += 1) isDone = salvaging.next().done === true
     salvaging.return(undefined as never)

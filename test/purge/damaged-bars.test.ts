@@ -44,7 +44,7 @@ test.each(['tombstones', 'purge_salt'])(
     await home.purging.purge(chatsOf('a'))
     spoilTable(table)
     expect(salvaged()).toMatch(
-      /lies at .*\. What was purged and Cursor still holds may come in again: purge it once more\.$/,
+      /The damaged file is .*\. Purged chats that Cursor still has may return\. Purge them again\.$/,
     )
     home.pass()
     expect(home.messages('a')).toEqual(['a1', 'a2'])
@@ -63,7 +63,7 @@ test('a mirror of which nothing can be read may have lost a purge: the notice sa
 
 test('the notice of a damaged mirror does not mention purges if nothing was purged or all tombstones were saved', async () => {
   spoilTable('tombstones')
-  expect(salvaged()).toMatch(/made anew: .*\.db\.$/)
+  expect(salvaged()).toMatch(/replaced by a new one\. .*\.db\.$/)
   await home.purging.purge(chatsOf('a'))
   spoilTable('losses')
   expect(salvaged()).not.toContain('purge')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { demoGreeting } from '../../src/cli/demo-greeting.ts'
-import { startupWarnings } from '../../src/daemon/lifecycle/startup-warnings.ts'
+import { startupWarnings } from '../../src/daemon/lifecycle/startup-checks.ts'
 import { run } from '../cli/fake-world.ts'
 import { demoSettings } from '../../src/settings.ts'
 import type { Flags } from '../../src/settings.ts'

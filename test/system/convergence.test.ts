@@ -55,7 +55,7 @@ async function expectConverged(): Promise<void> {
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
 }
 
-describe('by itself, by the look that a commit brings about if not said otherwise,', () => {
+describe('without a sync, by the pass that a commit causes unless stated otherwise,', () => {
   beforeAll(async () => {
     writer.createTable()
     writer.chat('live', { m1: 'walnutfirst', m2: 'walnutold' })
@@ -68,19 +68,19 @@ describe('by itself, by the look that a commit brings about if not said otherwis
     expect(await hitsSoon('walnutthird', 1)).toBe(1)
   })
 
-  test('the last message, inserted over, is found by its new words alone', async () => {
+  test('the last message, inserted again, is found only by its new words', async () => {
     writer.insert('live', 'm3', 'walnutagain')
     expect(await hitsSoon('walnutagain', 1)).toBe(1)
     expect(await hitsSoon('walnutthird', 0)).toBe(0)
   })
 
-  test('the newest message, upserted with another length, is found by its new words alone', async () => {
+  test('the newest message, upserted with another length, is found only by its new words', async () => {
     writer.upsert('live', 'm3', 'walnutandagainlonger')
     expect(await hitsSoon('walnutandagainlonger', 1)).toBe(1)
     expect(await hitsSoon('walnutagain', 0)).toBe(0)
   })
 
-  test('an older message of a chat at work, updated in place at its length, is found soon', async () => {
+  test('an older message of a current chat, updated in place with the same length, is found soon', async () => {
     const nowMs = Date.now()
     writer.chat('atwork', { m1: 'cedarfirst', m2: 'cedarsecond' }, nowMs)
     for (let at = 0; at < 12; at += 1) {
@@ -98,7 +98,7 @@ describe('by itself, by the look that a commit brings about if not said otherwis
     expect(await hitsSoon('cedarfirst', 0)).toBe(0)
   })
 
-  test('a list that grew gives a row its place', async () => {
+  test('a list that grew gives a row its position', async () => {
     writer.insert('live', 'm4', 'walnutfourth')
     expect(await hitsSoon('walnutfourth', 1)).toBe(1)
     writer.list('live', ['m1', 'm2', 'm3', 'm4'])
@@ -111,7 +111,7 @@ describe('by itself, by the look that a commit brings about if not said otherwis
   })
 })
 
-/** Asks for a while: what no nudge finds, others find ten seconds after a change, and later. @returns the last answer, as wanted or not */
+/** Asks for a while, because deeper passes come ten seconds after a change or later. @returns the last answer, as wanted or not */
 async function hitsSoon(word: string, wanted: number): Promise<number> {
   const endMs = performance.now() + BY_NUDGE_MS
   for (;;) {

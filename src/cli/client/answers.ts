@@ -1,26 +1,27 @@
 import type { Settings } from '../../settings.ts'
 
-/** Who answers the commands: a running daemon, or the mirror read in this process. */
+/** Answers the commands: a running daemon, or an engine in this process. */
 export interface Answers {
   readonly origin: 'daemon' | 'mirror'
   /**
-   * The JSON of one route. `path` is whole, `/api` included, its parts percent-encoded.
-   * @throws UserError for a problem that the route reports: exit code 2 for a bad request, else 1
+   * The JSON of one route. `path` begins with `/api`, and its parts are percent-encoded.
+   * @throws UserError for a problem that the route reports: exit code 2 for a bad request, otherwise 1
    */
   get(path: string, query: URLSearchParams): Promise<unknown>
-  /** @param mediaType of a body that is a text, to be sent as it is; else it is sent as JSON */
+  /** @param mediaType of a body that is a string and is sent unchanged. Without it the body is sent as JSON */
   post(path: string, body?: unknown, mediaType?: string): Promise<unknown>
   /**
-   * The text of a route that does not answer in JSON, as it comes. Asked when the first of it is taken.
-   * @throws UserError as `get` does, then; and later on where the text breaks off
+   * The text of a route that does not answer in JSON, in parts as they arrive. The request is sent when the first part is
+   * read.
+   * @throws UserError as `get` does, and also later if the text breaks off
    */
   text(path: string, query: URLSearchParams): AsyncIterable<string>
-  /** What was missing in what was answered last, for it is still being read. Not given where nothing can be. */
+  /** What the last answer lacks because it is not read yet. Absent if nothing can be missing. */
   missing?(): string | null
   close(): Promise<void>
 }
 
-/** A path as it is sent. */
+/** The path with its query, as it is sent. */
 export const withQuery = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query.toString()}`
 

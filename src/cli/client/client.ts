@@ -24,20 +24,19 @@ export interface Daemon {
 }
 
 /**
- * The daemon of a data folder, or null where none runs: its `daemon.json` is missing or half written, its process is
- * gone, it does not answer within a second, or another daemon answers at its address. Then the file was left by one that
- * was killed, or came with a copy of its folder, and the other has a mirror of its own, which must not be told as this
- * folder's, let alone purged.
+ * The daemon of a data folder. Null if its `daemon.json` is missing or incomplete, if its process has ended, if it does not
+ * answer within a second, or if another daemon answers at its address. In the last case the file is from a killed daemon or
+ * from a copied folder. The other daemon has another mirror, which must not be shown as this folder's, and not be purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
-  const sight = await lookForDaemon(dataDir)
-  return sight !== null && sight.health === 'well' ? { pid: sight.pid, url: sight.url } : null
+  const found = await lookForDaemon(dataDir)
+  return found !== null && found.health === 'well' ? { pid: found.pid, url: found.url } : null
 }
 
-/** The process of a daemon that lives, and whose port takes a question and gives no answer; null for any other. */
+/** The process of a daemon that runs and accepts a request, but does not answer it. Otherwise null. */
 export async function findSilentDaemon(dataDir: string): Promise<number | null> {
-  const sight = await lookForDaemon(dataDir)
-  return sight !== null && sight.health === 'silent' ? sight.pid : null
+  const found = await lookForDaemon(dataDir)
+  return found !== null && found.health === 'silent' ? found.pid : null
 }
 
 async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly health: Health }) | null> {
@@ -49,7 +48,7 @@ async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly heal
   return { pid, url, health: await healthOf(url, startedAt) }
 }
 
-/** The answers of the daemon that runs on a data folder, or null where none runs. */
+/** The answers of the data folder's daemon. Null if none runs. */
 export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const daemon = await findDaemon(dataDir)
   if (daemon === null) return null
@@ -61,7 +60,11 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
     const body = jsonOf(reply.text)
     if (reply.status >= 400) throw errorOfProblem(reply.status, call.path, body)
     if (body !== undefined) return body
-    throw new UserError('unexpected-answer', `${daemon.url} does not answer as cursordex does.`, 'Restart the daemon.')
+    throw new UserError(
+      'unexpected-answer',
+      `The answer of ${daemon.url} is not from cursordex.`,
+      'Restart the daemon.',
+    )
   }
   return {
     origin: 'daemon',
@@ -94,7 +97,7 @@ async function* receiveText(
   onHead(incoming)
   const status = incoming.statusCode ?? 0
   if (status >= 400) throw errorOfProblem(status, call.path, jsonOf(await textOf(url, incoming)))
-  yield* stretchesOf(url, incoming)
+  yield* partsOf(url, incoming)
 }
 
 interface Reply {
@@ -114,32 +117,32 @@ function missingIn({ headers }: IncomingMessage): string | null {
 }
 
 async function textOf(url: string, incoming: IncomingMessage): Promise<string> {
-  const stretches: string[] = []
-  for await (const stretch of stretchesOf(url, incoming)) stretches.push(stretch)
-  return stretches.join('')
+  const parts: string[] = []
+  for await (const part of partsOf(url, incoming)) parts.push(part)
+  return parts.join('')
 }
 
-/** The body of an answer, as it comes. Who stops taking it ends the connection. */
-async function* stretchesOf(url: string, incoming: IncomingMessage): AsyncGenerator<string> {
+/** The body of an answer, in parts as they arrive. If the caller stops reading, the connection ends. */
+async function* partsOf(url: string, incoming: IncomingMessage): AsyncGenerator<string> {
   try {
-    for await (const stretch of incoming.setEncoding('utf8')) yield String(stretch)
+    for await (const part of incoming.setEncoding('utf8')) yield String(part)
   } catch (error) {
     throw daemonLost(url, error)
   }
 }
 
 const daemonLost = (url: string, cause: unknown): UserError =>
-  new UserError('daemon-lost', `The daemon at ${url} did not answer.`, 'Try again; it may have just stopped.', {
+  new UserError('daemon-lost', `The daemon at ${url} did not answer.`, 'Try again. It may have just stopped.', {
     cause,
   })
 
-// node:http and not fetch: a first full pass may take longer than the five minutes that fetch waits for headers.
+// node:http instead of fetch, because fetch waits only five minutes for headers, and a first full pass can take longer.
 function open(url: string, call: Call): Promise<IncomingMessage> {
   const body = bodyText(call)
   const mediaType = call.mediaType ?? 'application/json'
   const options = {
     method: call.method,
-    // No connection outlives its answer: the program ends when it has printed.
+    // Connections are not kept alive, because the program ends after it has printed.
     agent: false,
     path: call.path,
     ...(call.withinMs === undefined ? {} : { signal: AbortSignal.timeout(call.withinMs) }),
@@ -161,23 +164,25 @@ function bodyText({ body, mediaType }: Call): string | null {
   return mediaType === undefined ? JSON.stringify(body) : (body as string)
 }
 
-const TOKEN_ASKED_FOR = 'Bearer realm="cursordex"'
+/** The header by which a daemon requires its token. */
+const TOKEN_REQUIRED = 'Bearer realm="cursordex"'
 
+/** `another`: another program or another daemon answers, or none. */
 type Health = 'well' | 'silent' | 'another'
 
-/** @param startedAt when the daemon began that is looked for; it, or one of an older version, may not say */
+/** @param startedAt when the wanted daemon started. Older versions do not report it */
 async function healthOf(url: string, startedAt: string | undefined): Promise<Health> {
   try {
-    // Without the token: another program may have the port by now.
+    // The token is not sent, because another program may use the port by now.
     const incoming = await open(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
     const text = await textOf(url, incoming)
     const status = incoming.statusCode ?? 0
-    // Only who asks for the token as a daemon does is given it.
-    if (status === 401) return incoming.headers['www-authenticate'] === TOKEN_ASKED_FOR ? 'well' : 'another'
-    const told = health.safeParse(jsonOf(text))
-    if (status !== 200 || !told.success) return 'another'
-    const isIt = startedAt === undefined || told.data.startedAt === undefined || told.data.startedAt === startedAt
-    return isIt ? 'well' : 'another'
+    // The token is only sent to a program that requires it as a daemon does.
+    if (status === 401) return incoming.headers['www-authenticate'] === TOKEN_REQUIRED ? 'well' : 'another'
+    const parsed = health.safeParse(jsonOf(text))
+    if (status !== 200 || !parsed.success) return 'another'
+    const actual = parsed.data.startedAt
+    return startedAt === undefined || actual === undefined || actual === startedAt ? 'well' : 'another'
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return error.cause instanceof Error && error.cause.name === 'AbortError' ? 'silent' : 'another'
@@ -189,7 +194,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it lives, as another user.
+    // EPERM: the process runs as another user.
     return errorCode(error) === 'EPERM'
   }
 }
@@ -213,7 +218,7 @@ async function readIfThere(file: string): Promise<string | null> {
 
 const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
 
-/** The value of a JSON text, or `undefined` where it is none. */
+/** The value of a JSON text. Undefined if the text is not JSON. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -4,8 +4,8 @@ import { countEverything } from '../../api/queries/count-everything.ts'
 import { mirrorPath, prepareDataFolder } from '../../engine/data-folder.ts'
 import { openEngine } from '../../engine/engine.ts'
 import { InlineExecutor } from '../../engine/executor/inline-executor.ts'
-import { misconfiguredFolders } from '../../engine/misconfigured-folders.ts'
 import { DirectPasses } from '../../engine/passes.ts'
+import { misconfiguredFolders } from '../../engine/source-reasons.ts'
 import { inlineWriter } from '../../engine/writer/inline-writer.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
@@ -25,7 +25,7 @@ export interface InlineContext {
 }
 
 /**
- * The same answers without a daemon. Cursor is read once, in this process. Then the same app answers from the mirror.
+ * The answers without a daemon. Cursor is read once, in this process. Then the same HTTP app answers from the mirror.
  * @throws UserError `already-running` if a daemon owns the folder but did not answer
  */
 export async function engineAnswers(settings: Settings, { version, zone, note }: InlineContext): Promise<Answers> {
@@ -48,8 +48,8 @@ export async function engineAnswers(settings: Settings, { version, zone, note }:
     mirror: () => reader,
     readers: { shut: () => undefined, reopen: () => undefined },
     renewReaders: () => undefined,
-    tell: () => undefined,
-    say: () => undefined,
+    publish: () => undefined,
+    log: () => undefined,
   })
   const app = createApp({
     ...engine.api(),
@@ -76,7 +76,7 @@ export async function engineAnswers(settings: Settings, { version, zone, note }:
     origin: 'mirror',
     ...exchanges(async (to, init) => {
       if (!reportsReasons.test(to))
-        for (const reason of unreported.splice(0)) note(`Not everything is as Cursor holds it: ${reasonText(reason)}`)
+        for (const reason of unreported.splice(0)) note(`The mirror is not complete: ${reasonText(reason)}`)
       const headers = new Headers(init.headers)
       headers.set('host', HOST)
       const response = await app.request(`http://${HOST}${to}`, { ...init, headers })
@@ -93,18 +93,18 @@ export async function engineAnswers(settings: Settings, { version, zone, note }:
 /** These routes answer with the reasons themselves. */
 const reportsReasons = /^\/api\/(?:status|sync)\b/
 
-/** An empty answer is none where there is nothing to be asked about. */
+/** Prints why the mirror is empty if Cursor was not found. */
 function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
   const places = [...cursor.userDirs, ...cursor.homes]
-  const strays = misconfiguredFolders(cursor.userDirs)
-  const isNowhere = places.length > 0 && !places.some((place) => existsSync(place))
-  // To count takes the longer the more there is: not for every command.
-  if (strays.length === 0 && !isNowhere) return
+  const warnings = misconfiguredFolders(cursor.userDirs)
+  const isMissing = places.length > 0 && !places.some((place) => existsSync(place))
+  // Counting a large mirror takes time, so not every command does it.
+  if (warnings.length === 0 && !isMissing) return
   if (countEverything(reader).counts.chats > 0) return
-  for (const sentence of strays) note(sentence)
-  if (!isNowhere) return
+  for (const sentence of warnings) note(sentence)
+  if (!isMissing) return
   note(
-    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without: npx cursordex demo.`,
+    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without Cursor: npx cursordex demo.`,
   )
 }
 

@@ -9,9 +9,9 @@ const problem = z.object({
 })
 
 /**
- * What an answer of a status of 400 or above means to the person who asked.
- * @param path of the route that was asked, with its query
- * @param body a problem of RFC 9457
+ * The error for an answer with a status of 400 or above.
+ * @param path the path of the request, with its query
+ * @param body a problem as in RFC 9457
  */
 export function errorOfProblem(status: number, path: string, body: unknown): UserError {
   const parsed = problem.safeParse(body)
@@ -19,42 +19,43 @@ export function errorOfProblem(status: number, path: string, body: unknown): Use
   const reasons = (errors ?? [])
     .filter(({ reason }) => !detail?.includes(reason))
     .map(({ name, reason }) => `${name}: ${reason}`)
-  const told = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
+  const sentences = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
   const names = code === NO_MESSAGE ? ['around'] : (errors ?? []).map(({ name }) => name)
-  const message = [...told, ...givenIn(path, names)].join(' ')
+  const message = [...sentences, ...givenIn(path, names)].join(' ')
   const hint = code === NO_MESSAGE ? ORPHANS : endsInRemedy(status, detail) ? '' : hintFor(status, path)
   return new UserError(code ?? `http-${status}`, message, hint, { exitCode: status === 400 ? 2 : 1 })
 }
 
-/** The chat is there: it is one of its messages that is not. */
+/** The chat exists, but not the message. */
 const NO_MESSAGE = 'message-not-found'
-const ORPHANS = 'The chat without --around shows all, and with --orphans those that it names no more.'
+const ORPHANS =
+  'Without --around all messages of the chat are shown. With --orphans also those that the chat no longer lists.'
 
-/** What was given for the parameters that were wrong; a 404 names itself what was asked for. */
+/** The values of the wrong parameters. A 404 already names what was requested. */
 function givenIn(path: string, names: readonly string[]): string[] {
   const { searchParams } = new URL(path, 'http://localhost')
   const words = names.flatMap((name) => searchParams.getAll(name)).map((word) => JSON.stringify(word))
-  return words.length === 0 ? [] : [`Given was ${words.join(', ')}.`]
+  return words.length === 0 ? [] : [`You gave ${words.join(', ')}.`]
 }
 
-/** What is no mistake of the question is told with what helps, and nothing that is known here helps as well. */
+/** True if the detail already ends with a remedy. That is so for errors that are not caused by the request itself. */
 const endsInRemedy = (status: number, detail: string | undefined): boolean =>
   detail !== undefined && [409, 429, 503].includes(status)
 
 function hintFor(status: number, path: string): string {
-  if (status === 400) return 'See the --help of the command for what it takes.'
-  if (status === 401) return 'The daemon asks for its token: run this as the user who owns the data folder.'
+  if (status === 400) return 'See the --help of the command for allowed values.'
+  if (status === 401) return 'The daemon requires its token. Run this as the user who owns the data folder.'
   if (status === 404) return `List what there is with: cursordex ${listingOf(path)}`
   if (status === 413) {
     return path.startsWith('/api/tokens/import')
-      ? 'Import the file in parts, each with the first line of the whole; rows that are in two of them count once.'
-      : 'Give less of it at a time.'
+      ? 'Import the file in parts, each with the first line of the file. Rows that are in two parts count once.'
+      : 'Send less at a time.'
   }
   if (status === 503) return 'Try again, or ask for less.'
-  return 'See how the daemon is with: cursordex status'
+  return 'See the state of the daemon with: cursordex status'
 }
 
-/** The command that lists what stands under a route. */
+/** The command that lists the items of a route. */
 function listingOf(path: string): string {
   if (path.startsWith('/api/archives')) return 'archive list'
   return path.startsWith('/api/projects') ? 'projects' : 'chats'

@@ -4,68 +4,68 @@ import { UserError } from '../../model/user-error.ts'
 import { IdleTimer } from './idle-timer.ts'
 import type { Executor } from '../../engine/executor/executor.ts'
 import type { EstimateSlice } from '../../engine/jobs/estimate.ts'
-import { damageIn } from '../follow/explain-error.ts'
+import { damageToldBy } from '../../mirror/maintenance/check-pages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 
-export interface EstimationWorld {
+export interface EstimationContext {
   readonly log: Pick<Logger, 'warn' | 'debug'>
   now(): number
   later(act: () => void, delayMs: number): void
   readonly executor: Pick<Executor, 'run' | 'end'>
-  /** Hands counts to the one writer. */
+  /** Has the mirror's writer save counts. */
   save(estimates: readonly Estimate[]): Promise<number>
-  /** Whether nothing is being read, indexed, checked, archived or purged. */
+  /** True if nothing is being read, indexed, checked, archived or purged. */
   isResting(): boolean
   isSearching(): boolean
   onDamage(): void
 }
 
 const TICK_MS = 1000
-/** After the start nothing is counted before so long a calm: by then the daemon has given back what reading took. */
-const CALM_MS = 10_000
-/** New messages are counted when so many wait, or one has waited so long. */
+/** Counting starts after this time without work: by then the daemon has released the memory that reading took. */
+const IDLE_MS_MIN = 10_000
+/** New messages are counted when this many wait, or when one has waited this long. */
 const WAITING_MAX = 200
 const WAITED_MS_MAX = 10 * 60_000
 const SLICE_MS = 50
 const PAUSE_MS = 50
-/** However many searches follow on each other, a slice is done now and then. */
+/** Searches pause counting for this long at most, so that many searches in a row cannot stop it. */
 const PAUSED_MS_MAX = 1000
-/** What is read or archived for so long takes memory: then the process that counts ends, or does not begin. */
+/** Reading or archiving for longer than this takes memory: the counting process then ends, or does not start. */
 const READING_MS_MAX = 2000
 const SAVED_AT_ONCE = 400
-/** A process that ended is not started again in a circle. */
+/** After a failure, the process is not started again before this time. */
 const RETRY_MS = 60_000
 const FAILURES_MAX = 5
 
 /**
- * Counts the tokens of messages in the background: a slice at a time, in a process that ends when all is counted, and
- * never while sources are read, archives are made or searches run.
+ * Counts the tokens of messages in the background, in slices. Its process ends when everything is counted. It never counts
+ * while sources are read, archives are made or searches run.
  */
 export class Estimation {
-  readonly #world: EstimationWorld
+  readonly #context: EstimationContext
   readonly #isEnabled: boolean
   #isCounting = false
-  /** True while its process is there. */
+  /** True while the process is used. */
   #isRunning = false
-  /** Null before it was looked for the first time. */
+  /** How many messages have no count. Null before the first slice. */
   #left: number | null = null
-  /** Whether counting begins, or begins again, as soon as the daemon has rested for a while. */
-  #needsCalm = true
+  /** True if counting starts as soon as the daemon was idle for a while, however few messages wait. */
+  #startsWhenIdle = true
   #waitingSinceMs: number | null = null
-  /** Messages that the process may have looked for before they were there. */
-  #came = 0
-  readonly #calm = new IdleTimer(READING_MS_MAX)
+  /** New messages that the process may have missed, because it looked before they arrived. */
+  #arrived = 0
+  readonly #idle = new IdleTimer(READING_MS_MAX)
   #notBeforeMs = 0
   #failures = 0
   #isPaused = false
-  /** It was ended on purpose: what it says then is no failure, though the mirror may be open again by then. */
-  #isDismissed = false
+  /** True if the process was ended on purpose. Its error is then not a failure, even if the mirror is open again. */
+  #isInterrupted = false
   #isShut = false
   #isStopped = false
 
-  constructor(isEnabled: boolean, world: EstimationWorld) {
+  constructor(isEnabled: boolean, context: EstimationContext) {
     this.#isEnabled = isEnabled
-    this.#world = world
+    this.#context = context
   }
 
   get state(): EstimationState {
@@ -75,7 +75,7 @@ export class Estimation {
     return { state: this.#left === 0 ? 'done' : 'waiting', left: this.#left }
   }
 
-  /** Whether its process is there, or about to be. */
+  /** True while the process runs or is about to start. */
   get isAtWork(): boolean {
     return this.#isCounting
   }
@@ -84,18 +84,18 @@ export class Estimation {
     if (this.#isEnabled) this.#tick()
   }
 
-  /** Hears of messages that are new or became others. */
+  /** Must be called when messages are new or changed. */
   noteMessages(count: number): void {
-    this.#came += count
+    this.#arrived += count
     if (count === 0 || this.#left === null) return
     this.#left += count
-    this.#waitingSinceMs ??= this.#world.now()
+    this.#waitingSinceMs ??= this.#context.now()
   }
 
-  /** The mirror's file is to be another. */
+  /** Ends the process, because the mirror's file is about to be replaced. */
   shut(): void {
     this.#isShut = true
-    this.#dismiss()
+    this.#interrupt()
   }
 
   reopen(): void {
@@ -106,40 +106,40 @@ export class Estimation {
   /** Resolves when its process has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#world.executor.end('estimate')
+    await this.#context.executor.end('estimate')
   }
 
   #tick(): void {
     if (this.#isStopped) return
-    const isResting = this.#look()
-    this.#heedClock(this.#world.now())
+    const isResting = this.#checkResting()
+    this.#limitToClock(this.#context.now())
     if (isResting && this.#isDue()) void this.#countAll()
-    this.#world.later(() => this.#tick(), TICK_MS)
+    this.#context.later(() => this.#tick(), TICK_MS)
   }
 
-  /** Ends the counting where much is read. @returns whether nothing is, now */
-  #look(): boolean {
-    const isResting = this.#world.isResting()
-    this.#calm.note(isResting, this.#world.now())
-    if (this.#isRunning && !this.#calm.isThere) this.#dismiss()
+  /** Ends counting if the daemon works for longer than a moment. @returns true if the daemon does nothing now */
+  #checkResting(): boolean {
+    const isResting = this.#context.isResting()
+    this.#idle.note(isResting, this.#context.now())
+    if (this.#isRunning && !this.#idle.isIdle) this.#interrupt()
     return isResting
   }
 
-  #dismiss(): void {
-    this.#isDismissed = true
-    void this.#world.executor.end('estimate')
+  #interrupt(): void {
+    this.#isInterrupted = true
+    void this.#context.executor.end('estimate')
   }
 
   #isDue(): boolean {
-    const nowMs = this.#world.now()
+    const nowMs = this.#context.now()
     if (this.#isCounting || this.#isShut || nowMs < this.#notBeforeMs) return false
-    if (this.#needsCalm || this.#left === null) return this.#calm.lastedMs(nowMs) >= CALM_MS
+    if (this.#startsWhenIdle || this.#left === null) return this.#idle.idleMs(nowMs) >= IDLE_MS_MIN
     const waitedMs = this.#waitingSinceMs === null ? 0 : nowMs - this.#waitingSinceMs
     return this.#left > 0 && (this.#left >= WAITING_MAX || waitedMs >= WAITED_MS_MAX)
   }
 
-  /** The clock may be set back: nothing waits until the old time comes again. */
-  #heedClock(nowMs: number): void {
+  /** After the clock was set back, nothing may wait until the old time comes again. */
+  #limitToClock(nowMs: number): void {
     if (this.#waitingSinceMs !== null) this.#waitingSinceMs = Math.min(this.#waitingSinceMs, nowMs)
     if (this.#notBeforeMs !== Infinity) this.#notBeforeMs = Math.min(this.#notBeforeMs, nowMs + RETRY_MS)
   }
@@ -147,97 +147,94 @@ export class Estimation {
   async #countAll(): Promise<void> {
     this.#isCounting = true
     await this.#countInProcess()
-    await this.#world.executor.end('estimate')
+    await this.#context.executor.end('estimate')
     this.#isRunning = false
     this.#isCounting = false
   }
 
   async #countInProcess(): Promise<void> {
     this.#waitingSinceMs = null
-    this.#came = 0
-    this.#isDismissed = false
+    this.#arrived = 0
+    this.#isInterrupted = false
     try {
       this.#isRunning = true
       await this.#work()
-      this.#needsCalm = this.#isDismissed
+      this.#startsWhenIdle = this.#isInterrupted
       this.#failures = 0
     } catch (error) {
-      if (this.#isDismissed) this.#needsCalm = true
+      if (this.#isInterrupted) this.#startsWhenIdle = true
       else this.#onFailure(error)
     }
   }
 
-  /** Until all is counted, or it was dismissed. */
+  /** Runs slices until everything is counted, or until `#interrupt`. */
   async #work(): Promise<void> {
     const waiting: Estimate[] = []
     try {
       for (let isDone = false; !isDone;) {
         await this.#pause()
-        if (this.#isDismissed) return
-        const slice = await this.#askForSlice()
+        if (this.#isInterrupted) return
+        const slice = await this.#runSlice()
         waiting.push(...slice.estimates)
         isDone = slice.isDone
         if (isDone || waiting.length >= SAVED_AT_ONCE) await this.#save(waiting.splice(0))
       }
     } finally {
-      // What is lost where the file is to be another is counted again.
+      // If the mirror is about to be replaced, these counts are lost and counted again.
       if (waiting.length > 0 && !this.#isShut && !this.#isStopped) await this.#save(waiting)
     }
   }
 
-  /** A disk that is full for a while is no failure of the process: that is not tried for ever, this is. */
+  /** A full disk is not a failure of the process: saving is retried for ever, the process is not. */
   async #save(estimates: readonly Estimate[]): Promise<void> {
     try {
-      await this.#world.save(estimates)
+      await this.#context.save(estimates)
     } catch (error) {
       this.#failures = 0
       throw error
     }
   }
 
-  async #askForSlice(): Promise<EstimateSlice> {
-    const cameBefore = this.#came
-    const slice = await this.#world.executor.run('estimate', { sliceMs: SLICE_MS })
-    // After its last count the process looks at all that waits once more.
-    if (slice.estimates.length > 0) this.#came -= cameBefore
-    this.#left = slice.isDone ? this.#came : slice.left
+  async #runSlice(): Promise<EstimateSlice> {
+    const arrivedBefore = this.#arrived
+    const slice = await this.#context.executor.run('estimate', { sliceMs: SLICE_MS })
+    // After its last count the process looks once more for messages without a count.
+    if (slice.estimates.length > 0) this.#arrived -= arrivedBefore
+    this.#left = slice.isDone ? this.#arrived : slice.left
     return slice
   }
 
-  /** Until nobody would be kept waiting, or the counting was ended. */
+  /** Waits until counting would delay nothing, or until `#interrupt`. */
   async #pause(): Promise<void> {
-    let sinceMs = this.#world.now()
+    let sinceMs = this.#context.now()
     const isLong = (): boolean => {
-      sinceMs = Math.min(sinceMs, this.#world.now())
-      return this.#world.now() - sinceMs >= PAUSED_MS_MAX
+      sinceMs = Math.min(sinceMs, this.#context.now())
+      return this.#context.now() - sinceMs >= PAUSED_MS_MAX
     }
-    while (!this.#isDismissed && (!this.#look() || (this.#world.isSearching() && !isLong()))) {
+    while (!this.#isInterrupted && (!this.#checkResting() || (this.#context.isSearching() && !isLong()))) {
       this.#isPaused = true
-      await new Promise<void>((resolve) => this.#world.later(resolve, PAUSE_MS))
+      await new Promise<void>((resolve) => this.#context.later(resolve, PAUSE_MS))
     }
     this.#isPaused = false
   }
 
   #onFailure(error: unknown): void {
     if (this.#isStopped) return
-    const trouble = error instanceof UserError ? error : null
-    if (trouble !== null && damageIn(trouble) !== 'none') this.#world.onDamage()
+    const code = error instanceof UserError ? error.code : 'fault'
+    if (damageToldBy(code) !== 'none') this.#context.onDamage()
     this.#failures += 1
     const isOver = this.#failures >= FAILURES_MAX
-    this.#notBeforeMs = isOver ? Infinity : this.#world.now() + RETRY_MS
+    this.#notBeforeMs = isOver ? Infinity : this.#context.now() + RETRY_MS
     const what = isOver
-      ? 'Tokens are not estimated until the next start'
-      : 'Estimating tokens is tried again in a minute'
-    this.#world.log.warn(
-      { code: trouble?.code ?? 'fault' },
-      `${what}: ${String(error instanceof Error ? error.message : error)}`,
-    )
+      ? 'Counting tokens failed several times. It will start again at the next start of the daemon'
+      : 'Counting tokens failed. It will be tried again in a minute'
+    this.#context.log.warn({ code }, `${what}: ${String(error instanceof Error ? error.message : error)}`)
     this.#forgetLeft()
   }
 
-  /** What was counted by then is known no more. */
+  /** The number of messages without a count is unknown now. */
   #forgetLeft(): void {
     this.#left = null
-    this.#needsCalm = true
+    this.#startsWhenIdle = true
   }
 }

@@ -1,15 +1,15 @@
-/** How long nothing kept the daemon busy, but for what is done in a moment: a few messages that a chat grew by. */
+/** Measures how long the daemon has been idle. Short work, such as reading a few new messages, does not end idle time. */
 export class IdleTimer {
   readonly #momentMs: number
   #sinceMs: number | null = null
   #busySinceMs: number | null = null
 
-  /** @param momentMs what keeps it busy for less does not end the calm */
+  /** @param momentMs work that is shorter than this does not end idle time */
   constructor(momentMs: number) {
     this.#momentMs = momentMs
   }
 
-  /** Is to be told again and again: what lies between two looks is not seen. The clock may be set back. */
+  /** Must be called often: changes between two calls are not seen. The clock may be set back. */
   note(isResting: boolean, nowMs: number): void {
     if (isResting) {
       this.#busySinceMs = null
@@ -20,12 +20,12 @@ export class IdleTimer {
     if (nowMs - this.#busySinceMs >= this.#momentMs) this.#sinceMs = null
   }
 
-  get isThere(): boolean {
+  get isIdle(): boolean {
     return this.#sinceMs !== null
   }
 
-  /** 0 where there is none. */
-  lastedMs(nowMs: number): number {
+  /** How long it has been idle. 0 if it is busy. */
+  idleMs(nowMs: number): number {
     return this.#sinceMs === null ? 0 : Math.max(0, nowMs - this.#sinceMs)
   }
 }

@@ -1,20 +1,20 @@
 import type { Logger } from '../lifecycle/log.ts'
 import { damageToldBy, type Damage } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
-import { isOfFullDisk } from '../../engine/disk-full.ts'
+import { isOfFullDisk } from '../../engine/writer/writer.ts'
 
-/** What of the mirror is damaged, by what was told of a failure. */
+/** Which part of the mirror is damaged, by the code of an error. */
 export const damageIn = ({ code }: UserError): Damage => damageToldBy(code)
 
-/** What kept indexing from going on, in words for a person. */
+/** Why indexing stopped, as an error for a person. */
 export function explainError(error: unknown, mirrorPath: string): UserError {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof UserError ? error.code : 'fault'
   if (isOfFullDisk(code)) {
     return new UserError(
       'disk-full',
-      `The disk that holds ${mirrorPath} is full; indexing waits.`,
-      'Make room; it goes on by itself.',
+      `The disk that holds ${mirrorPath} is full, so indexing waits.`,
+      'Make room. Indexing then continues by itself.',
     )
   }
   if (error instanceof UserError && (code === 'stopped' || damageIn(error) !== 'none')) return error
@@ -22,7 +22,7 @@ export function explainError(error: unknown, mirrorPath: string): UserError {
   return new UserError(
     code,
     `Indexing failed: ${message.replace(/\.$/, '')}.`,
-    `${hint}It is tried again in half a minute.`,
+    `${hint}It will be tried again in half a minute.`,
   )
 }
 

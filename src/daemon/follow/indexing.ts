@@ -11,10 +11,10 @@ import { collectGarbage, GIVE_BACK_MS } from '../../engine/heap-limits.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
-import { publishProgress } from './publish-progress.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Executor } from '../../engine/executor/executor.ts'
-import { Timers } from './timers.ts'
+import type { Passes } from '../../engine/passes.ts'
+import type { RestoreOrder, RestoreProgress, RestoreResult } from '../../engine/restore.ts'
 import type { Readers } from '../../engine/writer/maintenance.ts'
 import { Upkeep } from './upkeep.ts'
 import { Metrics } from './metrics.ts'
@@ -23,14 +23,14 @@ import { startWatch, watchError, type Watch } from './watch.ts'
 const POLL_MS = 1000
 const POLL_ALL_MS = 60_000
 const CPU_SAMPLE_MS = 10_000
-const LOOK_MS = 5000
+const CHECK_PLACE_MS = 5000
 const RETRY_MS = 30_000
-/** Full-text rows that a first pass left for later are written in runs of this length: new messages go in between. */
+/** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
 const BACKLOG_MS = 200
-/** What was told of a job that took so long made the main thread's heap larger than it needs to be. */
+/** Messages about a job longer than this make the main thread's heap larger than it needs to be. */
 const LONG_JOB_MS = 5000
 
-export interface IndexingWorld {
+export interface IndexingContext {
   readonly readers: Readers
   readonly executor: Pick<Executor, 'run'>
   readonly log: Logger
@@ -38,47 +38,75 @@ export interface IndexingWorld {
   readonly now: () => number
 }
 
-/** The indexing half of the daemon: sources followed, passes paced, the worker driven. */
-export class Indexing {
+/** Every timer of the daemon's indexing, so that all of them can be stopped together. */
+export class Timers {
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #isStopped = false
+
+  later(act: () => void, delayMs: number): void {
+    if (this.#isStopped) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      act()
+    }, delayMs)
+    this.#timers.add(timer)
+  }
+
+  every(act: () => void, intervalMs: number): void {
+    if (!this.#isStopped) this.#timers.add(setInterval(act, intervalMs))
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const timer of this.#timers) clearTimeout(timer)
+  }
+}
+
+/** The indexing half of the daemon: it monitors sources, schedules passes and drives the writer's thread. */
+export class Indexing implements Passes {
   readonly metrics: Metrics
   readonly #log: Logger
   readonly #hub: EventHub
   readonly #timers = new Timers()
   readonly #writer: ThreadWriter
-  readonly #follow: SourceMonitor
-  readonly #pacer: PassScheduler<RunOutcome>
+  readonly #sources: SourceMonitor
+  readonly #scheduler: PassScheduler<RunOutcome>
   readonly #watch: Watch
   readonly #setup: WriterSetup
   readonly #executor: Pick<Executor, 'run'>
   #isCheckingTerms = false
   readonly #upkeep: Upkeep
-  #trouble: UserError | null = null
+  /** Why the last run failed. */
+  #error: UserError | null = null
   #backlog = 0
   #needsMerge = false
+  /** How many runs in a row met damage. */
   #damages = 0
-  #isHeldUp = false
+  /** True from a failed run until `#resume`. */
+  #isBlocked = false
   #isRunning = false
-  #drained: Deferred<void>[] = []
+  #backlogWaiters: Deferred<void>[] = []
+  /** The orders of failed runs, for `#resume`. */
   readonly #missed: Order[] = []
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
-  /** Hears how many messages are new or became others. */
+  /** Gets the number of messages that are new or changed. */
   onMessages: (count: number) => void = () => undefined
 
-  constructor(thread: Worker, setup: WriterSetup, { readers, executor, log, hub, now }: IndexingWorld) {
+  constructor(thread: Worker, setup: WriterSetup, { readers, executor, log, hub, now }: IndexingContext) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
     this.metrics = new Metrics(now)
     this.#writer = threadWriter(thread, setup, (step) => this.#onStep(step))
     const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
-    this.#pacer = new PassScheduler({
+    this.#scheduler = new PassScheduler({
       now,
       later,
-      source: (id) => this.#follow.paced(id),
+      source: (id) => this.#sources.paced(id),
       run: (orders) => this.#run(orders),
-      hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isHeldUp,
+      hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isBlocked,
     })
     this.#executor = executor
     this.#upkeep = new Upkeep({
@@ -89,66 +117,66 @@ export class Indexing {
       later,
       explain: (error) => explainError(error, setup.mirrorPath),
       checkTerms: () => this.#checkTerms(),
-      onBacklog: (backlog) => this.noteBacklog(backlog),
-      onMade: () => this.#follow.readAnew(),
+      onBacklog: (backlog) => this.#noteBacklog(backlog),
+      onReplaced: () => this.#sources.readAgain(),
     })
     this.#watch = startWatch(
-      (folder) => this.#follow.onEvent(folder),
+      (folder) => this.#sources.onEvent(folder),
       (error) => log.warn(watchError(error)),
     )
-    this.#follow = new SourceMonitor(setup, {
+    this.#sources = new SourceMonitor(setup, {
       now,
       later,
-      nudge: (id, depth) => this.#pacer.nudge(id, depth),
+      nudge: (id, depth) => this.#scheduler.nudge(id, depth),
       watch: (folders, files) => this.#watch.follow(folders, files),
     })
   }
 
-  /** Resolves when the mirror can be read. @throws UserError when it cannot be opened */
+  /** Resolves when the mirror can be read. @throws UserError if it cannot be opened */
   open(): Promise<void> {
     return this.#writer.opened
   }
 
-  /** Begins to follow the sources, once the mirror, which is open, is known to be sound. */
+  /** Starts to monitor the sources, after the open mirror was checked. */
   async start(): Promise<void> {
     try {
       await this.#upkeep.check()
     } catch (error) {
-      // It is stopping.
+      // The daemon is stopping.
       if (error instanceof UserError && error.code === 'stopped') return
       throw error
     }
-    this.#follow.discover()
+    this.#sources.discover()
     this.#hasStarted = true
-    this.#timers.every(() => this.#follow.poll(false), POLL_MS)
-    this.#timers.every(() => this.#follow.poll(true), POLL_ALL_MS)
+    this.#timers.every(() => this.#sources.poll(false), POLL_MS)
+    this.#timers.every(() => this.#sources.poll(true), POLL_ALL_MS)
     this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
-    this.#timers.every(() => void this.#upkeep.lookAtPlace().catch(() => undefined), LOOK_MS)
+    this.#timers.every(() => void this.#upkeep.checkPlace().catch(() => undefined), CHECK_PLACE_MS)
   }
 
-  /** The rhythm at which all keys of what changed are compared. */
+  /** Compares all keys of sources that changed. The schedule calls it. */
   reconcileChanged(): void {
-    this.#follow.reconcileChanged()
+    this.#sources.reconcileChanged()
   }
 
-  /** Something was read that cannot be: the mirror is looked at, and whatever is wrong with it is mended. */
+  /** Checks the mirror and repairs it, because a read failed in a way that means damage. */
   onDamage(suspected: Damage): void {
     if (!this.#hasStarted) return
     const isSound = this.#upkeep.check(suspected)
-    isSound.then(() => this.#pacer.wake()).catch(() => undefined)
+    isSound.then(() => this.#scheduler.wake()).catch(() => undefined)
   }
 
-  /** Writes what no source holds, between two passes. */
-  get writer(): Pick<ThreadWriter, 'saveEstimates' | 'importUsage' | 'restore' | 'purge'> {
+  /** Writes data that comes from no source, between two passes. */
+  get writer(): Pick<ThreadWriter, 'saveEstimates' | 'importUsage' | 'purge'> {
     return this.#writer
   }
 
-  /** Once a week, whenever it is asked. */
+  /** May be called at any time. Checks once a week. */
   checkTermsIfDue(): void {
     if (this.state === 'ready' && !this.#isCheckingTerms) this.#upkeep.checkTermsIfDue().catch(() => undefined)
   }
 
-  /** True without an answer, too: real damage is found again. */
+  /** Returns true also if the job fails: real damage will be found again. */
   async #checkTerms(): Promise<boolean> {
     this.#isCheckingTerms = true
     try {
@@ -160,78 +188,105 @@ export class Indexing {
     }
   }
 
-  /** At the start it may not be known yet whether the mirror is sound. */
-  async whenSound(): Promise<void> {
+  /** Resolves when the mirror was checked. At the start that may still be going on. */
+  async #whenSound(): Promise<void> {
     if (!this.#hasStarted) await this.#upkeep.check()
   }
 
-  /** Runs a pass over everything now, and resolves once all of it can be found. */
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
-    await this.whenSound()
-    this.#follow.discover()
-    const ids = this.#follow.sources.map((source) => source.id)
+    await this.#whenSound()
+    this.#sources.discover()
+    const ids = this.#sources.sources.map((source) => source.id)
     if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
-    const { changed, added, gone, ends } = await this.#pacer.runNow(ids, full ? 'full' : 'reconcile')
-    await this.whenDrained()
+    const { changed, added, gone, ends } = await this.#scheduler.runNow(ids, full ? 'full' : 'reconcile')
+    await this.#whenSearchable()
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
   }
 
+  /** @throws UserError if the archive cannot be read or the mirror cannot be written */
+  async restore(order: RestoreOrder, onProgress: (progress: RestoreProgress) => void): Promise<RestoreResult> {
+    await this.#whenSound()
+    try {
+      const result = await this.#writer.restore(order, ({ progress, backlog }) => {
+        onProgress(progress)
+        this.#noteBacklog(backlog)
+      })
+      this.onMessages(result.added)
+      await this.#whenSearchable()
+      return result
+    } catch (error) {
+      throw this.#restoreError(error)
+    }
+  }
+
+  #restoreError(error: unknown): UserError {
+    // Errors of the archive, not of the mirror or its disk.
+    if (error instanceof UserError && /^(archive-|bad-map$)/.test(error.code)) return error
+    const explained = explainError(error, this.#setup.mirrorPath)
+    const { code } = explained
+    const damage = damageIn(explained)
+    if (damage !== 'none') this.onDamage(damage)
+    if (code === 'stopped' || code === 'disk-full') return explained
+    const why = error instanceof Error ? error.message : String(error)
+    return new UserError(code, `The archive could not be restored: ${why}.`, 'Restore it again. It will continue.')
+  }
+
   get state(): DaemonState {
-    if (this.#troubles.length > 0) return 'degraded'
+    if (this.#errors.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
     if (this.#upkeep.doing.length > 0) return 'indexing'
-    return this.#follow.isUpToDate && this.#backlog === 0 ? 'ready' : 'indexing'
+    return this.#sources.isUpToDate && this.#backlog === 0 ? 'ready' : 'indexing'
   }
 
-  /** What keeps the mirror from being whole, in words for a person, and what was done where it was damaged. */
+  /** Why the mirror is not complete, as sentences, and what was done about damage. */
   get reasons(): string[] {
-    return [...this.#troubles, ...this.#upkeep.doing, ...this.#upkeep.notices]
+    return [...this.#errors, ...this.#upkeep.doing, ...this.#upkeep.notices]
   }
 
-  get #troubles(): string[] {
-    const both = [this.#upkeep.trouble, this.#trouble]
-    const trouble = both.flatMap((one) => (one === null ? [] : `${one.code}: ${one.message}`))
-    return [...trouble, ...sourceReasons(this.#follow.ends)]
+  get #errors(): string[] {
+    const own = [this.#upkeep.error, this.#error]
+    const errors = own.flatMap((error) => (error === null ? [] : `${error.code}: ${error.message}`))
+    return [...errors, ...sourceReasons(this.#sources.ends)]
   }
 
-  /** Whether nothing is being read, indexed or checked. */
+  /** True if nothing is being read, indexed or checked. */
   get isResting(): boolean {
-    const isMending = this.#upkeep.doing.length > 0 || this.#isCheckingTerms
-    return this.#hasStarted && !isMending && !this.#isRunning && this.#backlog === 0
+    const isChecking = this.#upkeep.doing.length > 0 || this.#isCheckingTerms
+    return this.#hasStarted && !isChecking && !this.#isRunning && this.#backlog === 0
   }
 
-  /** Not at all, once it was stopped. */
+  /** Runs `act` after a delay, unless the daemon was stopped. */
   later(act: () => void, delayMs: number): void {
     this.#timers.later(act, delayMs)
   }
 
   get reading(): Pick<SourceMonitor, 'lagMs' | 'wasAllRead'> {
-    return this.#follow
+    return this.#sources
   }
 
   async stop(): Promise<void> {
-    this.#pacer.stop()
+    this.#scheduler.stop()
     this.#timers.stop()
     await Promise.all([this.#watch.close(), this.#writer.stop()])
   }
 
-  /** Resolves once all that can be read can be found. */
-  async whenDrained(): Promise<void> {
+  /** Resolves when all messages are searchable. */
+  async #whenSearchable(): Promise<void> {
     if (this.#backlog === 0) return
-    const drained = deferred<void>()
-    this.#drained.push(drained)
-    await drained.promise
+    const waiter = deferred<void>()
+    this.#backlogWaiters.push(waiter)
+    await waiter.promise
   }
 
   async #run(orders: readonly Order[]): Promise<RunOutcome> {
-    const settle = this.#follow.begin(orders)
+    const settle = this.#sources.begin(orders)
     this.metrics.beginRun()
     this.#isRunning = true
-    this.#tellState()
+    this.#publishState()
     try {
       const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
-      this.#trouble = null
+      this.#error = null
       this.#damages = 0
       this.#backlog = outcome.backlog
       this.#needsMerge = outcome.needsMerge
@@ -241,73 +296,73 @@ export class Indexing {
       this.onMessages(changed + added)
       return outcome
     } catch (error) {
-      this.#onRunTrouble(error, orders)
+      this.#onRunError(error, orders)
       throw error
     } finally {
       this.#isRunning = false
       if (this.#backlog === 0) this.#endJob()
-      // The pacer still counts this run; a moment later it does not.
-      this.#timers.later(() => this.#tellState(), 1)
+      // The scheduler still counts this run. A moment later it does not.
+      this.#timers.later(() => this.#publishState(), 1)
     }
   }
 
   #endJob(): void {
     if (this.metrics.endJob() > LONG_JOB_MS) this.#timers.later(collectGarbage, GIVE_BACK_MS)
-    for (const drained of this.#drained.splice(0)) drained.resolve()
+    for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
   }
 
   #onStep(step: StepNews): void {
     this.metrics.noteStep(step)
-    if (this.#hub.hasListeners) publishProgress(this.#hub, step)
+    this.#hub.publishStep(step)
   }
 
-  #tellState(): void {
+  #publishState(): void {
     const { state } = this
     if (state === this.#lastState) return
     this.#lastState = state
     this.#log.debug({ state }, 'state')
-    if (state === 'ready' && !this.#wasReady && this.#follow.ends.some((end) => end.state === 'ok')) {
+    if (state === 'ready' && !this.#wasReady && this.#sources.ends.some((end) => end.state === 'ok')) {
       this.#wasReady = true
-      this.#log.info('Everything that Cursor holds is indexed; new messages follow as they are written.')
+      this.#log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
     }
     this.#hub.send('status', { state, reasons: this.reasons })
   }
 
-  #onRunTrouble(error: unknown, orders: readonly Order[]): void {
-    const trouble = explainError(error, this.#setup.mirrorPath)
-    if (trouble.code === 'stopped') return
-    for (const drained of this.#drained.splice(0)) drained.reject(trouble)
-    const isWaitedOut = this.#isHeldUp
-    this.#isHeldUp = true
-    if (damageIn(trouble) !== 'none') return this.#onRunDamage(trouble, orders)
-    // Told once, and waited out once: as long as a disk is full, each pass over what Cursor writes meets that.
-    if (this.#trouble?.code !== trouble.code) logError(this.#log, trouble)
-    this.#trouble = trouble
+  #onRunError(cause: unknown, orders: readonly Order[]): void {
+    const error = explainError(cause, this.#setup.mirrorPath)
+    if (error.code === 'stopped') return
+    for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)
+    const isWaiting = this.#isBlocked
+    this.#isBlocked = true
+    if (damageIn(error) !== 'none') return this.#onRunDamage(error, orders)
+    // While a disk is full, every pass fails. The error is logged once, and only one retry is planned.
+    if (this.#error?.code !== error.code) logError(this.#log, error)
+    this.#error = error
     this.#missed.push(...orders)
-    if (!isWaitedOut) this.#timers.later(() => this.#goOn(), RETRY_MS)
+    if (!isWaiting) this.#timers.later(() => this.#resume(), RETRY_MS)
   }
 
-  /** Nothing runs until the mirror is sound; then what was to be done is done. */
-  #onRunDamage(trouble: UserError, orders: readonly Order[]): void {
-    logError(this.#log, trouble)
+  /** Checks and repairs the mirror. The orders run afterwards. */
+  #onRunDamage(damaged: UserError, orders: readonly Order[]): void {
+    logError(this.#log, damaged)
     this.#damages += 1
     this.#missed.push(...orders.map(({ id }) => ({ id, depth: 'reconcile' }) as const))
-    // What comes back though it was mended is not mended in a circle.
+    // Damage that returns after a repair is not repaired again and again without a pause.
     const delayMs = this.#damages > 2 ? RETRY_MS : 0
-    const suspected = this.#damages === 1 ? damageIn(trouble) : 'rows'
-    const goOn = (): void => this.#goOn()
-    this.#timers.later(() => this.#upkeep.check(suspected).then(goOn, () => undefined), delayMs)
+    const suspected = this.#damages === 1 ? damageIn(damaged) : 'rows'
+    const resume = (): void => this.#resume()
+    this.#timers.later(() => this.#upkeep.check(suspected).then(resume, () => undefined), delayMs)
   }
 
-  #goOn(): void {
-    this.#isHeldUp = false
-    for (const { id, depth } of this.#missed.splice(0)) this.#pacer.nudge(id, depth)
-    this.#pacer.wake()
+  #resume(): void {
+    this.#isBlocked = false
+    for (const { id, depth } of this.#missed.splice(0)) this.#scheduler.nudge(id, depth)
+    this.#scheduler.wake()
   }
 
-  noteBacklog(backlog: number): void {
+  #noteBacklog(backlog: number): void {
     this.#backlog = backlog
-    this.#pacer.wake()
-    this.#tellState()
+    this.#scheduler.wake()
+    this.#publishState()
   }
 }

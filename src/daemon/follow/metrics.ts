@@ -2,33 +2,34 @@ import { readFileSync } from 'node:fs'
 import type { Progress, Resources } from '../../api/http/api-context.ts'
 import type { StepNews } from '../../engine/writer/messages.ts'
 
-/** A long piece of work and how far it has come. */
+/** A long piece of work and its progress. */
 interface Job {
   readonly stage: Progress['stage']
   readonly startedAtMs: number
   bytesRead: number
   done: number
   total: number
-  /** Rows of the passes that ended within it, and how far the one that goes on was when it was last heard of. */
+  /** Rows of its passes that ended. */
   before: number
-  heard: number
+  /** Rows that the current pass had done at its last report. */
+  current: number
 }
 
-/** From so many rows on a pass is one over a store that was not read yet, and no few new messages. */
+/** A pass with at least this many rows reads a new store. A smaller one reads a few new messages. */
 const LARGE_PASS = 100
 const MINUTE_MS = 60_000
 
-/** What was read within one second. */
+/** The bytes read within one second. */
 interface Reading {
   readonly second: number
   bytes: number
 }
 
-/** The daemon's own measurements: what it cost, and how far a long pass has come. */
+/** The daemon's own measurements: its resources, and the progress of a long pass. */
 export class Metrics {
   readonly #now: () => number
   #bytesRead = 0
-  /** Of the last minute, the latest last. */
+  /** The readings of the last minute, the latest last. */
   #readings: Reading[] = []
   #longestReadMs = 0
   #job: Job | null = null
@@ -40,12 +41,12 @@ export class Metrics {
     this.#cpu = { usage: process.cpuUsage(), atMs: now() }
   }
 
-  /** A run that follows on what an earlier one left belongs to the same job. */
+  /** A run that continues an earlier one belongs to the same job. */
   beginRun(): void {
     this.#job ??= this.#newJob('reading')
   }
 
-  /** Nothing is left to do. @returns milliseconds since there was something; 0 where there was nothing */
+  /** Must be called when nothing is left to do. @returns how long the job took, in milliseconds. 0 if there was none */
   endJob(): number {
     const startedAtMs = this.#job?.startedAtMs ?? this.#now()
     this.#job = null
@@ -65,7 +66,7 @@ export class Metrics {
     } else if (job.stage === 'reading') noteReading(job, done, total)
   }
 
-  /** A few new messages that are read while a backlog is indexed are still that stage; another store is not. */
+  /** Reading a few new messages while a backlog is indexed does not change the stage. Reading another store does. */
   #noteStage(total: number, backlog: number | null): void {
     if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
     if (backlog === null && total >= LARGE_PASS && this.#job?.stage === 'indexing') this.#job = this.#newJob('reading')
@@ -86,10 +87,10 @@ export class Metrics {
   }
 
   #newJob(stage: Progress['stage']): Job {
-    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0, before: 0, heard: 0 }
+    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0, before: 0, current: 0 }
   }
 
-  /** Null while no run has told how much there is to do. */
+  /** Null if no run has reported how much there is to do. */
   get progress(): Progress | null {
     const job = this.#job
     if (job === null || job.total === 0) return null
@@ -104,7 +105,7 @@ export class Metrics {
     }
   }
 
-  /** Takes the share of one core used since the last call; to be called at a steady rhythm. */
+  /** Measures the share of one core that was used since the last call. Must be called at regular intervals. */
   sampleCpu(): void {
     const usage = process.cpuUsage()
     const atMs = this.#now()
@@ -126,17 +127,17 @@ export class Metrics {
   }
 }
 
-/** One store is read after the other, and each pass counts its own rows. */
+/** Stores are read one after the other, and each pass counts only its own rows. */
 function noteReading(job: Job, done: number, total: number): void {
   if (total >= LARGE_PASS) {
-    if (done < job.heard) job.before = job.total
-    job.heard = done
+    if (done < job.current) job.before = job.total
+    job.current = done
   }
   job.total = Math.max(job.total, job.before + total)
   job.done = Math.max(job.done, job.before + done)
 }
 
-/** Resident memory of another process, from /proc; 0 where the system does not tell, or the process ended. */
+/** Resident memory of another process, from /proc. 0 if the system does not report it, or if the process ended. */
 function residentBytes(pid: number): number {
   if (process.platform !== 'linux') return 0
   try {

@@ -2,14 +2,14 @@ import { passDepths, type PassDepth } from '../../indexer/source.ts'
 import type { SourceId } from '../../model/ids.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 
-/** A pass begins this long after the last change seen: Cursor may be in the middle of something, or quitting. */
+/** A pass begins this long after the last change, because Cursor may still be writing, or quitting. */
 export const SETTLE_MS = 50
-/** …but at most this long after the first, while writes go on. */
+/** A pass begins at most this long after the first change, even if writes continue. */
 export const SETTLE_MS_MAX = 500
 
 export interface PacedSource {
   readonly id: SourceId
-  /** When the source's files last changed, epoch milliseconds. */
+  /** When the source's files last changed, in epoch milliseconds. */
   changedAtMs(): number
 }
 
@@ -23,41 +23,41 @@ export interface PassSchedulerContext<Outcome> {
   /** Runs `act` once after this many milliseconds. */
   later(act: () => void, delayMs: number): void
   source(id: SourceId): PacedSource | undefined
-  /** @param orders none where a run was begun because of `hasMore` */
+  /** @param orders empty if the run was started because of `hasMore` */
   run(orders: readonly Order[]): Promise<Outcome>
-  /** Whether a run without orders has something to do. */
+  /** True if a run without orders has something to do. */
   hasMore(): boolean
 }
 
 interface Waiting<Outcome> {
   depth: PassDepth
   sinceMs: number
-  /** Resolved by the run that covers what was asked. */
+  /** Callers of `runNow`. The run of this source settles them. */
   readonly askers: Deferred<Outcome>[]
   isUrgent: boolean
 }
 
 /**
- * Decides when a pass runs: never two at once, never in the middle of a burst of writes, and whatever is asked for
- * while one runs is done by the next. An event is a nudge, not the work.
+ * Decides when passes run: never two at once, and never in the middle of a burst of writes. The next run does what is
+ * requested during a run. An event only requests a pass.
  */
 export class PassScheduler<Outcome> {
-  readonly #world: PassSchedulerContext<Outcome>
+  readonly #context: PassSchedulerContext<Outcome>
   readonly #waiting = new Map<SourceId, Waiting<Outcome>>()
   #isRunning = false
   #isStopped = false
 
-  constructor(world: PassSchedulerContext<Outcome>) {
-    this.#world = world
+  constructor(context: PassSchedulerContext<Outcome>) {
+    this.#context = context
   }
 
-  /** Asks for a pass over this source once it has settled. Asking again deepens what waits. */
+  /** Requests a pass over this source when it is quiet. If a pass already waits, it gets the deeper of both depths. */
   nudge(id: SourceId, depth: PassDepth): void {
     this.#add(id, depth)
     this.#pump()
   }
 
-  /** Runs passes over at least one source without waiting for quiet, and resolves with the outcome of that run. */
+  /** Runs passes over these sources at once, at least one, and resolves with the outcome of that run. */
   runNow(ids: readonly SourceId[], depth: PassDepth): Promise<Outcome> {
     const asked = deferred<Outcome>()
     for (const id of ids) {
@@ -69,12 +69,12 @@ export class PassScheduler<Outcome> {
     return asked.promise
   }
 
-  /** Looks again whether there is more to do. */
+  /** Checks again whether there is more to do. */
   wake(): void {
     this.#pump()
   }
 
-  /** Nothing starts after this. */
+  /** No run starts after this. */
   stop(): void {
     this.#isStopped = true
   }
@@ -82,7 +82,7 @@ export class PassScheduler<Outcome> {
   #add(id: SourceId, depth: PassDepth): Waiting<Outcome> {
     let waiting = this.#waiting.get(id)
     if (waiting === undefined) {
-      waiting = { depth, sinceMs: this.#world.now(), askers: [], isUrgent: false }
+      waiting = { depth, sinceMs: this.#context.now(), askers: [], isUrgent: false }
       this.#waiting.set(id, waiting)
     }
     if (passDepths.indexOf(depth) > passDepths.indexOf(waiting.depth)) waiting.depth = depth
@@ -93,8 +93,8 @@ export class PassScheduler<Outcome> {
     if (this.#isRunning || this.#isStopped) return
     const delays = [...this.#waiting].map(([id, waiting]) => this.#settleDelayMs(id, waiting))
     const ready = [...this.#waiting].filter((_, index) => (delays[index] ?? 0) <= 0)
-    if (ready.length === 0 && !this.#world.hasMore()) {
-      if (delays.length > 0) this.#world.later(() => this.#pump(), Math.max(1, Math.min(...delays)))
+    if (ready.length === 0 && !this.#context.hasMore()) {
+      if (delays.length > 0) this.#context.later(() => this.#pump(), Math.max(1, Math.min(...delays)))
       return
     }
     for (const [id] of ready) this.#waiting.delete(id)
@@ -103,10 +103,10 @@ export class PassScheduler<Outcome> {
 
   #settleDelayMs(id: SourceId, waiting: Waiting<Outcome>): number {
     if (waiting.isUrgent) return 0
-    const now = this.#world.now()
-    // The clock was set back meanwhile: nobody waits until the old time comes again.
+    const now = this.#context.now()
+    // If the clock was set back, the pass must not wait until the old time comes again.
     waiting.sinceMs = Math.min(waiting.sinceMs, now)
-    const quietFromMs = (this.#world.source(id)?.changedAtMs() ?? 0) + SETTLE_MS
+    const quietFromMs = (this.#context.source(id)?.changedAtMs() ?? 0) + SETTLE_MS
     return Math.min(quietFromMs, waiting.sinceMs + SETTLE_MS_MAX) - now
   }
 
@@ -114,7 +114,7 @@ export class PassScheduler<Outcome> {
     this.#isRunning = true
     const askers = new Set(ready.flatMap(([, waiting]) => waiting.askers))
     try {
-      const outcome = await this.#world.run(ready.map(([id, { depth }]) => ({ id, depth })))
+      const outcome = await this.#context.run(ready.map(([id, { depth }]) => ({ id, depth })))
       for (const asked of askers) asked.resolve(outcome)
     } catch (error) {
       for (const asked of askers) asked.reject(error instanceof Error ? error : new Error(String(error)))

@@ -6,29 +6,29 @@ import type { SourceId } from '../../model/ids.ts'
 import type { RunOutcome, SourceEnd } from '../../engine/writer/messages.ts'
 import type { Order } from './pass-scheduler.ts'
 
-/** A store that changed within the hour is looked at every second, like the global one; the others every minute. */
+/** A store that changed within this time is polled every second, like the global one. Others are polled every minute. */
 const WARM_MS = 3_600_000
 const CONFIRM_AGAIN_MS = 60_000
 const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
 /**
- * An event can come before its commit can be seen, and chokidar keeps still for 50 ms after each event of a file, be
- * it one that our own reading caused: after every event the store is looked at again after these many milliseconds.
+ * After every event the store is checked again after these delays. An event can arrive before its commit is visible. And
+ * chokidar suppresses events for 50 ms after each event of a file, also after one that our own reading caused.
  */
 const RECHECK_MS = [20, 60, 250]
-/** Where many workspaces are made or removed at once each has its event: they are listed once for all of these. */
-const GATHER_MS = 100
+/** If many workspaces are created or removed at once, each causes an event. Workspaces are listed once for all of them. */
+const DISCOVER_DELAY_MS = 100
 
 interface Followed {
   readonly source: Source
-  /** As of the beginning of the last pass that ended well; undefined before the first. */
+  /** The signature when the last successful pass began. Undefined before the first. */
   signature: string | null | undefined
   reconciledSignature: string | null | undefined
   changeSeenAtMs: number
   end: SourceEnd | null
   busyTimes: number
-  /** The deepest pass that met a busy store; null where none did since it was last tried again. */
+  /** The deepest pass that met a busy store. Null if none did since the last retry. */
   missedDepth: PassDepth | null
-  /** Passes that are planned, by their depth. */
+  /** The depths of planned passes. */
   readonly planned: Set<PassDepth>
 }
 
@@ -36,27 +36,27 @@ export interface SourceMonitorContext {
   now(): number
   later(act: () => void, delayMs: number): void
   nudge(id: SourceId, depth: PassDepth): void
-  /** Folders to be told of when something happens to them or to these of their files. */
+  /** Requests events about these folders and files. */
   watch(folders: readonly string[], files: readonly string[]): void
 }
 
 /**
- * Knows every source, what of it has been read, and when to look again: at events, by polling behind them, again after
- * a store was busy, and once more for the count that a cheap pass left out. All by `stat`; it opens nothing.
+ * Knows every source, how much of it was read, and when to read again: after events, by polling in case events get lost,
+ * after a store was busy, and for the count that a cheap pass postponed. It only uses `stat` and opens no file.
  */
 export class SourceMonitor {
   readonly #places: Places
-  readonly #world: SourceMonitorContext
+  readonly #context: SourceMonitorContext
   readonly #followed = new Map<SourceId, Followed>()
-  /** The folders of all workspaces, as they were when their workspaces were last listed; null before. */
+  /** The state of the folders of all workspaces when workspaces were last listed. Null before. */
   #rootsSeen: string | null = null
   #isDiscoveryDue = false
-  /** Whether a pass over each source that there was has ended since the start. */
+  /** True if every source that existed had a pass since the start. */
   wasAllRead = false
 
-  constructor(places: Places, world: SourceMonitorContext) {
+  constructor(places: Places, context: SourceMonitorContext) {
     this.#places = places
-    this.#world = world
+    this.#context = context
   }
 
   get sources(): readonly Source[] {
@@ -72,10 +72,10 @@ export class SourceMonitor {
     return followed && { id, changedAtMs: () => changedAtMs(followed.source) }
   }
 
-  /** Looks for sources that appeared since; each new one gets its first pass. */
+  /** Finds new sources. Each of them gets its first pass. */
   discover(): void {
-    // What appears while we run was made just now, and its store follows within moments.
-    const changeSeenAtMs = this.#rootsSeen === null ? 0 : this.#world.now()
+    // A source that appears while the daemon runs is new, and Cursor writes its store within moments.
+    const changeSeenAtMs = this.#rootsSeen === null ? 0 : this.#context.now()
     this.#rootsSeen = this.#rootsState()
     for (const source of discoverSources(this.#places)) {
       if (this.#followed.has(source.id)) continue
@@ -89,72 +89,72 @@ export class SourceMonitor {
         planned: new Set<PassDepth>(),
       }
       this.#followed.set(source.id, { source, ...fresh })
-      this.#world.nudge(source.id, 'nudge')
+      this.#context.nudge(source.id, 'nudge')
     }
-    // The folder of all workspaces tells when a new one is made.
+    // The folder of all workspaces has an event when a workspace is created.
     const { sources } = this
     const files = sources.flatMap((source) => source.files)
-    this.#world.watch([...this.#roots(), ...sources.map((source) => source.folder)], files)
+    this.#context.watch([...this.#roots(), ...sources.map((source) => source.folder)], files)
   }
 
-  /** The mirror was made anew: until it was read again, what every source holds may be missing there. */
-  readAnew(): void {
+  /** Requests a pass over every source, because a new mirror does not have their rows. */
+  readAgain(): void {
     this.wasAllRead = false
     for (const [id, followed] of this.#followed) {
       followed.signature = undefined
       followed.end = null
-      this.#world.nudge(id, 'reconcile')
+      this.#context.nudge(id, 'reconcile')
     }
   }
 
-  /** @param isAll false: only those of which something may be expected */
+  /** @param isAll false to check only sources that probably change soon */
   poll(isAll: boolean): void {
-    // A folder that did not exist when it was to be watched tells of nothing: it is asked.
+    // A folder that did not exist when watching started has no events, so it is polled.
     if (isAll || this.#rootsState() !== this.#rootsSeen) this.discover()
-    const warmSinceMs = this.#world.now() - WARM_MS
+    const warmSinceMs = this.#context.now() - WARM_MS
     for (const followed of this.#followed.values()) {
       const isWarm = followed.source.isAlwaysWarm || followed.changeSeenAtMs > warmSinceMs
       if ((isAll || isWarm) && this.#check(followed)) continue
-      // Rights and owners change without a trace in the signature.
+      // A change of permissions or owner does not change the signature.
       const isShut = followed.end?.state === 'unreadable' || followed.end?.state === 'refused'
-      if (isAll && isShut) this.#world.nudge(followed.source.id, 'count')
+      if (isAll && isShut) this.#context.nudge(followed.source.id, 'count')
     }
   }
 
-  /** Something happened in this folder. */
+  /** Must be called when something happened in this folder. */
   onEvent(folder: string): void {
-    const concerned = [...this.#followed.values()].filter(({ source }) => source.folder === folder)
-    if (concerned.length === 0) this.#discoverSoon()
-    for (const followed of concerned) {
+    const affected = [...this.#followed.values()].filter(({ source }) => source.folder === folder)
+    if (affected.length === 0) this.#discoverSoon()
+    for (const followed of affected) {
       this.#check(followed)
-      for (const delayMs of RECHECK_MS) this.#world.later(() => this.#check(followed), delayMs)
+      for (const delayMs of RECHECK_MS) this.#context.later(() => this.#check(followed), delayMs)
     }
   }
 
-  /** Asks for a comparison of all keys of the sources that changed since their last one. */
+  /** Requests a comparison of all keys for each source that changed since its last comparison. */
   reconcileChanged(): void {
     for (const { source, reconciledSignature } of this.#followed.values()) {
-      if (signatureOf(source) !== reconciledSignature) this.#world.nudge(source.id, 'reconcile')
+      if (signatureOf(source) !== reconciledSignature) this.#context.nudge(source.id, 'reconcile')
     }
   }
 
-  /** Whether everything the sources hold at this moment has been read, as far as they can be read. */
+  /** True if everything that can be read now was read. */
   get isUpToDate(): boolean {
     return [...this.#followed.values()].every(
       ({ source, signature, end }) => cannotBeRead(source, end) || signature === signatureOf(source),
     )
   }
 
-  /** Milliseconds since the oldest change that is not read yet; 0 when there is none. */
+  /** Milliseconds since the oldest change that is not read yet. 0 if there is none. */
   get lagMs(): number {
     const waiting = [...this.#followed.values()].filter(
       ({ source, signature, end }) => end?.state === 'ok' && signature !== signatureOf(source),
     )
     const oldest = Math.min(...waiting.map(({ source }) => changedAtMs(source)))
-    return waiting.length === 0 ? 0 : Math.max(0, this.#world.now() - oldest)
+    return waiting.length === 0 ? 0 : Math.max(0, this.#context.now() - oldest)
   }
 
-  /** To be called when a run begins. @returns the function that takes its outcome */
+  /** Must be called when a run begins. @returns a function that takes the outcome of the run */
   begin(orders: readonly Order[]): (outcome: RunOutcome) => void {
     const signatures = new Map(orders.map(({ id }) => [id, this.#signature(id)]))
     const depths = new Map(orders.map(({ id, depth }) => [id, depth]))
@@ -163,7 +163,7 @@ export class SourceMonitor {
         const followed = this.#followed.get(end.id)
         if (followed !== undefined) this.#settle(followed, end, signatures.get(end.id) ?? null, depths.get(end.id))
       }
-      // What has no end was not there any more: its workspace is deleted. Should it come back, it is found anew.
+      // A source without an end no longer exists: its workspace was deleted. If it returns, it is discovered again.
       const ended = new Set(outcome.ends.map(({ id }) => id))
       for (const { id } of orders) if (outcome.isWhole && !ended.has(id)) this.#followed.delete(id)
       this.wasAllRead ||= this.ends.length === this.#followed.size
@@ -173,10 +173,10 @@ export class SourceMonitor {
   #discoverSoon(): void {
     if (this.#isDiscoveryDue) return
     this.#isDiscoveryDue = true
-    this.#world.later(() => {
+    this.#context.later(() => {
       this.#isDiscoveryDue = false
       this.discover()
-    }, GATHER_MS)
+    }, DISCOVER_DELAY_MS)
   }
 
   #roots(): string[] {
@@ -189,27 +189,27 @@ export class SourceMonitor {
 
   #check(followed: Followed): boolean {
     const { source, signature, busyTimes, end } = followed
-    // The first pass was asked for at discovery, and what is busy has its retry coming.
+    // Discovery already requested the first pass, and a busy source already has a planned retry.
     if (signature === undefined || busyTimes > 0 || signatureOf(source) === signature) return false
-    followed.changeSeenAtMs = this.#world.now()
-    // What could not be read is looked at in earnest, even if it came back as it was when it was last read.
-    this.#world.nudge(source.id, end === null || end.state === 'ok' ? 'nudge' : 'count')
+    followed.changeSeenAtMs = this.#context.now()
+    // A source that could not be read gets a deeper pass, even if its signature is the one of the last read.
+    this.#context.nudge(source.id, end === null || end.state === 'ok' ? 'nudge' : 'count')
     return true
   }
 
-  /** Once, however many passes ask for the same meanwhile. */
+  /** Plans a pass once, even if several passes ask for it. */
   #passLater(followed: Followed, { depth, inMs }: Again): void {
     if (followed.planned.has(depth)) return
     followed.planned.add(depth)
-    this.#world.later(() => {
+    this.#context.later(() => {
       followed.planned.delete(depth)
-      this.#world.nudge(followed.source.id, depth)
+      this.#context.nudge(followed.source.id, depth)
     }, inMs)
   }
 
   /**
-   * Of all the passes that meet a busy store the deepest is made up for, once for all of them. One that was to compare
-   * every value at once compares all keys then: whoever ordered it was told, and believes no mass loss hours later.
+   * Plans one retry for all passes that met a busy store, at the deepest depth of them. A `full` pass is retried as a
+   * `reconcile`: its caller already got the failure, and a full pass must not confirm a mass loss hours later.
    */
   #tryAgain(followed: Followed, failed: PassDepth): void {
     const depth = failed === 'full' ? 'reconcile' : failed
@@ -217,16 +217,16 @@ export class SourceMonitor {
     followed.missedDepth = missedDepth !== null && isAtLeast(missedDepth, depth) ? missedDepth : depth
     if (missedDepth !== null) return
     const delayMs = BUSY_RETRIES_MS[Math.min(busyTimes, BUSY_RETRIES_MS.length) - 1] ?? 60_000
-    this.#world.later(() => {
-      this.#world.nudge(source.id, followed.missedDepth ?? 'nudge')
+    this.#context.later(() => {
+      this.#context.nudge(source.id, followed.missedDepth ?? 'nudge')
       followed.missedDepth = null
     }, delayMs)
   }
 
-  /** Very much vanished at once: when it can be settled, all is compared again. */
+  /** Many rows are missing at once. Plans a comparison for the time when the loss can be confirmed. */
   #confirmLater(followed: Followed, atMs: number): void {
-    const untilMs = atMs - this.#world.now()
-    // What could be settled already and was not, for the store cannot be read now, is tried again.
+    const untilMs = atMs - this.#context.now()
+    // If it could already be confirmed and was not, the store cannot be read now. It is tried again.
     this.#passLater(followed, { depth: 'reconcile', inMs: untilMs > 0 ? untilMs : CONFIRM_AGAIN_MS })
   }
 
@@ -239,7 +239,7 @@ export class SourceMonitor {
     followed.end = end
     followed.busyTimes = end.state === 'busy' ? followed.busyTimes + 1 : 0
     if (end.state === 'busy') return this.#tryAgain(followed, depth ?? 'nudge')
-    // What cannot be read is tried again when it changes.
+    // An unreadable source is tried again when it changes.
     followed.signature = signature
     if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
     for (const again of end.again) this.#passLater(followed, again)
@@ -248,13 +248,13 @@ export class SourceMonitor {
   }
 }
 
-/** What was missing and is there by now can be: it is read for the first time, perhaps for minutes. */
+/** A source that was missing and exists now can be read. Its first pass may take minutes. */
 const cannotBeRead = ({ path }: Source, end: SourceEnd | null): boolean =>
   end !== null && end.state !== 'ok' && !(end.state === 'missing' && existsSync(path))
 
-/** Changes when an entry of the folder is made or removed. */
+/** Changes if an entry of the folder is created or removed. */
 function folderState(path: string): string {
-  return unlessShut(
+  return orIfUnreadable(
     () => {
       const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
       return stat === undefined ? '-' : `${stat.ino}:${stat.mtimeNs}`
@@ -264,19 +264,19 @@ function folderState(path: string): string {
 }
 
 const signatureOf = (source: Source): string | null =>
-  unlessShut<string | null>(
+  orIfUnreadable<string | null>(
     () => source.signature(),
     (code) => code,
   )
 
 const changedAtMs = (source: Source): number =>
-  unlessShut(
+  orIfUnreadable(
     () => fileChangedAtMs(source.path),
     () => 0,
   )
 
-/** A path that may not even be looked at is a state of it like any other; the pass that follows tells it. */
-function unlessShut<Value>(look: () => Value, orElse: (code: string) => Value): Value {
+/** A path that must not be read is a state like any other. The next pass reports it. */
+function orIfUnreadable<Value>(look: () => Value, orElse: (code: string) => Value): Value {
   try {
     return look()
   } catch (error) {

@@ -11,128 +11,127 @@ const TERMS_CHECK_MS = 7 * 24 * 3_600_000
 const RETRY_MS = 30_000
 
 const MOVED =
-  'The mirror’s file was moved, removed, replaced or emptied while the daemon ran. It is made anew, of what lies there now and of what Cursor holds.'
+  'The mirror’s file was moved, removed, replaced or emptied while the daemon ran. It is being rebuilt from the file that is there now and from Cursor.'
 
-export interface UpkeepWorld {
+export interface UpkeepContext {
   readonly log: Logger
-  readonly writer: Pick<Writer, 'keep'>
+  readonly writer: Pick<Writer, 'maintain'>
   readonly readers: Readers
   now(): number
   later(act: () => void, delayMs: number): void
   explain(error: unknown): UserError
-  /** Whether the full-text tables hold together, found out without holding up anything. */
+  /** Returns true if the full-text tables are sound. The check blocks nothing. */
   checkTerms(): Promise<boolean>
   onBacklog(backlog: number): void
-  /** A new mirror took the place of a damaged one: all sources are to be read. */
-  onMade(): void
+  /** Is called after a new mirror replaced a damaged one: all sources must be read again. */
+  onReplaced(): void
 }
 
 /**
- * Keeps the mirror sound: its pages are checked before the first pass, its full-text tables every week, and both when
- * something failed in a way that says that the file is wrong. What can be mended in place is; else the mirror is set
- * aside and made anew.
+ * Checks and repairs the mirror: its pages before the first pass, its full-text tables every week, and both after an error
+ * that means damage. Some damage is repaired in place. Otherwise the mirror is set aside and a new one is created.
  */
 export class Upkeep {
-  readonly #world: UpkeepWorld
+  readonly #context: UpkeepContext
   #doing: string | null = null
-  #trouble: UserError | null = null
+  #error: UserError | null = null
   #notices: UpkeepOutcome['notices'] = []
   #termsCheckedAtMs: number | null = null
   #running: Promise<void> | null = null
-  #isLooking = false
+  #isCheckingPlace = false
 
-  constructor(world: UpkeepWorld) {
-    this.#world = world
+  constructor(context: UpkeepContext) {
+    this.#context = context
   }
 
-  /** What keeps passes from being run now, in words for a person. */
+  /** Why no pass can run now, as sentences. */
   get doing(): string[] {
     return this.#doing === null ? [] : [this.#doing]
   }
 
-  get trouble(): UserError | null {
-    return this.#trouble
+  get error(): UserError | null {
+    return this.#error
   }
 
-  /** What happened to this mirror, as long as the file that was set aside lies where it was put. */
+  /** What happened to this mirror. Each sentence is shown as long as the file that was set aside exists. */
   get notices(): string[] {
     return this.#notices.filter(({ path }) => existsSync(path)).map(({ text }) => text)
   }
 
-  /** Resolves when the mirror is sound. Asked again meanwhile, it is the same check. */
+  /** Resolves when the mirror is sound. Further calls during a check wait for the same check. */
   check(suspected: Damage = 'none'): Promise<void> {
     this.#running ??= this.#untilSound({ task: 'check', suspected }).finally(() => (this.#running = null))
     return this.#running
   }
 
-  /** To be asked now and then; does something once a week. */
+  /** May be called at any time. Checks once a week. */
   async checkTermsIfDue(): Promise<void> {
-    const sinceMs = this.#world.now() - (this.#termsCheckedAtMs ?? 0)
-    // Less than none where the clock was set back: nobody waits until the old time comes again.
+    const sinceMs = this.#context.now() - (this.#termsCheckedAtMs ?? 0)
+    // The time is negative if the clock was set back. The check must not wait until the old time comes again.
     if (this.#running !== null || (sinceMs >= 0 && sinceMs < TERMS_CHECK_MS)) return
-    const isSound = await this.#world.checkTerms()
+    const isSound = await this.#context.checkTerms()
     this.#running ??= this.#untilSound({ task: 'check-terms', suspected: isSound ? 'none' : 'terms' }).finally(
       () => (this.#running = null),
     )
     await this.#running
   }
 
-  /** To be asked now and then: whether the mirror's file is the one that is written to. Elsewhere it would be lost. */
-  async lookAtPlace(): Promise<void> {
-    if (this.#running !== null || this.#isLooking) return
-    this.#isLooking = true
+  /** Checks that the open file is still the file at the mirror's path. Otherwise new rows would be lost. */
+  async checkPlace(): Promise<void> {
+    if (this.#running !== null || this.#isCheckingPlace) return
+    this.#isCheckingPlace = true
     try {
-      const { damage } = await this.#world.writer.keep({ task: 'look', suspected: 'none' })
+      const { damage } = await this.#context.writer.maintain({ task: 'look', suspected: 'none' })
       if (damage === 'none') return
-      this.#world.log.error(MOVED)
+      this.#context.log.error(MOVED)
       await this.check()
     } finally {
-      this.#isLooking = false
+      this.#isCheckingPlace = false
     }
   }
 
   async #untilSound(first: UpkeepTask): Promise<void> {
-    let isMade = false
+    let isReplaced = false
     for (let task: UpkeepTask = first; ;) {
       try {
-        const outcome = await this.#keep(task)
+        const outcome = await this.#maintain(task)
         if (outcome.damage !== 'rows') {
           this.#settle(outcome)
-          if (isMade) this.#world.onMade()
+          if (isReplaced) this.#context.onReplaced()
           return
         }
-        isMade = true
+        isReplaced = true
         task = { task: 'set-aside', suspected: 'none' }
       } catch (error) {
-        this.#trouble = this.#world.explain(error)
-        if (this.#trouble.code === 'stopped') throw error
-        this.#world.log.error({ code: this.#trouble.code }, `${this.#trouble.message} ${this.#trouble.hint}`)
-        await new Promise<void>((resolve) => this.#world.later(resolve, RETRY_MS))
-        // What was set aside is found again.
+        this.#error = this.#context.explain(error)
+        if (this.#error.code === 'stopped') throw error
+        this.#context.log.error({ code: this.#error.code }, `${this.#error.message} ${this.#error.hint}`)
+        await new Promise<void>((resolve) => this.#context.later(resolve, RETRY_MS))
+        // The check finds a mirror that was already set aside.
         task = { task: 'check', suspected: 'none' }
       }
     }
   }
 
-  async #keep(task: UpkeepTask): Promise<UpkeepOutcome> {
-    const isSwap = task.task === 'set-aside'
-    this.#doing = isSwap
-      ? 'salvage: the mirror is damaged; a new one is being made of all that can be saved'
+  async #maintain(task: UpkeepTask): Promise<UpkeepOutcome> {
+    const isReplacing = task.task === 'set-aside'
+    this.#doing = isReplacing
+      ? 'salvage: the mirror is damaged, and a new one is being created from everything that can be saved'
       : 'check: the mirror is being checked for damage'
-    if (isSwap) this.#world.readers.shut()
+    if (isReplacing) this.#context.readers.shut()
     try {
-      return await this.#world.writer.keep(task)
+      return await this.#context.writer.maintain(task)
     } finally {
-      if (isSwap) this.#world.readers.reopen()
+      if (isReplacing) this.#context.readers.reopen()
       this.#doing = null
     }
   }
 
   #settle({ news, notices, backlog, termsCheckedAtMs }: UpkeepOutcome): void {
-    this.#trouble = null
+    this.#error = null
     this.#notices = notices
     this.#termsCheckedAtMs = termsCheckedAtMs
-    for (const sentence of news) this.#world.log.warn(sentence)
-    this.#world.onBacklog(backlog)
+    for (const sentence of news) this.#context.log.warn(sentence)
+    this.#context.onBacklog(backlog)
   }
 }

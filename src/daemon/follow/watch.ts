@@ -4,18 +4,18 @@ import { watch as watchFiles, type FSWatcher } from 'chokidar'
 import { identityOf } from '../../indexer/open-safely/file-identity.ts'
 
 export interface Watch {
-  /** Watches these folders, and of their files these, from now on too. */
+  /** Also watches these folders from now on, and only these files in them. */
   follow(folders: readonly string[], files: readonly string[]): void
   close(): Promise<void>
 }
 
 /**
- * Tells that something happened in a folder of Cursor's. Only a nudge: events get lost, come early, or come twice, and
- * polling stands behind them. Folders are watched, never files held open.
- * @param onTrouble hears once when the system's limit of watches is reached; polling goes on
+ * Reports that something happened in a folder of Cursor. Events can get lost, come early or come twice, so polling
+ * continues too. It watches folders and opens no file.
+ * @param onError is called once, for example if the system's limit of watches is reached
  */
-export function startWatch(onChange: (folder: string, name: string) => void, onTrouble: (error: Error) => void): Watch {
-  let hasTrouble = false
+export function startWatch(onChange: (folder: string, name: string) => void, onError: (error: Error) => void): Watch {
+  let hasFailed = false
   const files = new Set<string>()
   const watcher: FSWatcher = watchFiles([], {
     depth: 0,
@@ -27,18 +27,18 @@ export function startWatch(onChange: (folder: string, name: string) => void, onT
   })
   watcher.on('all', (_event, path) => onChange(path.slice(0, -basename(path).length - 1), basename(path)))
   watcher.on('error', (error) => {
-    if (hasTrouble) return
-    hasTrouble = true
-    onTrouble(error instanceof Error ? error : new Error(String(error)))
+    if (hasFailed) return
+    hasFailed = true
+    onError(error instanceof Error ? error : new Error(String(error)))
   })
   const followed = new Map<string, string>()
   return {
     follow(folders, moreFiles) {
       for (const file of moreFiles) files.add(file)
-      const there = new Map(folders.flatMap((folder) => withIdentity(folder)))
-      const fresh = [...there].filter(([folder, identity]) => followed.get(folder) !== identity)
-      // Of a folder that was removed, and is there again, nothing would be told any more.
-      const lost = folders.filter((folder) => followed.has(folder) && followed.get(folder) !== there.get(folder))
+      const present = new Map(folders.flatMap((folder) => withIdentity(folder)))
+      const fresh = [...present].filter(([folder, identity]) => followed.get(folder) !== identity)
+      // A folder that was removed and created again has no events until it is added again.
+      const lost = folders.filter((folder) => followed.has(folder) && followed.get(folder) !== present.get(folder))
       for (const folder of lost) followed.delete(folder)
       if (lost.length > 0) watcher.unwatch(lost)
       for (const [folder, identity] of fresh) followed.set(folder, identity)
@@ -49,9 +49,9 @@ export function startWatch(onChange: (folder: string, name: string) => void, onT
 }
 
 /**
- * None where there is no such folder: chokidar would watch the next one above it that there is, such as the user's home,
- * and list it at each of its events. Whoever asks to follow asks again. Some file systems, such as ext4, give a folder that
- * is made anew the inode of the one that was removed: when it was made tells the two apart.
+ * Empty if the folder does not exist: chokidar would then watch the next existing parent, such as the user's home, and list
+ * it at each event. The caller of `follow` calls it again later. Some file systems, such as ext4, reuse the inode of a
+ * removed folder for a new one. The time of birth distinguishes the two.
  */
 function withIdentity(folder: string): [folder: string, identity: string][] {
   try {
@@ -62,9 +62,9 @@ function withIdentity(folder: string): [folder: string, identity: string][] {
   }
 }
 
-/** Why events do not come any more, in words for a person. */
+/** Why there are no events, as sentences. */
 export function watchError(error: Error): string {
   const code = 'code' in error ? String(error.code) : ''
   const why = code === 'ENOSPC' || code === 'EMFILE' ? 'the limit of watches of this system is reached' : error.message
-  return `Watching by events stopped working (${why}); polling goes on, and new messages are found within a second in the global store and where something changed within the hour, elsewhere within a minute. Raise fs.inotify.max_user_watches to have events back.`
+  return `Watching by events stopped working (${why}). Polling continues: new messages are found within a second in the global store and in stores that changed within the hour, and within a minute in others. Raise fs.inotify.max_user_watches to get events again.`
 }

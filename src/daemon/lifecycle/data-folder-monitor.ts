@@ -3,57 +3,57 @@ import { hasDaemonFile, removeDaemonFile, writeDaemonFile, type DaemonFile } fro
 import { deferred } from '../../engine/deferred.ts'
 import type { Lock } from '../../engine/lock.ts'
 
-/** Two looks at a folder that the system has at hand. */
-const LOOK_MS = 5000
+/** A check costs two `stat` calls on a folder that the system has cached. */
+const CHECK_MS = 5000
 
 /**
- * The daemon's place in its data folder: that commands find it by `daemon.json`, which somebody may have swept away, and
- * that the folder is the one it began with. Where it was moved, removed or replaced, what is written reaches a file that
- * nobody finds, and the lock keeps nobody off what lies there now.
+ * Checks the data folder while the daemon runs. Commands find the daemon by `daemon.json`, so it is written again if
+ * somebody removed it. If the folder was moved, removed or replaced, nobody finds what the daemon writes, and its lock does
+ * not protect the new folder.
  */
 export class DataFolderMonitor {
-  /** Rejects with UserError `data-folder-lost`; never resolves. */
+  /** Rejects with UserError `data-folder-lost`. Never resolves. */
   readonly lost: Promise<never>
   readonly #dataDir: string
   readonly #lock: Lock
-  readonly #told: DaemonFile
+  readonly #content: DaemonFile
   readonly #timer: NodeJS.Timeout
-  /** What lies there may be of a daemon that was killed. */
-  #isTold = false
+  /** False at first, because an existing file may come from a daemon that was killed. */
+  #isWritten = false
 
-  constructor(dataDir: string, lock: Lock, told: DaemonFile) {
+  constructor(dataDir: string, lock: Lock, content: DaemonFile) {
     this.#dataDir = dataDir
     this.#lock = lock
-    this.#told = told
-    this.#tell()
+    this.#content = content
+    this.#writeIfMissing()
     const lost = deferred<never>()
     this.lost = lost.promise
-    // Whoever stops it before asks no more.
+    // Nobody may be listening after a stop.
     this.lost.catch(() => undefined)
     this.#timer = setInterval(() => {
       if (!lock.isInPlace()) lost.reject(folderLost(dataDir))
-      else this.#tell()
-    }, LOOK_MS)
+      else this.#writeIfMissing()
+    }, CHECK_MS)
   }
 
-  /** What another daemon wrote, where the folder is another by now, is left to it. */
+  /** Removes `daemon.json`, unless the folder is another one by now: its file may belong to another daemon. */
   leave(): void {
     clearInterval(this.#timer)
     if (!this.#lock.isInPlace()) return
     try {
       removeDaemonFile(this.#dataDir)
     } catch {
-      // In a folder that may only be read by now it stays, and names a process that is gone: the rest is to be ended.
+      // The folder became read-only. The file stays and names a process that has ended. The daemon must stop all the same.
     }
   }
 
-  #tell(): void {
-    if (this.#isTold && hasDaemonFile(this.#dataDir)) return
+  #writeIfMissing(): void {
+    if (this.#isWritten && hasDaemonFile(this.#dataDir)) return
     try {
-      writeDaemonFile(this.#dataDir, this.#told)
-      this.#isTold = true
+      writeDaemonFile(this.#dataDir, this.#content)
+      this.#isWritten = true
     } catch {
-      // No room, or no right to write now: the next look may find it otherwise.
+      // The disk is full or writing is forbidden. The next check tries again.
     }
   }
 }
@@ -61,6 +61,6 @@ export class DataFolderMonitor {
 const folderLost = (dataDir: string): UserError =>
   new UserError(
     'data-folder-lost',
-    `The data folder ${dataDir}, or the daemon.lock in it, was moved, removed or replaced while the daemon ran, which therefore ended.`,
-    'Start it again, with --data-dir where the folder lies elsewhere now: what Cursor holds is read again.',
+    `The data folder ${dataDir}, or the daemon.lock in it, was moved, removed or replaced while the daemon ran. Therefore the daemon ended.`,
+    'Start it again. If the folder is somewhere else now, name it with --data-dir. Cursor is then read again.',
   )

@@ -6,12 +6,10 @@ import { printable, lineWipe, wantsColours } from '../../text/printable.ts'
 
 export type { Logger }
 
-/** `process.stderr`, which has a descriptor too. */
+/** The type of `process.stderr`, with its file descriptor. */
 export type LogOutput = NodeJS.WriteStream & { readonly fd: number }
 
-/**
- * Logs go to stderr: lines for a person on a terminal, JSON lines otherwise. No line ever carries text from a chat.
- */
+/** Logs to stderr: readable lines on a terminal, JSON lines otherwise. No line may contain text from a chat. */
 export function createLog(level: string, stderr: LogOutput): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
   if (!stderr.isTTY) return pino(options, pino.destination({ fd: stderr.fd, sync: true }))
@@ -20,7 +18,7 @@ export function createLog(level: string, stderr: LogOutput): Logger {
   const colours = pc.createColors(wantsColours(true, env))
   const pretty = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      // A progress line may stand there; it is drawn again below.
+      // Removes the progress line, which is drawn again below.
       stderr.write(`${wipe}${prettyLine(chunk.toString(), colours)}`, done)
     },
   })
@@ -31,13 +29,13 @@ type Colours = ReturnType<typeof pc.createColors>
 
 function prettyLine(json: string, colours: Colours): string {
   const { level, time, msg, ...rest } = JSON.parse(json) as Record<string, unknown>
-  // Whoever watches looks at a clock of here; what a program reads keeps the time as it was written.
+  // A person sees local time. JSON lines for programs have UTC.
   const clock = colours.dim(new Date(String(time)).toTimeString().slice(0, 8))
   const details = Object.entries(rest).map(([key, value]) => colours.dim(printable(` ${key}=${shown(value)}`)))
   return `${clock} ${levelMark(Number(level), colours)}${printable(String(msg))}${details.join('')}\n`
 }
 
-// Of pino's levels: 40 is a warning, 50 an error, 60 fatal.
+// Levels of pino: 40 is a warning, 50 an error, 60 fatal.
 function levelMark(level: number, { red, yellow }: Colours): string {
   if (level < 40) return ''
   return level < 50 ? yellow('warning ') : red(level < 60 ? 'error ' : 'fatal ')
@@ -45,7 +43,7 @@ function levelMark(level: number, { red, yellow }: Colours): string {
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Where an error came from. V8 quotes the text that is no JSON, and of a damaged mirror that is a chat's. */
+/** The stack of an error. V8 quotes text that is not valid JSON, and in a damaged mirror that text is from a chat. */
 export function stackWithoutText(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   return (error.stack ?? error.message).replace(

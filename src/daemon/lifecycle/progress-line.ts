@@ -5,7 +5,7 @@ import { lineWipe } from '../../text/printable.ts'
 const BAR_WIDTH = 24
 const USUAL_COLUMNS = 80
 
-/** Shows the first indexing on a terminal, in one line that is written over; elsewhere it is silent. */
+/** Shows the progress of indexing on a terminal, in one line that is overwritten. Prints nothing elsewhere. */
 export class ProgressLine {
   readonly #out: NodeJS.WriteStream
   readonly #wipe: string
@@ -16,7 +16,7 @@ export class ProgressLine {
     this.#wipe = lineWipe(out.isTTY, env)
   }
 
-  /** Whether there is a line that can be written over. */
+  /** True if the output is a terminal that can overwrite a line. */
   get isSeen(): boolean {
     return this.#wipe !== ''
   }
@@ -28,7 +28,7 @@ export class ProgressLine {
       return
     }
     this.#isShown = true
-    // Some pseudo terminals say that they are 0 wide.
+    // Some pseudo terminals report a width of 0.
     this.#out.write(`${this.#wipe}${progressText(progress, this.#out.columns || USUAL_COLUMNS)}`)
   }
 
@@ -39,8 +39,8 @@ export class ProgressLine {
 }
 
 /**
- * `Reading  ████████                 33%  1,234 of 3,700 rows, 2 s left`, or as much of it as stands in one line: only
- * one is wiped.
+ * `Reading  ████████                 33%  1,234 of 3,700 rows, 2 s left`, shortened to one line, because only one line is
+ * overwritten.
  */
 export function progressText({ stage, done, total, etaMs }: Progress, columns: number): string {
   const share = total === 0 ? 0 : Math.min(1, done / total)
@@ -51,7 +51,7 @@ export function progressText({ stage, done, total, etaMs }: Progress, columns: n
   const percent = `${Math.floor(share * 100)}%`
   const text = `${count(done)} of ${count(total)} ${unit}`
   const whole = `${verb} ${bar} ${percent}  ${text}${left}`
-  // Behind a sign in the last column some terminals begin a new line.
+  // Some terminals start a new line after a character in the last column.
   return whole.length < columns ? whole : `${verb.trim()} ${percent}, ${text}${left}`.slice(0, Math.max(0, columns - 1))
 }
 

@@ -5,30 +5,30 @@ import { UserError } from '../../model/user-error.ts'
 import { namesLivingDaemon } from '../../engine/data-folder.ts'
 import { lockFile } from '../../engine/lock.ts'
 
-/** As long as commands wait for each other. */
+/** The same time as commands wait for each other. */
 const WAIT_MS = 30_000
 const TRY_EVERY_MS = 100
 
 /**
- * Waits for a command that reads Cursor itself, for want of a daemon, and has as much to read as a daemon's first pass.
- * Not for a daemon: that tells of itself, and whoever takes the lock afterwards is refused.
- * @param onWait hears that there is one, once
+ * Waits for a command that reads Cursor without a daemon. That can take as long as a daemon's first pass. It does not wait
+ * for another daemon, which has a `daemon.json`: taking the lock afterwards then fails.
+ * @param onWait is called once if there is such a command
  * @param isStopping ends the waiting
  */
 export async function waitUntilRead(dataDir: string, onWait: () => void, isStopping = () => false): Promise<void> {
   const path = join(dataDir, 'daemon.lock')
   const endAtMs = Date.now() + WAIT_MS
-  for (let hasTold = false; isHeld(path) && !namesLivingDaemon(dataDir) && Date.now() < endAtMs; hasTold = true) {
+  for (let isFirst = true; isHeld(path) && !namesLivingDaemon(dataDir) && Date.now() < endAtMs; isFirst = false) {
     if (isStopping()) return
-    if (!hasTold) onWait()
+    if (isFirst) onWait()
     await sleep(TRY_EVERY_MS)
   }
 }
 
 /**
- * Starts what takes the lock for good. A command may have been quicker to take it since nobody held it: what was refused
- * for that alone waits for it, too, and is tried again.
- * @returns null where it was told to stop while it waited
+ * Starts something that takes the lock until it ends. A command may take the lock right before. Then this waits for the
+ * command and tries again.
+ * @returns null if `isStopping` became true while it waited
  */
 export async function startUnlessRead<Started>(
   dataDir: string,
@@ -40,8 +40,8 @@ export async function startUnlessRead<Started>(
     try {
       return await start()
     } catch (error) {
-      const isHeldOff = error instanceof UserError && error.code === 'already-running'
-      if (!isHeldOff || namesLivingDaemon(dataDir) || Date.now() >= endAtMs) throw error
+      const isLocked = error instanceof UserError && error.code === 'already-running'
+      if (!isLocked || namesLivingDaemon(dataDir) || Date.now() >= endAtMs) throw error
     }
     await waitUntilRead(dataDir, () => undefined, isStopping)
     if (isStopping()) return null
@@ -55,7 +55,7 @@ function isHeld(path: string): boolean {
     lock?.release()
     return lock === null
   } catch {
-    // What is in the way is told by who takes the lock for good.
+    // Whoever takes the lock afterwards reports the error.
     return false
   }
 }

@@ -4,8 +4,8 @@ import { createApp } from '../../api/http/app.ts'
 import { Problem, problemResponse } from '../../api/http/problem.ts'
 import type { ApiContext } from '../../api/http/api-context.ts'
 
-/** What answers requests. Loading it takes longer than all that a start needs: it is loaded when the port is open. */
-export const answerFrom = (world: ApiContext): RequestListener => listenerOf(createApp(world).fetch)
+/** Answers requests. Loading this takes longer than the rest of a start, so it is loaded after the port is open. */
+export const answerFrom = (context: ApiContext): RequestListener => listenerOf(createApp(context).fetch)
 
 type Fetch = (request: Request) => Response | Promise<Response>
 
@@ -14,8 +14,8 @@ export function listenerOf(fetch: Fetch): RequestListener {
   return (request, response) => void answer(request, response)
 }
 
-/** A target that Node takes and that is no address: a backslash in it, say. */
+/** Refuses a target that Node accepts and that is not a URL, for example one with a backslash. */
 function refuseTarget(): Response {
   const headers = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
-  return problemResponse(new Problem(400, 'bad-target', 'The target of this request is no path.', { headers }))
+  return problemResponse(new Problem(400, 'bad-target', 'The target of this request is not a path.', { headers }))
 }

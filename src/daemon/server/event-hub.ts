@@ -1,6 +1,7 @@
 import type { DaemonEvent } from '../../api/http/api-context.ts'
+import type { StepNews } from '../../engine/writer/messages.ts'
 
-/** Hands events to whoever listens now; nobody listening, nothing is kept. */
+/** Sends events to the current listeners. Events are not stored. */
 export class EventHub {
   readonly #listeners = new Set<(event: DaemonEvent) => void>()
 
@@ -9,11 +10,16 @@ export class EventHub {
     return () => this.#listeners.delete(listener)
   }
 
-  get hasListeners(): boolean {
-    return this.#listeners.size > 0
-  }
-
   send(type: DaemonEvent['type'], data: DaemonEvent['data']): void {
     for (const listener of this.#listeners) listener({ type, data })
+  }
+
+  /** Sends what a step of a pass has written. */
+  publishStep({ messages, chatIds, losses, moreLosses }: StepNews): void {
+    if (this.#listeners.size === 0) return
+    for (const { id, chatId } of messages) this.send('message', { id, chatId })
+    for (const id of chatIds) this.send('chat', { id })
+    for (const loss of losses) this.send('loss', { ...loss })
+    if (moreLosses > 0) this.send('loss', { kind: 'more', chatId: null, messageId: null, count: moreLosses })
   }
 }

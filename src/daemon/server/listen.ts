@@ -8,18 +8,18 @@ import type { Settings } from '../../settings.ts'
 
 export interface Listening {
   readonly url: string
-  /** Makes who answers, unless somebody asked already: the first question need not wait for that then. */
+  /** Creates the request listener, if no request did so before. Then the first request need not wait for it. */
   makeReady(): void
   close(): Promise<void>
 }
 
-/** What a Host header may say now, with the port: a machine gets further addresses, and loses some. */
+/** The allowed Host headers now, with port. The addresses of a machine can change. */
 export type AllowedHosts = () => ReadonlySet<string>
 
 /**
- * Opens the port. Who answers is made once that is asked for, or when the first question comes, which waits for them: not
- * before, for what a Host header may say depends on the port.
- * @param port 0 takes any free one
+ * Opens the port. The request listener is created by `makeReady` or by the first request, which waits for it. It cannot be
+ * created earlier, because the allowed Host headers depend on the port.
+ * @param port 0 takes any free port
  * @throws UserError `port-taken`, `bad-host` or `port-refused`
  */
 export async function listen(
@@ -46,15 +46,15 @@ export async function listen(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        // Event streams would go on for ever.
+        // Event streams would never end by themselves.
         server.closeAllConnections()
       }),
   }
 }
 
 /**
- * A query of a thousand signs beyond ASCII is three times as long once it is percent-encoded. A client on this machine
- * sends at once what it has to say: one that does not only holds a connection open. That a Host is missing is told by us.
+ * The header size leaves room for a long query: percent-encoding triples each byte beyond ASCII. The timeouts are short,
+ * because a client on this machine sends its request at once. We report a missing Host header ourselves.
  */
 const LIMITS = {
   maxHeaderSize: 256 * 1024,
@@ -68,10 +68,10 @@ const notYet: RequestListener = (_request, response) => {
   response.writeHead(503).end()
 }
 
-/** What no app could be asked about: a Host that is missing, malformed or said twice, and a target on another host. */
+/** False if the Host header is missing, malformed or repeated, or if the target is on another host. */
 function isMeantForUs({ url = '', headers, rawHeaders }: IncomingMessage, allowedHosts: ReadonlySet<string>): boolean {
   if (!allowedHosts.has((headers.host ?? '').toLowerCase())) return false
-  // Node tells of the first alone, and whoever stands between might have gone by the second.
+  // Node only reports the first Host header, and a proxy may have used the second.
   if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1) return false
   if (url.startsWith('/')) return true
   if (!URL.canParse(url)) return false
@@ -89,9 +89,9 @@ function refuse(response: ServerResponse, allowedHosts: ReadonlySet<string>): vo
 const problemText = (status: number, code: string, detail: string): string =>
   JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code })
 
-/** Node's own refusals have no body, and a client should be told in one form whatever was wrong. */
+/** Node's own refusals have no body. Here every refusal gets the same form. */
 function refuseUnreadable(server: Server): void {
-  // By its connection, the answer that is being given there.
+  // The current answer of each connection.
   const answers = new WeakMap<Duplex, ServerResponse>()
   server.on('request', ({ socket }, response) => {
     if (answers.get(socket)?.writableFinished !== false) answers.set(socket, response)
@@ -111,15 +111,15 @@ function refuseUnreadable(server: Server): void {
   })
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     response.writeHead(417, { ...REFUSED, connection: 'close' })
-    response.end(problemText(417, 'bad-expectation', 'Of expectations only 100-continue is met.'))
+    response.end(problemText(417, 'bad-expectation', 'The only supported expectation is 100-continue.'))
   })
 }
 
 type Refusal = readonly [status: number, code: string, detail: string]
 
-const notHttp: Refusal = [400, 'bad-request', 'This is no HTTP request.']
+const notHttp: Refusal = [400, 'bad-request', 'This is not an HTTP request.']
 const unreadable: ReadonlyMap<string, Refusal> = new Map([
-  ['HPE_HEADER_OVERFLOW', [431, 'too-large', 'The headers of a request may hold 256 KB at most.']],
+  ['HPE_HEADER_OVERFLOW', [431, 'too-large', 'The headers of a request may have 256 KB at most.']],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'too-large', 'The extensions of a chunk are too long.']],
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'too-slow', 'The request took too long to arrive.']],
 ])
@@ -132,21 +132,26 @@ function open(server: Server, host: string, port: number): Promise<void> {
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const said = { cause: error }
+  const options = { cause: error }
   if (error.code === 'EADDRINUSE') {
     const text = `Port ${port} on ${host} is taken by another program.`
     return new UserError(
       'port-taken',
       text,
       'Stop it, or choose another port with --port (0 takes any free one).',
-      said,
+      options,
     )
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new UserError('bad-host', `This machine has no address ${host}.`, 'Choose another with --host.', said)
+    return new UserError('bad-host', `This machine has no address ${host}.`, 'Choose another with --host.', options)
   }
   if (error.code === 'EACCES') {
-    return new UserError('port-refused', `Port ${port} may not be opened.`, 'Choose one above 1023 with --port.', said)
+    return new UserError(
+      'port-refused',
+      `You are not allowed to open port ${port}.`,
+      'Choose one above 1023 with --port.',
+      options,
+    )
   }
   return error
 }
@@ -158,7 +163,7 @@ const fixed =
 
 const LOOKED_UP_MS = 1000
 
-/** Asked of the system once a second at most. Where that cannot be asked, for it has no room, what was known holds. */
+/** Asks the system at most once a second. If it cannot be asked, for lack of resources, the previous answer is used. */
 function lookedUp(look: () => ReadonlySet<string>): AllowedHosts {
   let hosts = look()
   let atMs = performance.now()
@@ -168,7 +173,7 @@ function lookedUp(look: () => ReadonlySet<string>): AllowedHosts {
     try {
       hosts = look()
     } catch {
-      // As without descriptors: tried again in a second.
+      // For example without free descriptors. It is tried again in a second.
     }
     return hosts
   }
@@ -178,16 +183,16 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host.toLowerCase())
 
-/** Who can reach another address than loopback's is asked for the token, whatever the settings say. */
+/** If the server listens on more than loopback, the token is always required, whatever the settings say. */
 export const asksForToken = ({ auth, http }: Pick<Settings, 'auth' | 'http'>): boolean =>
   auth.required || !isLoopback(http.host)
 
-/** Loopback's names always; a wider host brings its own name, or, for all addresses, those of the machine. */
+/** The names of loopback. For another host also its name, the name of the machine and all addresses of the machine. */
 export function hostsOf(host: string, port: number): ReadonlySet<string> {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])
   const wide = isLoopback(host) ? [] : [host, hostname(), ...addresses]
   const names = [...LOOPBACK, ...wide.map((name) => (name.includes(':') ? `[${name}]` : name))]
-  // What is HTTP's own port nobody writes.
+  // Clients do not write the default port of HTTP.
   const ports = port === 80 ? ['', ':80'] : [`:${port}`]
   return new Set(names.flatMap((name) => ports.map((end) => `${name.toLowerCase()}${end}`)))
 }

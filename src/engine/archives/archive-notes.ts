@@ -8,25 +8,25 @@ const word = z.string()
 const atMs = z.number()
 
 const runNote = z.object({
-  /** `damaged`: so it was found when it was last verified. */
+  /** `damaged`: the last check found damage. */
   state: z.enum(['verified', 'damaged', 'failed']),
   createdAtMs: atMs,
   job: z.nullable(word),
   scope: z.unknown(),
   provenAtMs: z.nullable(atMs),
   error: z.nullable(z.string()),
-  /** Ids of its chats that were found damaged, the first of them. */
+  /** The ids of the first damaged chats. */
   damaged: z.array(z.string()),
 })
 
 const jobNote = z.object({
   schedule: z.string(),
   timeZone: z.string(),
-  /** When it is to run next. */
+  /** When the job runs next. */
   dueAtMs: atMs,
-  /** In a row, since the last run that was made. */
+  /** How many runs failed in a row since the last success. */
   failures: z.number(),
-  /** Until a run is made it is to be tried again then. */
+  /** When a failed run is repeated. Null if the last run succeeded. */
   retryAtMs: z.nullable(atMs),
   error: z.nullable(z.string()),
 })
@@ -39,8 +39,9 @@ export type JobNote = z.infer<typeof jobNote>
 const FAILED_MAX = 50
 
 /**
- * What is known of runs beside what lies in the archive folder, and when jobs are due: in a small file of the data
- * folder. Lost, it costs the memory of what failed, and a missed run is then told by when the job ran last.
+ * Facts about runs that the archive folder does not have, and the times when jobs are due. They are in `archives.json`
+ * in the data folder. If the file is lost, failures are forgotten, and the time of a job's last run shows whether one was
+ * missed.
  */
 export class ArchiveNotes {
   readonly #path: string
@@ -65,17 +66,17 @@ export class ArchiveNotes {
   noteRun(name: string, note: RunNote): void {
     this.#runs.set(name, note)
     const failed = [...this.#runs].filter(([, { state }]) => state === 'failed').map(([each]) => each)
-    for (const former of failed.slice(0, -FAILED_MAX)) this.#runs.delete(former)
+    for (const oldest of failed.slice(0, -FAILED_MAX)) this.#runs.delete(oldest)
     this.#save()
   }
 
-  /** @param names of the runs that there are; what was noted of others, but that they failed, is forgotten */
+  /** Forgets runs that no longer exist. Failed runs never existed, so they stay. @param names the existing runs */
   forgetAllBut(names: ReadonlySet<string>): void {
     for (const [name, { state }] of this.#runs) if (state !== 'failed' && !names.has(name)) this.#runs.delete(name)
     this.#save()
   }
 
-  /** Takes a text out of what runs were asked to archive. */
+  /** Removes a text from the scopes of all runs. */
   forgetText(match: string): void {
     for (const [name, note] of this.#runs) {
       this.#runs.set(name, { ...note, scope: scrubScope(note.scope as z.core.util.JSONType, match) })
@@ -88,13 +89,13 @@ export class ArchiveNotes {
     this.#save()
   }
 
-  /** Written beside and renamed; what cannot be written now is written with the next note. */
+  /** If this fails, the next note writes everything. */
   #save(): void {
     const text = JSON.stringify({ runs: Object.fromEntries(this.#runs), jobs: Object.fromEntries(this.#jobs) })
     try {
       writePrivately(this.#path, text)
     } catch (error) {
-      // A full disk must not take the daemon with it.
+      // A full disk must not end the daemon.
       if (!(error instanceof Error && 'code' in error)) throw error
     }
   }
@@ -104,12 +105,12 @@ function load(path: string): z.infer<typeof notes> {
   try {
     return notes.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
-    // Missing, or not as it was written: it can be lost.
+    // The file is missing or damaged. It may be lost.
     return { runs: {}, jobs: {} }
   }
 }
 
-/** Runs that were made, where the folder that held them is not there: it lies on a disk that was taken away, or elsewhere now. */
+/** The names of successful runs, if the archive folder is not there: its disk was removed, or the folder was moved. */
 export function runsOutOfReach({ runs }: ArchiveNotes, dir: string): readonly string[] {
   if (existsSync(join(dir, 'runs'))) return []
   return [...runs].flatMap(([name, { state }]) => (state === 'failed' ? [] : [name]))

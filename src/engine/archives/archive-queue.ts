@@ -11,7 +11,7 @@ const QUEUE_MAX = 20
 /** Acts on the archive folder run one after the other. */
 export class ArchiveQueue {
   readonly #onProgress: (atWork: AtWork) => void
-  #atWork: { state: AtWork; hasBegun: boolean; stop: AbortController } | null = null
+  #atWork: { state: AtWork; hasProgress: boolean; stop: AbortController } | null = null
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   /** How many other acts run or wait, such as a purge. */
@@ -33,7 +33,7 @@ export class ArchiveQueue {
 
   /** Null if no act on this run has reported its progress yet. */
   progressOf(name: string): JobProgress | null {
-    if (this.#atWork?.state.name !== name || !this.#atWork.hasBegun) return null
+    if (this.#atWork?.state.name !== name || !this.#atWork.hasProgress) return null
     const { done, total } = this.#atWork.state
     return { done, total }
   }
@@ -51,7 +51,7 @@ export class ArchiveQueue {
     return done
   }
 
-  /** Runs something else while no act runs. Acts that are asked for meanwhile wait. */
+  /** Runs something else while no act runs. New acts wait until it ends. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
     this.#others += 1
     const done = this.#last.then(act).finally(() => (this.#others -= 1))
@@ -63,13 +63,13 @@ export class ArchiveQueue {
     return this.#isStopped
   }
 
-  /** Ends the act that runs, and starts no other. */
+  /** Ends the running act and starts no other. */
   stop(): void {
     this.#isStopped = true
     this.shut()
   }
 
-  /** Ends the act that runs. */
+  /** Ends the running act. */
   shut(): void {
     this.#atWork?.stop.abort()
   }
@@ -79,10 +79,10 @@ export class ArchiveQueue {
     const stop = new AbortController()
     const onProgress = (progress: JobProgress): void => {
       if (this.#atWork === null) return
-      this.#atWork = { ...this.#atWork, state: { ...state, ...progress }, hasBegun: true }
+      this.#atWork = { ...this.#atWork, state: { ...state, ...progress }, hasProgress: true }
       this.#onProgress(this.#atWork.state)
     }
-    this.#atWork = { state, hasBegun: false, stop }
+    this.#atWork = { state, hasProgress: false, stop }
     try {
       return await work({ signal: stop.signal, onProgress })
     } finally {

@@ -8,49 +8,50 @@ import type { Archives } from './archives.ts'
 
 type ArchiveJob = Settings['archives']['jobs'][number]
 
-/** After the first failure; doubled with each that follows. */
+/** The wait after the first failure. Each further failure doubles it. */
 const RETRY_MS = 5 * 60_000
 const RETRY_MAX_MS = 6 * 3_600_000
 
-export interface ScheduleWorld {
+export interface ScheduleContext {
   now(): number
   readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running' | 'atWork'>
-  /** The machine's time zone, for jobs that name none. */
+  /** The machine's time zone, for jobs without one. */
   zone(): string
-  /** Hears of a job that can never be due, or not when it says. */
+  /** Gets a sentence about a job that can never run, or cannot run exactly as scheduled. */
   warn(sentence: string): void
 }
 
 /**
- * When the jobs run. What was due while the machine slept, or the daemon was off, is made up once; a run that failed is
- * tried again with growing patience, at the latest when the job is due again.
+ * Runs the archive jobs when they are due. Runs that were missed while the machine slept or the daemon was off are made
+ * up once. A failed run is repeated after growing waits, at the latest when the job is due again.
  */
 export class ArchiveSchedule {
-  readonly #world: ScheduleWorld
+  readonly #context: ScheduleContext
   readonly #jobs: readonly ArchiveJob[]
-  readonly #atWork = new Set<string>()
+  readonly #running = new Set<string>()
+  /** Jobs whose schedule never comes. */
   readonly #never = new Set<string>()
 
-  constructor(jobs: readonly ArchiveJob[], world: ScheduleWorld) {
-    this.#world = world
+  constructor(jobs: readonly ArchiveJob[], context: ScheduleContext) {
+    this.#context = context
     this.#jobs = jobs
     for (const { name } of jobs.filter(({ schedule }) => namesSeconds(schedule))) {
-      world.warn(`The schedule of the archive job ${name} names seconds; jobs are looked at once a minute, no sooner.`)
+      context.warn(`The schedule of the archive job ${name} names seconds. Jobs are only checked once a minute.`)
     }
   }
 
-  /** To be called every minute. */
+  /** Must be called every minute. */
   tick(): void {
     for (const job of this.#jobs) {
-      if (this.#atWork.has(job.name)) continue
+      if (this.#running.has(job.name)) continue
       const note = this.#noteOf(job) ?? this.#beginNote(job)
-      const nowMs = this.#world.now()
+      const nowMs = this.#context.now()
       if (note !== null && nowMs >= Math.min(note.dueAtMs, note.retryAtMs ?? Infinity)) void this.#run(job, note)
     }
   }
 
   get health(): ArchiveHealth {
-    const { notes, running, atWork } = this.#world.archives
+    const { notes, running, atWork } = this.#context.archives
     const made = [...notes.runs.values()]
       .filter(({ state }) => state !== 'failed')
       .map(({ createdAtMs }) => createdAtMs)
@@ -70,11 +71,11 @@ export class ArchiveSchedule {
   }
 
   /**
-   * What was noted under this schedule, in this zone; null where that is nothing. Nor is it anything where the job is due
-   * before the noted time: that was reckoned by a clock that ran ahead, and was since set right.
+   * The job's note, if it was written for this schedule and time zone. Null if there is none, or if the job is due before
+   * the noted time: a clock that was ahead computed that time, and was corrected since.
    */
   #noteOf(job: ArchiveJob): JobNote | null {
-    const note = this.#world.archives.notes.job(job.name)
+    const note = this.#context.archives.notes.job(job.name)
     if (note === null || note.schedule !== job.schedule || note.timeZone !== this.#zoneOf(job)) return null
     const [nextMs = Infinity] = this.#nextDues(job)
     return note.dueAtMs > nextMs ? null : note
@@ -82,26 +83,26 @@ export class ArchiveSchedule {
 
   #beginNote(job: ArchiveJob): JobNote | null {
     const note = this.#firstNote(job)
-    if (note !== null) this.#world.archives.notes.noteJob(job.name, note)
+    if (note !== null) this.#context.archives.notes.noteJob(job.name, note)
     return note
   }
 
-  /** Where nothing is noted the time between two runs tells whether one was missed since the last. Null: never due. */
+  /** The note of a job that has none. A run counts as missed if the last one is older than one interval. Null: never due. */
   #firstNote(job: ArchiveJob): JobNote | null {
     const [nextMs, afterMs = Infinity] = this.#nextDues(job)
     if (nextMs === undefined) return null
     const lastMs = this.#lastRunOf(job)
     const isMissed = lastMs !== null && lastMs < nextMs - (afterMs - nextMs)
-    return this.#noteFor(job, isMissed ? this.#world.now() : nextMs, idle)
+    return this.#noteFor(job, isMissed ? this.#context.now() : nextMs, idle)
   }
 
-  /** When the last one that was made began, in epoch milliseconds; null where none is known. */
+  /** When the last successful run began, in epoch milliseconds. Null if none is known. */
   #lastRunOf(job: ArchiveJob): number | null {
     try {
-      const last = this.#world.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
+      const last = this.#context.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
       return last === undefined ? null : Date.parse(last.createdAt ?? '')
     } catch (error) {
-      // A folder that cannot be read is told by whatever wants more of it than this.
+      // An unreadable folder is reported by the run itself.
       if (error instanceof UserError) return null
       throw error
     }
@@ -111,30 +112,30 @@ export class ArchiveSchedule {
     const { name, keep } = job
     const timeZone = this.#zoneOf(job)
     const [nextMs = dueAtMs] = this.#nextDues(job)
-    const retryAtMs = (): number => this.#world.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
-    this.#atWork.add(name)
-    // Whatever ends us now, it is tried again.
+    const retryAtMs = (): number => this.#context.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
+    this.#running.add(name)
+    // If the process is killed during the run, the run is repeated.
     this.#write(job, nextMs, { failures, retryAtMs: retryAtMs(), error: null })
     try {
-      await this.#world.archives.begin(job.scope, { job: name, keep, timeZone }, timeZone).made
+      await this.#context.archives.begin(job.scope, { job: name, keep, timeZone }, timeZone).made
       this.#write(job, nextMs, idle)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       this.#write(job, nextMs, { failures: failures + 1, retryAtMs: retryAtMs(), error: why })
     } finally {
-      this.#atWork.delete(name)
+      this.#running.delete(name)
     }
   }
 
   #write(job: ArchiveJob, dueAtMs: number, outcome: Outcome): void {
-    this.#world.archives.notes.noteJob(job.name, this.#noteFor(job, dueAtMs, outcome))
+    this.#context.archives.notes.noteJob(job.name, this.#noteFor(job, dueAtMs, outcome))
   }
 
   #noteFor(job: ArchiveJob, dueAtMs: number, outcome: Outcome): JobNote {
     return { schedule: job.schedule, timeZone: this.#zoneOf(job), dueAtMs, ...outcome }
   }
 
-  /** The next two times, from now on; none where no calendar holds such a day. */
+  /** The next two times after now. Empty if the schedule names a day that does not exist. */
   #nextDues(job: ArchiveJob): readonly number[] {
     if (this.#never.has(job.name)) return []
     try {
@@ -144,18 +145,18 @@ export class ArchiveSchedule {
       return dues
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      this.#world.warn(`The archive job ${job.name} never runs: ${why}.`)
+      this.#context.warn(`The archive job ${job.name} never runs: ${why}.`)
       this.#never.add(job.name)
       return []
     }
   }
 
   #zoneOf(job: ArchiveJob): string {
-    return job.timezone ?? this.#world.zone()
+    return job.timezone ?? this.#context.zone()
   }
 }
 
-/** Of six fields the first; at the full minute none is named. */
+/** True if the schedule has six fields and the first, the seconds, is not 0. */
 function namesSeconds(schedule: string): boolean {
   const [seconds = '', ...others] = schedule.trim().split(/\s+/)
   return others.length === 5 && !/^0+$/.test(seconds)

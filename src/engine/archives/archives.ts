@@ -35,12 +35,12 @@ export interface ArchivesContext {
   /** Has the mirror's writer restore an archive. */
   restore(order: RestoreOrder, onProgress: (progress: JobProgress) => void): Promise<RestoreResult>
   /** Publishes an event. */
-  tell(data: DaemonEvent['data']): void
+  publish(data: DaemonEvent['data']): void
   /** Writes to the log. */
-  say(level: 'info' | 'error', sentence: string): void
+  log(level: 'info' | 'error', sentence: string): void
 }
 
-/** Of many damaged chats so many are noted; verifying tells all, and a run all that it left out. */
+/** How many damaged or left-out chats of a run are noted and logged at most. `verify` and a run's own answer list all. */
 const NOTED_MAX = 1000
 
 interface Running {
@@ -50,12 +50,12 @@ interface Running {
   readonly scope: Scope
 }
 
-/** Runs, proofs and restores of the archive, one after the other, and what became of them. */
+/** Makes, verifies and restores archives, one act at a time, and knows the results. */
 export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly notes: ArchiveNotes
   readonly #setup: ArchivesSetup
   readonly #context: ArchivesContext
-  /** Runs that are asked for and not yet made, in order. */
+  /** Runs that wait or run, in order. */
   readonly #running = new Map<string, Running>()
   readonly #queue: ArchiveQueue
 
@@ -63,7 +63,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     this.#setup = setup
     this.#context = context
     this.notes = new ArchiveNotes(setup.dataDir)
-    this.#queue = new ArchiveQueue((progress) => context.tell({ state: 'running', ...progress }))
+    this.#queue = new ArchiveQueue((progress) => context.publish({ state: 'running', ...progress }))
   }
 
   get running(): string | null {
@@ -74,19 +74,23 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return this.#queue.atWork
   }
 
-  /** Whether one of them, or a purge, is at work. */
+  /** True while an act or a purge runs or waits. */
   get isBusy(): boolean {
     return this.#queue.isBusy
   }
 
   run(scope: Scope, timeZone: string): ArchiveRun {
     const { run, made } = this.begin(scope, null, timeZone)
-    // What became of it is told by the run.
+    // The run itself shows its result.
     made.catch(() => undefined)
     return run
   }
 
-  /** Begins a run, of a job where there is one. @returns it as it begins, and when it is made */
+  /**
+   * Queues a run.
+   * @param prune null if a person asked for it, and no job
+   * @returns the run as it begins, and a promise of its result
+   */
   begin(scope: Scope, prune: PruneOrder | null, timeZone: string): { run: ArchiveRun; made: Promise<ArchiveResult> } {
     const { dir, version } = this.#setup
     const job = prune?.job ?? null
@@ -99,20 +103,20 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       .then((result) => this.#onMade(running, result))
       .catch((error: unknown) => this.#onFailed(running, error))
     this.#running.set(name, running)
-    this.#tell(name, 'running')
-    return { run: this.#told(running), made }
+    this.#publishState(name, 'running')
+    return { run: this.#describeRunning(running), made }
   }
 
   list(): readonly ArchiveRun[] {
     const listed = listRuns(this.#setup.dir)
     const names = new Set(listed.map(({ name }) => name))
-    // A run's file lies there a moment before its maker has told that it is done: until then it is running.
+    // A run's file exists a moment before its job reports the end. Until then it counts as running.
     const made = listed.filter(({ name }) => !this.#running.has(name))
-    const lost = [...this.notes.runs].filter(([name, { state }]) => state === 'failed' && !names.has(name))
+    const failed = [...this.notes.runs].filter(([name, { state }]) => state === 'failed' && !names.has(name))
     const all = [
       ...made.map((run) => this.#describe(run)),
-      ...lost.map(([name, note]) => failedRun(name, note)),
-      ...[...this.#running.values()].map((run) => this.#told(run)),
+      ...failed.map(([name, note]) => failedRun(name, note)),
+      ...[...this.#running.values()].map((run) => this.#describeRunning(run)),
     ]
     return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
   }
@@ -127,41 +131,41 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       this.#context.executor.run('verify', input, options),
     )
     this.#noteVerdict(soundRuns, verdict)
-    this.#tell(name, this.get(name)?.state ?? 'damaged')
+    this.#publishState(name, this.get(name)?.state ?? 'damaged')
     return { ...verdict, isSound: share === 1 && soundRuns.includes(name) }
   }
 
   async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
-    // What is wrong with it is told at once, whatever waits.
+    // A wrong map is refused at once, even if other acts wait.
     readMap(map)
     if (!this.#setup.canRestore) throw switchedOff()
-    const of = name === 'newest' ? null : name
-    const order = { dir: from ?? this.#setup.dir, isOwn: from === null, name: of, map }
+    const run = name === 'newest' ? null : name
+    const order = { dir: from ?? this.#setup.dir, isOwn: from === null, name: run, map }
     try {
       const { why, damaged, ...result } = await this.#queue.enqueue(name, 'restore', ({ onProgress }) =>
         this.#context.restore(order, onProgress),
       )
       const ids = damaged.flatMap(({ id }) => id ?? [])
       const ok = why === null && damaged.length === 0
-      this.#context.tell({ act: 'restore', state: 'restored', ok, damaged: ids.length, ...result })
+      this.#context.publish({ act: 'restore', state: 'restored', ok, damaged: ids.length, ...result })
       return { ...result, ok, damaged: ids, manifest: why }
     } catch (error) {
-      this.#context.tell({ name, act: 'restore', state: 'failed' })
+      this.#context.publish({ name, act: 'restore', state: 'failed' })
       throw error
     }
   }
 
-  /** Does something while nobody is at work on the archive; what is asked for meanwhile waits. */
+  /** Runs something while no act works on the archive. New acts wait until it ends. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
     return this.#queue.alone(act)
   }
 
-  /** Ends what is at work; nothing is begun any more. */
+  /** Ends the running act and starts no other. */
   stop(): void {
     this.#queue.stop()
   }
 
-  /** Ends what is at work, for the mirror's file is to be another. */
+  /** Ends the running act, because the mirror's file is about to be replaced. */
   shut(): void {
     this.#queue.shut()
   }
@@ -172,13 +176,13 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#context.now() }
     this.notes.noteRun(name, { ...facts, state: 'verified' })
     this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
-    this.#tell(name, 'verified')
-    this.#context.say('info', `The archive ${name} is made: ${result.packed} chats had changed.`)
+    this.#publishState(name, 'verified')
+    this.#context.log('info', `The archive ${name} was made. ${result.packed} chats had changed.`)
     if (result.mended.length > 0) {
-      this.#context.say('error', `${result.mended.length} chats were damaged in the archive, and are archived anew.`)
+      this.#context.log('error', `${result.mended.length} chats were damaged in the archive. They were archived again.`)
     }
     for (const { id, why } of result.leftOut.slice(0, NOTED_MAX)) {
-      this.#context.say('error', `The chat ${id} is not in the archive ${name} as it is now: ${why}.`)
+      this.#context.log('error', `The archive ${name} does not have the current state of the chat ${id}: ${why}.`)
     }
     return result
   }
@@ -186,17 +190,17 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   #onFailed(running: Running, error: unknown): never {
     const { name, createdAtMs, job, scope } = running
     this.#running.delete(name)
-    const trouble = asUserError(error)
-    if (trouble.code !== 'stopped' && !this.#queue.isStopped) {
+    const failure = asUserError(error)
+    if (failure.code !== 'stopped' && !this.#queue.isStopped) {
       const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
-      this.notes.noteRun(name, { ...facts, state: 'failed', error: trouble.message })
-      this.#tell(name, 'failed')
-      this.#context.say('error', `The archive ${name} could not be made. ${trouble.message} ${trouble.hint}`)
+      this.notes.noteRun(name, { ...facts, state: 'failed', error: failure.message })
+      this.#publishState(name, 'failed')
+      this.#context.log('error', `The archive ${name} could not be made. ${failure.message} ${failure.hint}`)
     }
-    throw trouble
+    throw failure
   }
 
-  /** None that a run has or is about to have, as far as this program knows. */
+  /** A name that no run has or is about to have, as far as this program knows. */
   #freeName(createdAtMs: number, job: string | null): string {
     const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
     return nameRun(this.#setup.dir, createdAtMs, job, taken)
@@ -219,7 +223,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     for (const name of sound) note(name, 'verified', null)
     for (const { name, why } of damagedRuns) {
       note(name, 'damaged', why ?? `${damaged.length} chats of the archive are damaged.`)
-      this.#context.say('error', `The archive ${name} is damaged.`)
+      this.#context.log('error', `The archive ${name} is damaged.`)
     }
   }
 
@@ -244,25 +248,29 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     }
   }
 
-  #told({ name, createdAtMs, job, scope }: Running): ArchiveRun {
-    const facts = { ...nothing, name, createdAt: toIso(createdAtMs), job, scope }
+  #describeRunning({ name, createdAtMs, job, scope }: Running): ArchiveRun {
+    const facts = { ...noFacts, name, createdAt: toIso(createdAtMs), job, scope }
     return { ...facts, state: 'running', progress: this.#queue.progressOf(name) }
   }
 
-  #tell(name: string, state: ArchiveRun['state']): void {
-    this.#context.tell({ name, state })
+  #publishState(name: string, state: ArchiveRun['state']): void {
+    this.#context.publish({ name, state })
   }
 }
 
 const asUserError = (error: unknown): UserError =>
   error instanceof UserError
     ? error
-    : new UserError('fault', error instanceof Error ? error.message : String(error), 'It will be tried again.')
+    : new UserError('fault', error instanceof Error ? error.message : String(error), 'cursordex will try again.')
 
 const switchedOff = (): UserError =>
-  new UserError('archive-off', 'sources.archive.enabled is false, so nothing is restored.', 'Set it to true.')
+  new UserError(
+    'archive-off',
+    'Archives cannot be restored because sources.archive.enabled is false.',
+    'Set it to true.',
+  )
 
-const nothing = {
+const noFacts = {
   chats: null,
   messages: null,
   bytes: null,
@@ -274,7 +282,7 @@ const nothing = {
 }
 
 const failedRun = (name: string, { createdAtMs, job, scope, error }: RunNote): ArchiveRun => ({
-  ...nothing,
+  ...noFacts,
   name,
   createdAt: toIso(createdAtMs),
   job,

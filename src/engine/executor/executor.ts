@@ -9,16 +9,16 @@ export interface RunOptions {
   readonly onProgress?: (progress: JobProgress) => void
 }
 
-/** Runs jobs, in processes of their own or in this one. */
+/** Runs jobs, in separate processes or in this one. */
 export interface Executor {
   /**
    * @throws UserError of the job; `stopped` after `close`; `mirror-damaged`; a code that ends in `-died` if its process
    *   ended unexpectedly; `deadline` and `search-busy` for searches
    */
   run<Name extends JobName>(name: Name, input: Jobs[Name]['input'], options?: RunOptions): Promise<Jobs[Name]['result']>
-  /** Frees what a kind of job keeps between two runs. Resolves when its process has ended. */
+  /** Frees what a kind of job keeps in memory between two runs. Resolves when its process has ended. */
   end(name: JobName): Promise<void>
-  /** Ends all that reads the mirror, because its file is about to be replaced. */
+  /** Ends everything that reads the mirror, because its file is about to be replaced. */
   shut(): void
   reopen(): void
   /** Makes later searches forget what they remember of the mirror. */
@@ -31,10 +31,10 @@ export interface Executor {
   readonly isSearching: boolean
 }
 
-/** What is sent to a process that runs jobs: one at a time. */
+/** A message to a process that runs jobs. It gets one job at a time. */
 export type JobOrder = { [Name in JobName]: { readonly name: Name; readonly input: Jobs[Name]['input'] } }[JobName]
 
-/** What such a process answers: progress, and at last a result or a failure. */
+/** A message from such a process: progress, and finally a result or a failure. */
 export type JobReply =
   | { readonly kind: 'progress'; readonly progress: JobProgress }
   | { readonly kind: 'result'; readonly result: unknown }

@@ -6,9 +6,9 @@ import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'
 
 /**
- * Runs jobs in processes of their own. Searches share two warm processes. A process that counts tokens stays until it is
- * ended. Every other job gets a process that ends with it. While such a job runs, only one search process is there: each
- * takes about as much memory as the other.
+ * Runs jobs in separate processes. Searches share two warm processes. The process that counts tokens runs until `end`.
+ * Every other job gets a process that ends with the job. While such a job runs, there is only one search process: each of
+ * the two takes about the same memory.
  */
 export class ForkedExecutor implements Executor {
   readonly #mirrorPath: string
@@ -40,7 +40,7 @@ export class ForkedExecutor implements Executor {
   ): Promise<Jobs[Name]['result']> {
     if (this.#isClosed || options.signal?.aborted === true) throw stopped()
     if (name === 'search') {
-      // A job's name says which input it is.
+      // TypeScript does not see that the name determines the type of the input.
       const { question, deadlineMs } = input as Jobs['search']['input']
       return this.#searches.ask(question, deadlineMs).catch((error: unknown) => {
         if (error instanceof UserError && damageToldBy(error.code) !== 'none') this.#onDamage()
@@ -79,7 +79,7 @@ export class ForkedExecutor implements Executor {
       const process = this.#start('estimate', false)
       void process.exited.finally(() => {
         this.#estimator = null
-        this.#searches.haveMemory()
+        this.#searches.reclaimMemory()
       })
       return process
     })
@@ -91,7 +91,7 @@ export class ForkedExecutor implements Executor {
     try {
       return await work()
     } finally {
-      this.#searches.haveMemory()
+      this.#searches.reclaimMemory()
     }
   }
 

@@ -1,4 +1,4 @@
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import type { Job } from '../jobs/job.ts'
 import { loadJob, type JobName, type Jobs } from '../jobs/jobs.ts'
@@ -13,7 +13,7 @@ export class InlineExecutor implements Executor {
   readonly #reader: () => Mirror
   #forked: ForkedExecutor | null = null
 
-  /** @param reader the connection for questions, which all come from the same command */
+  /** @param reader the connection for questions. All of them come from the same command */
   constructor(mirrorPath: string, reader: () => Mirror) {
     this.#mirrorPath = mirrorPath
     this.#reader = reader
@@ -24,12 +24,12 @@ export class InlineExecutor implements Executor {
     input: Jobs[Name]['input'],
     options: RunOptions = {},
   ): Promise<Jobs[Name]['result']> {
-    // It opens the mirror's file as plain bytes. Closing that would drop SQLite's locks of this process.
+    // A purge opens the mirror's file as plain bytes. Closing it would drop the SQLite locks of this process.
     if (name === 'purge') return (this.#forked ??= new ForkedExecutor(this.#mirrorPath)).run(name, input, options)
     let own: Mirror | null = null
     const mirror = name === 'search' ? this.#reader : () => (own ??= openReader(this.#mirrorPath))
     try {
-      // The input is of the job's kind.
+      // The input has the job's kind.
       const job = await loadJob[name]()
       return await runInSteps(job(input, { mirrorPath: this.#mirrorPath, mirror }), options)
     } finally {
@@ -59,7 +59,7 @@ async function runInSteps<Result>(
     const step = await steps.next()
     if (step.done === true) return step.value
     if (step.value !== undefined) onProgress?.(step.value)
-    // Lets the output of progress run between two steps.
-    await others()
+    // Progress output can run between two steps.
+    await yieldToOthers()
   }
 }

@@ -6,11 +6,11 @@ import { startChild } from '../start-child.ts'
 import { diedError, errorOf, type JobReply, type RunOptions } from './executor.ts'
 
 interface ProcessOptions {
-  /** What it is for. Only shown, in lists of processes. */
+  /** The process list of the system shows this word. It has no other use. */
   readonly kind: JobName
   /** True for a process that runs one job and ends. */
   readonly isOnce?: boolean
-  /** Background work lets everything else on the machine go first. */
+  /** True to run with low priority. */
   readonly isBackground?: boolean
 }
 
@@ -51,7 +51,7 @@ export class JobProcess {
     return this.#hasExited ? null : (this.#child.pid ?? null)
   }
 
-  /** The job before must have ended. The promise of a process that runs once resolves when it has ended. */
+  /** The previous job must have ended. For a process that runs once, the promise resolves when the process has ended. */
   run<Name extends JobName>(
     name: Name,
     input: Jobs[Name]['input'],
@@ -60,9 +60,9 @@ export class JobProcess {
     if (this.#hasExited) return Promise.reject(diedError(name))
     const done = deferred<unknown>()
     this.#running = { name, done, onProgress }
-    // As a message: other users of the machine can read arguments.
+    // Sent as a message, because other users of the machine can read arguments.
     this.#child.send({ name, input })
-    // The process answers a job with a result of its kind.
+    // The result has the job's kind.
     return done.promise
   }
 

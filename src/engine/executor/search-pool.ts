@@ -11,9 +11,9 @@ const PROCESSES_MAX_SHARED = 1
 const QUEUE_MAX = 1000
 /** An idle process ends after this time and returns its memory. */
 const IDLE_MS = 60_000
-/** What the first question of a process gets on top of its deadline, for Node to start. */
+/** Extra time for the first question of a process, while Node starts. */
 const START_MS = 2000
-/** What a search gets after its own deadline, to return what it found. */
+/** Extra time after a search's own deadline, to return what it found. */
 const ANSWER_MS = 250
 
 interface Waiting {
@@ -28,7 +28,7 @@ interface Searcher {
   /** True once it was killed. Its answer no longer counts. */
   isEnding: boolean
   timer: NodeJS.Timeout
-  /** True if it remembers what must be forgotten. It ends after its current question. */
+  /** True after `renew`. The process ends after its current question. */
   isOld: boolean
 }
 
@@ -36,7 +36,7 @@ interface Searcher {
 export class SearchPool {
   readonly #mirrorPath: string
   readonly #searchers = new Set<Searcher>()
-  /** All processes that have not ended, also those that were told to. */
+  /** All processes that have not ended, including those that were killed just now. */
   readonly #alive = new Set<JobProcess>()
   readonly #queue: Waiting[] = []
   /** How many other jobs share the memory. */
@@ -77,7 +77,7 @@ export class SearchPool {
     return asked.promise as Promise<Questions[Kind]['answer']>
   }
 
-  /** Time in the queue counts: the caller is answered in time, even if no row was looked at. */
+  /** Time in the queue counts: the caller gets an answer in time, even if the search never started. */
   #expireInQueue(job: Waiting): void {
     const timer = setTimeout(setImmediate, START_MS + job.deadlineMs, () => {
       const place = this.#queue.indexOf(job)
@@ -88,11 +88,11 @@ export class SearchPool {
     timer.unref()
   }
 
-  /** Kills every process, because the mirror's file is about to be replaced. Questions wait until `reopen`. */
+  /** Kills all processes, because the mirror's file is about to be replaced. Questions wait until `reopen`. */
   shut(): void {
     this.#isShut = true
     for (const searcher of this.#searchers) {
-      // It may end only after `reopen`: no question may be given to it.
+      // The process may end only after `reopen`. It must not get another question.
       searcher.isEnding = true
       searcher.process.kill()
     }
@@ -104,8 +104,8 @@ export class SearchPool {
   }
 
   /**
-   * Runs one search at a time until `haveMemory` was called as often as this. A second process that is busy answers
-   * first. Resolves when at most one process is left.
+   * Runs one search at a time until `reclaimMemory` was called as often as `shareMemory`. A second process that is busy
+   * answers first. Resolves when at most one process is left.
    */
   async shareMemory(): Promise<void> {
     this.#sharers += 1
@@ -115,7 +115,7 @@ export class SearchPool {
     }
   }
 
-  haveMemory(): void {
+  reclaimMemory(): void {
     this.#sharers -= 1
     this.#pump()
   }
@@ -129,7 +129,7 @@ export class SearchPool {
       this.#dismiss(searcher)
   }
 
-  /** Makes later searches forget what they remember of the mirror: idle processes end now, busy ones after their answer. */
+  /** Makes later searches forget what they know of the mirror: idle processes end now, busy ones after their answer. */
   renew(): void {
     for (const searcher of this.#searchers) {
       if (searcher.job === null && !searcher.isEnding) this.#dismiss(searcher)
@@ -159,7 +159,7 @@ export class SearchPool {
   #give(searcher: Searcher, job: Waiting, startMs: number): void {
     searcher.job = job
     clearTimeout(searcher.timer)
-    // If this process itself was held up, the answer may already be here: an immediate lets it be read first.
+    // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
     searcher.timer = setTimeout(setImmediate, startMs + job.deadlineMs + ANSWER_MS, () => {
       if (searcher.job === job) this.#expire(searcher)
     })
@@ -178,14 +178,14 @@ export class SearchPool {
     this.#alive.add(process)
     void process.exited.finally(() => {
       this.#alive.delete(process)
-      this.#bury(searcher)
+      this.#remove(searcher)
     })
     return searcher
   }
 
   #finish(searcher: Searcher, settle: () => void): void {
     if (searcher.isEnding || searcher.process.pid === null) {
-      // Its death is why it failed.
+      // It failed because its process ended.
       settle()
       return
     }
@@ -201,20 +201,20 @@ export class SearchPool {
     this.#pump()
   }
 
-  /** Takes it out of the pool before it ends, so that it gets no question meanwhile. */
+  /** Removes the process from the pool before it ends, so that it gets no further question. */
   #dismiss(searcher: Searcher): void {
     this.#searchers.delete(searcher)
     searcher.process.kill()
   }
 
   #expire(searcher: Searcher): void {
-    // Its answer may be on the way already; it must not count, and no other question may be given to this process.
+    // Its answer may already be on the way. The answer is ignored, and the process gets no other question.
     searcher.isEnding = true
     if (searcher.job !== null) searcher.job.asked.reject(tooLate(searcher.job))
     searcher.process.kill()
   }
 
-  #bury(searcher: Searcher): void {
+  #remove(searcher: Searcher): void {
     clearTimeout(searcher.timer)
     if (this.#searchers.delete(searcher)) this.#pump()
   }

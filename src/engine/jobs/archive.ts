@@ -13,9 +13,9 @@ export interface ArchiveInput {
   readonly dir: string
   readonly name: string
   readonly scope: Scope
-  /** IANA zone in which the dates of the scope are read. */
+  /** The IANA time zone of dates in the scope. */
   readonly timeZone: string
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string
   /** Which runs to remove afterwards. Null for a run that a person asked for. */
   readonly prune: PruneOrder | null
@@ -23,10 +23,11 @@ export interface ArchiveInput {
 
 export interface ArchiveResult {
   readonly name: string
-  /** Chats whose content had changed. */
+  /** How many chats had changed. */
   readonly packed: number
+  /** Chats that were damaged in the archive and were archived again. */
   readonly mended: readonly string[]
-  /** Chats that could not be archived as they are. */
+  /** Chats whose current state could not be archived. */
   readonly leftOut: ArchiveRun['leftOut']
   /** Names of the runs that were removed. */
   readonly removed: readonly string[]
@@ -88,7 +89,7 @@ async function* makeArchive(
   }
 }
 
-/** Loads the query language, and a calendar with it, only if the scope is a query. */
+/** Loads the query language and its date library only if the scope is a query. */
 async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<readonly number[] | null> {
   const [{ readScope }, { chatsOfScope }] = await Promise.all([
     import('../../api/archives/scope.ts'),
@@ -99,7 +100,7 @@ async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<read
   return query === null ? null : chatsOfScope(db, query, clock)
 }
 
-/** Loads a calendar, too. */
+/** Loads the date library only if runs are pruned. */
 async function pruneRuns(dir: string, order: PruneOrder, origin: string): Promise<PruneOutcome> {
   const { prune } = await import('../../api/archives/prune.ts')
   return prune(dir, order, origin)

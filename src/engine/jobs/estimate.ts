@@ -33,21 +33,21 @@ type CountingTokens = (text: string) => Generator<void, number>
 /** A step ends with the counts of a message, or in the middle of one. */
 type Work = Generator<Estimate | null, void>
 
-/** What is left of a count, by the connection that it reads from. */
-const begun = new WeakMap<Mirror, { readonly work: Work; left: number }>()
+/** Unfinished counts, by the connection that they read from. */
+const unfinished = new WeakMap<Mirror, { readonly work: Work; left: number }>()
 
 /** Counts the tokens of messages for a while. The next slice on the same connection continues where this one ended. */
 // oxlint-disable-next-line require-yield
 export const estimateJob: Job<EstimateInput, EstimateSlice> = async function* ({ sliceMs }, context) {
   const mirror = context.mirror(CACHE_KB)
-  const count = begun.get(mirror) ?? (await begin(mirror))
-  begun.set(mirror, count)
+  const count = unfinished.get(mirror) ?? (await begin(mirror))
+  unfinished.set(mirror, count)
   const estimates: Estimate[] = []
   const endsAt = performance.now() + sliceMs
   while (performance.now() < endsAt && estimates.length < ESTIMATES_MAX) {
     const next = count.work.next()
     if (next.done === true) {
-      begun.delete(mirror)
+      unfinished.delete(mirror)
       return { estimates, left: 0, isDone: true }
     }
     if (next.value !== null) estimates.push(next.value)
@@ -69,9 +69,9 @@ async function begin(mirror: Mirror): Promise<{ work: Work; left: number }> {
 function* nothing(): Work {}
 
 /**
- * Newest first. Messages that arrive or change meanwhile are found by another walk from the top, until a walk finds
- * none. The first walk can be over half a million messages, so it remembers only the last of them: the others are
- * written before the next walk begins.
+ * Counts newest first. Another walk from the top finds messages that arrived or changed meanwhile, until a walk finds
+ * none. The first walk can go over half a million messages, so it remembers only the last ones. The others are written
+ * before the next walk begins.
  */
 function* countAll(mirror: Mirror, counting: CountingTokens): Work {
   const counted = new Set<string>()
@@ -80,7 +80,7 @@ function* countAll(mirror: Mirror, counting: CountingTokens): Work {
     for (let keys = listUncounted(mirror, ABOVE_ALL, PAGE); keys.length > 0;) {
       for (const key of keys) {
         const message = readUncounted(mirror, key)
-        // A count that waits to be written is not made twice.
+        // Skips a message whose count is not written yet.
         if (message === null || counted.has(stateOf(message))) continue
         counted.add(stateOf(message))
         if (isFirst && counted.size > UNWRITTEN_MAX) forgetFirst(counted)

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 
-/** Units of work done and in all, such as chats. */
+/** Units of work, such as chats: how many are done, and how many there are. */
 export interface JobProgress {
   readonly done: number
   readonly total: number
@@ -9,7 +9,7 @@ export interface JobProgress {
 /** What a job gets besides its input. */
 export interface JobContext {
   readonly mirrorPath: string
-  /** Opens a read-only connection at the first call, with so much memory for pages. The runner of the job closes it. */
+  /** Opens a read-only connection at the first call, with a page cache of `cacheKb`. The runner of the job closes it. */
   mirror(cacheKb?: number): Mirror
 }
 

@@ -1,18 +1,20 @@
+import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
 import type { EstimateInput, EstimateSlice } from './estimate.ts'
-import type { Job } from './job.ts'
+import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
 export interface Jobs {
-  /** The result is the answer of the question's kind. */
+  /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   readonly search: { readonly input: SearchInput; readonly result: unknown }
   readonly estimate: { readonly input: EstimateInput; readonly result: EstimateSlice }
   readonly archive: { readonly input: ArchiveInput; readonly result: ArchiveResult }
   readonly verify: { readonly input: VerifyInput; readonly result: VerifyResult }
+  /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
-  /** True if the full-text tables are sound. */
+  /** Checks the full-text tables: one statement of many seconds that needs about 60 MB. True if they are sound. */
   readonly 'check-terms': { readonly input: null; readonly result: boolean }
 }
 
@@ -26,6 +28,15 @@ export const loadJob: Loaders = {
   estimate: async () => (await import('./estimate.ts')).estimateJob,
   archive: async () => (await import('./archive.ts')).archiveJob,
   verify: async () => (await import('./archive.ts')).verifyJob,
-  purge: async () => (await import('./purge.ts')).purgeJob,
-  'check-terms': async () => (await import('./check-terms.ts')).checkTermsJob,
+  purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
+  'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
 }
+
+/** A job without steps in between, for example because SQLite cannot be interrupted here. */
+const inOneStep = <Input, Result>(
+  work: (input: Input, context: JobContext) => Result | Promise<Result>,
+): Job<Input, Result> =>
+  // oxlint-disable-next-line require-yield
+  async function* (input, context) {
+    return await work(input, context)
+  }

@@ -3,11 +3,11 @@ import type { Job } from './job.ts'
 
 export interface SearchInput {
   readonly question: Question
-  /** How long it may look, in milliseconds. */
+  /** How long the search may take, in milliseconds. */
   readonly deadlineMs: number
 }
 
-/** Answers a search, a suggestion, statistics or tokens. SQLite cannot be interrupted here, so it is a single step. */
+/** Answers a search, a suggestion, statistics or tokens. SQLite cannot be interrupted here, so there is a single step. */
 // oxlint-disable-next-line require-yield
 export const searchJob: Job<SearchInput, unknown> = function* ({ question, deadlineMs }, context) {
   return answerQuestion(context.mirror(), question, deadlineMs)

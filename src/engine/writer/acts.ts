@@ -10,14 +10,14 @@ import { MirrorMaintenance } from './maintenance.ts'
 import type { RestoreSlice, RestoreStretch, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { runPasses } from './run-passes.ts'
 
-/** How many losses of a batch are reported one by one. The rest is reported as a number. */
+/** How many losses of a batch are reported one by one. The others are reported as a number. */
 const LOSSES_REPORTED_MAX = 100
 
 type OnStep = (step: StepNews) => void
 
-/** What the one writer of the mirror does, in steps that can be ended in between. Both forms of the writer use it. */
+/** Everything that the mirror's only writer does, in steps. It can be stopped between two steps. Both forms use it. */
 export class WriterActs {
-  readonly kept: MirrorMaintenance
+  readonly maintenance: MirrorMaintenance
   readonly #setup: WriterSetup
   readonly #now: () => number
   #isClosed = false
@@ -27,13 +27,13 @@ export class WriterActs {
   constructor(setup: WriterSetup, now: () => number) {
     this.#setup = setup
     this.#now = now
-    this.kept = new MirrorMaintenance(setup.mirrorPath, now)
+    this.maintenance = new MirrorMaintenance(setup.mirrorPath, now)
   }
 
   /** The writing connection. @throws UserError `stopped` after `close` */
   get db(): Mirror {
     if (this.#isClosed) throw new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
-    return this.kept.db
+    return this.maintenance.db
   }
 
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
@@ -41,17 +41,17 @@ export class WriterActs {
       case 'run':
         return yield* reported(runPasses(this.db, this.#setup, order, this.#now), onStep)
       case 'upkeep':
-        return yield* this.kept.keep(order.task)
+        return yield* this.maintenance.run(order.task)
       case 'purge': {
-        // Copies of Cursor's files may contain what is purged.
+        // Copies of Cursor's files may contain purged text.
         if (order.order.act === 'remove') removeCopies()
         const { purgeMirror } = await import('../purge/purge-mirror.ts')
-        return yield* purgeMirror(this.kept, order.order, this.#now)
+        return yield* purgeMirror(this.maintenance, order.order, this.#now)
       }
       case 'estimates':
         return saveEstimates(this.db, order.estimates)
       case 'usage': {
-        // Seldom needed, and it loads a calendar.
+        // Seldom needed, and it loads a date library.
         const { readUsageFile } = await import('../../api/tokens/read-usage-file.ts')
         const { events, unknownColumns } = readUsageFile(order.file.text, order.file.timeZone)
         return { ...importUsage(this.db, events, this.#now()), unknownColumns }
@@ -61,13 +61,13 @@ export class WriterActs {
     }
   }
 
-  /** Closes the mirror, for good. */
+  /** Closes the mirror. It cannot be opened again. */
   close(): void {
     this.#isClosed = true
-    this.kept.close()
+    this.maintenance.close()
   }
 
-  /** Ends a restore that was begun. Begun again it continues. */
+  /** Ends a restore. If it is ordered again, it continues. */
   async endRestore(): Promise<void> {
     const restoring = this.#restoring
     this.#restoring = null
@@ -115,7 +115,7 @@ function* reported<End>(passes: Generator<PassStep, End>, onStep: OnStep): Gener
       yield
     }
   } finally {
-    // If it is ended early: what the passes have open is closed.
+    // If it ended early, this closes the files that the passes have open.
     passes.return(undefined as never)
   }
 }

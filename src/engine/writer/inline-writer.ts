@@ -1,23 +1,22 @@
 import { dirname, join } from 'node:path'
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { damageOf } from '../../mirror/maintenance/check-pages.ts'
 import { runToCompletion } from '../deferred.ts'
-import { diskFull, isOfFullDisk } from '../disk-full.ts'
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
 import type { UpkeepOutcome, UpkeepTask, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
-import { writerActs, type SendOrder, type Writer } from './writer.ts'
+import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 
-/** Short, because the command does nothing else meanwhile. The user can try again. */
+/** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
 const LOCK_WAIT_MS = 250
 const LONG_RUN_MS = 1000
-const LONG_RUN = 'Reading Cursor first; run "cursordex serve" to have this done in the background.'
+const LONG_RUN = 'Reading Cursor first. "cursordex serve" does this in the background.'
 
 /**
- * A writer in this process, for a command that works without a daemon. It holds the daemon's lock during each act, so
- * that the mirror has one writer at any time.
- * @param note gets repairs, and the news that reading takes long
+ * A writer in this process, for a command without a daemon. It has the daemon's lock during each act, so the mirror never
+ * has two writers.
+ * @param note prints sentences about repairs, and one if reading takes long
  */
 export function inlineWriter(setup: WriterSetup, note: (text: string) => void): Writer {
   const acts = new WriterActs(setup, Date.now)
@@ -33,7 +32,7 @@ export function inlineWriter(setup: WriterSetup, note: (text: string) => void): 
   const direct = writerActs(send)
   return {
     ...writerActs((order) => inTurn(() => send(order))),
-    // All parts under one lock: a daemon that starts between two of them would end the restore.
+    // One lock for all parts: a daemon that starts between two of them would end the restore.
     restore: (order, onSlice) => inTurn(() => direct.restore(order, onSlice).finally(() => acts.endRestore())),
     stop: async () => acts.close(),
   }
@@ -46,8 +45,8 @@ async function drive(acts: WriterActs, order: WriterOrder, note: (text: string) 
   for (;;) {
     const next = await steps.next()
     if (next.done === true) {
-      // Lets the output of progress run.
-      await others()
+      // Progress output can run here.
+      await yieldToOthers()
       return next.value
     }
     if (hasNoted || Date.now() - startedAtMs < LONG_RUN_MS) continue
@@ -65,7 +64,7 @@ async function locked<Outcome>(dataDir: string, acts: WriterActs, act: () => Pro
       return await act()
     } finally {
       removeCopies()
-      acts.kept.close()
+      acts.maintenance.close()
     }
   } catch (error) {
     const isFull = error instanceof Error && 'code' in error && isOfFullDisk(String(error.code))
@@ -75,26 +74,26 @@ async function locked<Outcome>(dataDir: string, acts: WriterActs, act: () => Pro
   }
 }
 
-/** Nothing is checked before a command. If the mirror turns out to be damaged it is repaired, and the act is tried again. */
+/** A command does not check the mirror first. If the mirror proves to be damaged, it is repaired and the act is repeated. */
 async function repairing<Outcome>(
-  { kept }: WriterActs,
+  { maintenance }: WriterActs,
   note: (text: string) => void,
   act: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const keep = (task: UpkeepTask): UpkeepOutcome => {
-    const outcome = runToCompletion(kept.keep(task))
+  const maintain = (task: UpkeepTask): UpkeepOutcome => {
+    const outcome = runToCompletion(maintenance.run(task))
     for (const sentence of outcome.news) note(sentence)
     return outcome
   }
-  const { damage: found } = keep({ task: 'salvage', suspected: 'none' })
-  if (found === 'rows') keep({ task: 'set-aside', suspected: 'none' })
+  const { damage: found } = maintain({ task: 'salvage', suspected: 'none' })
+  if (found === 'rows') maintain({ task: 'set-aside', suspected: 'none' })
   try {
     return await act()
   } catch (error) {
     const suspected = damageOf(error)
     if (suspected === 'none') throw error
-    const { damage } = keep({ task: 'check', suspected })
-    if (damage === 'rows') keep({ task: 'set-aside', suspected: 'none' })
+    const { damage } = maintain({ task: 'check', suspected })
+    if (damage === 'rows') maintain({ task: 'set-aside', suspected: 'none' })
     return await act()
   }
 }

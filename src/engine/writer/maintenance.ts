@@ -13,32 +13,32 @@ import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { UpkeepOutcome, UpkeepTask } from './messages.ts'
 
 const TERMS_REBUILT =
-  'The full-text tables of the mirror were damaged and are made anew from its messages: nothing is lost, and searches say what they miss until it is done.'
-const TERMS_MENDED = (rows: number): string => `${rows} full-text rows of the mirror were wrong and are made anew.`
+  'The full-text tables of the mirror were damaged. They are being rebuilt from its messages. Nothing is lost. Until that is done, searches report how much they cannot see yet.'
+const TERMS_MENDED = (rows: number): string => `${rows} full-text rows of the mirror were wrong. They were rebuilt.`
 
-const BARS_LOST = ' What was purged and Cursor still holds may come in again: purge it once more.'
+const BARS_LOST = ' Purged chats that Cursor still has may return. Purge them again.'
 
 const count = (value: number): string => value.toLocaleString('en')
 
-/** The sentence that a person reads of what became of a damaged mirror. */
-function tellSalvage(path: string, { file, chats, messages, lost, hasLostBars }: SalvageReport): string {
-  const left = lost === 0 ? '' : `, while ${count(lost)} of its rows could not be read`
+/** Sentences about the repair of a damaged mirror. */
+function describeSalvage(path: string, { file, chats, messages, lost, hasLostBars }: SalvageReport): string {
+  const unreadable = lost === 0 ? '' : ` ${count(lost)} of its rows could not be read.`
   const bars = hasLostBars === 1 ? BARS_LOST : ''
-  return `The mirror was damaged and is made anew: ${count(messages)} messages of ${count(chats)} chats were saved${left}; the damaged file lies at ${nextTo(path, file)}.${bars}`
+  return `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${nextTo(path, file)}.${bars}`
 }
 
-/** Everything that reads the mirror. While its file is replaced, nothing may read it. */
+/** Everything that reads the mirror. Nothing may read the file while it is replaced. */
 export interface Readers {
   shut(): void
   reopen(): void
 }
 
-/** The mirror's one writing connection, and what keeps the mirror sound. A check of pages comes before anything writes. */
+/** The mirror's only writing connection, with checks and repairs. The pages are checked before anything is written. */
 export class MirrorMaintenance {
   readonly #path: string
   readonly #now: () => number
   #db: Mirror | null = null
-  /** Null where the system does not tell. */
+  /** Identity of the open file and its WAL. Null if the system does not report it. */
   #place: string | null = null
 
   constructor(path: string, now: () => number) {
@@ -47,8 +47,8 @@ export class MirrorMaintenance {
   }
 
   /**
-   * Opens the mirror. One that cannot even be opened is set aside, so that there is always one to write to: nobody reads
-   * at that time.
+   * Opens the mirror. If it cannot be opened because of damage, it is set aside and a new one is created. Nothing reads the
+   * mirror at that time.
    * @throws UserError `mirror-newer`
    */
   get db(): Mirror {
@@ -59,7 +59,7 @@ export class MirrorMaintenance {
     return this.#db
   }
 
-  /** False where the file, or its WAL, was moved, removed, replaced or emptied: what is written reaches nobody. */
+  /** False if the file or its WAL was moved, removed, replaced or emptied: nobody would find what is written now. */
   get #isInPlace(): boolean {
     const place = placeOf(this.#path)
     return this.#db === null || this.#place === null || place === null || place === this.#place
@@ -75,7 +75,7 @@ export class MirrorMaintenance {
     return listSetAside(this.#path)
   }
 
-  /** Removes them: what could be read of them is in the mirror. @returns their names */
+  /** Removes the mirrors that were set aside and are salvaged. @returns their names */
   dropSetAside(): readonly string[] {
     const files = this.setAside.filter((file) => file !== this.#pending())
     for (const file of files) dropSetAside(this.#path, file)
@@ -93,25 +93,25 @@ export class MirrorMaintenance {
     }
   }
 
-  /** One duty, in steps that can be ended in between. */
-  *keep(order: UpkeepTask): Generator<void, UpkeepOutcome> {
+  /** Runs one task, in steps. It can be stopped between two steps. */
+  *run(order: UpkeepTask): Generator<void, UpkeepOutcome> {
     try {
-      return yield* this.#keep(order)
+      return yield* this.#run(order)
     } catch (error) {
-      // A damaged page may be one that says when it was last looked at.
+      // The damaged page may be one that this task reads itself, such as the time of the last check.
       if (order.task === 'set-aside' || !isDamage(error)) throw error
       return this.#outcome('rows', [])
     }
   }
 
-  *#keep({ task, suspected }: UpkeepTask): Generator<void, UpkeepOutcome> {
+  *#run({ task, suspected }: UpkeepTask): Generator<void, UpkeepOutcome> {
     const news: string[] = []
     if (task === 'set-aside') this.#setAside()
-    else if (!this.#isInPlace) return unlooked('rows')
-    if (task === 'look') return unlooked('none')
+    else if (!this.#isInPlace) return damageOnly('rows')
+    if (task === 'look') return damageOnly('none')
     const isSalvaged = yield* this.#salvagePending()
-    if (isSalvaged) news.push(...this.#tellSalvages().slice(-1))
-    // Before anything is read: what a purge noted may not come in again in parts.
+    if (isSalvaged) news.push(...this.#describeSalvages().slice(-1))
+    // Before any source is read, so that no part of a purged chat returns.
     yield* this.#endPurges()
     if (task === 'check-terms') return yield* this.#checkTerms(suspected)
     if (task === 'salvage') return this.#outcome('none', news)
@@ -147,7 +147,7 @@ export class MirrorMaintenance {
     return pendingSalvage(this.db, this.#path)
   }
 
-  /** @param suspected what the check of the full-text tables themselves, which any process can make, has shown */
+  /** @param suspected the result of the check of the full-text tables, which ran in another process */
   *#checkTerms(suspected: Damage): Generator<void, UpkeepOutcome> {
     if (hasBrokenBodies(this.db)) return this.#outcome('rows', [])
     yield
@@ -163,15 +163,15 @@ export class MirrorMaintenance {
     return this.#outcome('none', news)
   }
 
-  #tellSalvages(): string[] {
-    return listSalvages(this.db, this.#path).map((report) => tellSalvage(this.#path, report))
+  #describeSalvages(): string[] {
+    return listSalvages(this.db, this.#path).map((report) => describeSalvage(this.#path, report))
   }
 
   #outcome(damage: Damage, news: readonly string[]): UpkeepOutcome {
-    if (damage === 'rows') return unlooked('rows', news)
+    if (damage === 'rows') return damageOnly('rows', news)
     const notices = listSalvages(this.db, this.#path).map((report) => ({
       path: nextTo(this.#path, basename(report.file)),
-      text: tellSalvage(this.#path, report),
+      text: describeSalvage(this.#path, report),
     }))
     const termsCheckedAtMs = lastDone(this.db, 'check-terms')
     const backlog = countWaiting(this.db)
@@ -179,7 +179,8 @@ export class MirrorMaintenance {
   }
 }
 
-const unlooked = (damage: Damage, news: readonly string[] = []): UpkeepOutcome => ({
+/** The outcome of a task that did not read the mirror. */
+const damageOnly = (damage: Damage, news: readonly string[] = []): UpkeepOutcome => ({
   damage,
   news,
   notices: [],
@@ -187,7 +188,10 @@ const unlooked = (damage: Damage, news: readonly string[] = []): UpkeepOutcome =
   termsCheckedAtMs: null,
 })
 
-/** By `stat` alone, as with all that SQLite has open. Null where the system does not tell, as for a disk that does not answer now. */
+/**
+ * Uses only `stat`, as for every file that SQLite has open. Null if the system does not report it, for example for a disk
+ * that does not respond.
+ */
 function placeOf(path: string): string | null {
   try {
     const isEmpty = statSync(path, { throwIfNoEntry: false })?.size === 0

@@ -24,7 +24,7 @@ export interface RunOrder {
   readonly backlogMs: number
 }
 
-/** A task that keeps the mirror sound. A mirror that was set aside and is not salvaged yet is salvaged first. */
+/** A check or repair of the mirror. A mirror that was set aside and is not salvaged yet is salvaged first. */
 export interface UpkeepTask {
   /**
    * - `salvage`: nothing else.
@@ -46,7 +46,7 @@ export interface UpkeepOrder {
 export interface UpkeepOutcome {
   /** `rows`: the mirror must be set aside. Anything else was repaired. */
   readonly damage: Damage
-  /** What was repaired, a sentence each. */
+  /** What was repaired, as sentences. */
   readonly news: readonly string[]
   /** What happened to damaged mirrors whose files are still there. */
   readonly notices: readonly { readonly path: string; readonly text: string }[]
@@ -82,7 +82,7 @@ export interface PurgeOrder {
 }
 
 export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder
-/** For estimates: how many were kept. */
+/** The number is how many estimates were saved. */
 export type WriterOutcome = RunOutcome | UpkeepOutcome | number | UsageOutcome | RestoreSlice | MirrorPurgeOutcome
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
@@ -93,7 +93,7 @@ export interface SourceEnd {
   readonly state: SourceState
   readonly detail: string | null
   readonly again: readonly Again[]
-  /** So many rows vanished that they do not count as deleted yet. */
+  /** Set if so many rows are missing that they do not count as deleted yet. */
   readonly pendingLoss: PendingLoss | null
 }
 
@@ -104,7 +104,7 @@ export interface RunOutcome {
   readonly ends: readonly SourceEnd[]
   /** How many messages still wait for full-text rows, and chats for their digests. */
   readonly backlog: number
-  /** Whether all can be found, and the full-text tables would be smaller for a further run. */
+  /** True if everything is searchable and another run would make the full-text tables smaller. */
   readonly needsMerge: boolean
   /** False if the run was stopped before its end. */
   readonly isWhole: boolean

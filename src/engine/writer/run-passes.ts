@@ -24,9 +24,8 @@ import { countWaiting, workOffSome } from '../../mirror/fulltext/backlog.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 /**
- * Runs the ordered passes one after the other, a bounded step at a time, so that whoever drives it can do other things
- * between the steps, or end it. A source that cannot be read does not keep the others waiting. What can be read and is
- * not yet found is indexed last.
+ * Runs the ordered passes one after the other, in bounded steps. The caller can do other work between two steps, or stop.
+ * A source that cannot be read does not block the others. Messages that are not searchable yet are indexed last.
  */
 export function* runPasses(
   mirror: Mirror,
@@ -38,9 +37,9 @@ export function* runPasses(
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   if (order.sources.length > 0) {
     renameMoved(mirror, sources, findAt)
-    const looked = new Set(sources.keys())
-    forgetUnread(mirror, looked)
-    missVanished(mirror, looked, isGone)
+    const discovered = new Set(sources.keys())
+    forgetUnread(mirror, discovered)
+    missVanished(mirror, discovered, isGone)
   }
   const news = yield* readSources(mirror, sources, order, { now, ...(mass === undefined ? {} : { mass }) })
   const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
@@ -49,7 +48,7 @@ export function* runPasses(
 
 type News = Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>
 
-/** One pass after the other; then the chats that were written are placed by their files. */
+/** Runs one pass after the other. Then chats that changed get their project from the paths of their files. */
 function* readSources(
   mirror: Mirror,
   sources: ReadonlyMap<SourceId, Source>,
@@ -82,13 +81,13 @@ function* readSources(
     sum.changed += placeByPaths(mirror, touched).length
     arePlaced = true
   } finally {
-    // It failed, or was cut short: the next run does not read again what this one wrote.
+    // It failed or was stopped. The next run does not read these rows again, so it must place all chats.
     if (!arePlaced) placeAllNext(mirror)
   }
   return { ...sum, ends }
 }
 
-/** What waits to be found comes before what waits to be counted, and last, what is found is brought together. */
+/** Indexes messages first, then counts digests, and finally merges segments of the full-text tables. */
 function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
   let backlog = countWaiting(mirror)
@@ -107,7 +106,7 @@ function* mergeTerms(mirror: Mirror, endsAtMs: number, now: () => number): Gener
   }
 }
 
-/** A pass that ends even where the path may not be looked at. What is wrong with the mirror is thrown on. */
+/** A pass that also ends if the path must not be read. Errors of the mirror are thrown. */
 function* passOver(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
   try {
     return yield* passSource(source, mirror, request)
@@ -120,7 +119,7 @@ function* passOver(source: Source, mirror: Mirror, request: PassRequest): Genera
   }
 }
 
-/** Where rows are missed for long enough, a look that would pass them over is a comparison that settles it. */
+/** If a pending loss can be confirmed now, a cheap pass becomes a reconcile, which confirms it. */
 function depthFor(mirror: Mirror, source: number, depth: PassDepth, nowMs: number): PassDepth {
   if (depth === 'reconcile' || depth === 'full') return depth
   const pending = readPendingLoss(mirror, source, nowMs)
@@ -131,13 +130,13 @@ function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> 
   return { id: source.id, kind: source.kind, path: source.path, ...end }
 }
 
-/** Where one may not look, nobody knows. */
+/** False if the path must not be read: then nobody knows. */
 const isGone = (path: string): boolean =>
-  unlessShut(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
+  orIfUnreadable(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
 
-const findAt = (path: string): Found | null => unlessShut(() => findFile(path), null)
+const findAt = (path: string): Found | null => orIfUnreadable(() => findFile(path), null)
 
-function unlessShut<Value>(look: () => Value, orElse: Value): Value {
+function orIfUnreadable<Value>(look: () => Value, orElse: Value): Value {
   try {
     return look()
   } catch (error) {

@@ -2,16 +2,15 @@ import type { Worker } from 'node:worker_threads'
 import { mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import { deferred, type Deferred } from '../deferred.ts'
-import { diskFull, isOfFullDisk } from '../disk-full.ts'
 import type { FromWorker, StepNews, ToWorker, WriterOutcome, WriterSetup } from './messages.ts'
-import { writerActs, type SendOrder, type Writer } from './writer.ts'
+import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 
 export interface ThreadWriter extends Writer {
   /** Resolves when the mirror is open and migrated. @throws UserError if it cannot be opened */
   readonly opened: Promise<void>
 }
 
-/** A writer on a thread of its own. @param worker from `startWriterThread`, and not used yet */
+/** A writer on a separate thread. @param worker from `startWriterThread`, and not used yet */
 export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: StepNews) => void): ThreadWriter {
   worker.postMessage(setup)
   const opened = deferred<void>()
@@ -71,5 +70,5 @@ type Failure = FromWorker & { readonly kind: 'failed' }
 function errorOf({ code, message, hint, damage }: Failure, mirrorPath: string): UserError {
   if (isOfFullDisk(code)) return diskFull(mirrorPath)
   if (damage !== 'none') return mirrorDamaged(message, damage)
-  return new UserError(code, message, hint ?? 'See the log for what went before.')
+  return new UserError(code, message, hint ?? 'See the earlier lines of the log.')
 }

@@ -1,5 +1,6 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
+import { UserError } from '../../model/user-error.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
 import type {
@@ -12,17 +13,17 @@ import type {
   WriterOutcome,
 } from './messages.ts'
 
-/** The one writer of the mirror. It does one thing at a time; the next waits. */
+/** The only writer of the mirror. It does one thing at a time. The next one waits. */
 export interface Writer {
   /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
   run(order: RunOrder): Promise<RunOutcome>
-  keep(task: UpkeepTask): Promise<UpkeepOutcome>
-  /** @returns how many were kept: those of messages that have not changed since they were counted */
+  maintain(task: UpkeepTask): Promise<UpkeepOutcome>
+  /** @returns how many were saved: those of messages that have not changed since they were counted */
   saveEstimates(estimates: readonly Estimate[]): Promise<number>
-  /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Nothing of it is kept then */
+  /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
   /**
-   * Reads an archive back, in parts between which other orders run.
+   * Reads an archive back, in parts. Other orders run between the parts.
    * @throws UserError if the archive cannot be read or the mirror not written
    */
   restore(order: RestoreOrder, onSlice: (slice: RestoreSlice) => void): Promise<RestoreResult>
@@ -31,18 +32,18 @@ export interface Writer {
   stop(): Promise<void>
 }
 
-/** How long a restore may keep new messages waiting, in milliseconds. */
+/** How long new messages wait at most for a part of a restore, in milliseconds. */
 const RESTORE_MS = 200
 
 export type SendOrder = (order: WriterOrder) => Promise<WriterOutcome>
 
-/** All acts of a writer, by how an order is carried out. */
+/** All acts of a writer, except `stop`. @param send executes an order */
 export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
-  // An order is answered with an outcome of its kind.
+  // The outcome has the order's kind.
   const ask = <Outcome extends WriterOutcome>(order: WriterOrder): Promise<Outcome> => send(order) as Promise<Outcome>
   return {
     run: (order) => ask<RunOutcome>(order),
-    keep: (task) => ask<UpkeepOutcome>({ kind: 'upkeep', task }),
+    maintain: (task) => ask<UpkeepOutcome>({ kind: 'upkeep', task }),
     saveEstimates: (estimates) => ask<number>({ kind: 'estimates', estimates }),
     importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
     async restore(wanted, onSlice) {
@@ -55,3 +56,11 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
     purge: (order) => ask<MirrorPurgeOutcome>({ kind: 'purge', order }),
   }
 }
+
+/** True for the codes of SQLite and the system for a full disk or an exceeded quota, and for our own. */
+export const isOfFullDisk = (code: string): boolean =>
+  /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT|disk-full)$/.test(code)
+
+/** @param place the file or folder that could not be written */
+export const diskFull = (place: string, cause?: unknown): UserError =>
+  new UserError('disk-full', `The disk that holds ${place} is full.`, 'Make room and try again.', { cause })

@@ -9,7 +9,7 @@ export function keepNow(
   task: UpkeepTask['task'],
   suspected: UpkeepTask['suspected'] = 'none',
 ): UpkeepOutcome {
-  const steps = kept.keep({ task, suspected })
+  const steps = kept.run({ task, suspected })
   for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
 }
 

@@ -17,7 +17,7 @@ test.each([
   expect(usableZone(name, minutesEast)).toBe(zone)
 })
 
-describe('with a TZ that names no zone of the list', () => {
+describe('with a TZ that is not an IANA name', () => {
   let place: Workplace
   beforeEach(() => {
     place = new Workplace()
@@ -35,7 +35,7 @@ describe('with a TZ that names no zone of the list', () => {
   )
 })
 
-describe('beside a daemon that was started in another zone', () => {
+describe('with a daemon that was started in another zone', () => {
   const berlin = { env: { TZ: 'Europe/Berlin' } }
   const JSON_BODY = { 'content-type': 'application/json' }
   let place: Workplace
@@ -65,7 +65,7 @@ describe('beside a daemon that was started in another zone', () => {
     expect(stdout).not.toContain('2025-12-31')
   })
 
-  test('a purge removes what was before the day that is meant', async () => {
+  test('a purge removes what is before the given day', async () => {
     expect((await place.run(['purge', '--before', '2026-01-01'], berlin)).stdout).toContain('0 messages')
     const named = await place.run(['purge', '--before', '2026-01-01', '--tz', 'UTC'], berlin)
     expect(named.stdout).toContain('1 message')
@@ -79,7 +79,7 @@ describe('beside a daemon that was started in another zone', () => {
     },
   )
 
-  test('an archive in a zone that there is not is refused', async () => {
+  test('an archive in an unknown zone is refused', async () => {
     const body = JSON.stringify({ scope: { from: '2026-01-01' }, tz: 'Nowhere/Land' })
     const response = await fetch(`${url}/api/archives`, { method: 'POST', body, headers: JSON_BODY })
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be a time zone')])

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ArchiveNotes } from '../../../src/engine/archives/archive-notes.ts'
-import { ArchiveSchedule, type ScheduleWorld } from '../../../src/engine/archives/archive-schedule.ts'
+import { ArchiveSchedule, type ScheduleContext } from '../../../src/engine/archives/archive-schedule.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cursordex-schedule-'))
-  // The library asks the clock itself.
+  // The cron library reads the clock itself.
   vi.useFakeTimers({ toFake: ['Date'] })
 })
 afterEach(() => {
@@ -20,16 +20,16 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-type Begin = ScheduleWorld['archives']['begin']
+type Begin = ScheduleContext['archives']['begin']
 
-/** A daemon's archives of which each run takes no time, or as long as the test says. */
+/** A daemon's archives. A run takes no time, or as long as the test says. */
 class World {
   readonly begun: string[] = []
   readonly warnings: string[] = []
   atWork = 0
   overlaps = 0
   fails: (count: number) => boolean = () => false
-  /** Resolves the runs that are held up. */
+  /** Resolves the runs that are waiting. */
   release: (() => void) | null = null
   isHeldUp = false
   schedule: ArchiveSchedule
@@ -64,7 +64,7 @@ class World {
     return this.schedule
   }
 
-  /** Lets time pass, a tick every so often. */
+  /** Lets time pass, with a tick at each interval. */
   async pass(untilIso: string, stepMs = 10 * MINUTE_MS): Promise<void> {
     for (let now = Date.now(); now < Date.parse(untilIso);) {
       now = Math.min(now + stepMs, Date.parse(untilIso))
@@ -87,21 +87,21 @@ test.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kat
     const world = new World('0 3 * * *', zone)
     await world.pass('2027-01-01T12:00:00Z', 30 * MINUTE_MS)
     expect(world.begun).toHaveLength(365)
-    // A quarter of an hour after the full half hour, in one zone.
+    // A quarter of an hour off, in one zone.
     expect(new Set(world.begun.map((iso) => localHour(iso, zone).slice(0, 2)))).toEqual(new Set(['03']))
     expect(world.overlaps).toBe(0)
   },
   60_000,
 )
 
-test('an hour that the clocks repeat does not make a job run twice', async () => {
+test('an hour that the clocks repeat in autumn does not run a job twice', async () => {
   start('2026-10-24T12:00:00Z')
   const world = new World('30 2 * * *', 'Europe/Berlin')
   await world.pass('2026-10-27T12:00:00Z')
   expect(world.begun.map((iso) => iso.slice(0, 10))).toEqual(['2026-10-25', '2026-10-26', '2026-10-27'])
 })
 
-test('runs missed while the machine slept are made up once', async () => {
+test('runs that were missed while the machine slept are made up once', async () => {
   start('2026-02-01T12:00:00Z')
   const world = new World('0 3 * * *')
   await world.pass('2026-02-02T12:00:00Z')
@@ -110,7 +110,7 @@ test('runs missed while the machine slept are made up once', async () => {
   expect(world.begun.map((iso) => iso.slice(0, 13))).toEqual(['2026-02-02T03', '2026-02-20T09', '2026-02-21T03'])
 })
 
-test('a run missed while the daemon was off is made up once, and one that was made is not made again', async () => {
+test('a run that was missed while the daemon was off is made up once, and a successful run is not repeated', async () => {
   start('2026-02-01T12:00:00Z')
   const world = new World('0 3 * * 0')
   await world.pass('2026-02-09T12:00:00Z')
@@ -124,7 +124,7 @@ test('a run missed while the daemon was off is made up once, and one that was ma
   expect(world.begun.map((iso) => iso.slice(0, 10))).toEqual(['2026-02-08', '2026-03-03'])
 })
 
-test('a run that lasts beyond the next time does not overlap with itself, and is followed by one', async () => {
+test('a run that is still going at its next time does not overlap with it, and one run follows', async () => {
   start('2026-02-01T00:30:00Z')
   const world = new World('0 * * * *')
   world.isHeldUp = true
@@ -136,7 +136,7 @@ test('a run that lasts beyond the next time does not overlap with itself, and is
   expect([world.begun.length, world.overlaps]).toEqual([3, 0])
 })
 
-test('a run that failed is tried again with growing patience, told, and forgotten when one is made', async () => {
+test('a failed run is reported and repeated after growing waits, until a run succeeds', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 3 * * 0')
   world.fails = (count) => count <= 4
@@ -151,7 +151,7 @@ test('a run that failed is tried again with growing patience, told, and forgotte
   expect(world.begun).toHaveLength(6)
 })
 
-test('a daemon that was killed while a run was made tries it again', async () => {
+test('after a kill during a run the daemon repeats the run', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 3 * * 0')
   world.isHeldUp = true
@@ -163,7 +163,7 @@ test('a daemon that was killed while a run was made tries it again', async () =>
   expect(world.begun).toHaveLength(2)
 })
 
-test('a job whose schedule was changed goes by the new one', async () => {
+test('a job with a changed schedule uses the new one', async () => {
   start('2026-02-01T02:00:00Z')
   await new World('0 3 * * 0').pass('2026-02-01T02:30:00Z')
   const world = new World('0 5 * * *')
@@ -171,7 +171,7 @@ test('a job whose schedule was changed goes by the new one', async () => {
   expect(world.begun.map((iso) => iso.slice(0, 13))).toEqual(['2026-02-01T05', '2026-02-02T05'])
 })
 
-test('when the next run is due is known from the start, not after the first minute', async () => {
+test('the time of the next run is known at the start, not only after the first minute', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 3 * * *')
   expect(world.schedule.health.nextRunAt).toBe('2026-02-01T03:00:00.000Z')
@@ -182,7 +182,7 @@ test('when the next run is due is known from the start, not after the first minu
   expect(changed.schedule.health.nextRunAt).toBe('2026-02-01T05:00:00.000Z')
 })
 
-test('a job on a day that no calendar holds runs never, and holds up nothing', async () => {
+test('a job on a day that does not exist never runs, and blocks nothing', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 0 31 2 *')
   expect(world.schedule.health.nextRunAt).toBeNull()
@@ -191,7 +191,7 @@ test('a job on a day that no calendar holds runs never, and holds up nothing', a
   expect(world.schedule.health.nextRunAt).toBeNull()
 })
 
-test('what was noted is lost without harm', async () => {
+test('lost notes do no harm', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 3 * * *')
   await world.pass('2026-02-03T12:00:00Z')
@@ -201,7 +201,7 @@ test('what was noted is lost without harm', async () => {
   expect(world.begun).toHaveLength(5)
 })
 
-test('a run made for a minute under a clock years ahead stopped the job until that year', async () => {
+test('after a run under a clock that was years ahead, the job stopped until that year', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 3 * * *')
   await world.pass('2026-02-02T12:00:00Z')
@@ -214,7 +214,7 @@ test('a run made for a minute under a clock years ahead stopped the job until th
   expect(world.begun.slice(3).map((iso) => iso.slice(0, 13))).toEqual(['2026-02-03T03', '2026-02-04T03'])
 })
 
-test('a run that failed under a clock years ahead was not tried again until that year', async () => {
+test('after a failure under a clock that was years ahead, the run was not repeated until that year', async () => {
   start('2026-02-01T02:00:00Z')
   const world = new World('0 3 * * *')
   world.fails = (count) => count === 2
@@ -232,7 +232,7 @@ test.each([
   ['30 0 3 * * 0', true],
   ['0 0 3 * * 0', false],
   ['0 3 * * 0', false],
-])('a job that ran once a minute though it named seconds did so untold: %s', (schedule, isTold) => {
-  const told = 'The schedule of the archive job job names seconds; jobs are looked at once a minute, no sooner.'
-  expect(new World(schedule).warnings).toEqual(isTold ? [told] : [])
+])('a job that ran once a minute though it named seconds did so untold: %s', (schedule, isWarned) => {
+  const warning = 'The schedule of the archive job job names seconds. Jobs are only checked once a minute.'
+  expect(new World(schedule).warnings).toEqual(isWarned ? [warning] : [])
 })

@@ -42,7 +42,7 @@ const untilMade = (url: string, name: string): Promise<Run> =>
     return run.state === 'running' ? null : run
   })
 
-test('over HTTP an archive is made, told, verified, and found damaged', async () => {
+test('over HTTP an archive is made, shown, verified, and found damaged', async () => {
   const { url } = await place.serve()
   await untilReady(url)
   const response = await fetch(`${url}/api/archives`, post({}))
@@ -87,7 +87,7 @@ test.each<[body: unknown, why: RegExp]>([
   expect((await fetch(`${url}/api/archives/none`)).status).toBe(404)
 })
 
-test('the command makes, lists and verifies archives without a daemon, and says by its exit code what is damaged', async () => {
+test('without a daemon the command makes, lists and verifies archives, and its exit code reports damage', async () => {
   const made = await place.run(['archive', 'run', '--json'])
   expect([made.stderr.includes('Error'), made.exitCode]).toEqual([false, 0])
   const { name } = JSON.parse(made.stdout) as Run
@@ -102,7 +102,7 @@ test('the command makes, lists and verifies archives without a daemon, and says 
   expect([verdict.exitCode, verdict.stdout]).toEqual([1, expect.stringContaining(`damaged archive: ${name}`)])
 })
 
-test('of two archives the whole one verifies by its name, what is damaged elsewhere is noted, and all of the folder does not', async () => {
+test('an undamaged archive verifies by its name, damage elsewhere is reported, and the whole folder does not verify', async () => {
   const whole = JSON.parse((await place.run(['archive', 'run', 'plum', '--json'])).stdout) as Run
   const spoilt = JSON.parse((await place.run(['archive', 'run', 'pear', '--json'])).stdout) as Run
   const dir = join(place.dataDir, 'archives')
@@ -114,7 +114,7 @@ test('of two archives the whole one verifies by its name, what is damaged elsewh
   expect(byName.stderr).toContain(`${whole.name} is as it was archived. Elsewhere in the folder: 1 chat and 1 archive`)
   expect(await place.run(['archive', 'verify', spoilt.name])).toMatchObject({ exitCode: 1 })
   expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 1 })
-  // Whether it is whole nobody knows by a part of it.
+  // Reading a part does not show whether the archive is undamaged.
   writeFileSync(join(dir, 'stray'), '')
   expect(await place.run(['archive', 'verify', whole.name])).toMatchObject({ exitCode: 0 })
   expect(await place.run(['archive', 'verify', whole.name, '--share', '0.1'])).toMatchObject({ exitCode: 1 })

@@ -6,7 +6,7 @@ import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts
 
 type Tree = Readonly<Record<string, unknown>>
 
-/** What differs from one moment to the next, and from one answering process to the other. */
+/** Fields that differ from one moment to the next, and from one process to the other. */
 const PASSING = new Set(['tookMs', 'uptimeMs', 'resources', 'lagMs', 'estimation', 'lastSyncAt', 'mirror'])
 
 function lasting(answer: unknown): unknown {
@@ -67,7 +67,7 @@ describe('with and without a daemon', () => {
     expect(stdout).toContain(wordOf(1, 2))
   })
 
-  test('a chat that is not there is exit code 1 with a sentence', async () => {
+  test('a missing chat is exit code 1 with a sentence', async () => {
     const { exitCode, stdout, stderr } = await place.run(['show', 'no-such-chat'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/cursordex chats\n$/)
@@ -78,7 +78,7 @@ describe('without a daemon', () => {
   const place = new Workplace()
   afterAll(() => place.remove())
 
-  test('two commands at once on a new folder both answer, and what came meanwhile is read by the next', async () => {
+  test('two commands at once on a new folder both answer, and the next one reads what was written meanwhile', async () => {
     const store = place.cursor.global()
     fillStore(store, { chats: 30, messagesPerChat: 30, textLength: 500 })
     const both = await Promise.all([place.run(['search', 'plum', '--json']), place.run(['chats', '--json'])])
@@ -99,7 +99,7 @@ describe('without a daemon', () => {
   })
 })
 
-test('a command that meets a daemon in the middle of its start is answered by it', async () => {
+test('a command that meets a starting daemon gets its answer', async () => {
   const place = new Workplace()
   try {
     fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })

@@ -11,7 +11,7 @@ beforeEach(() => {
   place = new Workplace()
 })
 afterEach(() => {
-  // A process that is held does not end when the daemon asks it to.
+  // A suspended process does not end when the daemon asks it to.
   for (const pid of held.splice(0)) spawnSync('kill', ['-CONT', String(pid)])
   return place.remove()
 })
@@ -26,7 +26,7 @@ interface Told {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'an archive made amid the counting of tokens took the memory of both',
+  'an archive during the counting of tokens took the memory of both',
   { timeout: 600_000 },
   async () => {
     fillStore(place.cursor.global(), { chats: 60, messagesPerChat: 50, textLength: 8000 })
@@ -36,7 +36,7 @@ test.skipIf(process.platform !== 'linux')(
       childrenOf(daemon.pid).find(({ command }) => command.includes(program))?.pid
     const begun = (program: string): Promise<number> =>
       waitUntil(`${program} to begin`, () => pidOf(program), { withinMs: 180_000, everyMs: 10 })
-    // Both are held, so that neither is done before the other was met.
+    // Both are suspended, so that neither ends before both were seen.
     const counting = await begun('\0estimate\0')
     hold(counting)
     await getJson(url, '/api/archives', { method: 'POST' })
@@ -46,7 +46,7 @@ test.skipIf(process.platform !== 'linux')(
     const isAt = async (state: string): Promise<boolean> =>
       (await getJson<Told>(url, '/api/status')).estimation.state === state
     await waitUntil('the counting to end', () => pidOf('\0estimate\0') === undefined, { withinMs: 180_000 })
-    await waitUntil('it to be told as waiting', () => isAt('waiting'))
+    await waitUntil('the state “waiting”', () => isAt('waiting'))
     expect(pidOf('\0archive\0')).toBe(archiving)
     process.kill(archiving, 'SIGCONT')
     await waitUntil('all to be counted', () => isAt('done'), { withinMs: 150_000 })

@@ -17,13 +17,13 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-/** Runs it where this folder is mounted so that it can only be read, which nobody else sees. */
+/** Runs a command in a mount namespace where this folder is read-only. */
 const readOnlyShell = (folder: string, argv: readonly string[]) =>
   spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT_AND_RUN, folder, ...argv], { encoding: 'utf8' })
 const MOUNT_AND_RUN = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
 const canMount = process.platform === 'linux' && readOnlyShell('/proc', ['true']).status === 0
 
-/** Every entry of the folder, itself included, that others may do anything with. */
+/** Every entry of the folder, and the folder itself, to which other users have any access. */
 function openEntries(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return [folder, ...names.map((name) => join(folder, name))].flatMap((path) => {
@@ -40,7 +40,7 @@ async function watchModes(folder: string, isDone: () => boolean): Promise<{ seen
       for (const entry of openEntries(folder)) open.add(entry)
       for (const name of readdirSync(folder)) seen.add(name)
     } catch (error) {
-      // Not made yet, or gone between two looks.
+      // Not created yet, or removed between two checks.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     }
     await new Promise((resume) => setImmediate(resume))
@@ -48,7 +48,7 @@ async function watchModes(folder: string, isDone: () => boolean): Promise<{ seen
   return { seen, open }
 }
 
-test.runIf(hasModes)('folder and files are the user’s alone from the moment each exists', async () => {
+test.runIf(hasModes)('only the user can access the folder and its files, from the moment each exists', async () => {
   fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
   let isReady = false
   const watching = watchModes(place.dataDir, () => isReady)
@@ -66,7 +66,7 @@ test.runIf(hasModes)('folder and files are the user’s alone from the moment ea
   expect(openEntries(place.dataDir)).toEqual([])
 })
 
-test.runIf(hasModes)('a command without a daemon makes folder and files for the user alone as well', async () => {
+test.runIf(hasModes)('a command without a daemon creates folder and files only for the user too', async () => {
   fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
   let hasEnded = false
   const watching = watchModes(place.dataDir, () => hasEnded)
@@ -90,26 +90,26 @@ test.runIf(hasModes)(
   },
 )
 
-test('daemon.json tells the process to signal, its address, its start and its version', async () => {
+test('daemon.json has the process to signal, its address, its start and its version', async () => {
   const before = Date.now()
   const { daemon, url } = await place.serve()
-  const told = place.readDaemonFile()
-  expect(told).toEqual({
+  const content = place.readDaemonFile()
+  expect(content).toEqual({
     pid: daemon.pid,
     url,
     startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     version: (await getJson<{ version: string }>(url, '/api/health')).version,
     folder: expect.any(String),
   })
-  // By this a command knows that who answers there is this folder's daemon.
-  expect(await getJson(url, '/api/health')).toMatchObject({ startedAt: told['startedAt'] })
-  const startedAtMs = Date.parse(String(told['startedAt']))
+  // A command compares this to know that this folder's daemon answers.
+  expect(await getJson(url, '/api/health')).toMatchObject({ startedAt: content['startedAt'] })
+  const startedAtMs = Date.parse(String(content['startedAt']))
   expect(startedAtMs).toBeGreaterThanOrEqual(before)
   expect(startedAtMs).toBeLessThanOrEqual(Date.now())
 })
 
-test('a data folder that another program makes in the same moment is taken, where it was told as one that cannot be made', () => {
-  // It comes to be while what lies above it is made.
+test('a data folder that another program created at the same moment was reported as impossible to create', () => {
+  // It appears while its parent is created.
   const folder = join(place.dataDir, 'new')
   prepareDataFolder(`${folder}/../new`)
   expect(statSync(folder).isDirectory()).toBe(true)
@@ -120,22 +120,25 @@ test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a se
   const ended = await place.run([name])
   expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
   expect(ended.stderr).toContain(place.dataDir)
-  expect(ended.stderr).toMatch(/\nChoose a folder of your own with --data-dir\.\n$/)
+  expect(ended.stderr).toMatch(/\nChoose another folder with --data-dir\.\n$/)
   expect(ended.stderr).not.toContain('bug')
   expect(readFileSync(place.dataDir, 'utf8')).toBe('mine')
 })
 
-test.runIf(hasModes)('a folder that others use, as /tmp, is not closed to them: a sentence, exit code 1', async () => {
-  mkdirSync(place.dataDir)
-  writeFileSync(join(place.dataDir, 'theirs.txt'), '')
-  chmodSync(place.dataDir, 0o1777)
-  for (const command of ['serve', 'chats']) {
-    const ended = await place.run([command])
-    expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(ended.stderr).toMatch(/is open to others and holds .* such as theirs\.txt\.\n.*--data-dir/)
-  }
-  expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
-})
+test.runIf(hasModes)(
+  'a folder that others use, such as /tmp, is not closed to them: a sentence, exit code 1',
+  async () => {
+    mkdirSync(place.dataDir)
+    writeFileSync(join(place.dataDir, 'theirs.txt'), '')
+    chmodSync(place.dataDir, 0o1777)
+    for (const command of ['serve', 'chats']) {
+      const ended = await place.run([command])
+      expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(ended.stderr).toMatch(/^Other users can open .* such as theirs\.txt\.\n.*--data-dir/)
+    }
+    expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
+  },
+)
 
 test.runIf(hasModes)(
   'an empty folder that the Finder had shown, or of a fresh disk, was refused as one that others use',
@@ -151,7 +154,7 @@ test.runIf(hasModes)(
   },
 )
 
-test.runIf(isRoot)('a data folder of another user is refused, and stays as it is', async () => {
+test.runIf(isRoot)('a data folder of another user is refused and unchanged', async () => {
   mkdirSync(place.dataDir, { mode: 0o755 })
   chownSync(place.dataDir, 4242, 4242)
   const ended = await place.run(['serve'])
@@ -161,7 +164,7 @@ test.runIf(isRoot)('a data folder of another user is refused, and stays as it is
 })
 
 test.runIf(isRoot).each(['mirror.db', 'mirror.db-wal', 'daemon.lock', 'token'])(
-  'a %s of another user is told with its remedy, and not as a bug; nothing is changed',
+  'a %s of another user is reported with a remedy, not as a bug, and nothing is changed',
   async (name) => {
     mkdirSync(place.dataDir)
     const path = join(place.dataDir, name)
@@ -180,7 +183,7 @@ test.runIf(hasModes)(
   'a mirror that may only be read, as a backup leaves it, may be written to again, with all beside it',
   () => {
     mkdirSync(place.dataDir)
-    // SQLite makes what stands beside a database with the database's mode, and an attempt in vain leaves it there.
+    // SQLite creates the WAL with the database's mode, and a failed attempt leaves it there.
     const files = ['mirror.db', 'mirror.db-wal', 'mirror.db-shm'].map((name) => join(place.dataDir, name))
     for (const path of files) writeFileSync(path, '', { mode: 0o400 })
     prepareDataFolder(place.dataDir)
@@ -188,7 +191,7 @@ test.runIf(hasModes)(
   },
 )
 
-/** By node:http, for fetch does not let its user choose the Host. */
+/** Uses node:http, because fetch does not allow setting the Host header. */
 function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
   const { hostname, port } = new URL(url)
   const to = { hostname: hostname === '0.0.0.0' ? '127.0.0.1' : hostname, port, path: '/api/chats', headers }
@@ -203,7 +206,7 @@ function statusOf(url: string, headers: Record<string, string>): Promise<number 
 }
 
 describe.each([[['--auth']], [['--host', '0.0.0.0']]])('with %j', (flags) => {
-  test('only the token of the data folder opens the door, and the commands find it by themselves', async () => {
+  test('only the token of the data folder gives access, and commands find it by themselves', async () => {
     fillStore(place.cursor.global(), { chats: 3, messagesPerChat: 2 })
     const { url } = await place.serve(flags)
     const token = readFileSync(join(place.dataDir, 'token'), 'utf8').trim()
@@ -228,16 +231,19 @@ test('the token stays the same over a restart', async () => {
   expect(await statusOf(url, { authorization: `Bearer ${token.trim()}` })).toBe(200)
 })
 
-test('without a reason to ask for a token none is made', async () => {
+test('if no token is required, none is created', async () => {
   const { url } = await place.serve()
   await untilReady(url)
   expect(readdirSync(place.dataDir)).not.toContain('token')
 })
 
-test.runIf(canMount)('a data folder that can only be read was told as a bug in cursordex', async () => {
+test.runIf(canMount)('a read-only data folder was reported as a bug in cursordex', async () => {
   await place.run(['sync'])
   for (const command of ['serve', 'status']) {
     const run = readOnlyShell(place.dataDir, [process.execPath, cursordexBin, command, ...place.flags])
-    expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(/can only be read\.\nMount it writable/)])
+    expect([run.status, run.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is on a read-only disk\.\nMount the disk writable/),
+    ])
   }
 })

@@ -23,22 +23,22 @@ const estimate = (key: number): Estimate => ({
   output: 1,
 })
 
-/** The daemon around the counting, at rest until a test says otherwise. */
+/** The daemon around the estimation. It is at rest until a test says otherwise. */
 class World {
   readonly clock = new FakeClock()
   readonly saved: number[] = []
   isResting = true
   isSearching = false
   isRunning = false
-  /** What happens while counts are written. */
+  /** Runs while counts are saved. */
   whenSaving: () => void = () => undefined
   starts = 0
   ends = 0
-  /** What the process answers, slice by slice; without more it has counted all. */
+  /** The answers of the process, slice by slice. Without more slices, everything is counted. */
   slices: (EstimateSlice | Error)[] = []
-  /** After so many slices it is at one until it is ended. */
+  /** After this many slices the process stays in one until it is ended. */
   isLongAfter = Infinity
-  /** What happens while the process is at a slice. */
+  /** Runs during each slice of the process. */
   whenCounting: () => void = () => undefined
   readonly warnings: string[] = []
   readonly estimation: Estimation
@@ -60,14 +60,14 @@ class World {
       isSearching: () => this.isSearching,
       onDamage: () => undefined,
       executor: {
-        // Only estimates are asked for.
+        // Only estimates are requested.
         run: () => this.#count(),
         end: async () => {
           if (!this.isRunning) return
           this.isRunning = false
           this.ends += 1
           const die = this.#die
-          // The system reports it a moment later.
+          // The system reports the end a moment later.
           this.clock.later(() => die(new Error('it was ended')), 1)
         },
       },
@@ -104,7 +104,7 @@ test('it is at work until its process has ended', async () => {
   expect([world.estimation.isAtWork, world.isRunning]).toEqual([false, false])
 })
 
-test('nothing is counted before the daemon rested for a while, and the process ends when all is counted', async () => {
+test('counting starts after the daemon was idle for a while, and the process ends when all is counted', async () => {
   const world = new World()
   world.isResting = false
   await world.clock.advance(60_000)
@@ -117,7 +117,7 @@ test('nothing is counted before the daemon rested for a while, and the process e
   expect(world.estimation.state).toEqual({ state: 'done', left: 0 })
 })
 
-test('while Cursor wrote without a pause nothing was counted, however little it wrote', async () => {
+test('while Cursor wrote without a pause, nothing was counted, however little it wrote', async () => {
   const world = new World()
   world.slices = [slice(1)]
   for (let second = 0; second < 15; second += 1) {
@@ -140,7 +140,7 @@ test('a few new messages wait for more of them, or for ten minutes', async () =>
   expect(world.starts).toBe(3)
 })
 
-test('it pauses while sources are read, and while searches run for a second at most', async () => {
+test('it pauses while sources are read, and for at most a second while searches run', async () => {
   const world = new World()
   world.slices = Array.from({ length: 3 }, (_, index) => slice(index))
   world.isSearching = true
@@ -159,7 +159,7 @@ test('it pauses while sources are read, and while searches run for a second at m
   expect(world.saved).toContain(7)
 })
 
-test('a large catch-up amid the counting took the memory of both', async () => {
+test('a large catch-up during counting took the memory of both', async () => {
   const world = new World()
   world.slices = Array.from({ length: 200 }, (_, index) => slice(index))
   world.isSearching = true
@@ -178,7 +178,7 @@ test('a large catch-up amid the counting took the memory of both', async () => {
   expect([world.starts, world.estimation.state.state]).toEqual([2, 'done'])
 })
 
-test('a process in a long slice kept its memory through all of a catch-up, and what it had counted was lost', async () => {
+test('a process in a long slice kept its memory during a whole catch-up, and its counts were lost', async () => {
   const world = new World()
   world.slices = [slice(1, 2)]
   world.isLongAfter = 1
@@ -196,7 +196,7 @@ test('a process in a long slice kept its memory through all of a catch-up, and w
   expect([world.starts, world.estimation.state.state]).toEqual([2, 'done'])
 })
 
-test('messages that came while the last counts were being written were never counted', async () => {
+test('messages that arrived while the last counts were saved were never counted', async () => {
   const world = new World()
   world.slices = [{ ...slice(1), left: 0, isDone: true }]
   world.whenSaving = () => world.estimation.noteMessages(500)
@@ -205,13 +205,13 @@ test('messages that came while the last counts were being written were never cou
   expect(world.estimation.state).toEqual({ state: 'done', left: 0 })
 })
 
-test('messages that came after the process had looked for the last time were never counted', async () => {
+test('messages that arrived after the last walk of the process were never counted', async () => {
   const world = new World()
   world.slices = [slice(1), { ...slice(), left: 0 }]
   let slices = 0
   world.whenCounting = () => {
     slices += 1
-    // The last walk over what waits may begin in one slice and end in the next but one.
+    // The last walk over waiting messages may span three slices.
     if (slices === 1 || slices === 2) world.estimation.noteMessages(200)
   }
   await world.clock.advance(10_000)
@@ -220,7 +220,7 @@ test('messages that came after the process had looked for the last time were nev
   expect([world.starts, world.estimation.state]).toEqual([2, { state: 'done', left: 0 }])
 })
 
-test('messages that the process had counted already were waited for', async () => {
+test('the daemon waited for messages that were counted already', async () => {
   const world = new World()
   world.slices = [slice(1), slice(2)]
   world.whenCounting = () => {
@@ -230,7 +230,7 @@ test('messages that the process had counted already were waited for', async () =
   expect([world.starts, world.estimation.state]).toEqual([1, { state: 'done', left: 0 }])
 })
 
-test('where the clock was set back nothing was counted until the old time came again', async () => {
+test('after the clock was set back, nothing was counted until the old time came again', async () => {
   const world = new World()
   await world.clock.advance(5000)
   world.clock.setBack(3_600_000)
@@ -248,14 +248,14 @@ test('where the clock was set back nothing was counted until the old time came a
   expect([world.starts, world.estimation.state.state]).toEqual([4, 'done'])
 })
 
-test('a process that fails again and again is not started for ever', async () => {
+test('a process that always fails is not started for ever', async () => {
   const world = new World()
   world.slices = Array.from({ length: 50 }, () => new Error('it died'))
   await world.clock.advance(3_600_000)
   expect(world.starts).toBe(5)
 })
 
-test('where counting had failed for good, the status said that it waits', async () => {
+test('when counting had failed for good, the status said that it waits', async () => {
   const world = new World()
   world.slices = Array.from({ length: 5 }, () => new Error('it died'))
   await world.clock.advance(200_000)
@@ -264,7 +264,7 @@ test('where counting had failed for good, the status said that it waits', async 
   expect(world.estimation.state).toEqual({ state: 'failed', left: null })
 })
 
-test('after a disk that was full for five minutes nothing was counted until the next start', async () => {
+test('after the disk was full for five minutes, nothing was counted until the next start', async () => {
   const world = new World()
   world.whenSaving = () => {
     world.slices = [slice(1)]
@@ -279,7 +279,7 @@ test('after a disk that was full for five minutes nothing was counted until the 
   expect([world.saved, world.estimation.state.state]).toEqual([[1], 'done'])
 })
 
-test('where the clock was set back while searches followed on each other, nothing was counted until the old time', async () => {
+test('if the clock was set back during many searches, nothing was counted until the old time', async () => {
   const world = new World()
   world.isSearching = true
   world.slices = [slice(1)]
@@ -290,7 +290,7 @@ test('where the clock was set back while searches followed on each other, nothin
   expect(world.saved).toEqual([1])
 })
 
-test('each purge amid the counting was taken for a failure, and after five of them nothing was counted', async () => {
+test('each purge during counting counted as a failure, and after five of them counting stopped', async () => {
   const world = new World()
   world.isLongAfter = 0
   for (let purge = 0; purge < 6; purge += 1) {
@@ -303,7 +303,7 @@ test('each purge amid the counting was taken for a failure, and after five of th
   expect([world.warnings, world.starts, world.estimation.state.state]).toEqual([[], 7, 'done'])
 })
 
-test('switched off, it counts nothing', async () => {
+test('if it is switched off, nothing is counted', async () => {
   const world = new World(false)
   await world.clock.advance(3_600_000)
   await settle()
@@ -323,7 +323,7 @@ const CHATS = 30
 const EACH = 50
 
 test.skipIf(process.platform !== 'linux')(
-  'killed at any moment while it counts, it loses nothing and counts nothing twice',
+  'if it is killed at any moment, no count is lost and nothing is counted twice',
   { timeout: 600_000 },
   async () => {
     const store = place.cursor.global()
@@ -357,7 +357,7 @@ test.skipIf(process.platform !== 'linux')(
         break
       }
       kills += 1
-      // In turn the daemon, and the process that counts.
+      // Kills the daemon and the counting process by turns.
       if (kills % 2 === 0 && estimator !== undefined) process.kill(estimator.pid, 'SIGKILL')
       await daemon.stop('SIGKILL')
       await waitUntil('its process to end with it', () =>
@@ -370,7 +370,7 @@ test.skipIf(process.platform !== 'linux')(
 )
 
 test.skipIf(process.platform !== 'linux')(
-  'the process that counts took 135 MB, most of it for the list of tokens as strings',
+  'the counting process took 135 MB, most of it for the list of tokens as strings',
   async () => {
     fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 50, textLength: 4000 })
     const { daemon, url } = await place.serve()
@@ -389,7 +389,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-/** Memory that the process ever had; 0 where it ended meanwhile. */
+/** The most memory that the process ever had. 0 if it has ended. */
 function mostEverMb(pid: number): number {
   try {
     const kb = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -399,7 +399,7 @@ function mostEverMb(pid: number): number {
   }
 }
 
-/** Each message of the store by itself. */
+/** Counts each message of the store separately. */
 function recounted(store: ReturnType<Workplace['cursor']['global']>): unknown {
   const rows = store.db
     .prepare<[], string>(`select value from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;'`)
@@ -411,7 +411,7 @@ function recounted(store: ReturnType<Workplace['cursor']['global']>): unknown {
   return { input: of(1), output: of(2), messages: rows.length }
 }
 
-test('what is hostile to a tokenizer is counted too, and searches are answered meanwhile', async () => {
+test('texts that are hard for a tokenizer are counted too, and searches are answered meanwhile', async () => {
   const store = place.cursor.global()
   const hostile = [
     'a'.repeat(1_000_000),
@@ -434,7 +434,7 @@ test('what is hostile to a tokenizer is counted too, and searches are answered m
       expect(await isFound()).toBe(true)
       return (await coverageOf(url)).unknown === 0
     },
-    // While searches follow on each other hardly anything is counted.
+    // Many searches in a row leave little time for counting.
     { withinMs: 180_000, everyMs: 200 },
   )
   const { totals } = await getJson<TokensAnswer>(url, '/api/tokens')
@@ -452,7 +452,7 @@ test('with tokens.estimate false nothing is counted, and the status says so', as
   expect(await coverageOf(url)).toEqual({ messages: 10, recorded: 0, estimated: 0, unknown: 10 })
 })
 
-test('a file is handed in with a daemon and without one', async () => {
+test('a usage file is imported with a daemon and without one', async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 4 })
   const file = join(place.root, 'usage.csv')
   writeFileSync(

@@ -10,7 +10,7 @@ import { threadWriter } from '../../../src/engine/writer/thread-writer.ts'
 import { DataFolderMonitor } from '../../../src/daemon/lifecycle/data-folder-monitor.ts'
 import { takeLock } from '../../../src/engine/lock.ts'
 import type { Logger } from '../../../src/daemon/lifecycle/log.ts'
-import { Timers } from '../../../src/daemon/follow/timers.ts'
+import { Timers } from '../../../src/daemon/follow/indexing.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
@@ -18,20 +18,20 @@ let folder: string
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'cursordex-full-'))))
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const told = { pid: process.pid, url: 'http://127.0.0.1:1', startedAt: '2026-01-01T00:00:00.000Z', version: '1' }
+const content = { pid: process.pid, url: 'http://127.0.0.1:1', startedAt: '2026-01-01T00:00:00.000Z', version: '1' }
 
 test.runIf(existsSync('/dev/full'))(
-  'a daemon that has no room for its daemon.json starts all the same, and tells once there is',
+  'a daemon without space for its daemon.json starts, and writes the file when there is space',
   async () => {
-    // Of one that was killed.
+    // The file of a killed daemon.
     writeFileSync(join(folder, 'daemon.json'), '{"pid":1}')
     symlinkSync('/dev/full', join(folder, `daemon.json.${process.pid}.new`))
     const lock = takeLock(folder)
-    const place = new DataFolderMonitor(folder, lock, told)
+    const place = new DataFolderMonitor(folder, lock, content)
     expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([])
     const read = (): object => JSON.parse(readFileSync(join(folder, 'daemon.json'), 'utf8')) as object
-    const isTold = (): boolean => JSON.stringify({ ...read(), folder: undefined }) === JSON.stringify(told)
-    await waitUntil('daemon.json to be written anew', isTold)
+    const isWritten = (): boolean => JSON.stringify({ ...read(), folder: undefined }) === JSON.stringify(content)
+    await waitUntil('daemon.json to be written', isWritten)
     place.leave()
     lock.release()
   },
@@ -39,7 +39,7 @@ test.runIf(existsSync('/dev/full'))(
 
 const codes = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT']
 
-test.each(codes)('a mirror that has no room (%s) is told as a full disk, with what to do', async (code) => {
+test.each(codes)('a mirror without space (%s) is reported as a full disk, with a remedy', async (code) => {
   const thread = Object.assign(new EventEmitter(), { postMessage: () => undefined }) as unknown as Worker
   const setup = { mirrorPath: join(folder, 'mirror.db'), userDirs: [], homes: [], disabledKinds: [] }
   const { opened } = threadWriter(thread, setup, () => undefined)
@@ -51,21 +51,20 @@ test.each(codes)('a mirror that has no room (%s) is told as a full disk, with wh
   })
 })
 
-const missed =
-  'a disk that stays full had each pass over what Cursor writes told in the log, and tried again for itself'
+const missed = 'while a disk stayed full, each pass over new messages was logged and planned its own retry'
 test.each([
   [missed, 0],
-  ['so had each pass beside the indexing of what was read before the disk was full', 5],
+  ['the same happened during the indexing of earlier messages', 5],
 ])('%s', async (_symptom, backlog) => {
   const lines: string[] = []
   const log = { error: (_: unknown, text: string) => lines.push(text), debug: () => undefined, info: () => undefined }
-  const kept = { damage: 'none', news: [], notices: [], backlog, termsCheckedAtMs: null }
+  const checked = { damage: 'none', news: [], notices: [], backlog, termsCheckedAtMs: null }
   const thread: Worker = Object.assign(new EventEmitter(), {
     postMessage({ kind }: { kind?: string }) {
       const full = { kind: 'failed', code: 'SQLITE_FULL', message: '', hint: null, damage: 'none' }
       const answers = new Map<unknown, unknown>([
         [undefined, { kind: 'open' }],
-        ['upkeep', { kind: 'done', outcome: kept }],
+        ['upkeep', { kind: 'done', outcome: checked }],
       ])
       if (kind === 'stop') thread.emit('exit')
       else setImmediate(() => thread.emit('message', answers.get(kind) ?? full))

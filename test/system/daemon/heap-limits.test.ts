@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { afterAll, expect, test } from 'vitest'
 import { Compiled } from '../../helpers/compiled.ts'
 
-/** Compiled, for what it sets holds for the whole process: it is tried in one of its own. */
-const limits = await Compiled.module('daemon/heap-limits')
+/** The compiled program, because the limits affect a whole process, so the test needs a separate one. */
+const limits = await Compiled.module('engine/heap-limits')
 afterAll(() => limits.remove())
 
-/** Makes garbage of which some lives on for a while; V8 answers with more room for what is young. */
+/** Creates garbage, some of which lives for a while. V8 then enlarges the young generation. */
 const LITTER = `
   const kept = []
   for (let made = 0; made < 3_000_000; made += 1) kept[made % 50_000] = { made, more: [made] }
@@ -19,7 +19,7 @@ const THREAD = `
   parentPort.postMessage(young)
 `
 
-/** Megabytes for what is young, in a thread and then in the main thread, both after much garbage. */
+/** The size of the young generation in megabytes after much garbage, in a thread and then in the main thread. */
 function youngSpaces(isLimited: boolean): { readonly thread: number; readonly main: number } {
   const script = `
     import { once } from 'node:events'
@@ -38,19 +38,19 @@ function youngSpaces(isLimited: boolean): { readonly thread: number; readonly ma
   return JSON.parse(printed) as { thread: number; main: number }
 }
 
-test('much garbage leaves little room for what is young behind, in the ingest thread and beside it', () => {
+test('after much garbage the young generation is small, in the writer’s thread and in the main thread', () => {
   const { thread, main } = youngSpaces(true)
   expect(thread).toBeLessThanOrEqual(8)
   expect(main).toBeLessThanOrEqual(8)
 })
 
-test('without the limits the same garbage takes more: V8 still does what they are there for', () => {
+test('without the limits the same garbage takes more memory: V8 still needs them', () => {
   const { thread, main } = youngSpaces(false)
   expect(thread).toBeGreaterThan(8)
   expect(main).toBeGreaterThan(8)
 })
 
-/** Reads much, comes to rest, and rests: the room for what is young at each of them, in megabytes. */
+/** Reads much, then rests. Reports the size of the young generation during both, in megabytes. */
 const READS_AND_RESTS = `
   import { once } from 'node:events'
   import { setTimeout as sleep } from 'node:timers/promises'
@@ -71,7 +71,7 @@ const READS_AND_RESTS = `
   parentPort.postMessage({ atWork, atRest: room() })
 `
 
-test('a thread that reads much takes more room for what is young, and gives it back when it rests', () => {
+test('a thread that reads much has a larger young generation, and shrinks it at rest', () => {
   const script = `
     import { once } from 'node:events'
     import { Worker } from 'node:worker_threads'
@@ -91,7 +91,7 @@ test('a thread that reads much takes more room for what is young, and gives it b
   expect(atRest).toBeLessThanOrEqual(8)
 })
 
-test('a thread that comes to rest keeps no garbage', () => {
+test('a thread at rest keeps no garbage', () => {
   const script = `
     import { collectGarbage } from '${limits.url}'
     let litter = Array.from({ length: 300_000 }, (_, made) => ({ made, more: [made] }))

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { requireScopes } from '../../../src/daemon/lifecycle/job-scopes.ts'
+import { requireScopes } from '../../../src/daemon/lifecycle/startup-checks.ts'
 import { loadSettings } from '../../../src/settings.ts'
 import { Workplace } from '../../helpers/spawn-cursordex.ts'
 
@@ -57,7 +57,7 @@ test.each([null, 'project:shop', { project: 'shop', from: '7d' }, { role: ['user
   },
 )
 
-test('a daemon with a job that could never run does not start, and says which, with exit code 2', async () => {
+test('a daemon with a job that can never run does not start, and names the job, with exit code 2', async () => {
   const config = configOf({ projekt: 'shop' })
   const ended = await place.run(['serve', '--config', config])
   expect([ended.exitCode, ended.stdout]).toEqual([2, ''])

@@ -6,7 +6,7 @@ import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause, waitUntil } from '../../helpers/wait-until.ts'
 
-/** What no nudge finds, others find ten seconds after a change, and later. */
+/** Less than ten seconds: deeper passes find everything later, and these tests are about the nudge. */
 const BY_NUDGE_MS = 9000
 
 let place: Workplace
@@ -22,7 +22,7 @@ interface Found {
 
 const search = (url: string, q: string): Promise<Found> => getJson<Found>(url, `/api/search?q=${encodeURIComponent(q)}`)
 
-/** Adds a message at the end of a live chat, as Cursor does: its row, then the chat's. */
+/** Adds a message at the end of a chat as Cursor does: first its row, then the chat's row. */
 function say(store: Store, ids: string[], id: string, text: string): void {
   ids.push(id)
   store.db.transaction(() => {
@@ -31,7 +31,7 @@ function say(store: Store, ids: string[], id: string, text: string): void {
   })()
 }
 
-test('what another process commits is found over HTTP and by the command', async () => {
+test('messages that another process commits are found over HTTP and by the command', async () => {
   const store = place.cursor.global()
   fillStore(store, { chats: 5, messagesPerChat: 10 })
   const { url } = await place.serve()
@@ -47,7 +47,7 @@ test('what another process commits is found over HTTP and by the command', async
   expect((JSON.parse(stdout) as Found).items.map(({ message }) => message.id)).toEqual(['first'])
 })
 
-test('of thirty messages none is lost, and each is found by the look that its commit brings about', async () => {
+test('of thirty messages none is lost, and each is found by the pass that its commit causes', async () => {
   const store = place.cursor.global()
   fillStore(store, { chats: 20, messagesPerChat: 20 })
   const { url } = await place.serve()
@@ -67,7 +67,7 @@ test('of thirty messages none is lost, and each is found by the look that its co
   expect((await untilReady(url)).counts).toMatchObject({ chats: 21, messages: 430 })
 })
 
-test('searches, lists and health answer while a first pass runs, and a new message is let in', async () => {
+test('searches, lists and health answer during a first pass, and a new message is read', async () => {
   const store = place.cursor.global()
   fillStore(store, { chats: 100, messagesPerChat: 50, textLength: 4000 })
   const { url } = await place.serve()
@@ -91,22 +91,22 @@ test('searches, lists and health answer while a first pass runs, and a new messa
   const slowest = Object.entries(times).map(([path, taken]) => `${path} ${Math.round(Math.max(...taken))} ms`)
   console.log(`during a first pass, ${states.length} rounds: ${slowest.join(', ')}`)
   expect(states.filter((state) => state === 'indexing').length).toBeGreaterThan(2)
-  // How fast is printed, and for the bench to say; here nobody waits for the pass to end.
+  // The time is only printed, because the bench measures it. The answers must come before the pass ends.
   for (const taken of Object.values(times)) expect(Math.max(...taken)).toBeLessThan(5000)
   await waitUntil('what was said during the pass', async () => (await search(url, 'quince')).total === 1)
   expect((await untilReady(url)).counts).toMatchObject({ messages: 5001 })
 })
 
-test('the progress of a first pass is told while it runs, and is null when it is over', async () => {
+test('the progress of a first pass is shown while it runs, and is null afterwards', async () => {
   fillStore(place.cursor.global(), { chats: 400, messagesPerChat: 50, textLength: 1000 })
   const { url } = await place.serve()
   const progress = await waitUntil('progress', async () => (await getStatus(url)).progress, { everyMs: 10 })
-  // The newest 24 chats, of 51 rows each, are read before it is known how many rows there are.
+  // The newest 24 chats, with 51 rows each, are read before the total is known.
   expect(progress).toMatchObject({ total: 376 * 51 })
   expect(await untilReady(url)).toMatchObject({ progress: null })
 })
 
-test('the events tell the message and the chat of what was committed', async () => {
+test('events name the message and the chat of a commit', async () => {
   const store = place.cursor.global()
   fillStore(store, { chats: 1, messagesPerChat: 2 })
   const { url } = await place.serve()
@@ -129,7 +129,7 @@ test('the events tell the message and the chat of what was committed', async () 
   expect(text).not.toContain('medlar')
 })
 
-/** Processes that this one started. */
+/** Child processes of this process. */
 function childrenOf(pid: number): number[] {
   const tasks = readdirSync(`/proc/${pid}/task`)
   const lists = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))

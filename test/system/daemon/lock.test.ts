@@ -10,10 +10,10 @@ import { Compiled } from '../../helpers/compiled.ts'
 
 const newFolder = (): string => mkdtempSync(join(homedir(), 'lock-'))
 
-const compiled = await Compiled.module('daemon/lock')
+const compiled = await Compiled.module('engine/lock')
 afterAll(() => compiled.remove())
 
-/** Another process that takes the lock and lives until it is killed. */
+/** Another process that takes the lock and runs until it is killed. */
 async function otherOwner(folder: string) {
   const script = `
     const { takeLock } = await import(${JSON.stringify(compiled.url)})
@@ -26,32 +26,32 @@ async function otherOwner(folder: string) {
   return child
 }
 
-function troubleOf(act: () => unknown): UserError {
+function errorOf(act: () => unknown): UserError {
   try {
     act()
   } catch (error) {
     if (error instanceof UserError) return error
     throw error
   }
-  throw new Error('there was no trouble')
+  throw new Error('there was no error')
 }
 
-test('a folder whose lock another process holds is refused with exit code 3, after the wait that was asked for', async () => {
+test('a folder that another process has locked is refused with exit code 3, after the requested wait', async () => {
   const folder = newFolder()
   const owner = await otherOwner(folder)
   try {
     const startedAt = performance.now()
-    expect(troubleOf(() => takeLock(folder))).toMatchObject({ code: 'already-running', exitCode: 3 })
+    expect(errorOf(() => takeLock(folder))).toMatchObject({ code: 'already-running', exitCode: 3 })
     expect(performance.now() - startedAt).toBeLessThan(2000)
     const waitedFrom = performance.now()
-    expect(troubleOf(() => takeLock(folder, 3000)).message).toContain(folder)
+    expect(errorOf(() => takeLock(folder, 3000)).message).toContain(folder)
     expect(performance.now() - waitedFrom).toBeGreaterThan(2500)
   } finally {
     owner.kill('SIGKILL')
   }
 })
 
-test('the lock of a process that was killed is free at once', async () => {
+test('the lock of a killed process is free at once', async () => {
   const folder = newFolder()
   const owner = await otherOwner(folder)
   owner.kill('SIGKILL')
@@ -72,7 +72,7 @@ test('a lock that was released can be taken again, and two folders do not share 
   second.release()
 })
 
-test.runIf(process.platform !== 'win32')('the lock file is the user’s alone', () => {
+test.runIf(process.platform !== 'win32')('only the user can access the lock file', () => {
   const folder = newFolder()
   const lock = takeLock(folder)
   expect(statSync(join(folder, 'daemon.lock')).mode & 0o777).toBe(0o600)

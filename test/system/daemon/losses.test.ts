@@ -26,8 +26,8 @@ const sync = (url: string, full = false): Promise<{ gone: number }> =>
   getJson(url, '/api/sync', { ...post, body: JSON.stringify({ full }) })
 const losses = (url: string): Promise<Losses> => getJson<Losses>(url, '/api/losses?limit=200')
 
-/** What `/api/events` tells of losses from now on. */
-async function listen(url: string): Promise<{ told(): Record<string, unknown>[]; stop(): Promise<void> }> {
+/** The loss events of `/api/events` from now on. */
+async function listen(url: string): Promise<{ received(): Record<string, unknown>[]; stop(): Promise<void> }> {
   const abort = new AbortController()
   const response = await fetch(`${url}/api/events`, { signal: abort.signal })
   let text = ''
@@ -36,7 +36,7 @@ async function listen(url: string): Promise<{ told(): Record<string, unknown>[];
   })().catch(() => undefined)
   await waitUntil('the first event', () => text.includes('event: status'))
   return {
-    told: () =>
+    received: () =>
       [...text.matchAll(/event: loss\ndata: (.*)\n/g)].map(
         ([, json]) => JSON.parse(json ?? 'null') as Record<string, unknown>,
       ),
@@ -47,7 +47,7 @@ async function listen(url: string): Promise<{ told(): Record<string, unknown>[];
   }
 }
 
-test('what is dropped is told as an event, in the ledger and by the status', async () => {
+test('a loss is reported as an event, in the list of losses and in the status', async () => {
   fillStore(store, { chats: 3, messagesPerChat: 5 })
   const { url } = await place.serve()
   expect(await untilReady(url)).toMatchObject({ losses: { messages: 0, chats: 0, lastAt: null } })
@@ -55,8 +55,8 @@ test('what is dropped is told as an event, in the ledger and by the status', asy
   store.delete('bubbleId:chat-1:m1-2')
   store.db.exec(`delete from cursorDiskKV where key = 'composerData:chat-2' or key like 'bubbleId:chat-2:%'`)
   await sync(url)
-  await waitUntil('both events', () => events.told().length === 2)
-  expect(events.told()).toEqual(
+  await waitUntil('both events', () => events.received().length === 2)
+  expect(events.received()).toEqual(
     expect.arrayContaining([
       { kind: 'message', chatId: 'chat-1', messageId: 'm1-2' },
       { kind: 'chat', chatId: 'chat-2', messageId: null },
@@ -72,18 +72,18 @@ test('what is dropped is told as an event, in the ledger and by the status', asy
   expect((await place.run(['status'])).stdout).toMatch(/^lost {7}1 chat and 1 message in Cursor, kept here; the last /m)
 })
 
-test('of very many losses the first hundred are told one by one, and the rest as a number', async () => {
+test('of very many losses the first hundred are reported one by one, and the others as a number', async () => {
   fillStore(store, { chats: 1, messagesPerChat: 250 })
   const { url } = await place.serve()
   await untilReady(url)
   const events = await listen(url)
   store.db.exec(`delete from cursorDiskKV where key like 'bubbleId:%'`)
   expect(await sync(url, true)).toMatchObject({ gone: 250 })
-  await waitUntil('the number', () => events.told().some(({ kind }) => kind === 'more'))
+  await waitUntil('the number', () => events.received().some(({ kind }) => kind === 'more'))
   await events.stop()
-  const ones = events.told().filter(({ kind }) => kind === 'message')
+  const ones = events.received().filter(({ kind }) => kind === 'message')
   expect(ones).toHaveLength(100)
-  expect(events.told().at(-1)).toEqual({ kind: 'more', chatId: null, messageId: null, count: 150 })
+  expect(events.received().at(-1)).toEqual({ kind: 'more', chatId: null, messageId: null, count: 150 })
 })
 
 const dropMost = (): void => {
@@ -113,7 +113,7 @@ async function expectPending(url: string): Promise<void> {
   expect(await losses(url)).toMatchObject({ total: 0 })
 }
 
-test('when very much vanishes the daemon is degraded and says why, new messages are found, and a full sync confirms', async () => {
+test('after a mass loss the daemon is degraded and says why, new messages are found, and a full sync confirms the loss', async () => {
   const url = await servePending()
   const events = await listen(url)
   store.message('new', 'n1', { type: 1, text: 'the persimmon harvest' })
@@ -123,16 +123,16 @@ test('when very much vanishes the daemon is degraded and says why, new messages 
     return total === 1
   })
   await expectPending(url)
-  expect(events.told()).toEqual([])
+  expect(events.received()).toEqual([])
   expect(await sync(url, true)).toMatchObject({ gone: 190 })
   expect(await untilReady(url)).toMatchObject({ reasons: [], losses: { messages: 0, chats: 10 } })
-  await waitUntil('the events', () => events.told().length === 10)
+  await waitUntil('the events', () => events.received().length === 10)
   await events.stop()
   expect((await losses(url)).items.map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => 'chat'))
   expect(await sync(url, true)).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })
 
-test('a store that is put back meanwhile lost nothing, and the daemon is well again', async () => {
+test('if the store is put back meanwhile, nothing is lost and the daemon is ready again', async () => {
   fillStore(store, { chats: 20, messagesPerChat: 19 })
   store.db.pragma('wal_checkpoint(truncate)')
   const kept = join(place.cursor.root, 'kept')
@@ -149,13 +149,13 @@ test('a store that is put back meanwhile lost nothing, and the daemon is well ag
   expect(await losses(url)).toMatchObject({ total: 0 })
 })
 
-test('what is pending is still pending after a restart, and settled by the daemon itself when its minute is over', async () => {
+test('a pending loss is still pending after a restart, and the daemon confirms it after its minute', async () => {
   await servePending()
   await stopAll()
   const second = await place.serve()
   await expectPending(second.url)
   await stopAll()
-  // As if the minute had passed.
+  // As if a minute had passed.
   const mirror = new Database(join(place.dataDir, 'mirror.db'))
   mirror.exec('update source_rows set missed_at = missed_at - 60000 where missed_at is not null')
   mirror.close()

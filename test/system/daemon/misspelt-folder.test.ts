@@ -21,13 +21,13 @@ async function look(userDir: string): Promise<string[]> {
   return foldersOf(JSON.parse(stdout) as Status)
 }
 
-test('a folder that was misspelt once is not told as missing ever after', async () => {
+test('a folder that was misspelt once is not reported as missing for ever', async () => {
   const misspelt = join(place.root, 'Cursr', 'User')
   expect(await look(misspelt)).toEqual([`missing ${misspelt}`])
   expect(await look(place.cursor.userDir)).toEqual([`ok ${place.cursor.userDir}`])
 })
 
-test('a folder that was read is told of, wherever is looked now', async () => {
+test('a folder that was read is still reported, even if the settings name another one now', async () => {
   await look(place.cursor.userDir)
   const other = join(place.root, 'User')
   expect(await look(other)).toEqual([`ok ${place.cursor.userDir}`, `missing ${other}`])

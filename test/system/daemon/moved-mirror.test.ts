@@ -52,7 +52,7 @@ function replaceBy(write: (path: string) => void): void {
 interface Way {
   readonly name: string
   readonly act: () => void
-  /** Whether what Cursor lost can still be read somewhere. */
+  /** True if messages that Cursor deleted can still be read somewhere. */
   readonly keepsLost: boolean
 }
 
@@ -71,7 +71,7 @@ const ways: readonly Way[] = [
 ]
 
 test.runIf(process.platform !== 'win32').each(ways)(
-  'a daemon whose mirror was $name makes it anew, where it wrote and searched in what nobody finds',
+  'a daemon whose mirror was $name continued with a file that nobody finds; now it rebuilds the mirror',
   async ({ act, keepsLost }) => {
     copyFileSync(mirror(), join(place.root, 'copy.db'))
     const { daemon, url } = await place.serve()
@@ -92,7 +92,7 @@ test.runIf(process.platform !== 'win32').each(ways)(
 )
 
 test.runIf(process.platform !== 'win32')(
-  'a mirror that was moved away while it was written is whole there',
+  'a mirror that was moved while it was written is complete at its new place',
   async () => {
     const { daemon, url } = await place.serve()
     await untilReady(url)
@@ -108,29 +108,29 @@ test.runIf(process.platform !== 'win32')(
   },
 )
 
-/** What a look says of a mirror that is open, and to which something happens. */
-function lookAfter(act: (kept: MirrorMaintenance) => void): Damage {
-  const kept = new MirrorMaintenance(mirror(), Date.now)
+/** The result of a `look` at an open mirror after something happened to its file. */
+function lookAfter(act: (maintenance: MirrorMaintenance) => void): Damage {
+  const maintenance = new MirrorMaintenance(mirror(), Date.now)
   try {
-    expect(kept.db.open).toBe(true)
-    act(kept)
-    const { value } = kept.keep({ task: 'look', suspected: 'none' }).next()
+    expect(maintenance.db.open).toBe(true)
+    act(maintenance)
+    const { value } = maintenance.run({ task: 'look', suspected: 'none' }).next()
     return value?.damage ?? 'none'
   } finally {
-    kept.close()
+    maintenance.close()
   }
 }
 
-const happenings: readonly (readonly [name: string, act: (kept: MirrorMaintenance) => void, Damage])[] = [
+const events: readonly (readonly [name: string, act: (maintenance: MirrorMaintenance) => void, Damage])[] = [
   ['nothing', () => undefined, 'none'],
-  ['its being written anew after a purge', ({ db }) => compact(db), 'none'],
-  ['its being closed and opened', (kept) => (kept.close(), kept.db), 'none'],
-  ['its being emptied', () => truncateSync(mirror()), 'rows'],
-  ['its being replaced by an empty file', () => replaceBy((path) => writeFileSync(path, '')), 'rows'],
+  ['a compaction after a purge', ({ db }) => compact(db), 'none'],
+  ['closing and opening', (maintenance) => (maintenance.close(), maintenance.db), 'none'],
+  ['truncation', () => truncateSync(mirror()), 'rows'],
+  ['replacement by an empty file', () => replaceBy((path) => writeFileSync(path, '')), 'rows'],
 ]
 
-test.runIf(process.platform !== 'win32').each(happenings)(
-  'a mirror to which %s happened is told from one that others put away',
+test.runIf(process.platform !== 'win32').each(events)(
+  'after %s, a look reports correctly whether the mirror is in place',
   (_, act, damage) => {
     expect(lookAfter(act)).toBe(damage)
   },

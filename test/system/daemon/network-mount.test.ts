@@ -9,7 +9,7 @@ import { getJson, untilReady, untilState, Workplace } from '../../helpers/spawn-
 import { pause, waitUntil } from '../../helpers/wait-until.ts'
 
 test.runIf(process.platform === 'linux')(
-  'a daemon that takes this disk for a network mount reads a copy, removes it, and waits with the next one',
+  'a daemon that treats this disk as a network mount reads a copy, removes it, and waits before the next one',
   async () => {
     const build = new FaultyBuild({
       file: 'indexer/open-safely/checked-copy.ts',

@@ -20,21 +20,21 @@ interface Found {
   readonly total: number
 }
 
-test('the one line on stdout tells the real port, and nothing else ever stands there', async () => {
+test('stdout has one line with the real port and nothing else', async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
   const { daemon, url } = await place.serve()
   expect(new URL(url).hostname).toBe('127.0.0.1')
   expect(Number(new URL(url).port)).toBeGreaterThan(0)
   expect(await getJson(url, '/api/health')).toMatchObject({ status: 'ok' })
-  // The bundle left out a check of which nobody took the outcome.
+  // The bundler removed a check whose result was not used.
   expect((await fetch(`${url}/api/chats/%zz`)).status).toBe(400)
   await untilReady(url)
   expect((await daemon.stop()).stdout).toBe(`cursordex listening on ${url}\n`)
 })
 
-test('after a stop amid searches the mirror lay there in two files', async () => {
+test('after a stop during searches the mirror was left in two files', async () => {
   fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
-  // By chance: of three stops one.
+  // It happened in one of three stops.
   for (let round = 0; round < 5; round += 1) {
     const { daemon, url } = await place.serve()
     await untilReady(url)
@@ -46,7 +46,7 @@ test('after a stop amid searches the mirror lay there in two files', async () =>
   }
 })
 
-test('logs are JSON lines where stderr is no terminal', async () => {
+test('logs are JSON lines if stderr is not a terminal', async () => {
   const { daemon } = await place.serve()
   const { stderr } = await daemon.stop()
   const lines = stderr.trimEnd().split('\n')
@@ -54,7 +54,7 @@ test('logs are JSON lines where stderr is no terminal', async () => {
 })
 
 describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
-  test('stops within two seconds with exit code 0, and takes daemon.json away', async () => {
+  test('stops within two seconds with exit code 0, and removes daemon.json', async () => {
     fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
     const { daemon, url } = await place.serve()
     await untilReady(url)
@@ -67,7 +67,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
     expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
   })
 
-  test('stops as fast in the middle of a first pass', async () => {
+  test('stops as fast during a first pass', async () => {
     fillStore(place.cursor.global(), { chats: 100, messagesPerChat: 50, textLength: 1000 })
     const { daemon, url } = await place.serve()
     const { state, counts } = await waitUntil('some messages', async () => {
@@ -88,12 +88,12 @@ test.each([
   ['SIGTERM', ['serve']],
   ['SIGTERM', []],
 ] as const)(
-  'told to stop by %s while it loads, with %j and options, it ends well and leaves no daemon.json',
+  'a %s during loading, with %j and options, ends the daemon cleanly and leaves no daemon.json',
   async (signal, words) => {
     const flags = [`--data-dir=${place.dataDir}`, `--cursor-user-dir=${place.cursor.userDir}`, '--port=0']
     const program = [
       `process.argv = ${JSON.stringify([process.execPath, cursordexBin, ...words, ...flags])}`,
-      // Resolved once the entry was run, which goes on to load the rest.
+      // Resolves after the entry module ran, which then loads the rest.
       `await import(${JSON.stringify(pathToFileURL(cursordexBin).href)})`,
       `process.kill(process.pid, '${signal}')`,
     ]
@@ -105,7 +105,7 @@ test.each([
   },
 )
 
-test('a signal in the first moments of the start stops it too, and leaves no daemon.json', async () => {
+test('a signal at the very start stops it too, and leaves no daemon.json', async () => {
   const daemon = place.start()
   await waitUntil('the lock', () => existsSync(join(place.dataDir, 'daemon.lock')), { everyMs: 1 })
   const { exitCode, tookMs } = await daemon.stop('SIGTERM')
@@ -114,25 +114,25 @@ test('a signal in the first moments of the start stops it too, and leaves no dae
   expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
 })
 
-test('a second daemon on the folder ends with exit code 3 and a sentence, and the first goes on', async () => {
+test('a second daemon on the folder ends with exit code 3 and a sentence, and the first continues', async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
   const { url } = await place.serve()
   await untilReady(url)
-  const told = place.readDaemonFile()
+  const content = place.readDaemonFile()
   const second = await place.run(['serve'])
   expect(second).toMatchObject({ exitCode: 3, stdout: '' })
-  expect(second.stderr).toMatch(/^Another cursordex owns the data folder .*\.\n.*--data-dir\.\n$/)
-  expect(place.readDaemonFile()).toEqual(told)
+  expect(second.stderr).toMatch(/^Another cursordex uses the data folder .*\.\n.*--data-dir\.\n$/)
+  expect(place.readDaemonFile()).toEqual(content)
   expect(await getJson<Found>(url, `/api/search?q=${wordOf(0, 1)}`)).toMatchObject({ total: 1 })
 })
 
-test('after a kill -9 in the middle of a pass a new daemon starts at once and ends with every message', async () => {
+test('after a kill -9 during a pass a new daemon starts at once and reads every message', async () => {
   fillStore(place.cursor.global(), { chats: 40, messagesPerChat: 50, textLength: 1000 })
   const first = await place.serve()
   await waitUntil('some messages', async () => ((await getStatus(first.url)).counts['messages'] ?? 0) > 0)
   await first.daemon.stop('SIGKILL')
   expect(place.readDaemonFile()).toMatchObject({ pid: first.daemon.pid })
-  // It waits for nobody, as it would half a minute for a command that reads.
+  // It does not wait. For a reading command it would wait half a minute.
   const startedAt = performance.now()
   const second = await place.serve()
   expect(performance.now() - startedAt).toBeLessThan(5000)
@@ -140,7 +140,7 @@ test('after a kill -9 in the middle of a pass a new daemon starts at once and en
   expect((await untilReady(second.url)).counts).toMatchObject({ chats: 40, messages: 2000 })
 })
 
-test('a port that is taken is one sentence with its remedy, exit code 1, and the folder is free again', async () => {
+test('if the port is taken, there is a sentence with a remedy, exit code 1, and the folder is unlocked', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -154,7 +154,7 @@ test('a port that is taken is one sentence with its remedy, exit code 1, and the
   await place.serve()
 })
 
-test('a host that this machine does not have is a sentence, exit code 1', async () => {
+test('for a host that this machine does not have there is a sentence, exit code 1', async () => {
   const ended = await place.run(['serve'], { flags: ['--host', '203.0.113.77'] })
   expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
   expect(ended.stderr).toMatch(/^This machine has no address 203\.0\.113\.77\.\n.*--host\.\n$/)
@@ -174,7 +174,7 @@ test.each(wrongUsage)('%j is wrong usage: exit code 2, and no data folder is mad
   expect(existsSync(place.dataDir)).toBe(false)
 })
 
-test('a config file with an unknown key is exit code 2, and names the key', async () => {
+test('for a config file with an unknown key the exit code is 2, and the key is named', async () => {
   const config = join(place.root, 'config.json')
   writeFileSync(config, '{ "http": { "prot": 1 } }')
   const ended = await place.run(['serve'], { flags: ['--config', config] })
@@ -196,7 +196,7 @@ test.each([['serve'], ['chats']])(
   },
 )
 
-test('with no Cursor a command that finds nothing says where it looked', async () => {
+test('without Cursor a command that finds nothing says where it looked', async () => {
   const nowhere = join(place.dataDir, 'nowhere')
   const { exitCode, stdout, stderr } = await place.run(
     ['chats', '--cursor-user-dir', nowhere, '--cursor-home', nowhere],
@@ -209,7 +209,7 @@ test('with no Cursor a command that finds nothing says where it looked', async (
   expect(stderr).toContain(`No Cursor found: looked in ${nowhere}`)
 })
 
-test('with no Cursor it starts, says where it looked, and finds Cursor within seconds of its appearing', async () => {
+test('without Cursor the daemon starts, says where it looked, and finds Cursor seconds after it appears', async () => {
   const { daemon, url } = await place.serve()
   await waitUntil('the sentence', () => daemon.stderr.includes('No Cursor found'))
   expect(daemon.stderr).toContain(place.cursor.userDir)
@@ -222,7 +222,7 @@ test('with no Cursor it starts, says where it looked, and finds Cursor within se
       const { items } = await getJson<{ items: { project: { name: string } | null }[] }>(url, '/api/chats')
       return items.find(({ project }) => project !== null)
     },
-    // All places are looked at anew once a minute at most.
+    // All places are checked again every minute.
     { withinMs: 30_000 },
   )
   expect(item).toMatchObject({ id: 'chat-0', project: { name: 'shop' } })

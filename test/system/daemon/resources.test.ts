@@ -16,13 +16,13 @@ interface Resources {
 const resourcesOf = async (url: string): Promise<Resources> =>
   (await getJson<{ resources: Resources }>(url, '/api/status')).resources
 
-/** Bytes that the process asked of files and sockets; NaN where the system does not tell. */
+/** The bytes that the process read from files and sockets. NaN if the system does not report it. */
 const askedOf = (pid: number): number =>
   process.platform === 'linux'
     ? Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? Number.NaN)
     : Number.NaN
 
-/** At rest nothing is left to be counted either. */
+/** Waits until the daemon is at rest and has counted all tokens. */
 const untilCounted = (url: string): Promise<unknown> =>
   waitUntil(
     'all tokens to be estimated',
@@ -37,7 +37,7 @@ function say(store: Store, id: string, word: string): void {
   })()
 }
 
-/** What the daemon reads of a store of so many chats for one new message. */
+/** How many bytes the daemon reads for one new message, in a store with this many chats. */
 async function bytesForOneMessage(chats: number): Promise<number> {
   const place = new Workplace()
   try {
@@ -52,7 +52,7 @@ async function bytesForOneMessage(chats: number): Promise<number> {
     await waitUntil('the message', isFound)
     await untilReady(url)
     const { bytesRead, rssBytes, textBytes, diskPerTextByte } = await resourcesOf(url)
-    // The texts of `fillStore`, and what JSON adds to each.
+    // The texts of `fillStore`, and the JSON around them.
     expect(textBytes / (chats * 20 * 6000)).toBeCloseTo(1, 1)
     console.log(
       `resources: ${chats * 20} messages, ${bytesRead - before} bytes read for a new one, ${Math.round(rssBytes / 1e6)} MB, ` +
@@ -74,9 +74,9 @@ test('a new message costs the same bytes in a store ten times as large', async (
   expect(large).toBeLessThan(20_000)
 })
 
-test('a store in which nothing happens is not read, and hardly anything else', async () => {
+test('a store that does not change is not read, and hardly anything else is', async () => {
   const QUIET_MS = 12_000
-  // Of the store alone a look at every value would be 6 MB.
+  // Reading every value of the store would be 6 MB.
   const ASKED_MAX = 200_000
   const place = new Workplace()
   try {
@@ -84,12 +84,12 @@ test('a store in which nothing happens is not read, and hardly anything else', a
     const { daemon, url } = await place.serve()
     await untilReady(url)
     await untilCounted(url)
-    // All keys are compared after a start, whenever the clock comes to a tenth minute: it need not be amid the rest below.
+    // After a start all keys are compared at the next full ten minutes. That must not happen during the measurement below.
     await getJson(url, '/api/sync', { method: 'POST' })
     await pause(1000)
     const before = await resourcesOf(url)
     let asked = Infinity
-    // Where others use the machine, what the first pass left to do may fall into the first span: its WAL goes home.
+    // On a busy machine the checkpoint of the first pass may fall into the first interval.
     for (let span = 0; span < 3 && asked >= ASKED_MAX; span += 1) {
       const askedBefore = askedOf(daemon.pid)
       await pause(QUIET_MS)
@@ -100,7 +100,7 @@ test('a store in which nothing happens is not read, and hardly anything else', a
       `idle for ${QUIET_MS / 1000} s: ${after.bytesRead - before.bytesRead} bytes of Cursor's read, ${asked} of anything`,
     )
     expect(after.bytesRead).toBe(before.bytesRead)
-    // Only Linux tells.
+    // Only Linux reports it.
     expect(asked >= ASKED_MAX).toBe(false)
     expect(before.bytesReadLastMinute).toBeGreaterThan(0)
   } finally {

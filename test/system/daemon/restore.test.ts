@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-/** Archives what Cursor holds, and takes it and the mirror away. */
+/** Archives all chats, then removes Cursor's store and the mirror. */
 async function archiveAndLose(chats = CHATS): Promise<void> {
   const store = place.cursor.global()
   fillStore(store, { chats, messagesPerChat: MESSAGES, textLength: 400 })
@@ -32,24 +32,24 @@ const post = (body: unknown): RequestInit => {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-/** Every event of a stream so far. */
-async function listen(url: string, signal: AbortSignal): Promise<{ readonly told: string[] }> {
-  const told: string[] = []
+/** All events of a stream so far. */
+async function listen(url: string, signal: AbortSignal): Promise<{ readonly received: string[] }> {
+  const received: string[] = []
   const { body } = await fetch(`${url}/api/events`, { signal })
   const read = async (): Promise<void> => {
     const decoder = new TextDecoder()
-    for await (const bytes of body ?? []) told.push(decoder.decode(bytes as Uint8Array, { stream: true }))
+    for await (const bytes of body ?? []) received.push(decoder.decode(bytes as Uint8Array, { stream: true }))
   }
   read().catch(() => undefined)
-  return { told }
+  return { received }
 }
 
-test('over HTTP it answers when all of it is found, tells how far it is, and lets new messages in meanwhile', async () => {
+test('over HTTP a restore answers when everything is searchable, reports progress, and lets new messages in meanwhile', async () => {
   await archiveAndLose()
   const { url } = await place.serve()
   await untilReady(url)
   const ending = new AbortController()
-  const { told } = await listen(url, ending.signal)
+  const { received } = await listen(url, ending.signal)
   const asked = getJson<ArchiveRestored>(url, '/api/archives/newest/restore', post({}))
   const store = place.cursor.global()
   store.chat('live', { fullConversationHeadersOnly: headers(['l1']) })
@@ -75,12 +75,12 @@ test('over HTTP it answers when all of it is found, tells how far it is, and let
     const { total: count } = await getJson<{ total: number }>(url, '/api/search?q=quince')
     return count === 1 ? true : null
   })
-  const text = told.join('')
+  const text = received.join('')
   expect(text).toMatch(/event: archive\ndata: {[^}]*"act":"restore"[^}]*"done":\d+/)
   expect(text).toMatch(new RegExp(`"state":"restored"[^}]*"added":${total}`))
   expect(text).not.toContain('event: loss')
   expect(await getJson(url, '/api/losses')).toMatchObject({ total: 0 })
-  // Nothing that is asked of Cursor afterwards takes it away again.
+  // Later passes over Cursor do not remove it again.
   const { added, gone } = await getJson<{ added: number; gone: number }>(url, '/api/sync', post({ full: true }))
   expect([added, gone]).toEqual([0, 0])
   expect(await getJson(url, '/api/status')).toMatchObject({ counts: { chats: CHATS + 1 }, archives: { atWork: null } })
@@ -105,8 +105,8 @@ test.each<[path: string, body: unknown, status: number, why: RegExp]>([
   expect([response.status, detail]).toEqual([status, expect.stringMatching(why)])
 })
 
-test('a daemon that is stopped amid a restore ends at once, and asked again brings the rest', async () => {
-  // So many that it cannot be over between two looks.
+test('a daemon that is stopped during a restore ends at once, and the next restore continues', async () => {
+  // Enough chats that the restore cannot end between two checks.
   const chats = 4 * CHATS
   await archiveAndLose(chats)
   const { daemon, url } = await place.serve()
@@ -131,7 +131,7 @@ test('a daemon that is stopped amid a restore ends at once, and asked again brin
   expect(again.stdout).toContain('0 chats and 0 messages came back')
 })
 
-test('where every object is gone, every chat is named', async () => {
+test('if all objects are missing, every chat is named', async () => {
   await archiveAndLose()
   const { url } = await place.serve()
   await untilReady(url)
@@ -141,7 +141,7 @@ test('where every object is gone, every chat is named', async () => {
   expect(restored.damaged).toHaveLength(CHATS)
 })
 
-test('where the source is switched off nothing is restored, and it says so', async () => {
+test('if the source is switched off, nothing is restored, and the error says so', async () => {
   const config = join(place.root, 'config.json')
   writeFileSync(config, '{"sources": {"archive": {"enabled": false}}}')
   const { url } = await place.serve(['--config', config])

@@ -6,11 +6,11 @@ import { requestOf } from '../../helpers/mirror-rows.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
-/** Compiled, for its children are programs of their own. */
+/** Compiled, because its child processes run the built program. */
 const compiled = await Compiled.module('engine/executor/search-pool')
 afterAll(() => compiled.remove())
 const canStop = process.platform !== 'win32'
-/** A deadline that a test waits for. A small question is answered within it, and a process started, on a busy machine too. */
+/** A deadline that a test waits for. Even on a busy machine a process starts and answers a small question within it. */
 const SHORT_MS = 3000
 
 type Pool = searchPool.SearchPool & { asking(): Promise<SearchAnswer> }
@@ -28,7 +28,7 @@ afterEach(async () => {
   mirror.dispose()
 })
 
-/** With a deadline that is not over before a process has started, though others use the machine. */
+/** With a deadline that is long enough for a process to start on a busy machine. */
 async function openPool(deadlineMs = 30_000): Promise<Pool> {
   const made = (await import(compiled.url)) as typeof searchPool
   const pool = new made.SearchPool(mirror.path)
@@ -39,7 +39,7 @@ async function openPool(deadlineMs = 30_000): Promise<Pool> {
 const all = { kind: 'search', request: requestOf('', { filters: { chat: ['one'] } }) } as const
 const askThrice = (pool: Pool) => [pool.asking(), pool.asking(), pool.asking()]
 
-test('at most two searches run at a time; the others wait and are answered', async () => {
+test('at most two searches run at a time, and the others wait and are answered', async () => {
   const pool = await openPool()
   const counts: number[] = []
   const answers = Array.from({ length: 7 }, async () => {
@@ -52,7 +52,7 @@ test('at most two searches run at a time; the others wait and are answered', asy
   expect(Math.max(...counts)).toBe(2)
 })
 
-test('while memory goes elsewhere one search runs at a time, and all are answered', async () => {
+test('while memory is shared one search runs at a time, and all are answered', async () => {
   const pool = await openPool()
   const asked = askThrice(pool)
   expect(pool.pids).toHaveLength(2)
@@ -65,23 +65,23 @@ test('while memory goes elsewhere one search runs at a time, and all are answere
   expect([more.map(({ total }) => total), pool.pids]).toEqual([[1, 1, 1], [pid]])
   const last = [pool.asking(), pool.asking()]
   expect(pool.pids).toHaveLength(1)
-  pool.haveMemory()
+  pool.reclaimMemory()
   expect(pool.pids).toHaveLength(2)
   expect(await Promise.all(last)).toHaveLength(2)
 })
 
-test('memory that two others share is had again once both have given it back', async () => {
+test('memory that two jobs share is available again when both have ended', async () => {
   const pool = await openPool()
   await Promise.all([pool.shareMemory(), pool.shareMemory()])
   const asked = askThrice(pool)
-  pool.haveMemory()
+  pool.reclaimMemory()
   expect(pool.pids).toHaveLength(1)
-  pool.haveMemory()
+  pool.reclaimMemory()
   expect(pool.pids).toHaveLength(2)
   expect(await Promise.all(asked)).toHaveLength(3)
 })
 
-test('after the mirror was another, the searches that had waited ran one at a time', async () => {
+test('after the mirror was replaced, waiting searches ran one at a time', async () => {
   const pool = await openPool()
   pool.shut()
   const asked = askThrice(pool)
@@ -91,7 +91,7 @@ test('after the mirror was another, the searches that had waited ran one at a ti
   expect(await Promise.all(asked)).toHaveLength(3)
 })
 
-test('a search that was asked as the mirror was let go was given to a process that had been killed', async () => {
+test('a search during the replacement of the mirror was given to a killed process', async () => {
   const pool = await openPool()
   await pool.asking()
   pool.shut()
@@ -99,7 +99,7 @@ test('a search that was asked as the mirror was let go was given to a process th
   expect((await pool.asking()).total).toBe(1)
 })
 
-test('of two processes at rest one has ended once there is room for another', async () => {
+test('of two idle processes one has ended when another job may start', async () => {
   const pool = await openPool()
   await Promise.all([pool.asking(), pool.asking()])
   const { pids } = pool
@@ -110,19 +110,22 @@ test('of two processes at rest one has ended once there is room for another', as
   expect(() => process.kill(ended ?? 0, 0)).toThrow('ESRCH')
 })
 
-test.runIf(canStop)('a search past its deadline is given up with the code "deadline", its process killed', async () => {
-  const pool = await openPool(SHORT_MS)
-  await pool.asking()
-  const [pid] = pool.pids
-  if (pid === undefined) throw new Error('no process searches')
-  process.kill(pid, 'SIGSTOP')
-  await expect(pool.asking()).rejects.toMatchObject({ name: 'UserError', code: 'deadline' })
-  await waitUntil('the process to be gone', () => !pool.pids.includes(pid))
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-  expect((await pool.asking()).total).toBe(1)
-})
+test.runIf(canStop)(
+  'a search past its deadline fails with the code "deadline", and its process is killed',
+  async () => {
+    const pool = await openPool(SHORT_MS)
+    await pool.asking()
+    const [pid] = pool.pids
+    if (pid === undefined) throw new Error('no process searches')
+    process.kill(pid, 'SIGSTOP')
+    await expect(pool.asking()).rejects.toMatchObject({ name: 'UserError', code: 'deadline' })
+    await waitUntil('the process to be gone', () => !pool.pids.includes(pid))
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    expect((await pool.asking()).total).toBe(1)
+  },
+)
 
-test('an answer that had come while the daemon stood still was given up', async () => {
+test('an answer that arrived while the daemon was blocked was lost', async () => {
   const pool = await openPool(SHORT_MS)
   await pool.asking()
   const answer = pool.asking()
@@ -131,7 +134,7 @@ test('an answer that had come while the daemon stood still was given up', async 
   expect((await answer).total).toBe(1)
 })
 
-test.runIf(canStop)('what waits behind two that hang is answered once they are given up', async () => {
+test.runIf(canStop)('searches behind two that hang are answered when those are killed', async () => {
   const pool = await openPool(SHORT_MS)
   await Promise.all([pool.asking(), pool.asking()])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
@@ -139,7 +142,7 @@ test.runIf(canStop)('what waits behind two that hang is answered once they are g
   expect(three.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
 })
 
-test.runIf(canStop)('a search whose process is killed fails by itself, and the pool goes on', async () => {
+test.runIf(canStop)('if its process is killed, only that search fails, and the pool continues', async () => {
   const pool = await openPool()
   await pool.asking()
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
@@ -149,13 +152,13 @@ test.runIf(canStop)('a search whose process is killed fails by itself, and the p
   expect((await pool.asking()).total).toBe(1)
 })
 
-test('of two hundred searches at once half were turned away', async () => {
+test('of two hundred searches at once half were refused', async () => {
   const pool = await openPool()
   const answers = await Promise.all(Array.from({ length: 200 }, () => pool.asking()))
   expect(answers.every(({ total }) => total === 1)).toBe(true)
 })
 
-test.runIf(canStop)('what waits longer than its deadline is told so, though not one row was looked at', async () => {
+test.runIf(canStop)('a search that waits longer than its deadline fails, even if it never started', async () => {
   const pool = await openPool(SHORT_MS)
   await Promise.all([pool.asking(), pool.asking()])
   for (const pid of pool.pids) process.kill(pid, 'SIGSTOP')
@@ -164,7 +167,7 @@ test.runIf(canStop)('what waits longer than its deadline is told so, though not 
   expect(new Set(codes)).toEqual(new Set(['deadline', 'answered']))
 })
 
-test('more than a thousand waiting searches are turned away', async () => {
+test('more than a thousand waiting searches are refused', async () => {
   const pool = await openPool()
   const waiting = Array.from({ length: 1002 }, () => pool.asking())
   await expect(pool.asking()).rejects.toMatchObject({ code: 'search-busy' })
@@ -172,7 +175,7 @@ test('more than a thousand waiting searches are turned away', async () => {
   expect(answers.every(({ total }) => total === 1)).toBe(true)
 })
 
-test('closing ends the processes, and fails what waits', async () => {
+test('closing ends the processes and rejects waiting searches', async () => {
   const pool = await openPool()
   const settled = Promise.allSettled(askThrice(pool))
   const { pids } = pool

@@ -20,11 +20,11 @@ interface Found {
   readonly warnings: readonly string[]
 }
 
-/** A word of letters that only this version of the answer holds. */
+/** A word that only this version of the answer contains. */
 const draftWord = (version: number): string =>
   `quillwort${Array.from(String(version), (digit) => 'abcdefghij'.charAt(Number(digit))).join('')}`
 
-/** As Cursor streams: the row is deleted and inserted under its key, and the chat's row with it. */
+/** Writes as Cursor does while it streams: it deletes and inserts the row under its key, and the chat's row too. */
 function stream(store: Store, text: string): void {
   store.db.transaction(() => {
     store.delete('bubbleId:live:answer')
@@ -33,7 +33,7 @@ function stream(store: Store, text: string): void {
   })()
 }
 
-test('a message that is streamed by 200 rewrites leaves one hit, its last text', async () => {
+test('after 200 rewrites of a streamed message there is one hit, with its last text', async () => {
   const store = place.cursor.global()
   fillStore(store, { chats: 20, messagesPerChat: 10 })
   const { url } = await place.serve()
@@ -62,7 +62,7 @@ test('a message that is streamed by 200 rewrites leaves one hit, its last text',
   expect(lookInside(place.dataDir)).toEqual({ rows: 1, isManySeen: true })
 })
 
-/** How many full-text rows hold any of it, and whether the daemon met versions on their way. */
+/** How many full-text rows contain any version, and whether the daemon saw intermediate versions. */
 function lookInside(dataDir: string): { readonly rows: number; readonly isManySeen: boolean } {
   const mirror = openReader(mirrorPath(dataDir))
   const count = (sql: string): number => mirror.prepare<[], number>(sql).pluck().get() ?? 0

@@ -28,7 +28,7 @@ const suggest = (q: string, limit = 10): Promise<SuggestAnswer> =>
 const find = (q: string, more = ''): Promise<SearchAnswer> =>
   daemon.get<SearchAnswer>(`/api/search?q=${encodeURIComponent(q)}${more}`)
 
-test('a running daemon suggests as one types', async () => {
+test('a running daemon suggests while the user types', async () => {
   await waitUntil('the words to be gathered', async () => (await suggest('p')).isComplete)
   expect((await suggest('postg')).items).toContainEqual({ kind: 'term', text: 'postgres', id: 'postgres', score: 0.85 })
   expect((await suggest('postgers')).items.map(({ text }) => text)).toEqual(['postgres'])
@@ -37,7 +37,7 @@ test('a running daemon suggests as one types', async () => {
   expect(new Set(chats.map(({ kind }) => kind))).toEqual(new Set(['chat']))
 })
 
-test('and mends what is misspelt in a search, unless it is told not to', async () => {
+test('a misspelt search is corrected, unless the request says not to', async () => {
   const mended = await find('marmelade')
   expect(mended).toMatchObject({ correctedQuery: 'marmalade', total: 1 })
   expect(mended.items[0]?.snippet).toContain('<mark>marmalade</mark>')
@@ -46,7 +46,7 @@ test('and mends what is misspelt in a search, unless it is told not to', async (
   expect(literal.suggestions).toEqual([{ text: 'marmalade', reason: 'spelling', count: 1 }])
 })
 
-test('a list that is too long or not one is refused', async () => {
+test('a list that is too long or invalid is refused', async () => {
   for (const limit of ['0', '21', 'many']) {
     const response = await fetch(`${daemon.url}/api/suggest?q=a&limit=${limit}`)
     expect(response.status).toBe(400)

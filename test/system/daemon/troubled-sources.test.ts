@@ -13,7 +13,7 @@ interface Places {
   readonly healthy: CursorHome
 }
 
-/** Each test has a Cursor that is troubled and one that is well, so that all can run at once. */
+/** Each test has one faulty Cursor and one good one, so that all tests can run at once. */
 async function withPlaces(act: (places: Places) => Promise<void>): Promise<void> {
   const places = { place: new Workplace(), healthy: new CursorHome() }
   try {
@@ -25,7 +25,7 @@ async function withPlaces(act: (places: Places) => Promise<void>): Promise<void>
   }
 }
 
-/** A daemon on both. */
+/** Starts a daemon on both. */
 const serveBoth = ({ place, healthy }: Places) => place.serve(['--cursor-user-dir', healthy.userDir])
 
 const stateOf = (status: Status, path: string): string | undefined =>
@@ -38,7 +38,7 @@ async function expectOthersGoOn(url: string): Promise<void> {
   })
 }
 
-describe.concurrent('a store that is no database', () => {
+describe.concurrent('a store that is not a database', () => {
   test('is corrupt, the daemon is degraded, and the other Cursor is read', () =>
     withPlaces(async ({ place, healthy }) => {
       mkdirSync(dirname(place.cursor.globalPath), { recursive: true })
@@ -50,7 +50,7 @@ describe.concurrent('a store that is no database', () => {
       await expectOthersGoOn(url)
     }))
 
-  test('is read as soon as a sound one takes its place', () =>
+  test('is read as soon as a valid one replaces it', () =>
     withPlaces(async ({ place }) => {
       mkdirSync(dirname(place.cursor.globalPath), { recursive: true })
       writeFileSync(place.cursor.globalPath, 'this is no database'.repeat(500))
@@ -61,7 +61,7 @@ describe.concurrent('a store that is no database', () => {
       expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { chats: 2 } })
     }))
 
-  test('that begins as a database does is corrupt too', () =>
+  test('that begins like a database is corrupt too', () =>
     withPlaces(async ({ place, healthy }) => {
       mkdirSync(dirname(place.cursor.globalPath), { recursive: true })
       writeFileSync(
@@ -75,7 +75,7 @@ describe.concurrent('a store that is no database', () => {
 })
 
 describe.runIf(isRoot).concurrent('a store that belongs to another user', () => {
-  test('is refused, degrades the daemon, and nothing is made beside it', () =>
+  test('is refused, the daemon is degraded, and no file is created beside it', () =>
     withPlaces(async ({ place, healthy }) => {
       fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
       const folder = dirname(place.cursor.globalPath)
@@ -89,7 +89,7 @@ describe.runIf(isRoot).concurrent('a store that belongs to another user', () => 
       expect(readdirSync(folder)).toEqual(names)
     }))
 
-  test('is read within seconds of being given back, without a restart', () =>
+  test('is read seconds after its owner is corrected, without a restart', () =>
     withPlaces(async ({ place }) => {
       const store = place.cursor.global()
       fillStore(store, { chats: 1, messagesPerChat: 2 })
@@ -102,9 +102,9 @@ describe.runIf(isRoot).concurrent('a store that belongs to another user', () => 
     }))
 })
 
-describe.concurrent('a path that cannot even be looked at', () => {
-  // For root, too: a link that leads to itself.
-  test('is unreadable, the daemon lives on, and the other Cursor is read', () =>
+describe.concurrent('a path that cannot even be inspected', () => {
+  // A link to itself, which also fails for root.
+  test('is unreadable, the daemon continues, and the other Cursor is read', () =>
     withPlaces(async ({ place, healthy }) => {
       mkdirSync(place.cursor.userDir, { recursive: true })
       symlinkSync('globalStorage', join(place.cursor.userDir, 'globalStorage'))
@@ -120,24 +120,26 @@ describe.concurrent('a path that cannot even be looked at', () => {
       expect(await untilReady(url)).toMatchObject({ reasons: [] })
     }))
 
-  test.skipIf(isRoot || process.platform === 'win32')('such as a folder without rights, read once it has them', () =>
-    withPlaces(async ({ place, healthy }) => {
-      fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
-      const folder = dirname(place.cursor.globalPath)
-      chmodSync(folder, 0o000)
-      const { url } = await serveBoth({ place, healthy })
-      try {
-        expect(stateOf(await untilState(url, 'degraded'), place.cursor.globalPath)).toBe('unreadable')
-        await expectOthersGoOn(url)
-      } finally {
-        chmodSync(folder, 0o700)
-      }
-      await untilReady(url)
-    }),
+  test.skipIf(isRoot || process.platform === 'win32')(
+    'such as a folder without permissions, is read when it has them',
+    () =>
+      withPlaces(async ({ place, healthy }) => {
+        fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
+        const folder = dirname(place.cursor.globalPath)
+        chmodSync(folder, 0o000)
+        const { url } = await serveBoth({ place, healthy })
+        try {
+          expect(stateOf(await untilState(url, 'degraded'), place.cursor.globalPath)).toBe('unreadable')
+          await expectOthersGoOn(url)
+        } finally {
+          chmodSync(folder, 0o700)
+        }
+        await untilReady(url)
+      }),
   )
 })
 
-test.concurrent('a store in a folder that may not be written is read, and nothing is made beside it', () =>
+test.concurrent('a store in a read-only folder is read, and no file is created beside it', () =>
   withPlaces(async ({ place }) => {
     const store = place.cursor.global()
     fillStore(store, { chats: 1, messagesPerChat: 2 })
@@ -157,7 +159,7 @@ test.concurrent('a store in a folder that may not be written is read, and nothin
 
 const headers = { 'content-type': 'application/json' }
 
-test.concurrent('a store that is locked is busy for a moment, and read once the lock is gone', () =>
+test.concurrent('a locked store is busy, and is read when the lock is gone', () =>
   withPlaces(async ({ place, healthy }) => {
     const store = place.cursor.global('delete')
     fillStore(store, { chats: 20, messagesPerChat: 20, textLength: 100_000 })
@@ -172,7 +174,7 @@ test.concurrent('a store that is locked is busy for a moment, and read once the 
     expect((await untilReady(url)).counts).toMatchObject({ chats: 20, messages: 400 })
   }))
 
-test.concurrent('a store that is moved away and back is missing, then well again, and nothing held is lost', () =>
+test.concurrent('a store that is moved away and back is missing, then ok again, and no message is lost', () =>
   withPlaces(async ({ place }) => {
     const store = place.cursor.global()
     fillStore(store, { chats: 1, messagesPerChat: 2 })
@@ -188,14 +190,14 @@ test.concurrent('a store that is moved away and back is missing, then well again
     expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { messages: 2, deleted: 0 } })
   }))
 
-test.concurrent('a workspace that is deleted while the daemon runs is let go, and the daemon is ready again', () =>
+test.concurrent('a workspace that is deleted while the daemon runs is forgotten, and the daemon is ready again', () =>
   withPlaces(async ({ place }) => {
     fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
     place.cursor.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['chat-0']).close()
     const { url } = await place.serve()
     await untilReady(url)
     rmSync(join(place.cursor.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
-    // Longer than the rhythm of polling.
+    // Longer than the polling interval.
     await pause(1500)
     expect(await untilReady(url, 30_000)).toMatchObject({ counts: { projects: 1, chats: 1 } })
   }))

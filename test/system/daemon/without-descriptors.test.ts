@@ -4,7 +4,7 @@ import { Compiled } from '../../helpers/compiled.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 
-/** In a process of its own, which has no descriptor left: what it asks of others fails, and it goes on. */
+/** Runs in a separate process without free descriptors. Requests to other processes fail, and it continues. */
 async function withoutDescriptors(module: string, words: readonly unknown[], ask: string): Promise<unknown> {
   const compiled = await Compiled.module(module)
   const script = `
@@ -18,7 +18,7 @@ async function withoutDescriptors(module: string, words: readonly unknown[], ask
       try { ${ask} } catch (error) { codes.push(error.code ?? String(error)) }
     }
     await ask()
-    // A rejection that nobody hears would end it by now.
+    // An unhandled rejection would have ended it by now.
     await new Promise((resume) => setTimeout(resume))
     for (const one of taken) closeSync(one)
     await ask()
@@ -35,24 +35,24 @@ async function withoutDescriptors(module: string, words: readonly unknown[], ask
 
 const canLimit = process.platform !== 'win32'
 
-test.runIf(canLimit)('a search ended the daemon where no descriptor was left for its process', async () => {
+test.runIf(canLimit)('a search ended the daemon if no descriptor was left for its process', async () => {
   const mirror = seedMirror()
   try {
     const ask = `
-      globalThis.pool ??= new made.SearchPool(words[0], 30_000)
-      await pool.ask({ kind: 'search', request: words[1] })
+      globalThis.pool ??= new made.SearchPool(words[0])
+      await pool.ask({ kind: 'search', request: words[1] }, 30_000)
       codes.push('answered')`
-    const codes = await withoutDescriptors('daemon/search-pool', [mirror.path, requestOf('plum')], ask)
+    const codes = await withoutDescriptors('engine/executor/search-pool', [mirror.path, requestOf('plum')], ask)
     expect(codes).toEqual(['search-died', 'answered'])
   } finally {
     mirror.dispose()
   }
 })
 
-test.runIf(canLimit)('an archive ended the daemon where no descriptor was left for its process', async () => {
+test.runIf(canLimit)('an archive ended the daemon if no descriptor was left for its process', async () => {
   const ask = `
-    const { result } = made.startArchiveProcess({ kind: 'verify', dir: '/nowhere/archives', share: 1 }, () => undefined)
-    await result
+    globalThis.executor ??= new made.ForkedExecutor('/nowhere/mirror.db')
+    await executor.run('verify', { dir: '/nowhere/archives', share: 1 })
     codes.push('answered')`
-  expect(await withoutDescriptors('daemon/archive-process', [], ask)).toEqual(['archive-died', 'answered'])
+  expect(await withoutDescriptors('engine/executor/forked-executor', [], ask)).toEqual(['archive-died', 'answered'])
 })

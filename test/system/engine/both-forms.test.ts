@@ -8,14 +8,14 @@ import { Cursordex, type Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 /**
- * Every command, once with a daemon (jobs in processes, a writer thread) and once without (all inline), each on a data
- * folder of its own over the same Cursor.
+ * Runs every command with a daemon (jobs in processes, a writer thread) and without one (all inline), each with a data
+ * folder of its own and the same Cursor.
  */
 const home = new CursorHome()
 const root = mkdtempSync(join(tmpdir(), 'cursordex-forms-'))
 const folders = { daemon: join(root, 'with-daemon'), inline: join(root, 'without') }
 type Form = keyof typeof folders
-/** Tokens are estimated in the background, which only a daemon has. */
+/** Tokens are not estimated, because only a daemon does that, in the background. */
 const config = join(root, 'config.json')
 let daemon: Cursordex
 
@@ -55,11 +55,11 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** Times of this run, resources, sizes of files, lag, and what only a daemon has. */
+/** Fields that differ: times of this run, resources, sizes of files, lag, and what only a daemon has. */
 const volatile =
   /^(tookMs|uptimeMs|startedAt|resources|lagMs|estimation|wasAllRead|mirrorBytes|state|token|daemon|progress|lastReadAt|ftsBytes|lastSyncAt|syncedAt|readAt|seenAt|goneAt|lostAt|notedAt|foundAt|explain|nextRunAt|freshness)$/
 
-/** What an answer says, with the folders of both forms written alike. */
+/** The text of an answer, with the same name for the folders of both forms. */
 function comparable(text: string, form: Form): unknown {
   const alike = text
     .replaceAll(folders[form], '/data')
@@ -146,7 +146,7 @@ test('a usage file is imported the same', async () => {
 })
 
 test('an archive is made, listed, verified and restored the same', async () => {
-  // Names and hashes hold the time of the run.
+  // Names and hashes depend on the time of the run.
   const timeless = (answer: unknown): unknown =>
     JSON.parse(JSON.stringify(answer).replaceAll(/\d{8}T\d{6}Z(-\d+)?/g, 'RUN'), (key, value: unknown) =>
       /^(createdAt|provenAt|sha256|bytes|name)$/.test(key) ? undefined : value,
@@ -162,7 +162,7 @@ test('a purge plans and removes the same', async () => {
   const plan = (await expectAlike(['purge', '--chat', id, '--json'])) as { dryRun?: boolean }
   expect(plan).toMatchObject({ dryRun: true, chatCount: 1 })
   const [withDaemon, without] = await bothForms(['purge', '--chat', id, '--yes', '--json'])
-  // How many files there are depends on what runs.
+  // The number of files depends on the form.
   const counted = (answer: unknown): unknown =>
     JSON.parse(JSON.stringify(answer), (key, value: unknown) => (/^(files|bytes|runs)$/.test(key) ? undefined : value))
   expect(counted(without?.answer)).toEqual(counted(withDaemon?.answer))

@@ -78,7 +78,7 @@ describe.each(['inline', 'forked'] as const)('%s: each job does its work', (form
     expect(verdict).toMatchObject({ ok: true, soundRuns: ['20260101T000000Z-manual'] })
   })
 
-  test('tokens are counted slice by slice, to the end', async () => {
+  test('tokens are counted in slices, to the end', async () => {
     const executor = await open(form)
     const keys = new Set<number>()
     for (let isDone = false; !isDone;) {
@@ -94,7 +94,7 @@ describe.each(['inline', 'forked'] as const)('%s: each job does its work', (form
     const executor = await open(form)
     expect(await executor.run('check-terms', null)).toBe(true)
     mirror.writer.exec(`insert into message_terms (rowid, text) values (1, 'a plum')`)
-    // Otherwise SQLite protects the tables in which FTS5 keeps its index.
+    // SQLite otherwise protects the tables of the FTS5 index.
     mirror.writer.unsafeMode(true)
     mirror.writer.exec('delete from message_terms_data where id > 10')
     mirror.writer.unsafeMode(false)

@@ -11,7 +11,7 @@ export interface Order {
   readonly path: string
   readonly journalMode: JournalMode
   readonly quits: number
-  /** In each of the sessions. */
+  /** How many commits each session makes. */
   readonly commits: number
   readonly textLength: number
   /** How long a commit waits for a lock. */
@@ -28,7 +28,7 @@ export interface Told {
   readonly digest: string
 }
 
-/** Runs "Cursor" through so many starts and quits. */
+/** Starts and quits "Cursor" several times. */
 export async function runCursor(order: Order): Promise<Told> {
   const { stdout } = await promisify(execFile)(process.execPath, [writer, JSON.stringify(order)])
   return JSON.parse(stdout) as Told
@@ -36,7 +36,7 @@ export async function runCursor(order: Order): Promise<Told> {
 
 const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')
 
-/** Whether the file is sound, and a digest of what it holds that can be compared with the writer's. */
+/** Checks the file, and returns a digest of its contents to compare with the writer's. */
 export function inspect(path: string): { readonly integrity: string; readonly digest: string } {
   const db = new Database(path)
   try {

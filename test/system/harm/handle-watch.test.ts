@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { canLook, openHandles } from './handle-watch.ts'
 
-/** Opens one file for reading and another for writing, by turns of half a millisecond, so that both get the same number. */
+/** Opens one file for reading and another for writing by turns, every half millisecond, so that both get the same number. */
 const TURNS = `const { openSync, closeSync } = require('node:fs')
 const hold = (...how) => {
   const fd = openSync(...how)
@@ -17,7 +17,7 @@ process.stdout.write('begun')
 for (;;) { hold('read', 'r'); hold('written', 'r+') }`
 
 test.runIf(canLook)(
-  'a file that is read is not told as written where its number goes to another meanwhile',
+  'a file that is read is not reported as written if another file gets its number meanwhile',
   async () => {
     const root = mkdtempSync(join(homedir(), 'turns-'))
     for (const name of ['read', 'written']) writeFileSync(join(root, name), '')

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { pause } from '../../helpers/wait-until.ts'
 
-/** Whether this system tells which files a process has open. */
+/** True if this system reports the open files of a process. */
 export const canLook = process.platform === 'linux'
 
 export interface Handle {
@@ -16,21 +16,21 @@ export function openHandles(pid: number, root: string): Handle[] {
     try {
       const path = readlinkSync(`/proc/${pid}/fd/${fd}`)
       if (!path.startsWith(root)) return []
-      const told = readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8')
-      const [flags, inode] = [/^flags:\s+(\d+)/m, /^ino:\s+(\d+)/m].map((line) => line.exec(told)?.[1])
-      // Path and flags are told one after the other, and the number may have gone to another file in between.
+      const info = readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8')
+      const [flags, inode] = [/^flags:\s+(\d+)/m, /^ino:\s+(\d+)/m].map((line) => line.exec(info)?.[1])
+      // Path and flags are read separately. The number may belong to another file in between.
       const isOther = inode !== undefined && !path.endsWith(' (deleted)') && inode !== `${statSync(path).ino}`
       if (isOther || flags === undefined) return []
       return [{ path, access: (Number.parseInt(flags, 8) & 3) === 0 ? 'r' : 'rw' }]
     } catch (error) {
-      // Closed while we looked.
+      // Closed in the meantime.
       if (error instanceof Error && 'code' in error) return []
       throw error
     }
   })
 }
 
-/** Looks again and again at what a process has open, until it is told to stop. */
+/** Checks the open files of a process again and again, until `stop`. */
 export class HandleWatch {
   readonly #seen = new Map<string, number>()
   readonly #watching: Promise<void>

@@ -9,7 +9,7 @@ function expectNoHarm({ beside, store, handles, leftOpen, rights, statesSeen }: 
   expect(beside.errors).toEqual([])
   expect(store).toEqual({ integrity: 'ok', digest: beside.digest })
   expect(leftOpen).toEqual([])
-  // SQLite opens a WAL and its index for writing whatever is asked for; the database itself never.
+  // SQLite always opens a WAL and its index for writing, but never the database itself.
   expect(handles.filter((name) => name.startsWith('rw') && !/-(wal|shm)$/.test(name))).toEqual([])
   for (const [before, after] of rights) expect(after).toBe(before)
   expect(statesSeen).toBeGreaterThan(statesMin)
@@ -22,17 +22,17 @@ describe.concurrent('a Cursor that writes, quits and starts again beside the dae
     expectNoHarm(harm, QUITS / 2)
     expect(harm.beside.commits).toBe(QUITS * COMMITS)
     expect(harm.beside.walBytesMax).toBeLessThanOrEqual(1.25 * harm.alone.walBytesMax)
-    // A quit that meets the few milliseconds of a read leaves its last rows in the WAL, whole. Where many share the
-    // machine, milliseconds become a tenth of a second; how rare it is otherwise, test/soak tells.
+    // If Cursor quits during the few milliseconds of a read, its last rows stay in the WAL, undamaged. On a busy
+    // machine a read takes a tenth of a second. test/soak measures how rare this is otherwise.
     expect(harm.beside.staleBackups).toBeLessThanOrEqual(QUITS / 4)
-    // Where the system tells of them: it was seen reading.
+    // If the system reports open files, a read was seen.
     expect(harm.handles.length > 0).toBe(canLook)
   })
 
   test('in rollback mode, with a store that is copied: meets no lock', async () => {
     const harm = await measureHarm({ journalMode: 'delete', quits: QUITS, commits: 15 })
     console.log(harm.line)
-    // A copy that Cursor wrote into is thrown away, and the next one waits longer and longer.
+    // A copy is discarded if Cursor wrote meanwhile, and the wait before the next one grows.
     expectNoHarm(harm, 1)
     expect(harm.beside.staleBackups).toBe(0)
   })

@@ -11,23 +11,23 @@ export interface HarmOptions {
   readonly journalMode: JournalMode
   readonly quits: number
   readonly commits: number
-  /** How long Cursor waits for a lock; not at all when not given. */
+  /** How long Cursor waits for a lock. By default not at all. */
   readonly timeoutMs?: number
-  /** Bytes that the store holds from the beginning; a store beyond 32 MB is not read from a copy in memory. */
+  /** The first size of the store in bytes. A store above 32 MB is not read from a copy in memory. */
   readonly bytesBefore?: number
 }
 
 export interface Harm {
   readonly beside: Told
-  /** The same without a daemon, in the same run. */
+  /** The same measurement without a daemon, in the same run. */
   readonly alone: Told
   readonly store: ReturnType<typeof inspect>
-  /** How many states of the mirror were seen while Cursor wrote: that the daemon did read beside it. */
+  /** How many states of the mirror were seen while Cursor wrote. It shows that the daemon did read. */
   readonly statesSeen: number
-  /** Files of Cursor's seen open while it wrote, as `rw <name>`. */
+  /** Files of Cursor that the daemon had open while Cursor wrote, as `rw <name>`. */
   readonly handles: readonly string[]
   readonly looks: number
-  /** Files of Cursor's that were open though nothing went on. */
+  /** Files of Cursor that the daemon had open at rest. */
   readonly leftOpen: readonly string[]
   /** Owner and mode of the files before and after. */
   readonly rights: readonly (readonly [before: string, after: string])[]
@@ -50,7 +50,7 @@ function prepareStore(path: string, { journalMode, bytesBefore = 0 }: HarmOption
     for (let at = 0; at * 100_000 < bytesBefore; at += 1) insert.run(`agentKv:blob:${at}`, 'x'.repeat(100_000))
   })()
   db.close()
-  // Not what the daemon's own files get.
+  // Another mode than the daemon gives its own files.
   chmodSync(path, 0o640)
 }
 
@@ -90,7 +90,7 @@ export async function measureHarm(options: HarmOptions): Promise<Harm> {
   }
 }
 
-/** How many different counts of messages the daemon told while this went on. */
+/** How many different counts of messages the daemon reported meanwhile. */
 async function countStates(url: string, writing: Promise<unknown>): Promise<number> {
   const over = writing.then(() => true)
   const counts = new Set<number>()
@@ -100,7 +100,7 @@ async function countStates(url: string, writing: Promise<unknown>): Promise<numb
   return counts.size
 }
 
-/** Handles seen though the daemon is ready and nothing is written: a planned look may pass, and never stays. */
+/** Handles that stay open while the daemon is ready and nothing is written. A planned pass may have one for a moment. */
 export async function handlesAtRest(pid: number, root: string): Promise<string[]> {
   const LOOKS = 25
   const seen = new Map<string, number>()

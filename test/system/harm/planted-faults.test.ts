@@ -7,7 +7,7 @@ import { runCursor, type Order } from './cursor-beside.ts'
 
 const freshPath = (): string => join(mkdtempSync(join(homedir(), 'store-')), 'state.vscdb')
 
-/** A reader that does what the daemon must not: it keeps its handle. @param isReading and a transaction with it */
+/** A reader that keeps its handle, which the daemon must not do. @param isReading it also keeps a transaction */
 async function runBesideReader(order: Omit<Order, 'path'>, isReading: boolean) {
   const path = freshPath()
   const made = new Database(path)
@@ -27,24 +27,24 @@ async function runBesideReader(order: Omit<Order, 'path'>, isReading: boolean) {
 describe.concurrent('what the daemon must not do is noticed:', () => {
   test('a handle that is kept makes every backup stale', async () => {
     const order = { journalMode: 'wal', quits: 5, commits: 5, textLength: 20_000, timeoutMs: 0 } as const
-    const told = await runBesideReader(order, false)
-    console.log(`planted, a handle kept: ${told.staleBackups} of ${told.quits} backups stale`)
-    expect(told.staleBackups).toBe(5)
+    const outcome = await runBesideReader(order, false)
+    console.log(`planted, an open handle: ${outcome.staleBackups} of ${outcome.quits} backups stale`)
+    expect(outcome.staleBackups).toBe(5)
     expect((await runCursor({ ...order, path: freshPath() })).staleBackups).toBe(0)
   })
 
   test('a transaction that is kept makes the WAL grow', async () => {
     const order = { journalMode: 'wal', quits: 1, commits: 300, textLength: 40_000, timeoutMs: 0 } as const
-    const told = await runBesideReader(order, true)
+    const outcome = await runBesideReader(order, true)
     const alone = await runCursor({ ...order, path: freshPath() })
-    console.log(`planted, a transaction kept: WAL ${told.walBytesMax} bytes, alone ${alone.walBytesMax}`)
-    expect(told.walBytesMax).toBeGreaterThan(1.25 * alone.walBytesMax)
+    console.log(`planted, an open transaction: WAL ${outcome.walBytesMax} bytes, alone ${alone.walBytesMax}`)
+    expect(outcome.walBytesMax).toBeGreaterThan(1.25 * alone.walBytesMax)
   })
 
   test('a transaction on a store in rollback mode makes commits fail', async () => {
     const order = { journalMode: 'delete', quits: 1, commits: 5, textLength: 100, timeoutMs: 0 } as const
-    const told = await runBesideReader(order, true)
-    console.log(`planted, a transaction kept in rollback mode: ${told.errors.length} failed`)
-    expect(told.errors).toContain('commit: SQLITE_BUSY')
+    const outcome = await runBesideReader(order, true)
+    console.log(`planted, an open transaction in rollback mode: ${outcome.errors.length} failed`)
+    expect(outcome.errors).toContain('commit: SQLITE_BUSY')
   })
 })

@@ -30,12 +30,12 @@ describe.each([
   { what: 'of 35 MB, quit', textLength: 175_000, isQuit: true },
   { what: 'of 35 MB, with a WAL', textLength: 175_000, isQuit: false },
 ])('a store that is $what', ({ textLength, isQuit }) => {
-  test('keeps every byte of file and WAL through a first pass and a full one, and no handle stays', async () => {
+  test('keeps every byte of file and WAL in a first and a full pass, and no handle stays open', async () => {
     const store = place.cursor.global()
     fillStore(store, { chats: 10, messagesPerChat: 20, textLength })
     store.db.pragma('wal_checkpoint(truncate)')
     if (!isQuit) fillStore(store, { chats: 1, messagesPerChat: 5, textLength })
-    // The bytes as they lie on the disk; nobody writes any more. Where it quit, the last connection is closed.
+    // The bytes on the disk. Nobody writes any more. If Cursor quit, the last connection is closed.
     if (isQuit) store.close()
     const folder = dirname(place.cursor.globalPath)
     const before = bytesOf(folder)
@@ -45,7 +45,7 @@ describe.each([
     expect(await handlesAtRest(daemon.pid, place.cursor.root)).toEqual([])
     await daemon.stop()
     const after = bytesOf(folder)
-    // A reader may leave an empty WAL behind, which Cursor takes away when it next quits.
+    // A reader may leave an empty WAL, which Cursor removes when it next quits.
     const left = Object.keys(after).filter((name) => !(name in before))
     expect(left.map((name) => statSync(join(folder, name)).size).filter((size) => size > 0)).toEqual([])
     for (const [name, bytes] of Object.entries(before)) expect(`${name} ${after[name]}`).toBe(`${name} ${bytes}`)

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => killed.remove())
 
-test('killed at any moment, a run is there whole or not at all, and a restore is done again to the same end', async () => {
+test('after a kill at any moment a run is complete or does not exist, and a repeated restore has the same result', async () => {
   const bad: string[] = []
   for (let round = 0; round < RUNS; round += 1) {
     bad.push(...(await killed.killRun()).map((line) => `run ${round}: ${line}`))
@@ -26,7 +26,7 @@ test('killed at any moment, a run is there whole or not at all, and a restore is
       `${RESTORES} in a restore: ${restores.before} before it wrote, ${restores.within} within, ${restores.after} after`,
   )
   expect(bad).toEqual([])
-  // A kill that always came too early or too late would show nothing.
+  // A kill that always came too early or too late would prove nothing.
   expect(runs.unmade).toBeGreaterThan(0)
   expect(runs.leftovers).toBeGreaterThan(0)
   expect(restores.within).toBeGreaterThan(0)
@@ -35,11 +35,11 @@ test('killed at any moment, a run is there whole or not at all, and a restore is
   expect(code).toBe(0)
   const verdict = killed.folder.verify()
   expect(verdict).toMatchObject({ ok: true, leftovers: [] })
-  // One of the job's, and the one that a person asked for.
+  // One run of the job, and the one that a person requested.
   expect(verdict.soundRuns.filter((name) => !name.endsWith('-manual'))).toHaveLength(1)
 }, 300_000)
 
-test('two programs at work on one folder: one waits for the other', async () => {
+test('of two programs that work on one folder, one waits for the other', async () => {
   const [one, other] = ['one', 'other'].map((job) => killed.startRun(`${killed.nextName()}-${job}`))
   if (one === undefined || other === undefined) throw new Error('two were begun')
   await Promise.all([once(one, 'exit'), once(other, 'exit')])

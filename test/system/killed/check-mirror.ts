@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openWriter, type Mirror } from '../../../src/mirror/open.ts'
 
-/** What a killed daemon was at, as its mirror tells. */
+/** What a killed daemon was doing, according to its mirror. */
 export interface Moment {
   readonly isFirstPass: boolean
   readonly isBacklog: boolean
   readonly isSweep: boolean
 }
 
-/** A mirror as a killed daemon left it, copied so that the daemon's own recovery still comes. */
+/** A copy of the mirror that a killed daemon left, so that the daemon's own recovery is not disturbed. */
 export class LeftMirror {
   readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-left-'))
   readonly mirror: Mirror
 
-  /** @throws when it cannot be opened, which is the first of the checks */
+  /** @throws if it cannot be opened, which is the first check */
   constructor(path: string) {
     const copy = join(this.folder, 'mirror.db')
     for (const ending of ['', '-wal']) {
@@ -39,7 +39,7 @@ export class LeftMirror {
   }
 }
 
-/** Every message that is held, as `chat:message`. */
+/** Every message of the mirror, as `chat:message`. */
 export const heldIds = (mirror: Mirror): string[] =>
   mirror
     .prepare<[], string>(`select chats.id || ':' || messages.id from messages join chats on chats.num = chat`)
@@ -51,10 +51,10 @@ const missing = (what: string, wanted: readonly string[], there: readonly string
   return wanted.filter((one) => !found.has(one)).map((one) => `${what}: ${one}`)
 }
 
-/** What of SQLite's own can be wrong: pages, indexes, the full-text tables' inside. */
+/** SQLite's own checks: pages, indexes, full-text tables. */
 export function brokenPages(mirror: Mirror): string[] {
-  const told = mirror.prepare<[], string>('pragma integrity_check').pluck().all()
-  const pages = told.filter((line) => line !== 'ok').map((line) => `integrity_check: ${line}`)
+  const lines = mirror.prepare<[], string>('pragma integrity_check').pluck().all()
+  const pages = lines.filter((line) => line !== 'ok').map((line) => `integrity_check: ${line}`)
   const tables = ['message_terms', 'chat_terms'].flatMap((table) => {
     try {
       mirror.exec(`insert into ${table} (${table}) values ('integrity-check')`)
@@ -66,7 +66,7 @@ export function brokenPages(mirror: Mirror): string[] {
   return [...pages, ...tables]
 }
 
-/** Each message that can be found has its full-text row or waits for it, and not both; and there is no other row. */
+/** Each message has a full-text row or waits for one, and not both, and there are no other full-text rows. */
 export function brokenTerms(mirror: Mirror): string[] {
   const keys = (sql: string): string[] => mirror.prepare<[], string>(sql).pluck().all()
   const wanted = keys('select cast(key as text) from messages where is_shadowed = 0')
@@ -84,7 +84,7 @@ export function brokenTerms(mirror: Mirror): string[] {
   ]
 }
 
-/** Words of full-text rows that the list of terms lacks, where no message waits to have its terms listed. */
+/** Words of full-text rows that the list of terms lacks, if no message waits for its terms. */
 function unlistedTerms(mirror: Mirror): string[] {
   if (mirror.prepare('select 1 from unlisted limit 1').get() !== undefined) return []
   mirror.exec(`create virtual table temp.words_found using fts5vocab (main, message_terms, row)`)
@@ -92,8 +92,8 @@ function unlistedTerms(mirror: Mirror): string[] {
     const lacking = mirror.prepare<[], string>('select term from words_found except select term from terms').pluck()
     return lacking.all().flatMap((term) => (/^[a-z]{3,40}$/.test(term) ? [`a word that is not listed: ${term}`] : []))
   } catch (error) {
-    // What is wrong with the full-text rows themselves is told by others.
-    return [`words cannot be told: ${error instanceof Error ? error.message : String(error)}`]
+    // Other checks report faults of the full-text rows themselves.
+    return [`words cannot be read: ${error instanceof Error ? error.message : String(error)}`]
   } finally {
     mirror.exec(`drop table temp.words_found`)
   }
@@ -104,7 +104,7 @@ interface Position {
   readonly key: string
 }
 
-/** A position whose row is not held. */
+/** Positions whose row is not in the mirror. */
 export function aheadOfRows(mirror: Mirror): string[] {
   const positions = mirror
     .prepare<[], Position>(`select num, watermark_key as key from sources where watermark_key is not null`)
@@ -113,7 +113,7 @@ export function aheadOfRows(mirror: Mirror): string[] {
   return positions.filter(({ num, key }) => row.get(num, key) === undefined).map(({ key }) => `ahead: ${key}`)
 }
 
-/** Rows of a store in which rows are only appended that stand below the position and are not held. */
+/** Rows below the position that the mirror lacks, in a store whose rows are only appended. */
 export function leftBehind(
   mirror: Mirror,
   rows: readonly { readonly key: string; readonly rowid: number }[],
@@ -132,6 +132,6 @@ export function leftBehind(
   return below.filter(({ key, rowid }) => !held.has(`${key} ${rowid}`)).map(({ key }) => `left behind: ${key}`)
 }
 
-/** Messages that were held before and are held no more. */
+/** Messages that the mirror had before and lacks now. */
 export const lostMessages = (mirror: Mirror, everHeld: ReadonlySet<string>): string[] =>
   missing('lost', [...everHeld], heldIds(mirror))

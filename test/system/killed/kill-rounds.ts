@@ -2,13 +2,13 @@ import { KilledDaemon, type Kind } from './killed-daemon.ts'
 
 export interface KillOutcome {
   readonly rounds: number
-  /** What was wrong, a line for each finding, with the round that it was found in. */
+  /** The findings, a line each, with their round. */
   readonly bad: readonly string[]
   readonly line: string
   readonly moments: KilledDaemon['moments']
 }
 
-/** First those that meet a first pass, then new rows in numbers, then everything, and a sweep now and then. */
+/** First kills during a first pass, then during many new rows, then at random, and sometimes during a sweep. */
 function kindOf(round: number, rounds: number): Kind {
   const share = round / rounds
   if (round === 1) return 'start'
@@ -25,13 +25,13 @@ interface Plan {
   readonly bulkChats: number
   readonly bin?: string
   readonly kindOf?: (round: number, rounds: number) => Kind
-  /** End at the first finding. */
+  /** Ends at the first finding. */
   readonly isShort?: boolean
 }
 
 const MORE_SWEEPS = 8
 
-/** A sweep of so small a store may be over before it is killed, where this process has to wait for the processor. */
+/** On a busy machine the sweep of such a small store may end before the kill. */
 async function sweepUntilMet(killed: KilledDaemon): Promise<string[]> {
   for (let more = 0; more < MORE_SWEEPS; more += 1) {
     if (killed.moments.sweep > 0) return []
@@ -41,7 +41,7 @@ async function sweepUntilMet(killed: KilledDaemon): Promise<string[]> {
   return []
 }
 
-/** Kills the daemon again and again, the mirror and the store growing older all the while. */
+/** Kills the daemon again and again, with the same mirror and store. */
 export async function killRounds({
   rounds,
   kindOf: kind = kindOf,

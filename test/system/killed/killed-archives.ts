@@ -20,8 +20,8 @@ const MESSAGES = 3
 const archiver = fileURLToPath(new URL('../../../dist/engine/job-child.js', import.meta.url))
 
 /**
- * An archive folder in which runs are killed, and a mirror into which it is restored by daemons that are killed: what one
- * round leaves, the next one finds.
+ * An archive folder in which runs are killed, and a mirror into which killed daemons restore it. Each round continues with
+ * what the previous one left.
  */
 export class KilledArchives {
   readonly folder = new ArchiveFolder()
@@ -31,9 +31,9 @@ export class KilledArchives {
   readonly #bin: string
   readonly #words: readonly string[]
   #round = 0
-  /** Runs that were made though killed, those that were not, and what those left. */
+  /** Killed runs that were complete, those that were not, and files that those left. */
   readonly runs = { made: 0, unmade: 0, leftovers: 0 }
-  /** Restores that were killed before anything was written, within, and after everything was. */
+  /** Restores that were killed before, during and after their writes. */
   readonly restores = { before: 0, within: 0, after: 0 }
 
   constructor(seed: number, bin = cursordexBin) {
@@ -56,7 +56,7 @@ export class KilledArchives {
     await this.folder.run(this.#mirror.reader)
   }
 
-  /** @returns what was wrong with the archive after it, a line for each finding */
+  /** @returns the faults of the archive after the kill, a line each */
   async killRun(): Promise<string[]> {
     this.#round += 1
     this.#mirror.writer.exec(`update chats set title = 'Round ${this.#round} ' || num, revision = revision + ${CHATS}`)
@@ -75,7 +75,7 @@ export class KilledArchives {
     ]
   }
 
-  /** @returns what was wrong with the mirror after it, and after the restore was done again to its end */
+  /** @returns the faults of the mirror after the kill, and after the repeated restore */
   async killRestore(): Promise<string[]> {
     const nowhere = ['--cursor-user-dir', '', '--cursor-home', '', '--port', '0', '--data-dir', this.#dataDir]
     const daemon = new Cursordex(['serve', ...nowhere], { bin: this.#bin })
@@ -84,7 +84,7 @@ export class KilledArchives {
     const headers = { 'content-type': 'application/json' }
     const answered = new AbortController()
     const end = (): void => answered.abort()
-    // It is killed before it answers, mostly.
+    // It is usually killed before it answers.
     fetch(`${url}/api/archives/newest/restore`, { method: 'POST', headers, body }).then(end, end)
     const enough = this.#chance.below(CHATS)
     while (!answered.signal.aborted && (await doneAt(url)) < enough) await sleep(5)
@@ -107,7 +107,7 @@ export class KilledArchives {
       const isEqual = words.join('\n') === this.#words.join('\n')
       const unequal = isEqual ? [] : [`${words.length} of ${this.#words.length} messages after it was done again`]
       const more = (await restoreHere(left.mirror, this.folder.dir)).added
-      // The next one begins anew; until then each goes on where the one before was killed.
+      // The next restore starts from the beginning. Until then each continues after the previous kill.
       if (isWhole) for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true })
       return [
         ...broken,
@@ -122,7 +122,7 @@ export class KilledArchives {
     }
   }
 
-  /** To its end, by the program that was killed. */
+  /** Restores completely, with the program that was killed. */
   async #restoreAgain(dataDir: string): Promise<ArchiveRestored> {
     const nowhere = ['--cursor-user-dir', '', '--cursor-home', '', '--data-dir', dataDir]
     const argv = ['archive', 'restore', '--from', this.folder.dir, '--json', ...nowhere]
@@ -156,7 +156,7 @@ export class KilledArchives {
   }
 }
 
-/** How many chats it has come to; time would tell nothing of that on a machine that has other things to do. */
+/** How many chats were restored so far. On a busy machine the time would not show that. */
 async function doneAt(url: string): Promise<number> {
   const { archives } = await getJson<{ archives: { atWork: { done: number } | null } }>(url, '/api/status')
   return archives.atWork?.done ?? 0

@@ -13,29 +13,29 @@ import { pause } from '../../helpers/wait-until.ts'
 import * as checks from './check-mirror.ts'
 
 /**
- * When a round kills. `start`: before it listens. `soon`: a moment after, while it reads what it finds. `random`: while
- * all sorts of writes go on. `append`: while it reads new rows. `backlog`: while many messages can be read and not yet
- * found. `sweep`: while values are compared.
+ * When a round kills. `start`: before the daemon listens. `soon`: a moment later, while it reads. `random`: during all
+ * sorts of writes. `append`: while it reads new rows. `backlog`: while many messages are not searchable yet.
+ * `sweep`: while values are compared.
  */
 export type Kind = 'start' | 'soon' | 'random' | 'append' | 'backlog' | 'sweep'
 
 const otherKinds = ['global-items', 'agent-blobs', 'pasted-text']
 const FILLER = 'as long as the answers of an agent are '
 const BULK_MESSAGES = 50
-/** A comparison of values begins ten seconds after a change; a machine with other work adds to that. */
+/** A comparison of values begins ten seconds after a change, and later on a busy machine. */
 const SWEEP_WITHIN_MS = 60_000
 const WITHIN_MS = 60_000
 const START_WITHIN_MS = 60_000
 
 interface KillOptions {
   readonly seed: number
-  /** Chats of fifty messages that the store holds from the beginning. */
+  /** How many chats of fifty messages the store has at first. */
   readonly bulkChats: number
-  /** The program to kill; the compiled one when not given. */
+  /** The program to kill. By default the compiled one. */
   readonly bin?: string
 }
 
-/** A store with a writer, a mirror that lives through every kill, and one daemon after the other. */
+/** A store with a writer, and a mirror that one daemon after the other uses. */
 export class KilledDaemon {
   readonly place = new Workplace()
   readonly #chance: Chance
@@ -63,7 +63,7 @@ export class KilledDaemon {
     return this.#everHeld.size
   }
 
-  /** Starts the daemon, kills it, and looks at what it left. @returns what is wrong */
+  /** Starts the daemon, kills it, and checks what it left. @returns the faults */
   async round(kind: Kind): Promise<string[]> {
     if (kind === 'sweep') this.#makeSweepDue()
     const daemon = this.#start()
@@ -75,7 +75,7 @@ export class KilledDaemon {
     return existsSync(this.#mirrorPath) ? this.#check() : []
   }
 
-  /** The last daemon is let live. @returns what differs after its sync */
+  /** The last daemon is not killed. @returns the differences after its sync */
   async settle(): Promise<string[]> {
     const daemon = this.#start()
     try {
@@ -120,7 +120,7 @@ export class KilledDaemon {
     await daemon.listening(START_WITHIN_MS)
     if (kind === 'soon' && this.moments.firstPass > 0) return pause(this.#chance.below(500))
     if (kind === 'soon') {
-      // By the clock alone a quick machine is done with its first pass, and a slow one has not begun.
+      // After a fixed time a fast machine has ended its first pass, and a slow one has not begun.
       await this.#whileMirror(`select count(*) from messages`, 3000)
       return pause(this.#chance.below(30))
     }
@@ -146,7 +146,7 @@ export class KilledDaemon {
     )
   }
 
-  /** Something changed, and the last comparison of values is long ago. */
+  /** Changes something, and makes the last comparison of values old. */
   #makeSweepDue(): void {
     this.#append(BULK_MESSAGES)
     if (!existsSync(this.#mirrorPath)) return
@@ -163,14 +163,14 @@ export class KilledDaemon {
     }
   }
 
-  /** Until the answer to this question changes, or for so long. */
+  /** Waits until the answer changes, or for this long. */
   async #whileMirror(sql: string, withinMs: number): Promise<void> {
     const endAt = performance.now() + withinMs
     const before = this.#ask(sql)
     while (performance.now() < endAt && this.#ask(sql) === before) await pause(3)
   }
 
-  /** Until the answer to this question is yes, or for so long. */
+  /** Waits until the answer is true, or for this long. */
   async #untilMirror(sql: string, withinMs: number): Promise<void> {
     const endAt = performance.now() + withinMs
     while (performance.now() < endAt && this.#ask(sql) !== 1) await pause(3)
@@ -219,7 +219,7 @@ export class KilledDaemon {
       const bad = this.#inside(mirror)
       for (const id of checks.heldIds(mirror)) this.#everHeld.add(id)
       if (bad.length > 0) return bad
-      // As a daemon that starts again and is told to sync.
+      // Like a daemon that starts again and gets a sync request.
       syncFully(mirror, this.place.cursor.userDir)
       return [...this.#inside(mirror), ...differences(this.#storePath, mirror)]
     } finally {
@@ -255,6 +255,6 @@ function syncFully(mirror: Mirror, userDir: string): void {
   for (let next = steps.next(); next.done !== true;) next = steps.next()
 }
 
-/** A word of its own for each number. */
+/** A unique word for each number. */
 const lettersOf = (number: number): string =>
   Array.from({ length: 5 }, (_, at) => String.fromCharCode(97 + (Math.floor(number / 26 ** at) % 26))).join('')

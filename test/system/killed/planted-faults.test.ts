@@ -28,7 +28,7 @@ test('a position that is written before its rows is noticed', async () => {
   }
 })
 
-describe('a mirror that is not whole is told:', () => {
+describe('an incomplete mirror is reported:', () => {
   let mirror: Mirror
   beforeEach(() => {
     mirror = openTestMirror()
@@ -48,7 +48,7 @@ describe('a mirror that is not whole is told:', () => {
     ...checks.lostMessages(mirror, everHeld),
   ]
 
-  test('nothing where it is', () => {
+  test('nothing if it is complete', () => {
     expect(checkAll()).toEqual([])
   })
 
@@ -66,11 +66,11 @@ describe('a mirror that is not whole is told:', () => {
     ['a row left behind', `update source_rows set source_rowid = 2`, /^left behind: k3/],
     ['a message lost', `delete from messages where id = 'm2'`, /^lost: a:m2/],
     ['a full-text table that is broken', `delete from message_terms_data where id > 10`, /^message_terms: /],
-  ])('%s', (_, damage, told) => {
-    // Else SQLite protects the tables that FTS5 keeps its index in.
+  ])('%s', (_, damage, finding) => {
+    // SQLite otherwise protects the tables of the FTS5 index.
     mirror.unsafeMode(true)
     mirror.exec(damage)
     mirror.unsafeMode(false)
-    expect(checkAll().join('\n')).toMatch(new RegExp(told.source, 'm'))
+    expect(checkAll().join('\n')).toMatch(new RegExp(finding.source, 'm'))
   })
 })

@@ -25,7 +25,7 @@ async function searchFor(word: string): Promise<number> {
   return (JSON.parse(stdout) as Found).total
 }
 
-/** @returns whether it was killed before it ended by itself */
+/** @returns true if it was killed before it ended */
 async function killAfter(round: number, delayMs: number): Promise<boolean> {
   const argv = ['purge', '--match', '--yes', '--json']
   const program = place.place.start(argv, { input: `${secretOf(round)}\n` })
@@ -44,13 +44,13 @@ test('a purge that is killed at any time is finished by the next one, and nothin
   let [killed, removed] = [0, 0]
   for (let round = 0; round < KILLS; round += 1) {
     if (await killAfter(round, tookMs * (0.4 + 0.6 * (chance.below(1000) / 1000)))) killed += 1
-    // The row is written again, so that it is read again by whatever runs next.
+    // The row is written again, so that the next pass reads it again.
     place.writeSecret(round, ` Again ${round}.`)
     const isThere = (await searchFor(`"${secretOf(round)}"`)) > 0
     if (!isThere) removed += 1
     const againAt = performance.now()
     const { exitCode, stdout, stderr } = await place.purgeSecret(round)
-    // The machine may have other work by now, or less.
+    // The load of the machine may have changed.
     tookMs = performance.now() - againAt
     expect([round, exitCode, stderr]).toEqual([round, 0, expect.any(String)])
     // If the text was removed before the second purge, that purge removes nothing.
@@ -66,7 +66,7 @@ test('a purge that is killed at any time is finished by the next one, and nothin
   expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 0 })
   expect(await place.run(['sync', '--full'])).toMatchObject({ exitCode: 0 })
   for (let round = 0; round <= KILLS; round += 1) expect([round, findSecret(round)]).toEqual([round, []])
-  // Those that nobody purged are as they were.
+  // Other chats are unchanged.
   expect(await searchFor('zephyrian')).toBe(4)
   expect(await searchFor('word3a7')).toBe(1)
 }, 400_000)

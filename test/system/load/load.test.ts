@@ -3,12 +3,12 @@ import { LARGE, scaled } from '../../../bench/make-store.ts'
 import { FaultyBuild } from '../../helpers/faulty-build.ts'
 import { measureLoad } from './measure-load.ts'
 
-/** For a machine that many share; what waits for searches waits longer. */
+/** Limits for a busy machine. A request that waits for searches takes longer. */
 const WAIT_MS_MAX = 3500
 const SEARCH_MS_MAX = 30_000
 
-describe('while the first ingest of a large store runs, and hostile searches with it', () => {
-  test('at most two search at a time, every search is answered, and nothing else waits for them', async () => {
+describe('during the first pass over a large store, with hostile searches', () => {
+  test('at most two searches run at a time, every search is answered, and nothing else waits for them', async () => {
     const outcome = await measureLoad(scaled(LARGE, 0.07))
     const { times, odd, deadlines, searchersMax, indexingMs } = outcome
     console.log(`load, ${Math.round(indexingMs)} ms of ingest, ${deadlines} deadlines: ${outcome.lines.join('; ')}`)
@@ -22,7 +22,7 @@ describe('while the first ingest of a large store runs, and hostile searches wit
   })
 
   test('a search in the main thread, and a third search process, are noticed', async () => {
-    // Once, and for less than a connection is kept.
+    // Once, and for less time than a connection is kept alive.
     const untilLate = `const end = Date.now() + ${WAIT_MS_MAX + 1000}; while (Date.now() < end) continue;`
     const busy = `if (globalThis.wasBusy !== true) { globalThis.wasBusy = true; ${untilLate} }`
     const build = new FaultyBuild(
@@ -38,7 +38,7 @@ describe('while the first ingest of a large store runs, and hostile searches wit
       const health = Math.max(...(times.get('/api/health') ?? []))
       console.log(`planted: health answers in up to ${Math.round(health)} ms, ${searchersMax} search at a time`)
       expect(health).toBeGreaterThan(WAIT_MS_MAX)
-      // Elsewhere nobody counts them.
+      // Other systems do not report child processes.
       expect(process.platform === 'linux' ? searchersMax : 3).toBeGreaterThan(2)
     } finally {
       build.remove()

@@ -5,7 +5,7 @@ import { pause } from '../../helpers/wait-until.ts'
 
 const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
 
-/** Questions that cost as much as a question can. */
+/** The most expensive searches. */
 const hostile = [
   letters.map((letter) => `${letter}*`).join(' OR '),
   letters.map((letter) => `${letter}*`).join(' '),
@@ -18,13 +18,13 @@ const hostile = [
 ]
 
 const SEARCHERS = 8
-/** What must not wait: for a search, or for indexing. */
+/** Requests that must not wait for a search or for indexing. */
 const quick = ['/api/health', '/api/status', '/api/chats?limit=200', '/api/projects']
-/** Where the first ingest is over sooner, searches go on for so long. */
+/** Searches continue at least this long, even if the first pass ends earlier. */
 const LEAST_MS = 3000
 
 export interface LoadOutcome {
-  /** How long each took, in milliseconds, by path; searches under `search`. */
+  /** The times of requests in milliseconds, by path. Searches are under `search`. */
   readonly times: ReadonlyMap<string, readonly number[]>
   /** Answers that were neither 200 nor, to a search, a 503 with code `deadline`. */
   readonly odd: readonly string[]
@@ -34,7 +34,7 @@ export interface LoadOutcome {
   readonly lines: readonly string[]
 }
 
-/** Asks all sorts of things of a daemon that has just begun to read a store. */
+/** Sends many kinds of requests to a daemon that has just begun to read a store. */
 export async function measureLoad(shape: StoreShape, bin?: string): Promise<LoadOutcome> {
   const place = new Workplace()
   try {
@@ -100,7 +100,7 @@ class Asked {
   }
 }
 
-/** Processes that this one started: the searches. */
+/** Child processes: the searches. */
 function countChildren(pid: number): number {
   if (process.platform !== 'linux') return 0
   const tasks = readdirSync(`/proc/${pid}/task`)
@@ -110,7 +110,7 @@ function countChildren(pid: number): number {
         .split(' ')
         .filter((word) => word !== '')
     } catch (error) {
-      // The thread ended while we looked.
+      // The thread has ended meanwhile.
       if (error instanceof Error && 'code' in error) return []
       throw error
     }

@@ -10,7 +10,7 @@ import { seedMirror } from '../../helpers/seed-mirror.ts'
 const CHATS = 6
 const MESSAGES = 4
 
-/** What a restore of a folder brought. */
+/** The result of a restore. */
 export interface Brought extends Pick<RestoreResult, 'why'> {
   readonly damaged: readonly string[]
   readonly words: readonly string[]
@@ -18,7 +18,7 @@ export interface Brought extends Pick<RestoreResult, 'why'> {
 
 export type RestoreFolder = (dir: string) => Promise<Brought>
 
-/** Into an empty mirror, in this process. */
+/** Restores into an empty mirror, in this process. */
 export const restoreHereFrom: RestoreFolder = async (dir) => {
   const mirror = new OpenMirror()
   try {
@@ -29,7 +29,7 @@ export const restoreHereFrom: RestoreFolder = async (dir) => {
   }
 }
 
-/** An archive of a few chats, damaged again and again and restored each time. */
+/** An archive of a few chats that is damaged and restored again and again. */
 export class DamagedRounds {
   readonly #whole = new ArchiveFolder()
   readonly #words: readonly string[]
@@ -54,7 +54,7 @@ export class DamagedRounds {
     return rounds
   }
 
-  /** @returns what was wrong with the restores, a line for each finding */
+  /** @returns the faults of the restores, a line each */
   async restore(kind: string, times: number, seed: number, restoreFolder = restoreHereFrom): Promise<string[]> {
     const [, harm] = harms.find(([name]) => name === kind) ?? []
     if (harm === undefined) throw new Error(`there is no harm of the name ${kind}`)

@@ -9,7 +9,7 @@ import { readWords } from '../../helpers/restored-mirror.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { DamagedRounds, type RestoreFolder } from './damaged-rounds.ts'
 
-/** As many of each kind as are verified. */
+/** As many times as for `verify`. */
 const TIMES = 13
 
 let rounds: DamagedRounds
@@ -20,14 +20,14 @@ beforeAll(async () => {
 afterAll(() => rounds.remove())
 
 test.each(harms.map(([kind]) => kind))(
-  '%s: all that is not damaged comes back, and nothing else, and nothing is written where it lies',
+  '%s: everything undamaged is restored, nothing else, and the archive folder is not written',
   async (kind) => {
     expect(await rounds.restore(kind, TIMES, 0)).toEqual([])
   },
   120_000,
 )
 
-/** By the command line of a build, into a mirror of its own. */
+/** Restores with the command of a build, into a new mirror. */
 const restoreBy =
   (bin: string): RestoreFolder =>
   async (dir) => {
@@ -44,13 +44,13 @@ const restoreBy =
 
 test.each([
   [
-    'that does not look whose chat an object is',
+    'that does not check to which chat an object belongs',
     'a manifest that gives one chat the object of another',
     [{ file: 'api/archives/prove-object.ts', replace: 'chat.value.id !== claim.id', by: 'false' }],
     /named/,
   ],
   [
-    'that believes what a manifest says of the messages',
+    'that trusts a manifest about the messages',
     'a manifest that leaves out a message',
     [
       {
@@ -67,13 +67,13 @@ test.each([
     /not named|came/,
   ],
   [
-    'that gives up where a manifest is damaged',
+    'that gives up at a damaged manifest',
     'a manifest cut off',
     [{ file: 'api/archives/read-all-runs.ts', replace: 'yield* this.#unnamed()', by: 'return' }],
     /did not come back/,
   ],
   [
-    'that holds the lock of a folder that it only reads',
+    'that locks a folder that it only reads',
     'an object removed',
     [{ file: 'engine/restore.ts', replace: 'isOwn ? takeArchiveLock(dir) : null', by: 'takeArchiveLock(dir)' }],
     /was written to/,

@@ -23,21 +23,21 @@ const start = (withCursor: boolean): Promise<RunningDaemon> => {
   return RunningDaemon.start({ userDirs, dataDir, flags: ['--cursor-home', withCursor ? cursorHome : ''] })
 }
 
-/** What of two mirrors' answers need not be equal, each with its reason. */
+/** The parts of two mirrors' answers that may differ, with reasons. */
 const marks = {
   tookMs: 'the clock',
-  source: 'the archive tells what a store told before',
-  origin: 'so far no archive told it',
-  workspaceIds: 'which windows had a project open stands in no chat; they are there again with the Cursor home',
+  source: 'now the archive has what a store had before',
+  origin: 'no archive had it before',
+  workspaceIds: 'no chat says which windows had a project open; they return with the Cursor home',
 }
-/** Where no store holds anything any more. */
+/** If all stores are empty. */
 const withoutCursor = { ...marks, deletedInCursor: 'no store holds it' }
 
-/** Where the stores are asked anew: of these chats they themselves say something else than before the mirror was wiped. */
-const toldAnew = {
-  // Its own row is gone, its messages are not: to who never saw the row, the chat is there.
+/** If the stores are read again. For these chats they have other data than before the mirror was removed. */
+const readAgain = {
+  // Its own row is gone, its messages are not. A mirror that never saw the row does not know that the chat was deleted.
   'split-6': ['deletedInCursor', 'deletedAt'],
-  // Its row is there and says that it is gone: since when, is when that was seen first.
+  // Its row says that it is deleted. The time is when this was first seen.
   tombstone: ['deletedAt'],
 }
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
   writeRows(store)
   const first = await start(true)
   await first.waitReady()
-  // A chat went whole, another lost its own row, a third one message that it names still, a fourth one that it does not.
+  // One chat was deleted, one lost its row, one lost a message that it still lists, and one a message that it does not list.
   for (const key of ['composerData:split-3', ...[1, 2, 3, 4].map((n) => `bubbleId:split-3:m${n}`)]) store.delete(key)
   store.delete('composerData:split-6')
   store.delete('bubbleId:split-8:m2')
@@ -69,7 +69,7 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('a mirror that was wiped is restored without any Cursor, and answers everything as before', async () => {
+test('a removed mirror is restored without Cursor, and answers everything as before', async () => {
   wipeMirror(dataDir)
   const daemon = await start(false)
   try {
@@ -108,17 +108,17 @@ const orders: Readonly<Record<string, () => Promise<RunningDaemon>>> = {
 }
 
 test.each(Object.entries(orders))(
-  'with Cursor still there, %s, only what it lost comes from the archive, and all is as before',
+  'with Cursor, %s, only deleted chats and messages come from the archive, and all is as before',
   async (_, begin) => {
     wipeMirror(dataDir)
     const daemon = await begin()
     try {
       await daemon.waitReady()
       await daemon.post('/api/sync', { full: true })
-      expect(differ(await askEverything(daemon), marks, toldAnew)).toEqual([])
+      expect(differ(await askEverything(daemon), marks, readAgain)).toEqual([])
       expect(await restore(daemon)).toMatchObject({ added: 0, addedChats: 0, chats: archived.chats })
       expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ changed: 0, added: 0, gone: 0 })
-      expect(differ(await askEverything(daemon), marks, toldAnew)).toEqual([])
+      expect(differ(await askEverything(daemon), marks, readAgain)).toEqual([])
       const lost = await daemon.get('/api/chats/split-3')
       expect(lost).toMatchObject({
         source: 'archive',

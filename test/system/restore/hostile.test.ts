@@ -31,7 +31,7 @@ afterEach(() => {
 
 const good = (): ChatEntry => plantChat(dir, 'good', linesOf(archivedChat('good'), [archivedMessage('g1')]))
 
-/** `depth` lists in each other. */
+/** `depth` nested lists. */
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 const tool = (input: string): string =>
   `{"kind":"tool","name":"x","status":"completed","callId":null,"input":${input},"output":null,"error":null,"paths":[]}`
@@ -86,7 +86,7 @@ const odd = [
   '.'.repeat(10_000),
 ]
 
-test('ids, titles and paths that look like files or orders are words, as Cursorâ€™s own are, and reach no file', async () => {
+test('ids, titles and paths that look like files or commands are treated as text, and touch no file', async () => {
   const chats = odd.map((id) => {
     const evidence = [{ method: id, rank: 0, root: { uri: `file:///srv/${id}`, path: id, name: id, remote: null } }]
     const chat = archivedChat(id, { name: id, title: id, paths: [id], evidence, parentChatId: id, childChatIds: [id] })
@@ -102,7 +102,7 @@ test('ids, titles and paths that look like files or orders are words, as Cursorâ
   expect(files.every((file) => /mirror\.db(-wal|-shm)?$/.test(file ?? ''))).toBe(true)
 })
 
-test('what is damaged under an odd name is told on a terminal without its control characters', async () => {
+test('damage under an odd name is shown on a terminal without control characters', async () => {
   const id = '\u001b]0;owned\u0007'
   plantRun(dir, [plantChat(dir, id, one({ id, linesAdded: 0.5 }))])
   const nowhere = ['--cursor-user-dir', '', '--cursor-home', '', '--data-dir', join(root, 'data')]
@@ -135,7 +135,7 @@ test.each<[what: string, plantIt: () => void, why: RegExp]>([
   expect(wordsIn(opened.db)).toHaveLength(1)
 })
 
-test('what a thousandfold packed line would be is not unpacked to its end', async () => {
+test('a line that unpacks to a thousand times its size is not unpacked completely', async () => {
   const text = `{"format":"cursordex-chat","version":1,"id":"${'a'.repeat(400 * 1024 * 1024)}"}\n`
   const packed = gzipSync(text, { level: 9 })
   expect(packed.length).toBeLessThan(1024 * 1024)
@@ -160,7 +160,7 @@ test('what a thousandfold packed line would be is not unpacked to its end', asyn
   expect(await leastOfThree(300, proving)).toBeLessThan(300)
 })
 
-test('half a character within a text is mended, and times that are none are unknown', async () => {
+test('half a surrogate pair in a text is replaced, and invalid times are unknown', async () => {
   const text = withParts('m', '{"kind":"text","text":"plum \\ud800 tree"}')
   const late = JSON.stringify(archivedMessage('n', { sentAt: '+275760-09-13T00:00:00.000Z' }))
   const later = JSON.stringify(archivedMessage('o', { sentAt: '+275760-09-13T00:00:00.000Z' }))

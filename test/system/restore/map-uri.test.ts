@@ -3,7 +3,7 @@ import { readMap, type FolderMap } from '../../../src/indexer/sources/archive/ma
 import { normaliseRoot } from '../../../src/indexer/projects/root-uri.ts'
 import { UserError } from '../../../src/model/user-error.ts'
 
-/** As roots are kept. */
+/** In the form of stored roots. */
 const uriOf = (root: string): string => normaliseRoot(root)?.uri ?? ''
 
 describe('folders are mapped by whole names', () => {
@@ -24,7 +24,7 @@ describe('folders are mapped by whole names', () => {
     [{ 'c:/users/A': '/home/b' }, 'file:///C%3A/Users/a/shop', '/home/b/shop'],
     [{ '/home/b': 'D:\\work' }, '/home/b/shop', 'D:\\work\\shop'],
     [{ '\\\\box\\share': '/mnt/share' }, 'file://box/share/shop', '/mnt/share/shop'],
-    // Windows does not tell upper case from lower, whatever the letters; other systems do.
+    // Windows ignores case, for all letters. Other systems do not.
     [{ 'C:\\JOSÉ': '/home/b' }, 'C:\\José\\shop', '/home/b/shop'],
     [{ 'C:\\ΟΔΟΣ': '/home/b' }, 'C:\\οδος\\Straße 1', '/home/b/Straße 1'],
     [{ 'C:\\STRASSE': '/home/b' }, 'C:\\Straße\\x', 'C:\\Straße\\x'],
@@ -34,7 +34,7 @@ describe('folders are mapped by whole names', () => {
     [{ '/srv/JOSÉ': '/home/b' }, '/srv/José/x', '/srv/José/x'],
     [{ '/home/A': '/home/b' }, '/home/a/x', '/home/a/x'],
     [{ '/': '/mnt/old' }, '\\\\box\\share\\x', '\\\\box\\share\\x'],
-    // A folder of this machine is not one of a machine beyond.
+    // A local folder is not a folder on a remote machine.
     [
       { '/home/a': '/home/b' },
       'vscode-remote://ssh-remote%2Bbox/home/a/x',

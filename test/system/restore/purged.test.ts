@@ -17,7 +17,7 @@ let stick: string
 
 beforeEach(async () => {
   place = new PurgePlace(3, 4)
-  // Called by what was said in it, and lost by Cursor: only the archive and the mirror know its name.
+  // Its title comes from its text, and Cursor deleted it. Only the archive and the mirror know the title.
   place.store.chat('named', { name: secretOf(0), fullConversationHeadersOnly: headers(['n1']) })
   place.store.message('named', 'n1', { type: 1, text: 'about something else', createdAt: '2026-02-02T00:00:00.000Z' })
   stick = mkdtempSync(join(tmpdir(), 'cursordex-stick-'))
@@ -37,7 +37,7 @@ async function mustRun(argv: readonly string[], options: RunOptions = {}): Promi
   if (exitCode !== 0) throw new Error(stderr)
 }
 
-/** @param from where the archive is; the own one where not given */
+/** @param from the archive folder. By default the own one */
 async function restore(from: readonly string[]): Promise<ArchiveRestored> {
   const { stdout, stderr, exitCode } = await place.run(['archive', 'restore', ...from, '--json'])
   expect([stderr, exitCode]).toEqual(['', 0])

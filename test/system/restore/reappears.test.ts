@@ -15,8 +15,8 @@ let opened: OpenMirror
 let mirror: Mirror
 let store: number
 
-/** A chat as a store tells it, every message said by the user. */
-function told(id: string, texts: readonly string[], facts: Partial<ChatFacts> = {}): ChatWrite {
+/** A chat as a store has it. Every message is from the user. */
+function chatOf(id: string, texts: readonly string[], facts: Partial<ChatFacts> = {}): ChatWrite {
   const ids = texts.map((text) => asMessageId(text.split(' ')[0] ?? ''))
   const outline = ids.map((name) => ({ id: name, role: null, createdAtMs: null, startedAtMs: null }))
   const messages = texts.map((text, at) => packMessage(draftOf(ids[at] ?? '', text)))
@@ -35,7 +35,7 @@ const found = (term: string): unknown =>
   rowOf(`select count(*) as n from message_terms where message_terms match ?`, term)
 const lossCount = (): unknown => rowOf('select count(*) as n from losses')
 
-/** `id:position`, or what else it is, of every message. */
+/** `id:position` of every message, or its other state. */
 function placesOf(id: string): string[] {
   const sql = `
     select messages.id, position, is_orphan, messages.is_live, kind from messages
@@ -51,8 +51,11 @@ function placesOf(id: string): string[] {
 beforeEach(async () => {
   const first = new OpenMirror()
   write(first.db, first.source('store'), [
-    told('c', ['a1 plant an apple', 'a2 the apple is planted', 'a3 and a walnut'], { name: 'Trees', isArchived: true }),
-    told('empty', [], { name: 'Nothing said' }),
+    chatOf('c', ['a1 plant an apple', 'a2 the apple is planted', 'a3 and a walnut'], {
+      name: 'Trees',
+      isArchived: true,
+    }),
+    chatOf('empty', [], { name: 'Nothing said' }),
   ])
   archive = new ArchiveFolder()
   await archive.run(first.db)
@@ -66,7 +69,7 @@ afterEach(() => {
   opened.remove()
 })
 
-test('a chat that comes back is found, says that it is gone, and is no loss of its own', async () => {
+test('a restored chat is found, is marked as deleted, and is not a new loss', async () => {
   expect(await restoreHere(mirror, archive.dir)).toMatchObject({ chats: 2, messages: 3, added: 3, addedChats: 2 })
   expect(placesOf('c')).toEqual(['a1:0:archive:gone', 'a2:1:archive:gone', 'a3:2:archive:gone'])
   expect(chatRow('c')).toMatchObject({ title: 'Trees', is_live: 0, deleted_at: null, kind: 'archive', is_archived: 1 })
@@ -78,16 +81,16 @@ describe.each([
   ['after', false],
 ])('a chat that a store tells %s the restore', (_, isBefore) => {
   beforeEach(async () => {
-    const now = told('c', ['a1 plant an apple', 'a2 the apple was planted'], { name: 'Orchard' })
+    const now = chatOf('c', ['a1 plant an apple', 'a2 the apple was planted'], { name: 'Orchard' })
     if (isBefore) write(mirror, store, [now])
     await restoreHere(mirror, archive.dir)
     if (!isBefore) write(mirror, store, [now])
   })
 
-  test('is the store’s, with what only the archive knows beside it', () => {
+  test('belongs to the store, and keeps what only the archive has', () => {
     const copies = isBefore ? [] : ['a1:copy:archive:gone', 'a2:copy:archive:gone']
     expect(placesOf('c')).toEqual(['a1:0:store', 'a2:1:store', 'a3:orphan:archive:gone', ...copies])
-    // That it was archived once does not count any more.
+    // The archive no longer counts as its source.
     expect(chatRow('c')).toMatchObject({
       title: 'Orchard',
       is_live: 1,
@@ -98,22 +101,22 @@ describe.each([
     expect([found('was'), found('is'), found('walnut'), lossCount()]).toEqual([{ n: 1 }, { n: 0 }, { n: 1 }, { n: 0 }])
   })
 
-  test('is lost when the store loses it then, once', () => {
+  test('is lost once when the store loses it again', () => {
     const ids = ['a1', 'a2'].map(asMessageId)
     const gone: ChatWrite = { id: asChatId('c'), ownRow: { kind: 'gone' }, messages: [], vanished: ids }
     expect(write(mirror, store, [gone]).losses).toEqual([{ kind: 'chat', chatId: 'c', messageId: null }])
     expect(chatRow('c')).toMatchObject({ is_live: 0, deleted_at: T0 + 1000, kind: 'store' })
   })
 
-  test('is as it was when it is told, or restored, again', async () => {
+  test('is unchanged when it is read or restored again', async () => {
     expect(await restoreHere(mirror, archive.dir)).toMatchObject({ added: 0, addedChats: 0 })
-    const again = told('c', ['a1 plant an apple', 'a2 the apple was planted'], { name: 'Orchard' })
+    const again = chatOf('c', ['a1 plant an apple', 'a2 the apple was planted'], { name: 'Orchard' })
     expect(write(mirror, store, [again])).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 })
 
-test('of a chat of which the store has only messages left, the archive says what it is', async () => {
-  const left: ChatWrite = { ...told('c', ['a2 the apple is planted']), ownRow: { kind: 'unread' } }
+test('if the store only has messages of a chat, its facts come from the archive', async () => {
+  const left: ChatWrite = { ...chatOf('c', ['a2 the apple is planted']), ownRow: { kind: 'unread' } }
   write(mirror, store, [left])
   await restoreHere(mirror, archive.dir)
   expect(placesOf('c')).toEqual(['a1:0:archive:gone', 'a2:1:store', 'a3:2:archive:gone'])
@@ -121,7 +124,7 @@ test('of a chat of which the store has only messages left, the archive says what
   expect(write(mirror, store, [left])).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('a chat archived out of a mirror that restored it keeps the origin that it had', async () => {
+test('a restored chat that is archived again keeps its origin', async () => {
   await restoreHere(mirror, archive.dir)
   const second = new ArchiveFolder()
   const third = new OpenMirror()
@@ -133,12 +136,12 @@ test('a chat archived out of a mirror that restored it keeps the origin that it 
   third.remove()
 })
 
-test('a newer archive of a restored chat brings its new messages and its new name, an older one changes nothing', async () => {
+test('a newer archive of a restored chat adds its new messages and name, and an older one changes nothing', async () => {
   const older = archive
   const first = new OpenMirror()
   const source = first.source('store')
   const newest = ['a1 plant an apple', 'a2 the apple is planted', 'a3 and a walnut', 'a4 and a pear']
-  write(first.db, source, [told('c', newest, { name: 'Orchard', updatedAtMs: T0 + 5000 })])
+  write(first.db, source, [chatOf('c', newest, { name: 'Orchard', updatedAtMs: T0 + 5000 })])
   const newer = new ArchiveFolder()
   await newer.run(first.db)
   first.remove()

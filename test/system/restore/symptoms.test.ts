@@ -28,13 +28,13 @@ function addChat(id: string, of = mirror): number {
   return chat
 }
 
-/** A chat goes on. */
+/** Adds a message to a chat. */
 function goOn(chat: number, id: string): void {
   mirror.addMessage(chat, { id })
   mirror.writer.prepare('update chats set revision = (select max(revision) + 1 from chats) where num = ?').run(chat)
 }
 
-/** Turns a bit in the middle of a file. */
+/** Flips a bit in the middle of a file. */
 function harm(below: string): void {
   const path = join(archive.dir, below)
   const bytes = readFileSync(path)
@@ -42,7 +42,7 @@ function harm(below: string): void {
   writeFileSync(path, bytes)
 }
 
-test('a restore passed over a damaged newest archive without a word, and what only that named stayed away', async () => {
+test('a restore silently skipped a damaged newest archive, and chats that only this one names were missing', async () => {
   addChat('old')
   await archive.run(mirror.reader)
   addChat('new')
@@ -53,7 +53,7 @@ test('a restore passed over a damaged newest archive without a word, and what on
   expect(chatsIn(empty.db)).toEqual(['new', 'old'])
 })
 
-test('where the newest archive was one of a project, only that came back, and nothing told of the rest', async () => {
+test('if the newest archive was of one project, only that was restored, without a warning', async () => {
   addChat('all')
   const shop = addChat('shop')
   await archive.run(mirror.reader)
@@ -65,7 +65,7 @@ test('where the newest archive was one of a project, only that came back, and no
   expect(await restoreHere(empty.db, archive.dir)).toMatchObject({ ...counts, added: 0, addedChats: 0 })
 })
 
-test('of a folder that two mirrors share only what the one that archived last had came back', async () => {
+test('from a folder that two mirrors share, only the chats of the last one were restored', async () => {
   const theirs = seedMirror()
   addChat('ours')
   goOn(addChat('both'), 'both-2')
@@ -83,7 +83,7 @@ test('of a folder that two mirrors share only what the one that archived last ha
   expect(wordsIn(empty.db)).toEqual(words)
 })
 
-test('a run made under a clock years ahead was taken for the newest, and what was said since stayed away', async () => {
+test('a run under a clock that was years ahead counted as the newest, and later messages were missing', async () => {
   const chat = addChat('a')
   await archive.run(mirror.reader, { name: '20370101T000000Z-manual' })
   goOn(chat, 'a-2')
@@ -101,7 +101,7 @@ test('of a chat whose newest state is damaged nothing came back, though an older
   expect(restored).toMatchObject({ why: null, damaged: [{ id: 'a' }], chats: 1, added: 1, addedChats: 1 })
 })
 
-test('a named archive brings back what it names, and no more', async () => {
+test('a named archive restores exactly what it names', async () => {
   addChat('first')
   const { manifest } = await archive.run(mirror.reader)
   addChat('second')

@@ -24,7 +24,7 @@ let theirs: Workplace
 let ours: Workplace
 let stick: string
 
-/** A machine on which one chat was had about a shop. */
+/** A machine with one chat about a shop. */
 function machine(chatId: string, folder: string, word: string): Workplace {
   const place = new Workplace()
   const store = place.cursor.global()
@@ -50,12 +50,12 @@ afterEach(async () => {
 
 const from = (): string => join(stick, 'archives')
 
-test('an archive of another machine is merged into one project, is found, and tells where it is from', async () => {
+test('an archive of another machine is merged into one project, is found, and shows its origin', async () => {
   const before = stateOf(stick)
   const restored = await ours.run(['archive', 'restore', '--from', from(), '--map', '/Users/a=/home/b', '--json'])
   expect([restored.exitCode, restored.stderr]).toEqual([0, ''])
   expect(JSON.parse(restored.stdout)).toMatchObject({ ok: true, chats: 1, messages: 1, added: 1, addedChats: 1 })
-  // What was brought is only read.
+  // The other archive folder is only read.
   expect(stateOf(stick)).toEqual(before)
   const { url } = await ours.serve()
   await untilReady(url)
@@ -69,12 +69,12 @@ test('an archive of another machine is merged into one project, is found, and te
     items: [{ path: '/home/b/shop', chatCount: 2 }],
   })
   expect(await getJson(url, '/api/search?q=walnut&project=shop')).toMatchObject({ total: 1 })
-  // What was said stays as it was said.
+  // Texts are not changed.
   const { items } = await getJson<List<{ parts: readonly { text: string }[] }>>(url, '/api/chats/theirs/messages')
   expect(items[0]?.parts[0]?.text).toBe('the walnut in /Users/a/shop/main.ts')
 })
 
-test('a folder that no chat of the archive lies in is named, and one that is of use is not, again and again', async () => {
+test('a mapped folder without chats in the archive is reported, and a useful one is not, also when repeated', async () => {
   const maps = ['--map', '/Users/a=/home/b', '--map', '/Users/bob=/home/b']
   for (const chat of ['1 chat', '0 chats']) {
     const { exitCode, stdout } = await ours.run(['archive', 'restore', '--from', from(), ...maps])
@@ -84,7 +84,7 @@ test('a folder that no chat of the archive lies in is named, and one that is of 
   }
 })
 
-test('with a daemon it is the same, and unmapped there are two projects', async () => {
+test('it is the same with a daemon, and without a map there are two projects', async () => {
   const { url } = await ours.serve()
   await untilReady(url)
   const plain = await ours.run(['archive', 'restore', '--from', from()])

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A place for temporary files where nothing else lies. */
+/** A folder for temporary files with nothing else in it. */
 function newPlace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-place-'))
   folders.push(folder)
@@ -29,8 +29,8 @@ function start(argv: readonly string[], place: string, env: Readonly<Record<stri
   return program
 }
 
-/** The commands that it tells a newcomer to try, as words. */
-async function toldCommands(demo: Cursordex): Promise<string[][]> {
+/** The commands that the demo suggests, as arguments. */
+async function suggestedCommands(demo: Cursordex): Promise<string[][]> {
   await waitUntil('the greeting', () => demo.stdout.includes('Ctrl-C'))
   const lines = [...demo.stdout.matchAll(/^ +npx cursordex (.*)$/gm)]
   return lines.map(([, words = '']) => words.split(' ').map((word) => word.replaceAll(/^'|'$/g, '')))
@@ -39,15 +39,15 @@ async function toldCommands(demo: Cursordex): Promise<string[][]> {
 const run = (argv: readonly string[], place: string): Promise<Ended> => start(argv, place).ended
 
 test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
-  '%j is ready and tells three commands that find something',
+  '%j is ready and suggests three commands that find something',
   async (argv) => {
     const place = newPlace()
     const demo = start(argv, place)
     const url = await demo.listening()
-    const commands = await toldCommands(demo)
+    const commands = await suggestedCommands(demo)
     expect(demo.stdout).toMatch(/^cursordex listening on http:\/\/127\.0\.0\.1:\d+\n/)
     expect(commands).toHaveLength(3)
-    // On a machine with much other work it tells them, and this, after ten seconds.
+    // On a busy machine it prints them after ten seconds, with a note.
     if (demo.stdout.includes('being indexed')) await untilReady(url)
     for (const words of commands) {
       expect(words).toContain('--data-dir')
@@ -64,7 +64,7 @@ test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
   },
 )
 
-test('a word of a chat that began after the start is found', async () => {
+test('words of a chat that began after the start are found', async () => {
   const place = newPlace()
   const startedAtMs = Date.now()
   const demo = start(['demo'], place)
@@ -81,14 +81,14 @@ test('a word of a chat that began after the start is found', async () => {
   })
   expect(found.chat.title).toContain('NOTES-2001')
   expect(Date.parse(found.message.createdAt)).toBeGreaterThan(startedAtMs)
-  // What is written there already grows on: more messages, and longer ones.
+  // Existing chats also get more and longer messages.
   const messages = async () => (await getJson<{ counts: { messages: number } }>(url, '/api/status')).counts.messages
   const before = await messages()
   await waitUntil('one more message', async () => (await messages()) >= before + 1)
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  '%s takes away what was made, within two seconds',
+  '%s removes everything that was created, within two seconds',
   async (signal) => {
     const place = newPlace()
     const demo = start(['demo'], place)
@@ -101,7 +101,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   },
 )
 
-test('a data folder that is named, by flag or environment, is used and stays', async () => {
+test('a data folder from a flag or the environment is used and kept', async () => {
   for (const byFlag of [true, false]) {
     const place = newPlace()
     const dataDir = join(newPlace(), 'mine')
@@ -109,9 +109,9 @@ test('a data folder that is named, by flag or environment, is used and stays', a
       ? start(['demo', '--data-dir', dataDir], place)
       : start(['serve', '--demo'], place, { CURSORDEX_DATA_DIR: dataDir })
     const url = await demo.listening()
-    const told = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8')) as Record<string, unknown>
-    expect(told).toMatchObject({ pid: demo.pid, url })
-    expect((await toldCommands(demo)).every((words) => words.includes(dataDir))).toBe(true)
+    const content = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8')) as Record<string, unknown>
+    expect(content).toMatchObject({ pid: demo.pid, url })
+    expect((await suggestedCommands(demo)).every((words) => words.includes(dataDir))).toBe(true)
     await demo.stop()
     expect(readdirSync(place)).toEqual([])
     expect(existsSync(join(dataDir, 'mirror.db'))).toBe(true)
@@ -119,7 +119,7 @@ test('a data folder that is named, by flag or environment, is used and stays', a
   }
 })
 
-test('no other folder of Cursor is read, whoever names it', async () => {
+test('no other folder of Cursor is read, wherever it is configured', async () => {
   const place = newPlace()
   const foreign = newPlace()
   mkdirSync(join(foreign, 'globalStorage'))
@@ -129,13 +129,13 @@ test('no other folder of Cursor is read, whoever names it', async () => {
   expect(sources.filter(({ path }) => !path.startsWith(place))).toEqual([])
 })
 
-test('a place for temporary files where nothing can be made is no bug, but named with its remedy', async () => {
+test('an unwritable folder for temporary files is reported with a remedy, not as a bug', async () => {
   const { exitCode, stderr } = await run(['demo'], join(newPlace(), 'gone'))
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/^The sample in .*gone.* cannot be written: ENOENT.*\n.*(TMPDIR|TEMP)\.\n$/)
 })
 
-test('a start that fails leaves nothing behind', async () => {
+test('a failed start leaves no files', async () => {
   const place = newPlace()
   const blocker = createServer().listen(0, '127.0.0.1')
   await new Promise((resume) => blocker.once('listening', resume))

@@ -8,7 +8,7 @@ import { AttackedServer } from './server.ts'
 import type { Ask } from './target.ts'
 import { oddBodies, oddMethods, oddPaths } from './unusual.ts'
 
-/** By the path of a request, the names that its route takes: noted where they are read. */
+/** The parameter names of each route, by the path of a request. They are recorded when they are read. */
 const noted = vi.hoisted(() => new Map<string, string[]>())
 
 vi.mock('../../../../src/api/http/params.ts', async (importOriginal) => {
@@ -34,8 +34,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-/** What is wrong after an attack; nothing where all is well. */
-async function troublesAfter(what: string): Promise<string[]> {
+/** The faults after an attack. Empty if there are none. */
+async function faultsAfter(what: string): Promise<string[]> {
   const { target, megabytes, errors } = server
   const [count, size] = [target.faults.length, Math.round(megabytes)]
   console.log(`hostile HTTP, ${what}: ${target.requests} requests so far, ${count} faults, ${size} MB`)
@@ -50,14 +50,14 @@ test('the routes that are attacked are all there are', () => {
   expect(server.routes.map(({ method, pattern }) => `${method} ${pattern}`).sort()).toEqual(listed.sort())
 })
 
-/** A file that is not there is no file, and nothing that is named is nothing to purge. */
+/** Refused even in a valid request: a missing file to import, and a purge without a target. */
 const posted = new Map([
   ['/api/tokens/import', 415],
   ['/api/archives', 202],
   ['/api/purge', 400],
 ])
 
-test('what may be asked is answered, or the attacks would say nothing', async () => {
+test('valid requests are answered, which the attacks rely on', async () => {
   for (const { method, path } of server.routes) {
     const status = await server.target.attack({ method, path, headers: { host: server.target.local } })
     const expected = method === 'GET' ? 200 : (posted.get(path) ?? 200)
@@ -65,22 +65,22 @@ test('what may be asked is answered, or the attacks would say nothing', async ()
   }
 })
 
-test('nobody from elsewhere is answered by any route', async () => {
+test('no route answers a foreign origin or host', async () => {
   await attackAsForeigner(server.target, server.routes)
-  expect(await troublesAfter('from elsewhere')).toEqual([])
+  expect(await faultsAfter('from elsewhere')).toEqual([])
 })
 
-test('any method is answered or refused with a problem', async () => {
+test('every method is answered or refused with a problem', async () => {
   await server.target.attackAll(oddMethods(server.routes, server.target.local))
-  expect(await troublesAfter('methods')).toEqual([])
+  expect(await faultsAfter('methods')).toEqual([])
 })
 
-test('any path is answered or refused with a problem', async () => {
+test('every path is answered or refused with a problem', async () => {
   await server.target.attackAll(oddPaths(server.routes, server.target.local))
-  expect(await troublesAfter('paths')).toEqual([])
+  expect(await faultsAfter('paths')).toEqual([])
 })
 
-test('every parameter of every route has its hostile values, and none of them is a fault', async () => {
+test('every parameter of every route has hostile values, and none of them causes a fault', async () => {
   const headers = { host: server.target.local }
   const asks = server.routes.flatMap(({ method, path }): Ask[] => {
     const names = noted.get(path)
@@ -93,13 +93,13 @@ test('every parameter of every route has its hostile values, and none of them is
     return [...queries, ...oddQueries(names ?? [])].map((query) => ({ method, path: `${path}?${query}`, headers }))
   })
   await server.target.attackAll(asks)
-  expect(await troublesAfter('parameters')).toEqual([])
+  expect(await faultsAfter('parameters')).toEqual([])
 })
 
-/** Filters that stand for words of the search language, which has attacks of its own. */
+/** Filters of the search language, which has its own attacks. */
 const takesWords = new Set(['in', 'tool', 'model', 'mode', 'path', 'group', 'facets', 'explain'])
 
-test('any body is taken or refused with a problem', async () => {
+test('every body is accepted or refused with a problem', async () => {
   await server.target.attackAll(oddBodies(server.routes, server.target.local))
-  expect(await troublesAfter('bodies')).toEqual([])
+  expect(await faultsAfter('bodies')).toEqual([])
 })

@@ -3,7 +3,7 @@ import type { KnownRoute } from './known-routes.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Every way in which a page, or a name that was bound to this machine, could look as if it were let in. */
+/** Headers by which a foreign page, or a DNS name that points to this machine, could try to get access. */
 export function foreignHeaders(local: string): readonly Headers[] {
   const [, port = ''] = local.split(':')
   const hosts = [
@@ -79,7 +79,7 @@ export function foreignHeaders(local: string): readonly Headers[] {
   ]
 }
 
-/** Each route, as it is asked for by those who may not. */
+/** A request to each route from each foreign client. */
 export async function attackAsForeigner(target: Target, routes: readonly KnownRoute[]): Promise<void> {
   const asks = routes.flatMap(({ method, path }) =>
     foreignHeaders(target.local).flatMap((headers): Ask[] => [

@@ -4,14 +4,14 @@ import type { RawAnswer } from './raw.ts'
 export interface Attempt {
   readonly what: string
   readonly method: string
-  /** Comes from where nobody may ask: whatever it asks for, it must not get it. */
+  /** True if the request comes from a foreign origin or host, and must be refused. */
   readonly isForeign: boolean
 }
 
 const STACK = /\n\s+at |node:internal|node_modules|\.[jt]s:\d+/
 const ownFolders = [process.cwd(), homedir(), tmpdir()].filter((folder) => folder.length > 1)
 
-/** What is wrong with an answer, whatever was asked; nothing where all is well. */
+/** The faults of an answer, whatever the request was. Empty if there are none. */
 export function faultsOf({ status, headers, body }: RawAnswer, attempt: Attempt): string[] {
   const faults: string[] = []
   const say = (text: string): void => void faults.push(`${attempt.what}: ${text}`)
@@ -23,9 +23,9 @@ export function faultsOf({ status, headers, body }: RawAnswer, attempt: Attempt)
     if (headers['x-content-type-options'] !== 'nosniff') say(`${status} may be sniffed`)
     if (headers['content-type'] !== 'application/problem+json') say(`${status} is ${headers['content-type']}`)
     if (attempt.method !== 'HEAD') for (const fault of problemFaults(status, body)) say(fault)
-    if (STACK.test(body)) say(`${status} tells of the inside: ${body.slice(0, 200)}`)
-    const told = ownFolders.find((folder) => body.includes(folder))
-    if (told !== undefined) say(`${status} names the folder ${told}`)
+    if (STACK.test(body)) say(`${status} shows internals: ${body.slice(0, 200)}`)
+    const named = ownFolders.find((folder) => body.includes(folder))
+    if (named !== undefined) say(`${status} names the folder ${named}`)
   }
   return faults
 }

@@ -5,13 +5,13 @@ import { liveOf } from '../values/still-world.ts'
 
 export interface KnownRoute {
   readonly method: string
-  /** As it is registered. */
+  /** The path as the app registers it. */
   readonly pattern: string
-  /** With the names of things that are there. */
+  /** The path with existing ids. */
   readonly path: string
 }
 
-/** The app without a daemon: made to be asked what it serves. */
+/** The app without a daemon, only to list its routes. */
 export const bareApp = (): ReturnType<typeof createApp> =>
   createApp({
     version: '1.2.3',
@@ -29,7 +29,7 @@ export const bareApp = (): ReturnType<typeof createApp> =>
     subscribe: () => () => undefined,
   })
 
-/** Every route that the app registers, as it registers it: one that is added tomorrow is among them. */
+/** Every route that the app registers, so new routes are included. */
 export function knownRoutes(ids: {
   readonly chat: string
   readonly project: string

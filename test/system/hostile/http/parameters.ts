@@ -98,8 +98,8 @@ const queries = [
 ]
 
 /**
- * By the name of each parameter, what it might be given. A route that takes a name which is not here fails its test: what
- * is hostile to it must be thought of first.
+ * Hostile values by the name of the parameter. A route with a parameter that is not in this list fails its test, so that
+ * somebody adds hostile values for it.
  */
 export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   q: [...texts, ...queries],
@@ -132,7 +132,7 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   prices: [...texts, ...words],
 }
 
-/** Queries that are wrong whatever the route: unknown names, odd spellings of known ones, and far too many. */
+/** Queries that are wrong for every route: unknown names, odd spellings of known ones, and far too many. */
 export const oddQueries = (names: readonly string[]): string[] => [
   'nonsense=1',
   '=',

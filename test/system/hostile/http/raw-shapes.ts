@@ -2,7 +2,7 @@
 export interface RawShape {
   readonly what: string
   readonly bytes: string
-  /** What may be answered; `closed` where the connection may end without a word. */
+  /** The allowed answers. `closed` if the connection may end without an answer. */
   readonly allowed: readonly (number | 'closed')[]
   readonly isHalfClosed?: boolean
   readonly answersMax?: number

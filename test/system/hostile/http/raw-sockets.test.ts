@@ -13,17 +13,17 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-let toldErrors = 0
+let reportedErrors = 0
 
-/** What is wrong after an attack; nothing where all is well. */
-async function troubles(): Promise<string[]> {
-  // Each is told of once, by the test that caused it.
-  const errors = server.errors.slice(toldErrors)
-  toldErrors += errors.length
+/** The faults after an attack. Empty if there are none. */
+async function newFaults(): Promise<string[]> {
+  // Each fault is reported once, by the test that caused it.
+  const errors = server.errors.slice(reportedErrors)
+  reportedErrors += errors.length
   return (await server.target.isAlive()) ? errors : [...errors, 'it is dead']
 }
 
-test.each(rawShapes)('$what is answered as it should be, or refused with a problem', async (shape) => {
+test.each(rawShapes)('$what is answered correctly, or refused with a problem', async (shape) => {
   const { what, bytes, allowed, isHalfClosed = false, answersMax = 1 } = shape
   const { port, local } = server.target
   const { answers, rest, isClosed } = await sendRaw(port, bytes.replaceAll('{host}', local), {
@@ -35,10 +35,10 @@ test.each(rawShapes)('$what is answered as it should be, or refused with a probl
   expect(statuses.length > 0 || (allowed.includes('closed') && isClosed)).toBe(true)
   expect(answersMax === 1 || statuses.length === answersMax).toBe(true)
   expect(answers.flatMap((answer) => faultsOf(answer, { what, method: 'GET', isForeign: false }))).toEqual([])
-  expect(await troubles()).toEqual([])
+  expect(await newFaults()).toEqual([])
 })
 
-test('what is smuggled behind a body is no request of its own', async () => {
+test('bytes after a body are not treated as a request', async () => {
   const smuggled = rawShapes.filter(({ bytes }) => bytes.includes('Host: evil.com'))
   for (const { what, bytes } of smuggled) {
     const { answers } = await sendRaw(server.target.port, bytes.replaceAll('{host}', server.target.local), {
@@ -52,29 +52,29 @@ test('what is smuggled behind a body is no request of its own', async () => {
 
 const open = async (bytes: string): Promise<Socket> => {
   const socket = connect({ port: server.target.port, host: '127.0.0.1' })
-  // Not to take what comes would be not to see the end.
+  // Without reading, the end would not be noticed.
   socket.on('error', () => undefined).resume()
   await once(socket, 'connect')
   socket.write(bytes)
   return socket
 }
 
-test('a body in chunks without end is cut off, and costs no memory', async () => {
+test('an endless body in chunks is cut off, and takes no memory', async () => {
   const head =
     'POST /api/sync HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
   const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
   const bytes = head.replace('{host}', server.target.local) + chunk.repeat(200)
   const before = server.megabytes
-  // Several times: the client still sends when the answer comes, and a connection closed too early loses it now and then.
+  // Several times: the client still sends when the answer comes, and closing too early sometimes loses the answer.
   for (let round = 0; round < 20; round += 1) {
     const { answers } = await sendRaw(server.target.port, bytes)
     expect(answers.map(({ status }) => status)).toEqual([413])
   }
   expect(server.megabytes - before).toBeLessThan(100)
-  expect(await troubles()).toEqual([])
+  expect(await newFaults()).toEqual([])
 })
 
-test('three hundred clients that never end what they say keep nobody waiting, and are sent away', async () => {
+test('three hundred clients with incomplete requests delay nobody, and are disconnected', async () => {
   const starts = [
     'GET /api/health HTTP/1.1\r\nHost: ',
     `POST /api/sync HTTP/1.1\r\nHost: ${server.target.local}\r\nContent-Length: 9\r\nContent-Type: application/json\r\n\r\n{`,
@@ -84,7 +84,7 @@ test('three hundred clients that never end what they say keep nobody waiting, an
   const before = server.megabytes
   for (let round = 0; round < 20; round += 1) {
     for (const socket of slow) if (socket.writable && round % 5 === 0) socket.write('a')
-    expect(await troubles()).toEqual([])
+    expect(await newFaults()).toEqual([])
   }
   expect(server.megabytes - before).toBeLessThan(100)
   const unfinished = slow.filter((_, at) => at % starts.length === 0)
@@ -92,25 +92,25 @@ test('three hundred clients that never end what they say keep nobody waiting, an
     everyMs: 100,
   })
   for (const socket of slow) socket.destroy()
-  expect(await troubles()).toEqual([])
+  expect(await newFaults()).toEqual([])
 })
 
-test('streams of events that nobody reads end with their clients', async () => {
+test('event streams that nobody reads end with their clients', async () => {
   const head = `GET /api/events HTTP/1.1\r\nHost: ${server.target.local}\r\n\r\n`
   const streams = await Promise.all(Array.from({ length: 100 }, () => open(head)))
-  expect(await troubles()).toEqual([])
+  expect(await newFaults()).toEqual([])
   for (const socket of streams) socket.destroy()
-  expect(await troubles()).toEqual([])
+  expect(await newFaults()).toEqual([])
 })
 
-test('nonsense behind a question breaks into no answer that is being given', async () => {
+test('garbage after a request does not break the answer that is being sent', async () => {
   const head = `GET /api/events HTTP/1.1\r\nHost: ${server.target.local}\r\n\r\n`
   const socket = await open(head)
-  let told = ''
-  socket.setEncoding('latin1').on('data', (text: string) => (told += text))
-  await waitUntil('the first event', () => told.includes('event: status'))
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text: string) => (received += text))
+  await waitUntil('the first event', () => received.includes('event: status'))
   socket.write('nonsense\r\n\r\n')
   await waitUntil('the end of the connection', () => socket.destroyed)
-  expect(told.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
-  expect(await troubles()).toEqual([])
+  expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+  expect(await newFaults()).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
-/** An answer as it stood on the wire. */
+/** An answer as it was sent. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -11,19 +11,19 @@ export interface RawAnswer {
 export interface RawOptions {
   /** Ends the sending side after the last byte. */
   readonly isHalfClosed?: boolean
-  /** Stops waiting as soon as so many answers are there; a server that closes the connection ends the wait, too. */
+  /** Stops waiting after this many answers. It also stops if the server closes the connection. */
   readonly answersMax?: number
   readonly withinMs?: number
 }
 
 export interface RawOutcome {
   readonly answers: readonly RawAnswer[]
-  /** Bytes that are no answer. */
+  /** Bytes that do not belong to an answer. */
   readonly rest: string
   readonly isClosed: boolean
 }
 
-/** Sends exactly these bytes, and takes whatever comes back. */
+/** Sends exactly these bytes, and reads whatever comes back. */
 export function sendRaw(port: number, bytes: string | Buffer, options: RawOptions = {}): Promise<RawOutcome> {
   const { isHalfClosed = false, answersMax = 1, withinMs = 60_000 } = options
   return new Promise((resolve) => {
@@ -58,7 +58,7 @@ function write(socket: Socket, bytes: string | Buffer, isHalfClosed: boolean): v
   if (isHalfClosed) socket.end()
 }
 
-/** Whole answers, one after the other. One that goes on for ever counts with what of it is there. */
+/** Splits bytes into answers. An answer without an end counts with the part that has arrived. */
 function readAnswers(text: string): Pick<RawOutcome, 'answers' | 'rest'> {
   const answers: RawAnswer[] = []
   let rest = text
@@ -84,7 +84,7 @@ interface Body {
 
 function readBody(text: string, headers: RawAnswer['headers'], status: string): Body | null {
   if (headers['transfer-encoding'] === 'chunked') return readChunks(text)
-  // Without a length it goes on until the connection ends.
+  // Without a length the body ends with the connection.
   const length = headers['content-length'] === undefined ? text.length : Number(headers['content-length'])
   if (status === '304' || status === '204') return { text: '', rest: text }
   return text.length < length ? null : { text: text.slice(0, length), rest: text.slice(length) }

@@ -10,7 +10,7 @@ interface List {
   readonly items: readonly { readonly id: string }[]
 }
 
-/** The compiled program over a small store, with all that its routes can be asked for. */
+/** The compiled program with a small store that has something for every route. */
 export class AttackedServer {
   readonly daemon: RunningDaemon
   readonly target: Target
@@ -39,7 +39,7 @@ export class AttackedServer {
     return new AttackedServer(daemon, home, knownRoutes(names))
   }
 
-  /** Megabytes that the process holds; 0 where the system does not tell. */
+  /** Megabytes that the process uses. 0 if the system does not report it. */
   get megabytes(): number {
     if (process.platform !== 'linux') return 0
     const { pid } = JSON.parse(readFileSync(`${this.daemon.dataDir}/daemon.json`, 'utf8')) as { pid: number }

@@ -32,7 +32,7 @@ const codeOf = (answer: RawAnswer | undefined): unknown =>
     ? [answer.status, (JSON.parse(answer.body) as { readonly code: unknown }).code]
     : answer
 
-test('a backslash in the target was refused without a word', async () => {
+test('a backslash in the target was refused without a body', async () => {
   expect(codeOf(await ask(['GET /\\evil.com HTTP/1.1', 'Host: {host}']))).toEqual([400, 'bad-target'])
 })
 
@@ -45,11 +45,11 @@ test.each([
   expect(codeOf(await ask(lines))).toEqual(expected)
 })
 
-test('a second Host, which another might go by, was not looked at', async () => {
+test('a second Host header, which a proxy might use, was ignored', async () => {
   expect(codeOf(await ask(['GET /api/health HTTP/1.1', 'Host: {host}', 'Host: evil.com']))).toEqual([421, 'wrong-host'])
 })
 
-test('a target with a name and a password was a fault of ours', async () => {
+test('a target with a user name and a password caused an internal error', async () => {
   const answer = await ask(['GET http://a:b@{host}/api/health HTTP/1.1', 'Host: {host}'])
   expect(codeOf(answer)).toEqual([421, 'wrong-host'])
 })
@@ -64,7 +64,7 @@ test.each([
   expect([world.faults, world.syncs]).toEqual([[], []])
 })
 
-test('a refusal grew with all that was wrong', async () => {
+test('a refusal grew with the number of errors', async () => {
   const many = Array.from({ length: 5000 }, (_, at) => `p${at}=1`).join('&')
   for (const query of [many, 'a'.repeat(100_000)]) {
     const answer = await ask([`GET /api/health?${query} HTTP/1.1`, 'Host: {host}'])

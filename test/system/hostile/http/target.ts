@@ -6,15 +6,15 @@ import type { RawAnswer } from './raw.ts'
 export interface Ask {
   readonly method: string
   readonly path: string
-  /** As they are: no Host is put in. A name may stand several times. */
+  /** Sent unchanged: no Host is added. A name may occur several times. */
   readonly headers: OutgoingHttpHeaders | readonly string[]
   readonly body?: string | Buffer
 }
 
-/** No refusal is longer; of an answer the beginning will do. */
+/** No refusal is longer. Of other answers the beginning is enough. */
 const BODY_LENGTH_MAX = 50_000
 
-/** A server under attack, and what was wrong with its answers so far. */
+/** A server under attack, and the faults of its answers so far. */
 export class Target {
   readonly port: number
   readonly faults: string[] = []
@@ -29,7 +29,7 @@ export class Target {
     return `127.0.0.1:${this.port}`
   }
 
-  /** Asks, and judges the answer. @returns its status; 0 where the connection was closed without one */
+  /** Sends a request and checks the answer. @returns its status, or 0 if the connection was closed without an answer */
   async attack(ask: Ask, attempt: Partial<Attempt> = {}): Promise<number> {
     this.requests += 1
     const what = attempt.what ?? `${ask.method} ${ask.path.slice(0, 150)} ${JSON.stringify(ask.headers).slice(0, 200)}`
@@ -47,7 +47,7 @@ export class Target {
     return statuses
   }
 
-  /** @returns null where the connection was closed instead */
+  /** @returns null if the connection was closed instead */
   send({ method, path, headers, body }: Ask): Promise<RawAnswer | null> {
     return new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: this.port, path, method, setHost: false, agent: this.#agent }
@@ -56,7 +56,7 @@ export class Target {
       sent.on('error', (error: NodeJS.ErrnoException) =>
         error.code === 'ECONNRESET' || error.code === 'EPIPE' ? resolve(null) : reject(error),
       )
-      // What is still to be written of a body may fail once the answer is there, and nobody asks any more.
+      // Writing the rest of a body may fail after the answer arrived. That does not matter.
       sent.on('socket', (socket) => socket.removeListener('error', nothing).on('error', nothing))
       sent.on('connect', (response, socket) => {
         socket.destroy()
@@ -78,7 +78,7 @@ export class Target {
 
 const nothing = (): void => undefined
 
-/** A stream of events has no end: what of it comes first is enough. */
+/** An event stream has no end. Its beginning is enough. */
 async function readAnswer(response: IncomingMessage): Promise<RawAnswer> {
   let body = ''
   const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true

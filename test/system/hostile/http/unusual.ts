@@ -114,7 +114,7 @@ const wholePaths = [
   `/api/health?${'a'.repeat(100_000)}`,
 ]
 
-/** Paths that are no route, or a route with something in it that is no id. */
+/** Paths that are not a route, or a route with an invalid id. */
 export const oddPaths = (routes: readonly KnownRoute[], host: string): Ask[] => [
   ...wholePaths.map((path) => ({ method: 'GET', path, headers: { host } })),
   ...routes
@@ -164,7 +164,7 @@ const bodies: readonly (readonly [type: string | null, body: string | Buffer])[]
   ['text/csv; charset=utf-16', '\ufeff"Date";"Model";"Tokens"\n9999999999999;;9'],
 ]
 
-/** Bodies that no route takes, sent to every route and by every method that may carry one. */
+/** Bodies that no route accepts, sent to every route and by every method that may have a body. */
 export const oddBodies = (routes: readonly KnownRoute[], host: string): Ask[] =>
   routes.flatMap(({ path, method }) =>
     bodies.map(([type, body]) => {

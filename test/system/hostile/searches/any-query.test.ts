@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type * as parser from '../../../../src/api/search/language/parse.ts'
 import { askSearches } from './ask-searches.ts'
 
-/** What is wrong with the reading of queries for the length of one test. */
+/** A fault of the query parser, for one test. */
 const planted = vi.hoisted((): { parse: ((query: string) => void) | null } => ({ parse: null }))
 
 vi.mock('../../../../src/api/search/language/parse.ts', async (importOriginal) => {
@@ -29,7 +29,7 @@ test('twenty thousand random searches are answered, whatever they ask', async ()
   expect(withHits).toBeGreaterThan(SEARCHES / 50)
 })
 
-test('a parser that some query breaks is seen', async () => {
+test('a parser that fails on some query is noticed', async () => {
   planted.parse = (query) => {
     if (query.includes('NEAR(')) throw new SyntaxError('planted')
   }

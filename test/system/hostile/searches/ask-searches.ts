@@ -29,7 +29,7 @@ export interface Searched {
   readonly faults: readonly string[]
 }
 
-/** Random searches over HTTP, the same for the same seed. */
+/** Random searches over HTTP. The same seed gives the same searches. */
 export async function askSearches(seed: string, count: number): Promise<Searched> {
   const world = createTestApi()
   fill(world.mirror)

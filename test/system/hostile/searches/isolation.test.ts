@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => place.remove())
 
-test('searches that take long keep no small question waiting', async () => {
+test('long searches do not delay small requests', async () => {
   const { searches, cutShort, light, keptWaiting, p99Ms, faults } = await overtake(url, slowQuery, 50)
   console.log(
     `beside ${searches} slow searches, ${cutShort} cut short: ${light} answers, ${keptWaiting} kept waiting, p99 ${p99Ms} ms`,
@@ -23,7 +23,7 @@ test('searches that take long keep no small question waiting', async () => {
   expect(keptWaiting).toBeLessThan(light / 20)
 })
 
-test('a server that does one thing after the other is seen', async () => {
+test('a server that does one thing after the other is noticed', async () => {
   let line = Promise.resolve()
   const server = createServer((request, response) => {
     const isSearch = request.url?.startsWith('/api/search') === true

@@ -3,7 +3,7 @@ import type { Chance } from '../../../../src/sample/chance.ts'
 
 type Choices = readonly [string, ...string[]]
 
-/** What people ask, to be spoilt. */
+/** Ordinary queries, to be mutated. */
 const real: Choices = [
   'getUserName',
   'connection pool timeout -test',
@@ -53,7 +53,7 @@ const rubbish: Choices = [
   '\ud800',
 ]
 
-/** A real query with a few of its signs dropped, doubled, swapped, put elsewhere, or replaced. */
+/** A real query with a few characters dropped, doubled, swapped, moved or replaced. */
 export function mutatedQuery(chance: Chance): string {
   let signs = Array.from(chance.pick(real))
   for (let times = chance.between(1, 6); times > 0; times -= 1) signs = mutate(signs, chance)
@@ -87,7 +87,7 @@ function mutate(signs: readonly string[], chance: Chance): string[] {
   }
 }
 
-/** Parentheses, quotes and operators in each other, closed or not. */
+/** Nested parentheses, quotes and operators, closed or not. */
 export function nestedQuery(chance: Chance): string {
   const depth = chance.between(1, 60)
   const opening = Array.from({ length: depth }, () => chance.pick(['(', '-(', '"', '(a OR ', '-"b', 'in:text (', '*(']))

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => place.remove())
 
-test('three thousand hostile strings over HTTP: no fault, no syntax error, none over the deadline', async () => {
+test('three thousand hostile strings over HTTP cause no fault, no syntax error and no late answer', async () => {
   const { faults, slowest, ...figures } = await searchOverHttp(url, 'hostile', SEARCHES)
   console.log(`hostile strings over HTTP: ${JSON.stringify(figures)}`)
   expect(faults.slice(0, 10)).toEqual([])

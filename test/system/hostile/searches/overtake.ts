@@ -1,16 +1,16 @@
 interface Light {
   readonly ms: number
-  /** Searches that ended between the question and the answer. */
+  /** Searches that ended between the request and the answer. */
   readonly searchesEnded: number
   readonly status: number
 }
 
 export interface Overtaking {
   readonly searches: number
-  /** Those that ran out of time. */
+  /** Searches that ran out of time. */
   readonly cutShort: number
   readonly light: number
-  /** Light questions that had to wait for more searches to end than can run at a time. */
+  /** Small requests that waited for more searches than can run at a time. */
   readonly keptWaiting: number
   readonly p99Ms: number
   readonly faults: readonly string[]
@@ -18,10 +18,10 @@ export interface Overtaking {
 
 const LIGHT = ['/api/health', '/api/status', '/api/chats?limit=20', '/api/projects']
 const SEARCHERS = 6
-/** So many searches run at a time: one light answer may see them both end, and no more. */
+/** How many searches run at a time. All of them may end during one small request, but no more. */
 const AT_A_TIME = 2
 
-/** Asks small things, one after the other, while slow searches never cease. */
+/** Sends small requests, one after the other, during a constant load of slow searches. */
 export async function overtake(url: string, slowQuery: string, rounds: number): Promise<Overtaking> {
   const faults: string[] = []
   const light: Light[] = []

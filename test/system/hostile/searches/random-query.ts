@@ -110,7 +110,7 @@ const signs: Choices = [
   ' ',
 ]
 
-/** Long ones are seldom, or there would be time for nothing else. */
+/** Long queries are rare, because they take too much time. */
 const long: readonly ((chance: Chance) => string)[] = [
   (chance) => chance.pick(words).repeat(100_000).slice(0, 100_000),
   (chance) => chance.pick(marks).repeat(100_000),
@@ -123,7 +123,7 @@ const long: readonly ((chance: Chance) => string)[] = [
 
 const EACH_LONG = 2000
 
-/** A string that a person, a machine or somebody with a grudge might send. */
+/** A string that a person, a program or an attacker might send. */
 export function randomQuery(chance: Chance, at: number): string {
   if (at % EACH_LONG === 0) return (long[(at / EACH_LONG) % long.length] ?? String)(chance)
   const length = chance.between(0, 12)
@@ -139,7 +139,7 @@ function pieceOf(chance: Chance): string {
   return kind === 9 ? chance.pick(signs) : String.fromCharCode(chance.between(0, 0xffff))
 }
 
-/** As a query says it; half a character has no encoding of its own, and is sent as the bytes that SQLite would write. */
+/** Percent-encodes a query. Half a surrogate pair has no encoding, and is sent as the bytes that SQLite would write. */
 export const encoded = (query: string): string =>
   query
     .split(/(\p{Surrogate})/u)

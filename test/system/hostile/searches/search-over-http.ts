@@ -6,21 +6,21 @@ import { encoded, randomQuery } from './random-query.ts'
 export interface SearchedOverHttp {
   readonly searches: number
   readonly withHits: number
-  /** Those whose address is longer than a server of Node's reads: refused with 431, and not searched. */
+  /** Requests whose address is longer than Node reads. They are refused with 431 and not searched. */
   readonly tooLong: number
-  /** Answers that are none, or none of a search. */
+  /** Answers that are invalid or not from a search. */
   readonly faults: readonly string[]
   readonly syntaxErrors: number
   readonly overDeadline: number
-  /** Between the question and the end of its answer. */
+  /** The time from the request to the end of its answer. */
   readonly slowestMs: number
   readonly slowest: string
   readonly p99Ms: number
 }
 
-/** Bytes of an address that are always read; behind that the headers have room within Node's 16 KB. */
+/** An address of this many bytes is always read. The headers then still fit into Node's 16 KB. */
 const ADDRESS_LENGTH_MAX = 15_000
-/** As many as are searched at a time, so that none waits for another. */
+/** The number of searches that run at a time, so that none waits for another. */
 const ASKERS = 2
 const others = [
   '',
@@ -33,7 +33,7 @@ const others = [
   '&facets=project,tool',
 ] as const
 
-/** Hostile searches of a running daemon, the same for the same seed. */
+/** Hostile searches on a running daemon. The same seed gives the same searches. */
 export async function searchOverHttp(url: string, seed: string, count: number): Promise<SearchedOverHttp> {
   const agent = new Agent({ keepAlive: true, maxSockets: ASKERS })
   const chance = new Chance(seed)
@@ -62,7 +62,7 @@ export async function searchOverHttp(url: string, seed: string, count: number): 
   return { ...tally, faults, p99Ms: times[Math.floor(times.length * 0.99)] ?? 0 }
 }
 
-/** What stands behind `q=`: mostly encoded as browsers do, sometimes as nobody should. */
+/** The value of `q`: mostly encoded as browsers do, sometimes in an unusual way. */
 function hostileQuery(chance: Chance, at: number): string {
   const kind = chance.between(1, 10)
   if (at % 500 === 0)

@@ -6,11 +6,11 @@ import { untilReady, type Workplace } from '../../../helpers/spawn-cursordex.ts'
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const MESSAGES_A_CHAT = 100
 
-/** A word for a number, all of one length: for each pair of letters there are many that begin with it. */
+/** A word for a number. All have the same length, and many words begin with the same pair of letters. */
 const wordOf = (at: number): string =>
   [26 ** 4, 26 ** 3, 26 ** 2, 26, 1].map((step) => LETTERS.charAt(Math.floor((at * 7_919_333) / step) % 26)).join('')
 
-/** Messages of words that stand nowhere else: an index of as many terms, and nothing rare to begin with. */
+/** Messages of words that occur only once: an index with many terms, none of which narrows a search. */
 function fillWithWords(store: Store, messages: number, wordsEach: number): void {
   let word = 0
   store.db.transaction(() => {
@@ -25,12 +25,12 @@ function fillWithWords(store: Store, messages: number, wordsEach: number): void 
   })()
 }
 
-/** Beginnings that many words have, each to be ranked against the others. */
+/** Prefixes of many words, which have to be ranked against each other. */
 export const slowQuery = Array.from({ length: 8 }, (_, at) => `${LETTERS.charAt(at)}${LETTERS.charAt(at + 9)}*`)
   .concat('-zzzzz')
   .join(' ')
 
-/** The program over a large store, with little time for a search. @returns its address */
+/** The program with a large store and a short deadline for searches. @returns its address */
 export async function serveSlowStore(place: Workplace, messages: number, deadlineMs: number): Promise<string> {
   fillWithWords(place.cursor.global(), messages, 100)
   const config = join(place.root, 'config.json')

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-test('no token, key or draft of Cursor comes to stand anywhere else', async () => {
+test('no token, key or draft of Cursor appears anywhere else', async () => {
   const places = hideSecrets(place.cursor)
   expect(hiddenIn(place.cursor, places)).toEqual(places)
   expect(new Set(places.map(tokenOf)).size).toBe(places.length)
@@ -22,7 +22,7 @@ test('no token, key or draft of Cursor comes to stand anywhere else', async () =
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((where) => [where, []])))
 })
 
-test('a word that was sent is found wherever it is copied to, in every form', async () => {
+test('the test finds a sent word wherever it is copied, in every form', async () => {
   const store = place.cursor.global()
   const bytes = (name: string): Buffer => Buffer.from(`x${tokenOf(name)}y`)
   const forms: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ test('a word that was sent is found wherever it is copied to, in every form', as
   expect(found['commands without one']).toContain('title')
 })
 
-test('a word in bytes of any kind is found', () => {
+test('the test finds a word in bytes of any encoding', () => {
   const token = tokenOf('one')
   const [narrow, wide] = [Buffer.from(`ab${token}`), Buffer.from(token, 'utf16le')]
   const kept: readonly (Buffer | string)[] = [

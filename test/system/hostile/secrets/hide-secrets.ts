@@ -3,7 +3,7 @@ import { makeHeaderTable, putHeader } from '../../../helpers/eras/global-items.t
 import { asBase64, keepBlob, stateOf } from '../../../helpers/blob-store.ts'
 import { tokenOf } from './tokens.ts'
 
-/** Keys of the table that holds settings and tokens beside the chats: of each kind that is never read, one at least. */
+/** Keys of the table with settings and tokens: at least one of each kind that is never read. */
 const itemKeys: readonly string[] = [
   'cursorAuth/accessToken',
   'cursorAuth/refreshToken',
@@ -47,7 +47,7 @@ const itemKeys: readonly string[] = [
   'composer.composerDataX',
 ]
 
-/** Said in the key itself. */
+/** Secrets in the key itself. */
 const namedItems: readonly ((token: string) => string)[] = [
   (token) => `secret://{"extensionId":"${token}"}`,
   (token) => `cursorAuth/${token}`,
@@ -64,7 +64,7 @@ const namedRows: readonly ((token: string) => string)[] = [
   (token) => `secret://${token}`,
 ]
 
-/** Fills a home with what nobody may copy, each piece beside something that is read. @returns where they are hidden */
+/** Fills a home with secrets, each next to data that is read. @returns where they are hidden */
 export function hideSecrets(home: CursorHome): string[] {
   const places: string[] = []
   const hide = (place: string): string => {
@@ -109,7 +109,7 @@ const keysOf = (name: string, hide: Hide): Record<string, unknown> => ({
   blobEncryptionKey: hide(`${name} blob key`),
 })
 
-/** Chats told by their messages, by their own row, and by what the model was sent. */
+/** Chats from messages, from their own row, and from the model's input. */
 function hideInChats(store: Store, hide: Hide): void {
   store.chat('talk', { name: 'Talk', fullConversationHeadersOnly: headers(['m1', 'm2']), ...keysOf('talk', hide) })
   store.message('talk', 'm1', { type: 1, text: 'Turn the mill' })

@@ -3,7 +3,7 @@ import type { Workplace } from '../../../helpers/spawn-cursordex.ts'
 import { untilReady, type Ended } from '../../../helpers/spawn-cursordex.ts'
 import { bytesOf, foundIn, tokenOf } from './tokens.ts'
 
-/** By where it was found, what was. */
+/** The secrets that were found, by place. */
 export type Found = Readonly<Record<string, readonly string[]>>
 
 interface List {
@@ -12,7 +12,7 @@ interface List {
 
 const formats = ['markdown', 'json', 'jsonl', 'html']
 
-/** Runs the program on a home as talkatively as it can, has it tell all it knows, and looks for words in all of that. */
+/** Runs the program with all its output and its most detailed log, and searches everything for words. */
 export async function lookEverywhere(place: Workplace, places: readonly string[]): Promise<Found> {
   const { daemon, url } = await place.serve(['--log-level', 'trace'])
   await untilReady(url)
@@ -38,11 +38,11 @@ export async function lookEverywhere(place: Workplace, places: readonly string[]
 }
 
 async function askAll(url: string, places: readonly string[]): Promise<string> {
-  const told: string[] = []
+  const answers: string[] = []
   const ask = async (path: string): Promise<string> => {
     const response = await fetch(`${url}${path}`)
     const text = await response.text()
-    told.push(JSON.stringify([...response.headers]), text)
+    answers.push(JSON.stringify([...response.headers]), text)
     return text
   }
   for (const path of ['/', '/api/health', '/api/status', '/api/projects', '/api/nothing', '/api/search?q='])
@@ -55,9 +55,9 @@ async function askAll(url: string, places: readonly string[]): Promise<string> {
     for (const as of formats) await ask(`${path}/export?as=${as}&includeOrphans=true`)
     await ask(`/api/search?chat=${encodeURIComponent(id)}&limit=200`)
   }
-  // By its beginning alone: an answer repeats the question.
+  // Only the beginning of a word is sent, because an answer repeats the query.
   for (const place of places) await ask(`/api/search?q=${tokenOf(place).slice(0, 8)}*`)
-  return told.join('\n')
+  return answers.join('\n')
 }
 
 const telling: readonly (readonly string[])[] = [
@@ -89,5 +89,5 @@ async function commandAll(place: Workplace, commands: readonly (readonly string[
   return ended.map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
 }
 
-/** All that stands in the home, to know that there was something to find. */
+/** Everything in the home, to check that there was something to find. */
 export const hiddenIn = (home: CursorHome, places: readonly string[]): string[] => foundIn(bytesOf(home.root), places)

@@ -5,7 +5,7 @@ import { ROWS_A_HOME } from './write-hostile.ts'
 
 const ROWS = 10_000
 
-test('ten thousand hostile rows become messages, nothing or issues, and cost no neighbour', async () => {
+test('ten thousand hostile rows become messages, nothing or issues, and do not affect other rows', async () => {
   const samples = takeSamples()
   const examined = await examineHomes('hostile', ROWS / ROWS_A_HOME, samples)
   const { rows, messages, issues, answers, faults } = examined

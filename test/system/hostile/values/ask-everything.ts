@@ -23,12 +23,12 @@ export interface Asked {
   readonly faults: readonly string[]
 }
 
-/** Long past any test. */
+/** A time far in the future of every test. */
 const DEADLINE_MS = 600_000
 
 /**
  * Reads every chat and message of a mirror over HTTP, exports each chat, and searches for the words of each message.
- * @param isThorough exports chats of one message in every format too, not only in one after the other
+ * @param isThorough also exports chats of one message in every format, and not in one format each
  */
 export async function askEverything(mirrorPath: string, isThorough: boolean): Promise<Asked> {
   const reader = openReader(mirrorPath)
@@ -59,7 +59,7 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
   }
 }
 
-/** Whatever stands in a mirror can be archived, and read back. */
+/** Everything in a mirror can be archived and read back. */
 async function archiveAll(reader: Mirror): Promise<string[]> {
   const folder = new ArchiveFolder()
   try {
@@ -106,14 +106,14 @@ class Visitor {
       const text = await this.text(`${path}${path.includes('?') ? '&' : '?'}limit=200&offset=${offset}`)
       const page = JSON.parse(text || '{"items":[],"total":0}') as List<{ readonly id: string }>
       total = page.total
-      // Several at once: an export waits between its pieces, so that others have their turn.
+      // Several at once: an export pauses between its parts, so that others can run.
       for (let at = 0; at < page.items.length; at += 16) await Promise.all(page.items.slice(at, at + 16).map(visit))
     }
   }
 
   async chat(id: string, isThorough: boolean): Promise<void> {
     const path = `/api/chats/${named(id)}`
-    // These two are no names to a client: they are folded away as a path.
+    // A client resolves these two as path segments.
     if (id === '.' || id === '..') return
     await this.text(path)
     let count = 0
@@ -135,7 +135,7 @@ class Visitor {
     if (as === 'jsonl') for (const line of text.split('\n').filter((each) => each !== '')) JSON.parse(line)
   }
 
-  /** By the first of its own words, whatever they are; the same words once. */
+  /** Searches for the first words of the message. The same words are searched once. */
   async #search({ parts }: MessageAnswer): Promise<void> {
     const words = parts.map(({ text }) => text).find((text) => typeof text === 'string') ?? JSON.stringify(parts)
     const q = words.slice(0, 60).toWellFormed()

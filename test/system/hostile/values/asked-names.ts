@@ -1,6 +1,6 @@
 import type { AskedNames } from './graft.ts'
 
-/** Notes which fields are asked for of whatever is parsed meanwhile: a decoder's own word on what it reads. */
+/** Records the fields that a decoder reads of parsed JSON. */
 export function noteAskedNames(act: () => void): AskedNames {
   const asked = new Map<string, Set<string>>()
   const parse = JSON.parse

@@ -12,13 +12,13 @@ export interface Examined {
   readonly messages: number
   readonly issues: number
   readonly answers: number
-  /** What should not have been; a sentence each. */
+  /** Faults, as sentences. */
   readonly faults: readonly string[]
 }
 
 const nothing = { rows: 0, messages: 0, issues: 0, answers: 0, faults: [] }
 
-/** Homes of hostile rows, one after the other: the same seed makes the same ones. */
+/** Homes of hostile rows, one after the other. The same seed gives the same homes. */
 export async function examineHomes(
   seed: string,
   count: number,
@@ -39,7 +39,7 @@ export async function examineHomes(
   return sum
 }
 
-/** Writes a home, reads it twice, and asks for everything that came of it. */
+/** Writes a home, reads it twice, and requests everything that was read. */
 export async function examineHome(seed: string, samples: Samples, isThorough = false): Promise<Examined> {
   const home = new CursorHome()
   const cursor = join(home.root, '.cursor')
@@ -72,7 +72,7 @@ function readTwice(indexer: Indexer): string[] {
   ]
 }
 
-/** Rows of which nothing is known, and neighbours that nobody can read. */
+/** Rows that are neither read nor reported, and neighbours that were not read. */
 function missing(indexer: Indexer, { keys, neighbours }: Written): string[] {
   const column = (sql: string): Set<unknown> => new Set(indexer.mirror.prepare(sql).pluck().all())
   const known = column(`select kind || ' ' || key from source_rows join sources on num = source
@@ -93,11 +93,14 @@ function missing(indexer: Indexer, { keys, neighbours }: Written): string[] {
 
 function unsound({ mirror }: Indexer): string[] {
   const checks = [mirror.pragma('integrity_check'), mirror.pragma('foreign_key_check')] as unknown[][]
-  const told = checks
+  const findings = checks
     .flat()
     .map((row) => JSON.stringify(row))
     .filter((row) => row !== '{"integrity_check":"ok"}')
   mirror.exec(`insert into message_terms (message_terms, rank) values ('integrity-check', 1)`)
   const ill = mirror.prepare<[], { parts: string }>('select parts from bodies').all()
-  return [...told, ...ill.filter(({ parts }) => !parts.isWellFormed()).map(() => 'a body holds half a character')]
+  return [
+    ...findings,
+    ...ill.filter(({ parts }) => !parts.isWellFormed()).map(() => 'a body contains half a surrogate pair'),
+  ]
 }

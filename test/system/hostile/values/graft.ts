@@ -1,10 +1,10 @@
-/** Stands in a path for the JSON that a string holds. */
+/** A path segment for the JSON inside a string. */
 export const INSIDE = Symbol('the JSON inside a string')
 export type Path = readonly (string | number | typeof INSIDE)[]
 
 /**
- * The value as JSON, with other text at one place. That text need not come out of `JSON.stringify`: no value in memory
- * says `1e999`, half a character, or brackets a hundred thousand deep.
+ * The value as JSON, with other text at one place. The text can be something that `JSON.stringify` never produces, such as
+ * `1e999`, half a surrogate pair, or brackets nested a hundred thousand deep.
  */
 export function graft(value: unknown, path: Path, raw: string): string {
   const [step, ...rest] = path
@@ -19,13 +19,13 @@ export function graft(value: unknown, path: Path, raw: string): string {
 }
 
 const DEPTH_MAX = 8
-/** What comes later in a list is read as its beginning is. */
+/** How many items of a list are used. Later items are read like the first ones. */
 const ITEMS_MAX = 2
 
-/** Names that are asked for in an object, by the name of the field that holds it. */
+/** Field names that a reader asks for in an object, by the name of the field with the object. */
 export type AskedNames = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Every place of a value at which another could stand: its fields, and those that a reader asks for and misses. */
+/** Every place of a value that can be replaced: its fields, and missing fields that a reader asks for. */
 export function placesOf(value: unknown, asked: AskedNames, holder = '', depth = 0): Path[] {
   if (depth > DEPTH_MAX) return []
   if (typeof value === 'string') {

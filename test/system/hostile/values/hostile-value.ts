@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Chance } from '../../../../src/sample/chance.ts'
 
-/** What a field may hold in place of what is expected there: JSON, as text. */
+/** Unexpected values for a field, as JSON text. */
 const common: readonly [string, ...string[]] = [
   'null',
   'null',
@@ -85,7 +85,7 @@ const common: readonly [string, ...string[]] = [
 
 const nested = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth)
 
-/** Long ones: seldom, or they would be all that is read. */
+/** Long values. They are used rarely, because they take most of the time. */
 const rare: readonly [() => string, ...(() => string)[]] = [
   () => nested('[', ']', 100_000),
   () => `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
@@ -111,7 +111,7 @@ export const hostileJson = (chance: Chance): string =>
 const someBytes = (chance: Chance, length: number): Buffer =>
   Buffer.from(Array.from({ length }, () => chance.between(0, 255)))
 
-/** Bytes that no encoding of text gives: a stray byte, an overlong slash, a half of a pair, beyond the last sign. */
+/** Invalid UTF-8: a stray byte, an overlong slash, half a surrogate pair, beyond the last code point. */
 const strays: readonly [string, ...string[]] = ['ff', 'c328', 'c0af', 'eda080', 'f4908080', 'e282', '00', 'efbbbf']
 
 const damages: readonly [(bytes: Buffer, chance: Chance) => Buffer, ...((bytes: Buffer, chance: Chance) => Buffer)[]] =
@@ -136,7 +136,7 @@ function insert(bytes: Buffer, chance: Chance, stray: Buffer): Buffer {
 
 export const damaged = (bytes: Buffer, chance: Chance): Buffer => chance.pick(damages)(bytes, chance)
 
-/** What a column of Cursor's may hold: bytes as text or as a blob, or no text at all. */
+/** A value for a column of Cursor: bytes as text or as a blob, or not a text. */
 export interface Cell {
   readonly form: 'text' | 'blob' | 'other'
   readonly value: Buffer | number | bigint | null
@@ -156,7 +156,7 @@ const others: readonly [Cell['value'], ...Cell['value'][]] = [
   -(2n ** 63n),
 ] as [Cell['value'], ...Cell['value'][]]
 
-/** Nine in ten as they were made, the others torn, or of another kind altogether. */
+/** Nine of ten values are unchanged. The others are cut off or have another type. */
 export function cellOf(json: string, chance: Chance): Cell {
   const die = chance.between(1, 40)
   if (die === 1) return { form: 'other', value: chance.pick(others) }

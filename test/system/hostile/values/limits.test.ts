@@ -17,7 +17,7 @@ afterEach(() => {
   home.remove()
 })
 
-/** A message's value of exactly so many bytes. */
+/** A message value with exactly this many bytes. */
 function ofSize(octets: number): string {
   const [start, end] = ['{"type":1,"text":"', '"}']
   const length = octets - start.length - end.length

@@ -6,7 +6,7 @@ import { takeSamples, type Samples } from './samples.ts'
 
 type Decoded = ReturnType<typeof decoder.decodeMessageRow>
 
-/** What is wrong with the program for the length of one test. */
+/** A fault of the program, for one test. */
 const planted = vi.hoisted((): { decode: ((value: Buffer) => unknown) | null; search: (() => void) | null } => ({
   decode: null,
   search: null,
@@ -43,11 +43,11 @@ afterEach(() => {
 
 const faults = async (): Promise<string> => (await examineHome('planted', samples)).faults.join('\n')
 
-test('with nothing planted there is no fault', async () => {
+test('without a planted fault no fault is found', async () => {
   expect(await faults()).toBe('')
 })
 
-test('a decoder that throws is seen', async () => {
+test('a decoder that throws is noticed', async () => {
   planted.decode = (value) => {
     if (value.includes('1e999')) throw new RangeError('planted')
     return null
@@ -55,17 +55,17 @@ test('a decoder that throws is seen', async () => {
   expect(await faults()).toContain('planted')
 })
 
-test('a decoder that drops a sound row is seen', async () => {
+test('a decoder that drops a valid row is noticed', async () => {
   planted.decode = (value) => (value.includes('Sound neighbour 3"') ? { kind: 'nothing', issue: null } : null)
   expect(await faults()).toContain('"Sound neighbour 3" was not read')
 })
 
-test('an issue without a known reason is seen', async () => {
+test('an issue without a known reason is noticed', async () => {
   planted.decode = (value) => (value.includes('\\ud800') ? { kind: 'issue', reason: 'odd' } : null)
   expect(await faults()).toContain('odd is no reason')
 })
 
-test('a search that fails over the words of a message is seen', async () => {
+test('a search that fails on the words of a message is noticed', async () => {
   planted.search = () => {
     throw new SyntaxError('fts5: syntax error')
   }

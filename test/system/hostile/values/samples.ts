@@ -12,9 +12,9 @@ import { writeRows } from '../../../helpers/shapes/rows.ts'
 import { noteAskedNames } from './asked-names.ts'
 import { placesOf, type AskedNames, type Path } from './graft.ts'
 
-/** A row as Cursor writes it, and every place in it at which something else could stand. */
+/** A row as Cursor writes it, and every place in it that can be replaced. */
 export interface Sample {
-  /** The row's whole key where it is an item's, else nothing. */
+  /** The row's whole key if it is an item, otherwise empty. */
   readonly key: string
   readonly value: unknown
   readonly places: readonly Path[]
@@ -31,7 +31,7 @@ export interface Samples {
   /** Lines of transcripts. */
   readonly lines: SampleList
   readonly transcriptTexts: readonly string[]
-  /** What the model was sent. */
+  /** The model's input. */
   readonly modelMessages: SampleList
 }
 
@@ -42,7 +42,7 @@ interface Row {
   readonly value: unknown
 }
 
-/** Rows of every age and shape that the fixtures and the demo know, read back from the stores they write. */
+/** Rows of every version and shape in the fixtures and the demo, read back from their stores. */
 export function takeSamples(): Samples {
   const home = new CursorHome()
   const demo = writeDemoHome(join(home.root, 'demo'), { seed: 'hostile', nowMs: Date.UTC(2026, 5, 1) })
@@ -95,7 +95,7 @@ function gather(home: CursorHome, demo: CursorHome, cursor: string, asked: Asked
   }
 }
 
-/** Of rows that have the same fields one is enough. */
+/** Keeps one of the rows that have the same fields. */
 function distinct(rows: readonly Row[]): Row[] {
   const known = new Set<string>()
   return rows.filter(({ key, value }) => {

@@ -2,7 +2,7 @@ import type { LiveState } from '../../../../src/api/http/api-context.ts'
 
 export const HOST = '127.0.0.1:4870'
 
-/** What a daemon with nothing to do says of itself. */
+/** The state of a daemon with nothing to do. */
 export const liveOf = (mirrorPath: string): LiveState => ({
   state: 'ready',
   reasons: [],

@@ -7,18 +7,18 @@ import { graft } from './graft.ts'
 import { cellOf, damaged, hostileJson, sha256, type Cell } from './hostile-value.ts'
 import type { SampleList, Samples } from './samples.ts'
 
-/** What was written: how much of it hostile, and what of it must be accounted for and read all the same. */
+/** What was written: how many hostile rows, and what must be accounted for or read all the same. */
 export interface Written {
   rows: number
-  /** Keys that must be told as read, or as an issue: `<kind> <key>`. */
+  /** Keys that must be read or be reported as an issue: `<kind> <key>`. */
   readonly keys: string[]
-  /** Texts of messages beside them. */
+  /** Texts of the neighbouring messages. */
   readonly neighbours: string[]
 }
 
 export const ROWS_A_HOME = 500
 
-/** Fills a home with rows of every kind that is read, most of them with something in them that nobody expects. */
+/** Fills a home with rows of every kind that is read. Most have something unexpected in them. */
 export function writeHostile(home: CursorHome, cursor: string, samples: Samples, chance: Chance): Written {
   const written: Written = { rows: 0, keys: [], neighbours: [] }
   const store = home.global()
@@ -45,12 +45,12 @@ class Pen {
     this.chance = chance
   }
 
-  /** A sample with something else at one of its places. */
+  /** A sample with another value at one place. */
   hostile(samples: SampleList): { readonly key: string; readonly cell: Cell } {
     const { key, value, places } = this.chance.pick(samples)
     const [first, ...rest] = places
     const path = first === undefined ? [] : this.chance.pick([first, ...rest])
-    // One in thirty whole values too.
+    // One of thirty values is replaced as a whole.
     const json = graft(value, this.chance.between(1, 30) === 1 ? [] : path, hostileJson(this.chance))
     this.written.rows += 1
     return { key, cell: cellOf(json, this.chance) }
@@ -83,7 +83,7 @@ function writeMessages(pen: Pen, store: Store, samples: SampleList, chatId: stri
     store.message(chatId, `sound-${at}`, { type: 1, text: pen.neighbour() })
     ids.push(`sound-${at}`)
   }
-  // What is not listed is an orphan.
+  // A message that no list names is an orphan.
   const listed = ids.filter((id) => id.startsWith('sound') || pen.chance.between(1, 5) > 1)
   store.chat(chatId, { fullConversationHeadersOnly: headers(listed) })
 }
@@ -95,7 +95,7 @@ function writeChatRow(pen: Pen, store: Store, samples: SampleList, chatId: strin
   store.message(chatId, pen.chance.pick(['m1', 'm2', 'x', 'none']), { type: 1, text: pen.neighbour() })
 }
 
-/** A chat without messages, told by what the model was sent. */
+/** A chat without messages, known from the model's input. */
 function writeBlobs(pen: Pen, store: Store, samples: SampleList, chatId: string, count: number): void {
   const ids = [keepBlob(store, { role: 'user', content: pen.neighbour() })]
   for (let at = 0; at < count; at += 1) {
@@ -113,7 +113,7 @@ function writeBlobs(pen: Pen, store: Store, samples: SampleList, chatId: string,
   })
 }
 
-/** A state that is torn, names itself, or is none at all. */
+/** A state that is cut off, names itself, or is not a state. */
 function writeState(pen: Pen, store: Store, chatId: string): void {
   pen.written.rows += 1
   const blob = keepBlob(store, { role: 'assistant', content: [{ type: 'text', text: `Told by ${chatId}` }] })
@@ -170,13 +170,13 @@ function writeWorkspace(pen: Pen, home: CursorHome, samples: SampleList, id: str
 
 const distinctKeys = (samples: SampleList): readonly { readonly key: string }[] => {
   const keys = new Set(samples.map(({ key }) => key))
-  // Of the others in that table nothing is read.
+  // Other keys of that table are not read.
   return [...keys]
     .filter((key) => /^(workbench|composer|aiService)/.test(key) && !key.endsWith('.hidden'))
     .map((key) => ({ key }))
 }
 
-/** A line between two sound ones, or a whole file that was torn. */
+/** A line between two valid ones, or a file that was cut off. */
 function writeTranscriptFile(pen: Pen, cursor: string, samples: Samples, id: string): void {
   const file = pen.chance.pick([`${id}.jsonl`, `${id}.json`, `${id}.txt`, `${id}/${id}.jsonl`])
   const [first = '', ...rest] = samples.transcriptTexts

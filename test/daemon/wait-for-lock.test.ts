@@ -8,7 +8,7 @@ import { untilReady, Workplace, type Cursordex } from '../helpers/spawn-cursorde
 import { waitUntil } from '../helpers/wait-until.ts'
 
 let place: Workplace
-/** As a command has it while it reads Cursor itself. */
+/** Takes the lock as a command does while it reads Cursor. */
 let lock: Lock
 beforeEach(() => {
   place = new Workplace()
@@ -24,24 +24,24 @@ afterEach(async () => {
 const untilItWaits = (daemon: Cursordex) =>
   waitUntil('the sentence', () => daemon.stderr.includes('A command is reading Cursor into this data folder'))
 
-test('a daemon that is started while a command reads Cursor waits for it, and is not told of another daemon', async () => {
+test('a daemon that starts while a command reads Cursor waits, and reports no other daemon', async () => {
   const daemon = place.start()
   await untilItWaits(daemon)
   lock.release()
   expect(await untilReady(await daemon.listening())).toMatchObject({ counts: { chats: 2 } })
 })
 
-test('a daemon that waits for a command is stopped like any other', async () => {
+test('a daemon that waits for a command can be stopped like any other', async () => {
   const daemon = place.start()
   await untilItWaits(daemon)
   expect(await daemon.stop('SIGTERM')).toMatchObject({ exitCode: 0, stdout: '' })
 })
 
-test('a daemon was refused where a command took the lock right before it, though no other daemon was there', async () => {
+test('a daemon could not start if a command took the lock right before it', async () => {
   let tries = 0
   const start = async (): Promise<string> => {
     tries += 1
-    // As a command whose turn comes to an end while the daemon waits anew.
+    // Like a command that ends while the daemon waits again.
     if (tries === 1) setImmediate(() => lock.release())
     takeLock(place.dataDir).release()
     return 'started'
@@ -50,7 +50,7 @@ test('a daemon was refused where a command took the lock right before it, though
   expect(tries).toBe(2)
 })
 
-test('one that is told to stop while it waits anew starts nothing', async () => {
+test('a daemon that is stopped while it waits again starts nothing', async () => {
   let tries = 0
   const start = async (): Promise<void> => {
     tries += 1
@@ -60,9 +60,9 @@ test('one that is told to stop while it waits anew starts nothing', async () => 
   expect(tries).toBe(1)
 })
 
-test('a daemon beside another is refused at once', async () => {
-  const told = { pid: process.pid, url: 'http://127.0.0.1:1', startedAt: new Date().toISOString(), version: '1' }
-  writeDaemonFile(place.dataDir, told)
+test('a daemon cannot start beside another, and reports it at once', async () => {
+  const content = { pid: process.pid, url: 'http://127.0.0.1:1', startedAt: new Date().toISOString(), version: '1' }
+  writeDaemonFile(place.dataDir, content)
   const started = startUnlessRead(place.dataDir, async () => takeLock(place.dataDir))
   await expect(started).rejects.toMatchObject({ code: 'already-running', exitCode: 3 })
 })

@@ -14,20 +14,20 @@ afterEach(() => place.remove())
 
 const daemonFile = () => join(place.dataDir, 'daemon.json')
 
-test('a command finds the daemon though somebody swept its daemon.json away', async () => {
+test('a command finds the daemon even after somebody removed its daemon.json', async () => {
   const { url } = await place.serve()
   await untilReady(url)
-  const told = place.readDaemonFile()
+  const content = place.readDaemonFile()
   rmSync(daemonFile())
   const { exitCode, stdout } = await place.run(['chats'])
   expect(exitCode).toBe(0)
   expect(stdout.trimEnd().split('\n')).toHaveLength(2)
   await waitUntil('daemon.json', () => existsSync(daemonFile()))
-  expect(place.readDaemonFile()).toEqual(told)
+  expect(place.readDaemonFile()).toEqual(content)
 })
 
 test.runIf(process.platform !== 'win32')(
-  'a command is told of a daemon that is suspended, and finds it again when that goes on',
+  'a command reports a suspended daemon, and finds it again when it continues',
   async () => {
     const { daemon, url } = await place.serve()
     await untilReady(url)
@@ -40,10 +40,10 @@ test.runIf(process.platform !== 'win32')(
   },
 )
 
-test('a daemon that cannot take its daemon.json away still ends well, and brings its mirror home', async () => {
+test('a daemon that cannot remove its daemon.json still ends cleanly, without a WAL', async () => {
   const { daemon, url } = await place.serve()
   await untilReady(url)
-  // As in a folder that may only be read by now, which root does not notice.
+  // Like a folder that became read-only, which root would not notice.
   rmSync(daemonFile())
   mkdirSync(daemonFile())
   expect(await daemon.stop()).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('bug') })
@@ -56,7 +56,7 @@ const ways: readonly [name: string, act: () => void][] = [
 ]
 
 test.runIf(process.platform !== 'win32').each(ways)(
-  'a daemon whose data folder was %s ends and says so, and does not go on as ready',
+  'a daemon whose data folder was %s ends and says so, and does not continue as ready',
   async (_, act) => {
     const { daemon, url } = await place.serve()
     await untilReady(url)
@@ -77,9 +77,9 @@ test.runIf(process.platform !== 'win32')(
     renameSync(place.dataDir, join(place.root, 'elsewhere'))
     mkdirSync(place.dataDir, { mode: 0o700 })
     const second = await place.serve()
-    const told = readFileSync(daemonFile(), 'utf8')
+    const content = readFileSync(daemonFile(), 'utf8')
     expect(await daemon.ended).toMatchObject({ exitCode: 1 })
-    expect(readFileSync(daemonFile(), 'utf8')).toBe(told)
+    expect(readFileSync(daemonFile(), 'utf8')).toBe(content)
     expect(await untilReady(second.url)).toMatchObject({ counts: { chats: 2 } })
   },
 )

@@ -18,7 +18,7 @@ const nothing: StepNews = {
 
 const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })
 
-test('progress is null before a run, before it told how much there is, and after it', () => {
+test('progress is null before a run, before the run reports a total, and after it', () => {
   const vitals = new Metrics(new FakeClock().now)
   expect(vitals.progress).toBeNull()
   vitals.beginRun()
@@ -30,7 +30,7 @@ test('progress is null before a run, before it told how much there is, and after
   expect(vitals.progress).toBeNull()
 })
 
-test('the bytes of the last minute are forgotten a minute later, those of all time are not', async () => {
+test('bytes count for a minute as read in the last minute, and always in the total', async () => {
   const clock = new FakeClock()
   const vitals = new Metrics(clock.now)
   vitals.noteStep(step({ bytesRead: 100 }))
@@ -44,7 +44,7 @@ test('the bytes of the last minute are forgotten a minute later, those of all ti
   expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 0 })
 })
 
-test('progress tells the speed and the time left at that speed', async () => {
+test('progress has the speed and the time left at that speed', async () => {
   const clock = new FakeClock()
   const vitals = new Metrics(clock.now)
   vitals.beginRun()
@@ -55,7 +55,7 @@ test('progress tells the speed and the time left at that speed', async () => {
   expect(vitals.progress).toEqual({ stage: 'reading', done: 100, total: 300, bytesPerSecond: 1000, etaMs: 4000 })
 })
 
-test('progress never goes back, whatever a step of another source tells', () => {
+test('progress never goes back, whatever a step of another source reports', () => {
   const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 50, total: 100 }))
@@ -63,7 +63,7 @@ test('progress never goes back, whatever a step of another source tells', () => 
   expect(vitals.progress).toMatchObject({ done: 50, total: 100 })
 })
 
-test('indexing what was read is a stage of its own, over as many runs as it takes', () => {
+test('indexing is a separate stage, over as many runs as it takes', () => {
   const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 300, total: 300 }))
@@ -77,7 +77,7 @@ test('indexing what was read is a stage of its own, over as many runs as it take
   expect(vitals.progress).toBeNull()
 })
 
-test('a second profile that is read while the first one is indexed passed for the end of that', () => {
+test('reading a second profile while the first was indexed looked like the end of indexing', () => {
   const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   vitals.noteStep(step({ done: 300, total: 300 }))
@@ -90,7 +90,7 @@ test('a second profile that is read while the first one is indexed passed for th
   expect(vitals.progress).toMatchObject({ stage: 'indexing', done: 0, total: 500 })
 })
 
-test('rows of one store after the other add up, where the second one passed for read', () => {
+test('the rows of several stores add up; the second store counted as read before', () => {
   const vitals = new Metrics(new FakeClock().now)
   vitals.beginRun()
   for (const [done, total] of [
@@ -105,7 +105,7 @@ test('rows of one store after the other add up, where the second one passed for 
   expect(vitals.progress).toMatchObject({ stage: 'reading', done: 500, total: 650 })
 })
 
-test('bytes add up over the runs, and the longest read is remembered', () => {
+test('bytes add up over runs, and the longest read is kept', () => {
   const vitals = new Metrics(new FakeClock().now)
   vitals.noteStep(step({ bytesRead: 10, longestReadMs: 7.123 }))
   vitals.beginRun()
@@ -113,7 +113,7 @@ test('bytes add up over the runs, and the longest read is remembered', () => {
   expect(vitals.resources([])).toMatchObject({ bytesRead: 42, longestReadMs: 7.12 })
 })
 
-test('the share of a core is what was spent since the last sample', async () => {
+test('the CPU share is the time used since the last sample', async () => {
   const clock = new FakeClock()
   const vitals = new Metrics(clock.now)
   expect(vitals.resources([]).cpuPercent).toBe(0)
@@ -128,11 +128,11 @@ test('the share of a core is what was spent since the last sample', async () => 
 })
 
 test.runIf(process.platform === 'linux')(
-  'memory of living children counts as ours, and dead ones count nothing',
+  'the memory of running children is added, and ended children add nothing',
   () => {
     const vitals = new Metrics(new FakeClock().now)
     const alone = vitals.resources([]).rssBytes
-    // This very process, taken for a child, doubles the sum.
+    // This process, counted as a child too, doubles the sum.
     expect(vitals.resources([process.pid]).rssBytes).toBeGreaterThan(alone * 1.5)
     expect(vitals.resources([2 ** 22 + 1]).rssBytes).toBeLessThan(alone * 1.5)
   },

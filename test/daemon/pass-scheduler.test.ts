@@ -29,7 +29,7 @@ function world() {
   return { clock, runs, pacer, more, change: (id = a) => changedAtMs.set(id, clock.now()) }
 }
 
-test('a pass begins once its source was quiet for 50 ms', async () => {
+test('a pass begins when its source was quiet for 50 ms', async () => {
   const { clock, runs, pacer, change } = world()
   const startMs = clock.now()
   change()
@@ -43,7 +43,7 @@ test('a pass begins once its source was quiet for 50 ms', async () => {
   expect(runs.map(({ atMs }) => atMs - startMs)).toEqual([30 + SETTLE_MS])
 })
 
-test('a source that never falls quiet is read 500 ms after the first nudge', async () => {
+test('a source that is never quiet is read 500 ms after the first nudge', async () => {
   const { clock, runs, pacer, change } = world()
   const startMs = clock.now()
   for (let at = 0; at < 700 && runs.length === 0; at += 10) {
@@ -54,7 +54,7 @@ test('a source that never falls quiet is read 500 ms after the first nudge', asy
   expect(runs.map(({ atMs }) => atMs - startMs)).toEqual([SETTLE_MS_MAX])
 })
 
-test('a pass that waited while the clock was set back by an hour began an hour later', async () => {
+test('if the clock was set back by an hour, a waiting pass began an hour later', async () => {
   const { clock, runs, pacer, change } = world()
   change()
   pacer.nudge(a, 'nudge')
@@ -65,7 +65,7 @@ test('a pass that waited while the clock was set back by an hour began an hour l
   expect(runs).toHaveLength(1)
 })
 
-test('never two runs at once: what is asked for meanwhile is one run after it, at the greatest depth asked', async () => {
+test('runs never overlap: requests during a run become one run after it, at the greatest requested depth', async () => {
   const { clock, runs, pacer } = world()
   pacer.nudge(a, 'nudge')
   await clock.advance(1)
@@ -85,7 +85,7 @@ test('never two runs at once: what is asked for meanwhile is one run after it, a
   ])
 })
 
-test('a source that is still being written does not keep a quiet one waiting', async () => {
+test('a source that is still being written does not delay a quiet one', async () => {
   const { clock, runs, pacer, change } = world()
   change(a)
   pacer.nudge(a, 'nudge')
@@ -97,7 +97,7 @@ test('a source that is still being written does not keep a quiet one waiting', a
   expect(runs.map(({ orders }) => orders.map(({ id }) => id))).toEqual([[b], [a]])
 })
 
-test('what is asked for now does not wait for quiet, and is answered by the run that covers it', async () => {
+test('an urgent request does not wait for quiet, and gets the outcome of its run', async () => {
   const { clock, runs, pacer, change } = world()
   pacer.nudge(a, 'nudge')
   await clock.advance(1)
@@ -113,7 +113,7 @@ test('what is asked for now does not wait for quiet, and is answered by the run 
   expect(await asked).toBe(2)
 })
 
-test('a run that fails fails those who asked, and the next one is run', async () => {
+test('a failed run rejects its requests, and the next run starts', async () => {
   const { runs, pacer } = world()
   const asked = pacer.runNow([a], 'nudge')
   const next = pacer.runNow([b], 'nudge')
@@ -124,7 +124,7 @@ test('a run that fails fails those who asked, and the next one is run', async ()
   expect(await next).toBe(2)
 })
 
-test('nothing starts after a stop', async () => {
+test('no run starts after a stop', async () => {
   const { clock, runs, pacer } = world()
   pacer.nudge(a, 'nudge')
   await settle()
@@ -135,7 +135,7 @@ test('nothing starts after a stop', async () => {
   expect(runs).toHaveLength(1)
 })
 
-test('what is left over is done in runs without orders, and a new message goes in between', async () => {
+test('a backlog is processed in runs without orders, and a new message is read between them', async () => {
   const { clock, runs, pacer, more, change } = world()
   more.left = 3
   pacer.wake()

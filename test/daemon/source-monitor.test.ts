@@ -37,7 +37,7 @@ afterEach(() => home.remove())
 
 const takeNudges = (): PassDepth[] => nudges.splice(0).map(([, depth]) => depth)
 
-/** Runs what was asked for, and lets each end this way. */
+/** Runs a pass over every source. Each pass gets this end. */
 function runAll(
   end: Partial<SourceEnd> = {},
   depth: PassDepth = 'nudge',
@@ -51,7 +51,7 @@ function runAll(
   finish({ changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends })
 }
 
-/** What has been found is read, and nothing is asked for any more. */
+/** Discovers and reads all sources, and forgets the requested passes. */
 function begin(): void {
   follow.discover()
   runAll()
@@ -61,7 +61,7 @@ function begin(): void {
 const change = (): void => appendFileSync(home.globalPath, 'b')
 const newWorkspace = (): string => mkdirSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true }) ?? ''
 
-test('a source is asked for when it is found, and is up to date once its pass ended', () => {
+test('a new source gets a pass, and is up to date when the pass has ended', () => {
   follow.discover()
   follow.poll(true)
   expect(takeNudges()).toEqual(['nudge'])
@@ -72,7 +72,7 @@ test('a source is asked for when it is found, and is up to date once its pass en
   expect([...watched]).toEqual([join(home.userDir, 'workspaceStorage'), dirname(home.globalPath)])
 })
 
-test('all counts as read once each source that there was had its pass, and stays so when one appears', () => {
+test('everything counts as read when each existing source had a pass, also if another source appears later', () => {
   follow.discover()
   const [first] = follow.sources
   newWorkspace()
@@ -94,16 +94,16 @@ test('all counts as read once each source that there was had its pass, and stays
   expect([follow.sources.length, follow.wasAllRead]).toEqual([3, true])
 })
 
-test('a mirror that was made anew passed for ready before all was read into it', () => {
+test('a rebuilt mirror counted as ready before everything was read into it', () => {
   begin()
   expect([follow.isUpToDate, follow.wasAllRead]).toEqual([true, true])
-  follow.readAnew()
+  follow.readAgain()
   expect([follow.isUpToDate, follow.wasAllRead, takeNudges()]).toEqual([false, false, ['reconcile']])
   runAll({}, 'reconcile')
   expect([follow.isUpToDate, follow.wasAllRead]).toEqual([true, true])
 })
 
-test('what vanished in great number is compared again when it can be settled, once, and again while it cannot be', async () => {
+test('a mass loss is compared again when it can be confirmed, once, and again while the store cannot be read', async () => {
   begin()
   const pendingLoss = { rows: 200, of: 400, confirmableAtMs: clock.now() + 45_000 }
   for (let turn = 0; turn < 3; turn += 1) runAll({ pendingLoss })
@@ -119,7 +119,7 @@ test('what vanished in great number is compared again when it can be settled, on
   expect(takeNudges()).toEqual([])
 })
 
-test('a count that every cheap pass left for later ran once for each of them', async () => {
+test('a count that several cheap passes postponed ran once for each of them', async () => {
   begin()
   for (let turn = 0; turn < 20; turn += 1) runAll({ again: [countLater] })
   await clock.advance(60_000)
@@ -129,7 +129,7 @@ test('a count that every cheap pass left for later ran once for each of them', a
   expect(takeNudges()).toEqual(['count'])
 })
 
-test('polling asks for what changed and for nothing else', () => {
+test('polling requests passes only for sources that changed', () => {
   begin()
   follow.poll(false)
   expect(takeNudges()).toEqual([])
@@ -139,13 +139,13 @@ test('polling asks for what changed and for nothing else', () => {
   expect(follow.isUpToDate).toBe(false)
 })
 
-test('a change during a pass is asked for when the pass ends', () => {
+test('a change during a pass requests another pass at its end', () => {
   begin()
   runAll({}, 'nudge', change)
   expect(takeNudges()).toEqual(['nudge'])
 })
 
-test('an event before its commit is looked at again, three times', async () => {
+test('after an event the source is checked three more times, because its commit may come later', async () => {
   begin()
   follow.onEvent(dirname(home.globalPath))
   expect(takeNudges()).toEqual([])
@@ -156,7 +156,7 @@ test('an event before its commit is looked at again, three times', async () => {
   expect(takeNudges()).toEqual(['nudge'])
 })
 
-test('the daemon did not answer for seconds while two hundred workspaces were made: all were listed at each event', async () => {
+test('while two hundred workspaces were created, each event listed all of them, and the daemon did not answer for seconds', async () => {
   begin()
   newWorkspace()
   for (let times = 0; times < 200; times += 1) follow.onEvent(join(home.userDir, 'workspaceStorage'))
@@ -167,7 +167,7 @@ test('the daemon did not answer for seconds while two hundred workspaces were ma
   expect(clock.delays).toEqual([100])
 })
 
-test('a commit whose event is swallowed, for it follows close on another, is found within 60 ms', async () => {
+test('a commit whose event is suppressed, because another came just before, is found within 60 ms', async () => {
   begin()
   change()
   follow.onEvent(dirname(home.globalPath))
@@ -178,7 +178,7 @@ test('a commit whose event is swallowed, for it follows close on another, is fou
   expect(takeNudges()).toContain('nudge')
 })
 
-test('a store that is busy is tried again after 1, 2, 4 … 60 seconds, and polling leaves it alone', async () => {
+test('a busy store is tried again after 1, 2, 4 … 60 seconds, and polling skips it', async () => {
   begin()
   const delays: number[] = []
   for (let time = 0; time < 9; time += 1) {
@@ -196,7 +196,7 @@ test('a store that is busy is tried again after 1, 2, 4 … 60 seconds, and poll
   expect(clock.delays).toEqual([1000])
 })
 
-test('a full comparison that met a busy store was made up for by a cheap look', async () => {
+test('after a full comparison met a busy store, only a cheap pass was retried', async () => {
   begin()
   runAll({ state: 'busy' }, 'full')
   runAll({ state: 'busy' }, 'recent')
@@ -211,7 +211,7 @@ test('a full comparison that met a busy store was made up for by a cheap look', 
   expect(takeNudges()).toEqual(['nudge'])
 })
 
-test('a count that a cheap pass left out is asked for a minute later', async () => {
+test('a count that a cheap pass postponed is requested a minute later', async () => {
   begin()
   runAll({ again: [countLater] })
   await clock.advance(59_999)
@@ -220,7 +220,7 @@ test('a count that a cheap pass left out is asked for a minute later', async () 
   expect(takeNudges()).toEqual(['count'])
 })
 
-test('all keys are compared of what changed since they last were, and not again', () => {
+test('all keys are compared only for sources that changed since the last comparison', () => {
   begin()
   follow.reconcileChanged()
   expect(takeNudges()).toEqual(['reconcile'])
@@ -232,7 +232,7 @@ test('all keys are compared of what changed since they last were, and not again'
   expect(takeNudges()).toEqual(['reconcile'])
 })
 
-test('a store that could not be read is looked at in earnest when it changes, and each minute where it is shut', () => {
+test('an unreadable store gets a deeper pass when it changes, and every minute if access was denied', () => {
   begin()
   runAll({ state: 'corrupt' })
   follow.poll(true)
@@ -247,7 +247,7 @@ test('a store that could not be read is looked at in earnest when it changes, an
   expect(takeNudges()).toEqual(['count'])
 })
 
-test('what cannot be read does not count as waiting', () => {
+test('a source that cannot be read does not count as waiting', () => {
   begin()
   runAll({ state: 'corrupt' })
   change()
@@ -255,7 +255,7 @@ test('what cannot be read does not count as waiting', () => {
   expect(follow.lagMs).toBe(0)
 })
 
-test('a large store that was missing at the start passed for ready, once it appeared, before it was read', () => {
+test('when a missing large store appeared, the daemon counted as ready before it was read', () => {
   rmSync(home.globalPath)
   follow.discover()
   runAll({ state: 'missing' })
@@ -266,7 +266,7 @@ test('a large store that was missing at the start passed for ready, once it appe
   expect(follow.isUpToDate).toBe(true)
 })
 
-test('a workspace that appears is found by the next poll, without an event, and polled each second', () => {
+test('a new workspace is found by the next poll, without an event, and polled every second', () => {
   begin()
   newWorkspace()
   follow.poll(false)
@@ -279,7 +279,7 @@ test('a workspace that appears is found by the next poll, without an event, and 
   expect(takeNudges()).toEqual(['nudge'])
 })
 
-test('a workspace that has been there for long is polled each minute', () => {
+test('a workspace that has not changed for long is polled every minute', () => {
   newWorkspace()
   begin()
   writeFileSync(join(home.userDir, 'workspaceStorage', 'ws1', 'workspace.json'), '{}')
@@ -289,7 +289,7 @@ test('a workspace that has been there for long is polled each minute', () => {
   expect(takeNudges()).toEqual(['nudge'])
 })
 
-test('a source that a run did not find is forgotten, and found anew when it is back', () => {
+test('a source that a run did not find is forgotten, and discovered again when it returns', () => {
   newWorkspace()
   begin()
   rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { UserError } from '../../model/user-error.ts'
+import { placeInConfig, type Settings } from '../../settings.ts'
+
+/**
+ * Checks the scopes of the archive jobs. The settings cannot check them, because a scope is a search query. Without this
+ * check a wrong scope would only fail when the job runs.
+ * @throws UserError `bad-setting`, exit code 2, with the key, its place and the allowed values
+ */
+export async function requireScopes(
+  { archives, configFile }: Pick<Settings, 'archives' | 'configFile'>,
+  context: { zone(): string; now(): number },
+): Promise<void> {
+  if (archives.jobs.every(({ scope }) => scope === null)) return
+  // Other starts do not need the search language.
+  const { readScope } = await import('../../api/archives/scope.ts')
+  const clock = { timeZone: context.zone(), nowMs: context.now() }
+  for (const [index, { scope, timezone }] of archives.jobs.entries()) {
+    try {
+      readScope(scope, { ...clock, timeZone: timezone ?? clock.timeZone })
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      const place = placeInConfig(configFile, ['archives', 'jobs', index, 'scope'])
+      const message = `archives.jobs[${index}].scope is wrong (${place}): ${error.message}`
+      throw new UserError('bad-setting', message, error.hint, { exitCode: 2, cause: error })
+    }
+  }
+}
+
+/**
+ * Warnings about the machine for the start of the daemon. Each is a sentence with a remedy.
+ * @param places all `User` folders and homes where Cursor may have chats
+ * @param accounts the contents of `/etc/passwd`
+ */
+export function startupWarnings(
+  places: readonly string[],
+  asksForToken: boolean,
+  accounts = readText('/etc/passwd'),
+): string[] {
+  return [...noCursor(places), ...(asksForToken ? [] : otherPeople(accounts))]
+}
+
+function noCursor(places: readonly string[]): string[] {
+  if (places.some((place) => existsSync(place))) return []
+  const windows = cursorOnWindowsSide()
+  if (windows !== null) {
+    return [
+      `Cursor has its chats on the Windows side of this WSL (${windows}). Its files cannot be read safely from here. Run cursordex in Windows.`,
+    ]
+  }
+  const searched = places.length === 0 ? 'nowhere, because no folder is set' : `in ${places.join(', ')}`
+  return [
+    `No Cursor found: looked ${searched}. cursordex waits for it to appear. Name another folder with --cursor-user-dir or --cursor-home, or see it work without Cursor: npx cursordex demo.`,
+  ]
+}
+
+function cursorOnWindowsSide(): string | null {
+  if (process.platform !== 'linux' || !/microsoft/i.test(readText('/proc/version'))) return null
+  const users = '/mnt/c/Users'
+  const found = listNames(users)
+    .map((name) => join(users, name, 'AppData', 'Roaming', 'Cursor', 'User'))
+    .find((path) => existsSync(path))
+  return found ?? null
+}
+
+function otherPeople(accounts: string): string[] {
+  if (process.platform !== 'linux') return []
+  const us = process.getuid?.()
+  const others = accounts
+    .split('\n')
+    .map((line) => line.split(':'))
+    .filter(
+      ([, , uid, , , , shell]) => Number(uid) >= 1000 && Number(uid) < 60_000 && Number(uid) !== us && isShell(shell),
+    )
+  if (others.length === 0) return []
+  return ['Other people have accounts on this machine and can reach the HTTP port. Use --auth to require the token.']
+}
+
+const isShell = (shell: string | undefined): boolean => shell !== undefined && !/(nologin|false|sync)$/.test(shell)
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // The file is missing or unreadable.
+    return ''
+  }
+}
+
+function listNames(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    // The folder is missing or unreadable.
+    return []
+  }
+}
