@@ -1,16 +1,14 @@
 import { hash } from 'node:crypto'
 import type * as z from 'zod/mini'
-import { isTooDeep } from './depth.ts'
-import { issueText } from './issue-text.ts'
 import { archivedChat, archivedMessage, type ArchivedChat, type ArchivedMessage } from './record.ts'
 
-/** An object's text, a line at a time, each with its line feed: the chat, then its messages. */
+/** The lines of an object's text, with line feeds: the chat, then its messages. */
 export function* encodeChat(chat: ArchivedChat, messages: Iterable<ArchivedMessage>): Generator<string> {
   yield `${JSON.stringify(chat)}\n`
   for (const message of messages) yield `${JSON.stringify(message)}\n`
 }
 
-/** What the manifest says of a line: the SHA-256 of its bytes, without the line feed, as lower-case hex. */
+/** The hash of a line in the manifest: SHA-256 of its bytes without the line feed, in lower-case hex. */
 export const lineHash = (line: string): string => hash('sha256', line)
 
 export type Decoded<Value> =
@@ -20,10 +18,10 @@ export type Decoded<Value> =
 export const damaged = (why: string): { readonly kind: 'damaged'; readonly why: string } => ({ kind: 'damaged', why })
 
 /**
- * Reads an object's text, a message at a time, so that a chat of any length takes no more memory than its text. Total:
- * whatever the text holds, it is a chat or a sentence about what is wrong with it.
- * @param onMessage gets each message, with its line without the line feed
- * @returns the chat on the first line
+ * Reads an object's text one message at a time, so that a chat takes no more memory than its text. Never throws: the
+ * result is a chat, or a sentence that says what is wrong.
+ * @param onMessage gets each message and its line without the line feed
+ * @returns the chat of the first line
  */
 export function readChat(
   text: string,
@@ -42,13 +40,13 @@ export function readChat(
   return lines.end()
 }
 
-/** Reads an object as its lines come, whoever unpacks them. */
+/** Reads an object line by line. */
 export class ChatLines {
   #chat: ArchivedChat | null = null
   #count = 0
   readonly #ids = new Set<string>()
 
-  /** @returns the message that the line, given without its line feed, holds; null for the first, which is the chat */
+  /** @param line without its line feed  @returns the message of the line; null for the first line, which is the chat */
   take(line: string): Decoded<ArchivedMessage | null> {
     if (this.#chat === null) {
       const chat = decodeLine(archivedChat, line, 1)
@@ -64,16 +62,16 @@ export class ChatLines {
     return message
   }
 
-  /** To be asked behind the last line. */
+  /** To be called after the last line. */
   end(): Decoded<ArchivedChat> {
-    if (this.#chat === null) return damaged('it holds nothing')
+    if (this.#chat === null) return damaged('it is empty')
     const { messageCount } = this.#chat
     if (this.#count === messageCount) return { kind: 'sound', value: this.#chat }
-    return damaged(`it holds ${this.#count} messages, not ${messageCount}`)
+    return damaged(`it contains ${this.#count} messages, not ${messageCount}`)
   }
 }
 
-/** What the line holds is given as it stands there: written again, it is the same line. */
+/** The value is returned as it was parsed, so that it is written as the same line again. */
 function decodeLine<Schema extends z.ZodMiniType>(
   schema: Schema,
   line: string,
@@ -92,3 +90,43 @@ function decodeLine<Schema extends z.ZodMiniType>(
 }
 
 export const CUT_OFF = damaged('its last line is cut off')
+
+/**
+ * How deep a line may be nested. The mirror's limit is lower. `JSON.parse` reads any depth, but code that walks a deeper
+ * value would overflow the stack.
+ */
+const DEPTH_MAX = 600
+
+/** Whether a JSON text is nested deeper than anything that is archived. Looks only at the text, before it is parsed. */
+export function isTooDeep(json: string): boolean {
+  let depth = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(json, at)
+    else if (code === BRACE || code === BRACKET) {
+      depth += 1
+      if (depth > DEPTH_MAX) return true
+    } else if (code === END_BRACE || code === END_BRACKET) depth -= 1
+  }
+  return false
+}
+
+const [QUOTE, BRACE, BRACKET, END_BRACE, END_BRACKET, BACKSLASH] = [0x22, 0x7b, 0x5b, 0x7d, 0x5d, 0x5c]
+
+/** The end of the string that starts here; the end of the text if the string is not closed. */
+function endOfString(json: string, from: number): number {
+  for (let at = json.indexOf('"', from + 1); at >= 0; at = json.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1
+    if (backslashes % 2 === 0) return at
+  }
+  return json.length
+}
+
+/** What is wrong and where, as text. */
+export function issueText(error: z.core.$ZodError): string {
+  const [issue] = error.issues
+  if (issue === undefined) return 'not what it should be'
+  const what = issue.code === 'unrecognized_keys' ? `${issue.keys.join(', ')} is extra` : issue.message
+  return issue.path.length === 0 ? what : `${issue.path.join('.')}: ${what}`
+}

@@ -5,18 +5,18 @@ import { roles } from '../model/message.ts'
 import { toolStatuses } from '../model/part.ts'
 
 /**
- * What an object holds: the chat on the first line, then its messages, a line each. Times are ISO 8601 in UTC, for
- * whoever reads this without the program; null is unknown. `docs/archive-format.md` says the same to people.
+ * The content of an object: the chat on the first line, then one line for each message. Times are ISO 8601 in UTC, so
+ * that they are readable without this program. Null is unknown. See also `docs/archive-format.md`.
  */
 export const FORMAT = 'cursordex-chat'
 export const FORMAT_VERSION = 1
 
-/** No row of Cursor's that is read is longer; nothing that claims to be is taken in. */
+/** Longer rows of Cursor are not read, so longer texts are refused. */
 const TEXT_MAX = 256 * 1024 * 1024
-/** More than the longest line holds: what Cursor lists in one row is never too much. */
+/** More items than fit into the longest line, so that no list of Cursor is too long. */
 const LIST_MAX = 50_000_000
 
-/** Ids, names and paths are whatever a store gave: what stands in the mirror can be archived. */
+/** Ids, names and paths have no other limits: whatever is in the mirror can be archived. */
 const text = z.string().check(z.maxLength(TEXT_MAX))
 const maybe = z.nullable(text)
 const time = z.nullable(z.string().check(z.refine(isTime, { error: 'not a time as it is written here' })))
@@ -24,11 +24,11 @@ const count = z.int().check(z.nonnegative(), z.maximum(COUNT_MAX))
 const number = z.nullable(z.number())
 const amount = z.int().check(z.minimum(-COUNT_MAX), z.maximum(COUNT_MAX))
 const whole = z.nullable(amount)
-/** The mirror could not give back another one as it was given. */
+/** The mirror cannot store a lone surrogate unchanged. */
 const id = text.check(z.refine((given) => given.isWellFormed(), { error: 'half a character' }))
 const maybeId = z.nullable(id)
 const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item).check(z.maxLength(LIST_MAX))
-/** Whatever stood in a line of JSON is JSON: it is not looked into, and no key of it is lost. */
+/** It comes from a JSON line, so it is JSON. It is not checked, and no key is lost. */
 const json = z.custom<Json>((given) => given !== undefined, { error: 'missing' })
 
 function isTime(given: string): boolean {
@@ -57,9 +57,9 @@ export const archivedChat = z.strictObject({
   version: z.literal(FORMAT_VERSION),
   id,
   title: text,
-  /** In which mirror it was first archived: it stays what it was when the chat is restored elsewhere. */
+  /** The mirror that archived the chat first. It stays when the chat is restored elsewhere. */
   origin: text,
-  /** The kind of store that told the chat. */
+  /** The kind of store of the chat. */
   source: text,
   storeFormat: z.enum(chatFormats),
   name: maybe,
@@ -82,17 +82,17 @@ export const archivedChat = z.strictObject({
   filesChanged: whole,
   contextTokens: z.nullable(z.strictObject({ used: number, limit: number })),
   recordedCostCents: number,
-  /** Bytes of the chat's own row. */
+  /** Size of the chat's own row in bytes. */
   octets: count,
   /** Why it belongs to a project, the best reason first. */
   evidence: list(z.strictObject({ method: text, rank: z.int(), root })),
-  /** Files that it is about, as URIs. */
+  /** Files that the chat is about, as URIs. */
   paths: list(text),
-  /** When Cursor recorded code of it, an item for each hour; left out where it recorded none. */
+  /** When Cursor recorded code of the chat, one item for each hour. Missing if it recorded none. */
   tracked: z.optional(
     list(z.strictObject({ firstAt: time, lastAt: time, models: list(z.strictObject({ name: text, lastAt: time })) })),
   ),
-  /** Cursor's own order; null where it gave none. */
+  /** Cursor's own order. Null if Cursor gave none. */
   outline: z.nullable(list(outlineEntry)),
   messageCount: count,
 })
@@ -127,12 +127,12 @@ export const archivedMessage = z.strictObject({
   id,
   /** Another id by which the chat's order may name it. */
   alias: maybeId,
-  /** Index in the chat's order; null for one that the chat no longer named. */
+  /** Index in the chat's order. Null for a message that the chat no longer names. */
   position: z.nullable(count),
   role: z.enum(roles),
   sentAt: time,
   startedAt: time,
-  /** Out of the timings of its request. */
+  /** From the timings of its request. */
   timingAt: time,
   model: maybe,
   /** As Cursor recorded them. */
@@ -140,12 +140,36 @@ export const archivedMessage = z.strictObject({
   isSimulated: z.boolean(),
   isOrphan: z.boolean(),
   deletedAt: time,
-  /** The kind of store that told it. */
+  /** The kind of store of the message. */
   source: text,
-  /** Bytes of its row. */
+  /** Size of its row in bytes. */
   octets: count,
   parts: list(part),
 })
 
 export type ArchivedChat = z.infer<typeof archivedChat>
 export type ArchivedMessage = z.infer<typeof archivedMessage>
+
+/** The place of an archived message. Null for a message that the chat no longer names. */
+export interface ArchivedPlace {
+  readonly id: string
+  readonly position: number | null
+}
+
+/** An archived chat whose every byte was checked. */
+export interface ProvenChat {
+  readonly kind: 'sound'
+  readonly chat: ArchivedChat
+  /** All messages, in order. */
+  readonly places: readonly ArchivedPlace[]
+  /** Unpacks the messages again, one at a time. */
+  messages(): AsyncIterable<ArchivedMessage>
+}
+
+/** An archived chat that cannot be restored. */
+export interface DamagedChat {
+  readonly kind: 'damaged'
+  /** Null if the id is unknown. */
+  readonly id: string | null
+  readonly why: string
+}

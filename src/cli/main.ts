@@ -70,7 +70,7 @@ function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
   if (error instanceof PipeClosed) return { exitCode: 0 }
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, out: help }
-    return { exitCode: 2, err: usageSentence(error.message) }
+    return { exitCode: 2, err: usageSentence(error) }
   }
   if (error instanceof UserError) {
     const lines = [error.message, error.hint].filter((line) => line !== '')
@@ -92,8 +92,9 @@ async function printEnding(ending: Ending, session: Session): Promise<number> {
 }
 
 /** `error: unknown option '--prot'\n(Did you mean --port?)` as sentences. */
-function usageSentence(message: string): string {
-  if (message === '(outputHelp)') return 'There is no such command. See: cursordex --help\n'
+function usageSentence({ code, message }: CommanderError): string {
+  // Commander prints the whole help for `help nonsense`.
+  if (code === 'commander.help') return 'There is no such command. See: cursordex --help\n'
   const line = printableLine(message.replace(/^error: /, '').replace(/\s*\((Did you mean .*\?)\)$/s, '. $1'))
   const sentence = line.charAt(0).toUpperCase() + line.slice(1)
   return /[.?]$|--help$/.test(sentence) ? `${sentence}\n` : `${sentence}.\n`

@@ -65,7 +65,7 @@ const whyOf = (text: string): string => {
   return read.kind === 'damaged' ? read.why : 'sound'
 }
 
-test('what is written is read again, and written again it is the same text', () => {
+test('a written chat is read back, and written again it is the same text', () => {
   const text = textOf(chat, [message])
   const read = decodeChat(text)
   if (read.kind === 'damaged') throw new Error(read.why)
@@ -73,7 +73,7 @@ test('what is written is read again, and written again it is the same text', () 
   expect(textOf(read.value.chat, read.value.messages)).toBe(text)
 })
 
-test('every kind of part is taken in as it stands', () => {
+test('every kind of part is read unchanged', () => {
   const parts: ArchivedMessage['parts'] = [
     { kind: 'thinking', text: 'hm', durationMs: null },
     { kind: 'code', language: 'ts', path: null, text: 'a()' },
@@ -97,7 +97,7 @@ test('every kind of part is taken in as it stands', () => {
   expect(read).toMatchObject({ kind: 'sound', value: { messages: [{ parts }] } })
 })
 
-test('a key such as __proto__ in what a tool was given is a key like any other, at any depth', () => {
+test('a key such as __proto__ in a tool’s input is kept at any depth', () => {
   const input = '{"__proto__":{"a":1},"constructor":null,"b":[{"__proto__":"x","toString":2}]}'
   const part = `{"kind":"tool","name":"t","status":"completed","callId":null,"input":${input},"output":${input},"error":null,"paths":[]}`
   const text = textOf(chat, [{ ...message, parts: [] }]).replace('"parts":[]', () => `"parts":[${part}]`)
@@ -106,7 +106,7 @@ test('a key such as __proto__ in what a tool was given is a key like any other, 
   expect(textOf(read.value.chat, read.value.messages)).toBe(text)
 })
 
-test('an order of keys that is not ours, and ids and names of any length, outlive reading and writing', () => {
+test('any order of keys and any length of ids and names survive reading and writing', () => {
   const long = '\u202e../'.repeat(4000)
   const parts =
     '[{"text":"b","kind":"text"},{"paths":[],"kind":"tool","output":1,"input":{},"name":"n","error":null,"callId":null,"status":"running"}]'
@@ -117,7 +117,7 @@ test('an order of keys that is not ours, and ids and names of any length, outliv
   expect(textOf(read.value.chat, read.value.messages)).toBe(turned)
 })
 
-test('a time beyond the year 9999 is a time', () => {
+test('a time after the year 9999 is accepted', () => {
   const createdAt = new Date(8e15).toISOString()
   expect(whyOf(textOf({ ...chat, createdAt }, [message]))).toBe('sound')
 })
@@ -136,7 +136,7 @@ test.each<[claim: string, text: string, why: RegExp]>([
   expect(whyOf(text)).toMatch(why)
 })
 
-test('no text makes it throw', () => {
+test('no text makes the reader throw', () => {
   const line = fc.oneof(fc.json(), fc.string(), fc.constant(JSON.stringify(chat)), fc.constant(JSON.stringify(message)))
   fc.assert(
     fc.property(fc.array(line), (lines) => {

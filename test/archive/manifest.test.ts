@@ -31,23 +31,23 @@ const whyOf = (text: string): string => {
   return read.kind === 'damaged' ? read.why : 'sound'
 }
 
-test('what is sealed is opened as it was', () => {
+test('a sealed manifest is opened unchanged', () => {
   const read = open(sealedText(sound))
   expect(read).toMatchObject({ kind: 'sound', value: sound })
 })
 
-test('a manifest that names what was left out is opened as it was, and its head says it, too', () => {
+test('a manifest with chats left out is opened unchanged, and its head names them too', () => {
   const more = { ...sound, leftOut: [{ id: 'three', why: 'line 1 is not JSON' }] }
   expect(open(sealedText(more))).toMatchObject({ kind: 'sound', value: more })
   expect(readHead(sealedText(more), NAME)).toMatchObject({ kind: 'sound', value: { leftOut: more.leftOut } })
   expect(whyOf(sealedText({ ...sound, leftOut: [{ id: 'three' }] as never }))).toMatch(/leftOut/)
 })
 
-test('a manifest without chats is one', () => {
+test('a manifest may have no chats', () => {
   expect(open(sealedText({ ...sound, chats: [], chatCount: 0, messageCount: 0 })).kind).toBe('sound')
 })
 
-test('any one byte changed, left out or put in is noticed', () => {
+test('any byte that is changed, removed or inserted is noticed', () => {
   const text = sealedText(sound)
   for (let at = 0; at < text.length; at += 1) {
     const other = text[at] === '7' ? '8' : '7'
@@ -71,7 +71,7 @@ test.each<[claim: string, change: Partial<Manifest>, why: RegExp]>([
   expect(whyOf(sealedText({ ...sound, ...change }))).toMatch(why)
 })
 
-test('no text makes it throw', () => {
+test('no text makes the reader throw', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(open(text).kind).toBe('damaged')
@@ -79,7 +79,7 @@ test('no text makes it throw', () => {
   )
 })
 
-test('a large manifest is one file, whole, in pieces of a megabyte', () => {
+test('a large manifest is written in pieces of a megabyte', () => {
   const messages = Array.from({ length: 50_000 }, () => hash('d'))
   const chats = ['one', 'two'].flatMap((id) => sound.chats.slice(0, 1).map((chat) => ({ ...chat, id, messages })))
   const large: Manifest = { ...sound, messageCount: 100_000, chats }

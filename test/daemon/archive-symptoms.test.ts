@@ -70,41 +70,11 @@ const chatsOf = (dir: string): string[][] =>
     return [name, ...(read.kind === 'sound' ? read.value.chats.map(({ id }) => id) : [])]
   })
 
-test('when two mirrors archived into one folder in the same second, the second run replaced the first', () =>
+test('a run whose name another mirror took fails, and the other run stays', () =>
   withTwo(async (dir, ours, theirs) => {
     await makeRunOf(dir, ours, NAME)
-    expect(await makeRunOf(dir, theirs, NAME)).toMatchObject({ name: `${NAME}-2` })
-    expect(chatsOf(dir)).toEqual([
-      [NAME, 'ours'],
-      [`${NAME}-2`, 'theirs'],
-    ])
-  }))
-
-test('a run whose name another mirror took was reported as that mirror’s run', () =>
-  withTwo(async (dir, ours, theirs) => {
-    const archives = archivesOf(dir, theirs.path, async ({ name }, make) => {
-      await makeRunOf(dir, ours, name)
-      return make()
-    })
-    const { run, made } = archives.begin(null, null, 'UTC')
-    await made
-    expect(archives.get(run.name)).toMatchObject({ name: `${run.name}-2`, state: 'verified' })
-    expect(archives.list().map(({ name, state }) => [name, state])).toEqual([
-      [`${run.name}-2`, 'verified'],
-      [run.name, 'verified'],
-    ])
-  }))
-
-test('if a run failed after another mirror took its name, that mirror’s run was reported as failed', () =>
-  withTwo(async (dir, ours, theirs) => {
-    const archives = archivesOf(dir, theirs.path, async ({ name }) => {
-      await makeRunOf(dir, ours, name)
-      throw new Error('no')
-    })
-    const { run, made } = archives.begin(null, null, 'UTC')
-    await expect(made).rejects.toThrow('no')
-    expect(archives.get(run.name)).toMatchObject({ name: `${run.name}-2`, state: 'failed' })
-    expect(archives.list().find(({ name }) => name === run.name)).toMatchObject({ state: 'verified', error: null })
+    await expect(makeRunOf(dir, theirs, NAME)).rejects.toThrow(/^Another program just made the archive /)
+    expect(chatsOf(dir)).toEqual([[NAME, 'ours']])
   }))
 
 test('pruning a job removed the runs of another mirror’s job with the same name', () =>

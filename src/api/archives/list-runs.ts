@@ -5,25 +5,25 @@ import { runPath } from '../../archive/names.ts'
 import { listRunNames } from './manifest-files.ts'
 import { isFile } from './plain-files.ts'
 
-/** A run as its file tells it at a glance. */
+/** What the two ends of a run's file say. */
 export interface ListedRun {
   readonly name: string
-  /** Null where the file does not begin as a manifest does. */
+  /** Null if the file does not begin like a manifest. */
   readonly head: ManifestHead | null
-  /** The seal as the file gives it, unproven; null where it does not end as a manifest does. */
+  /** The seal in the file, not checked. Null if the file does not end like a manifest. */
   readonly sha256: string | null
 }
 
-/** Enough for nearly all; a scope may be as long as a request, and each chat that was left out is named. */
+/** Enough for most heads. A long scope or a long list of chats that were left out needs more. */
 const HEAD_BYTES = 256 * 1024
-/** What holds no beginning of chats up to here is no manifest. */
+/** A file whose chats do not start before this is not a manifest. */
 const HEAD_BYTES_MAX = 64 * 1024 * 1024
 const SEAL_BYTES = 128
 
-/** The runs of an archive folder, the oldest first. Reads the two ends of each manifest, however long it is. */
-export const listRuns = (dir: string): readonly ListedRun[] => listRunNames(dir).map((name) => glance(dir, name))
+/** The runs of an archive folder, oldest first. Reads only the two ends of each manifest. */
+export const listRuns = (dir: string): readonly ListedRun[] => listRunNames(dir).map((name) => readEnds(dir, name))
 
-function glance(dir: string, name: string): ListedRun {
+function readEnds(dir: string, name: string): ListedRun {
   const file = openFile(join(dir, runPath(name)))
   if (file === null) return { name, head: null, sha256: null }
   try {
@@ -36,7 +36,7 @@ function glance(dir: string, name: string): ListedRun {
   }
 }
 
-/** Null for what is no file, or none that may be read: of that nothing can be told. */
+/** Null if the path is not a file, or not readable. */
 function openFile(path: string): number | null {
   try {
     return isFile(path) ? openSync(path, 'r') : null
@@ -46,7 +46,7 @@ function openFile(path: string): number | null {
   }
 }
 
-/** To behind the line that begins the chats. */
+/** Reads to the line that starts the chats, or further. */
 function readStart(file: number, size: number): string {
   const most = Math.min(size, HEAD_BYTES_MAX)
   for (let bytes = HEAD_BYTES; ; bytes *= 4) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import {
+  isNewer,
   MANIFEST_FORMAT,
   MANIFEST_VERSION,
   type ChatEntry,
@@ -8,29 +9,24 @@ import {
   type Manifest,
 } from '../../archive/manifest.ts'
 import { objectPath } from '../../archive/names.ts'
-import { isNewer } from '../../archive/revisions.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { listArchivable, readIdentity, type ArchivableChat } from '../queries/archived/archived-chat.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { isAheadOfClock } from './ahead-of-clock.ts'
-import { listRunNames, readManifest, settleName, writeManifest } from './manifest-files.ts'
-import { syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
-import { chatLines, layOutChat } from './lay-out-chat.ts'
-import { heldBy, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
+import { listRunNames, readManifest, writeManifest } from './manifest-files.ts'
+import { removeUnfinished, syncFolders, TEXT_BYTES_MAX, writeObjects } from './object-files.ts'
+import { chatLines, heldBy, layOutChat, packRest, type LaidOut, type PackedObject } from './pack-object.ts'
 import { plainFileSize } from './plain-files.ts'
 import { isProvenAgain, proveObject, proveWritten } from './prove-object.ts'
-import { removeUnfinished } from './unfinished.ts'
 
 export interface RunOrder {
   /** The archive folder. */
   readonly dir: string
-  /** Its manifest may say another one, where somebody took this one meanwhile. */
   readonly name: string
   readonly job: string | null
-  /** As it was asked for; it stands in the manifest. */
+  /** As it was asked for. The manifest contains it. */
   readonly scope: Manifest['scope']
-  /** Row numbers of the chats that the scope holds; all where null. */
+  /** Row numbers of the chats in the scope. Null: all chats. */
   readonly chats: readonly number[] | null
   readonly program: Manifest['program']
   /** Epoch milliseconds. */
@@ -44,35 +40,37 @@ export interface RunProgress {
 
 export interface RunOutcome {
   readonly manifest: Manifest
-  /** Chats that were packed anew; the others had not changed. */
+  /** Number of chats that were packed. The others had not changed. */
   readonly packed: number
-  /** Ids of chats whose object of an earlier run was damaged, and is whole again. */
+  /** Ids of chats whose object from an earlier run was damaged and is now replaced. */
   readonly mended: readonly string[]
 }
 
-/** So much is gathered before it is packed, written and proven, at once. */
+/** Chats are packed, written and checked in batches of this size. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024
 const WAITING_MAX = 128
-/** Each one that is being packed holds a quarter of a megabyte of zlib's. */
+/** zlib needs 256 KB for each chat that is being packed. */
 const PACKED_AT_ONCE = 4
-/** One in so many of the objects that were there already is read again. */
+/** Of the objects of earlier runs, one in 30 is read again. */
 const SHARE = 30
-/** So many chats that did not change are passed over before a sign of life. */
+/** Progress is reported after this many unchanged chats. */
 const UNCHANGED_MAX = 1000
 
 /**
- * Archives the chats that changed since the last run of the same mirror, proves what it wrote and a thirtieth of the
- * rest against the mirror, and then writes the manifest: before that there is no run. A chat that cannot be archived as
- * it is does not keep the others from it: it is named, and stands as it was archived before. What an earlier run left
- * unfinished is removed. Runs in one folder must not overlap; whoever starts one sees to it. Yields as it goes.
- * @throws UserError `archive-unproven` where what was written is not what is read, which is the disk's fault;
- *   NodeJS.ErrnoException of the disk
+ * Archives the chats that changed since the last run of the same mirror. It compares all that it wrote, and a thirtieth
+ * of the rest, with the mirror. The manifest is written last: a run without a manifest does not exist. A chat that cannot
+ * be archived is named in the manifest and stays as it was archived before. Temporary files of an interrupted run are
+ * removed. Runs in one folder must not overlap; the caller holds the lock. Yields progress.
+ * @throws UserError `archive-busy` if another mirror took the name, `archive-unproven` if the disk returns something else
+ *   than was written; NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
   const createdAtMs = order.now()
   const origin = readIdentity(db)
+  const names = listRunNames(order.dir)
+  if (names.includes(order.name)) throw nameTaken(order)
   removeUnfinished(order.dir)
-  const former = formerEntries(order.dir, origin, createdAtMs)
+  const former = formerEntries(order.dir, names, origin)
   const chats = listArchivable(db, order.chats)
   const empty = { entries: [], mended: [], leftOut: [], folders: new Set<string>(), packed: 0, waiting: [] }
   const made: Made = { db, order, origin, former, ...empty }
@@ -95,17 +93,17 @@ interface Waiting {
   readonly laidOut: LaidOut
 }
 
-/** A run as far as it has come. */
+/** The state of a run in progress. */
 interface Made {
   readonly db: Mirror
   readonly order: RunOrder
   readonly origin: string
-  /** What earlier runs say of each chat. */
+  /** The entries of earlier runs, by chat id. */
   readonly former: ReadonlyMap<string, ChatEntry>
   readonly entries: ChatEntry[]
   readonly mended: string[]
   readonly leftOut: LeftOutChat[]
-  /** Those in which objects were written. */
+  /** The folders in which objects were written. */
   readonly folders: Set<string>
   packed: number
   waiting: Waiting[]
@@ -126,7 +124,7 @@ function take(made: Made, chat: ArchivableChat): void {
   if (isHeld) mended.push(chat.id)
 }
 
-/** Names a chat that cannot be archived as it is; what was archived of it before stays. */
+/** Names a chat that cannot be archived. Its state in an earlier run stays. */
 function leaveOut({ order, former, entries, leftOut }: Made, id: string, why: string): void {
   const held = former.get(id)
   if (held !== undefined && proveObject(order.dir, held).kind === 'sound') entries.push(held)
@@ -136,33 +134,37 @@ function leaveOut({ order, former, entries, leftOut }: Made, id: string, why: st
 const isFull = (waiting: readonly Waiting[]): boolean =>
   waiting.length >= WAITING_MAX || sum(waiting.map(({ laidOut }) => heldBy(laidOut))) >= WAITING_BYTES_MAX
 
-/** What the newest sound run of this mirror says of each chat: one made under a clock far ahead only looks like it. */
-function formerEntries(dir: string, origin: string, nowMs: number): ReadonlyMap<string, ChatEntry> {
+/**
+ * The newest entry of each chat in the runs of this mirror, back to the last full run. Revisions of another mirror mean
+ * nothing here.
+ * @param names oldest first
+ */
+function formerEntries(dir: string, names: readonly string[], origin: string): ReadonlyMap<string, ChatEntry> {
   const entries = new Map<string, ChatEntry>()
-  for (const name of listRunNames(dir).toReversed()) {
+  for (const name of names.toReversed()) {
     const read = readManifest(dir, name)
     if (read.kind === 'damaged' || read.value.origin !== origin) continue
     for (const entry of read.value.chats) {
       const rival = entries.get(entry.id)
       if (rival === undefined || isNewer(entry.revision, rival.revision)) entries.set(entry.id, entry)
     }
-    if (read.value.scope === null && !isAheadOfClock(Date.parse(read.value.createdAt), nowMs)) break
+    if (read.value.scope === null) break
   }
   return entries
 }
 
-/** One that lies behind a link is none: it would not be read back from there. */
+/** An object behind a link does not count: a restore would not read it. */
 const hasObject = (dir: string, { object, bytes }: ChatEntry): boolean =>
   plainFileSize(dir, join(dir, objectPath(object))) === bytes
 
-/** Whether an object that is there already is what it was, for those whose turn it is. */
+/** Whether an object of an earlier run is unchanged. Only a thirtieth of the objects is read; the others count as unchanged. */
 function isProven(db: Mirror, { dir, name }: RunOrder, chat: ArchivableChat, held: ChatEntry, origin: string): boolean {
   const turn = createHash('sha256').update(`${name} ${held.object}`).digest().readUInt32BE()
   if (turn % SHARE !== 0) return true
   return inSnapshot(db, () => isProvenAgain(dir, held, linesNow(db, chat, origin)))
 }
 
-/** Null where the chat has changed since its revision was read. */
+/** Null if the chat has changed since its revision was read. */
 function linesNow(db: Mirror, { num, revision }: ArchivableChat, origin: string): Iterable<string> | null {
   const [now] = listArchivable(db, [num])
   return now?.revision === revision ? chatLines(db, num, origin) : null
@@ -173,7 +175,7 @@ interface Packed {
   readonly object: PackedObject
 }
 
-/** In their order, which is that of the manifest, a few at a time. */
+/** Packs a few chats at a time. The order stays that of the manifest. */
 async function packAll(waiting: readonly Waiting[]): Promise<readonly Packed[]> {
   const packed: Packed[] = []
   const turns = waiting.entries()
@@ -204,22 +206,25 @@ function prove(made: Made, chat: ArchivableChat, { hash, content, bytes, message
   const proof = inSnapshot(db, () => proveWritten(order.dir, entry, linesNow(db, chat, origin)))
   if (proof === 'damaged') throw unproven(chat.id, order.dir)
   if (proof === 'sound') entries.push(entry)
-  else leaveOut(made, chat.id, 'the mirror says something else of it each time')
+  else leaveOut(made, chat.id, 'it changed in the mirror each time')
 }
+
+const nameTaken = ({ dir, name }: RunOrder): UserError =>
+  new UserError('archive-busy', `Another program just made the archive ${name} in ${dir}.`, 'Try again.')
 
 const unproven = (id: string, dir: string): UserError =>
   new UserError(
     'archive-unproven',
-    `What was archived of the chat ${id} is not what is read back.`,
-    `Look at the disk that holds ${dir}; the runs before are as they were.`,
+    `The archived chat ${id} was read back with other content.`,
+    `Check the disk of ${dir}. Earlier runs are unchanged.`,
   )
 
 function manifestOf({ order, origin, entries: chats, leftOut }: Made, createdAtMs: number): Manifest {
-  const { dir, job, scope, program } = order
+  const { name, job, scope, program } = order
   return {
     format: MANIFEST_FORMAT,
     version: MANIFEST_VERSION,
-    name: settleName(dir, order.name),
+    name,
     createdAt: new Date(createdAtMs).toISOString(),
     provenAt: new Date(order.now()).toISOString(),
     job,

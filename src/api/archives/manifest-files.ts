@@ -1,18 +1,18 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { openManifest, sealManifest, type Manifest, type SealedManifest } from '../../archive/manifest.ts'
-import { freeName, isRunName, runName, runPath } from '../../archive/names.ts'
+import { isRunName, runName, runPath } from '../../archive/names.ts'
 import { UserError } from '../../model/user-error.ts'
 import { writeWhole } from './object-files.ts'
 import { readPlainFile, saysWhy } from './plain-files.ts'
 
 const MANIFEST_BYTES_MAX = 500 * 1024 * 1024
 
-/** Held, as SQLite holds a file, by whoever writes to the archive; nothing is ever in it. */
+/** A process that writes to the archive holds a SQLite lock on this file. It is always empty. */
 export const ARCHIVE_LOCK = '.lock'
 
-/** Names of the runs whose manifests lie in the folder, the oldest first; none where there is no folder yet. @throws UserError `archive-folder` */
+/** Names of the runs in the folder, oldest first. Empty if there is no folder yet. @throws UserError `archive-folder` */
 export function listRunNames(dir: string): readonly string[] {
   return listFolder(join(dir, 'runs'))
     .filter((file) => file.endsWith('.json'))
@@ -21,7 +21,7 @@ export function listRunNames(dir: string): readonly string[] {
     .sort()
 }
 
-/** Codes of errors by which the system says that no folder is there, nor can be. */
+/** Error codes of a path at which there is no folder. */
 const NO_FOLDER = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
 
 function listFolder(path: string): readonly string[] {
@@ -34,7 +34,7 @@ function listFolder(path: string): readonly string[] {
   }
 }
 
-/** Whatever keeps a folder of the archive from being read, this program can do nothing about it. */
+/** Only the user can fix the reason. */
 function unreadable(path: string, error: Error): UserError {
   const hint = 'Make it readable for the user who runs this, or choose another folder by archives.dir.'
   const why = 'code' in error ? String(error.code) : error.message
@@ -43,10 +43,10 @@ function unreadable(path: string, error: Error): UserError {
   })
 }
 
-/** Codes of errors by which the system says that this user may not. */
+/** Error codes for missing permissions. */
 const FORBIDDEN = new Set<unknown>(['EACCES', 'EPERM', 'EROFS'])
 
-/** What this user may not do to the folder is told with the place of it; any other error is left as it is. */
+/** An error of missing permissions becomes a `UserError` that names the path. Any other error stays as it is. */
 export function explainForbidden(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && 'path' in error) || !FORBIDDEN.has(error.code)) return error
   if ('syscall' in error && error.syscall === 'scandir') return unreadable(String(error.path), error)
@@ -56,7 +56,7 @@ export function explainForbidden(error: unknown): unknown {
   return new UserError('archive-folder', text, hint, { cause: error })
 }
 
-/** @param name as `listRunNames` gives it */
+/** @param name one of `listRunNames` */
 export function readManifest(dir: string, name: string): Decoded<SealedManifest> {
   let text: string
   try {
@@ -67,19 +67,12 @@ export function readManifest(dir: string, name: string): Decoded<SealedManifest>
   return openManifest(text, name)
 }
 
-/** Takes the place of the run's manifest where there is one: a run that is new needs a name that is free. */
+/** Replaces the manifest of a run that has this name already. A new run needs a free name. */
 export async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
   await writeWhole(dir, join(dir, runPath(manifest.name)), sealManifest(manifest))
 }
 
-/**
- * The name under which a run that is made is written: the one it began with, unless another program that archives into
- * the folder gave it away meanwhile. To be asked for by whoever holds the folder's lock, and written at once.
- */
-export const settleName = (dir: string, name: string): string =>
-  freeName(name, (each) => lstatSync(join(dir, runPath(each)), { throwIfNoEntry: false }) !== undefined)
-
-/** The name of a run that begins now; others that hold no lock yet may give it away, too. @param taken names that are in use though no file has them */
+/** The name of a run that begins now. @param taken names that are in use without a file */
 export const nameRun = (
   dir: string,
   atMs: number,

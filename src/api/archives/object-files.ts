@@ -1,25 +1,25 @@
 import { isUtf8 } from 'node:buffer'
 import { hash as digest } from 'node:crypto'
-import { closeSync, fsync, openSync, renameSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, fsync, openSync, readdirSync, renameSync, rmSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzipSync } from 'node:zlib'
+import { constants, gunzipSync } from 'node:zlib'
 import type { Decoded } from '../../archive/chat-file.ts'
 import { objectPath } from '../../archive/names.ts'
 import type { PackedObject } from './pack-object.ts'
-import { makeFolder, readPlainFile, requireNoFolder, saysWhy } from './plain-files.ts'
+import { isFolder, makeFolder, readPlainFile, requireNoFolder, saysWhy } from './plain-files.ts'
 
-/** A string of JavaScript's holds no more; what unpacks to more is not one of ours. */
+/** About the maximum length of a JavaScript string. This program writes no larger objects. */
 export const TEXT_BYTES_MAX = 500 * 1024 * 1024
-/** While a file is being written its name ends so. */
+/** The end of a file's name while it is being written. */
 export const UNFINISHED = '.tmp'
 const besideOf = (path: string): string => `${path}${UNFINISHED}`
 
 /**
- * Puts packed objects below the archive folder, each under its name only once it is whole and on the disk. That they
- * stay under their names after a power cut, `syncFolders` sees to.
- * @returns the folders in which they lie
- * @throws NodeJS.ErrnoException, ENOSPC where the disk is full; what was not renamed by then is removed
+ * Writes packed objects below the archive folder. Each gets its name only after it is complete and on the disk. The
+ * caller must also call `syncFolders`, so that the names survive a power cut.
+ * @returns the folders of the objects
+ * @throws NodeJS.ErrnoException, ENOSPC if the disk is full; unfinished files are removed
  */
 export async function writeObjects(dir: string, objects: readonly PackedObject[]): Promise<ReadonlySet<string>> {
   const places = objects.map(({ hash, members }) => ({ path: join(dir, objectPath(hash)), pieces: members }))
@@ -30,7 +30,7 @@ export async function writeObjects(dir: string, objects: readonly PackedObject[]
 }
 
 /**
- * Writes a file of the archive beside its place, brings it to the disk, and moves it there.
+ * Writes a temporary file, syncs it to the disk, and renames it.
  * @param below the archive folder
  */
 export async function writeWhole(below: string, path: string, pieces: Iterable<Buffer>): Promise<void> {
@@ -44,7 +44,7 @@ interface Place {
   readonly pieces: Iterable<Buffer>
 }
 
-/** Waits for the disk alone: the calls that are short take less of the processor where they are not waited for. */
+/** Only the sync is asynchronous: the other calls are short, and cost less processor time when they are synchronous. */
 async function putInPlace(places: readonly Place[]): Promise<void> {
   for (const { path } of places) for (const each of [path, besideOf(path)]) requireNoFolder(each)
   try {
@@ -81,7 +81,7 @@ function writeBeside({ path, pieces }: Place): number {
   }
 }
 
-/** Never into what lies there already: it may be a link to elsewhere. */
+/** Never opens an existing file: it may be a link to another place. */
 function openNew(path: string): number {
   try {
     return openSync(path, 'wx', 0o600)
@@ -96,7 +96,7 @@ function writeWholly(file: number, piece: Buffer): void {
   for (let at = 0; at < piece.length;) at += writeSync(file, piece, at)
 }
 
-/** A renamed file is where it is after a power cut only once its folder is on the disk; Windows has no such call. */
+/** A rename survives a power cut only if its folder was synced. Windows has no such call. */
 export async function syncFolders(paths: Iterable<string>): Promise<void> {
   if (process.platform === 'win32') return
   for (const path of paths) {
@@ -106,20 +106,20 @@ export async function syncFolders(paths: Iterable<string>): Promise<void> {
 }
 
 /**
- * An object's bytes, checked against its name. Total: a file that is missing or damaged is a sentence.
- * @param bytesMax a longer one is not read
+ * An object's bytes, checked against its name. Never throws: for a missing or damaged file it says why.
+ * @param bytesMax a longer file is not read
  */
 export function readPacked(dir: string, hash: string, bytesMax = TEXT_BYTES_MAX): Decoded<Buffer> {
   try {
     const packed = readPlainFile(dir, join(dir, objectPath(hash)), Math.min(bytesMax, TEXT_BYTES_MAX))
     if (digest('sha256', packed) === hash) return { kind: 'sound', value: packed }
-    return { kind: 'damaged', why: 'its bytes are not those that its name says' }
+    return { kind: 'damaged', why: 'its bytes do not match its name' }
   } catch (error) {
     return { kind: 'damaged', why: `it cannot be read: ${saysWhy(error)}` }
   }
 }
 
-/** An object's text, as its bytes. Total, too. */
+/** The bytes of an object's text. Never throws. */
 export function unpack(packed: Buffer): Decoded<Buffer> {
   try {
     const text = gunzipSync(packed, { maxOutputLength: TEXT_BYTES_MAX })
@@ -135,3 +135,30 @@ export function readObject(dir: string, hash: string): Decoded<string> {
   const text = packed.kind === 'sound' ? unpack(packed.value) : packed
   return text.kind === 'sound' ? { kind: 'sound', value: text.value.toString() } : text
 }
+
+const FIRST_BYTES = 64 * 1024
+
+/** The chat id of a damaged object, from its first readable bytes. Null if they do not contain it. */
+export function guessChatId(dir: string, object: string): string | null {
+  try {
+    const packed = readPlainFile(dir, join(dir, objectPath(object)), 500 * 1024 * 1024)
+    const text = gunzipSync(packed.subarray(0, FIRST_BYTES), { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+    const [, quoted = 'null'] = /^\{"format":"[^"]*","version":\d+,"id":("(?:[^"\\]|\\.)*")/.exec(text) ?? []
+    return JSON.parse(quoted) as string | null
+  } catch {
+    // The file is too damaged, and nothing else names its chat.
+    return null
+  }
+}
+
+/** Removes the temporary files of an interrupted run. No other file has such a name. */
+export function removeUnfinished(dir: string): void {
+  const folders = [join(dir, 'runs'), ...foldersIn(join(dir, 'objects'))]
+  for (const folder of folders.filter(isFolder)) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.name.endsWith(UNFINISHED) && !entry.isDirectory()) rmSync(join(folder, entry.name), { force: true })
+    }
+  }
+}
+
+const foldersIn = (path: string): string[] => (isFolder(path) ? readdirSync(path).map((name) => join(path, name)) : [])

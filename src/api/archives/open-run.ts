@@ -1,31 +1,31 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { ChatEntry } from '../../archive/manifest.ts'
-import type { DamagedChat, ProvenChat } from '../../archive/proven-chat.ts'
+import type { DamagedChat, ProvenChat } from '../../archive/record.ts'
 import { UserError } from '../../model/user-error.ts'
-import { guessChatId } from './guess-chat-id.ts'
+import { guessChatId } from './object-files.ts'
 import { listRunNames, readManifest } from './manifest-files.ts'
 import { saysWhy } from './plain-files.ts'
-import { proveChat } from './prove-chat.ts'
+import { proveChat } from './prove-object.ts'
 import { listObjects } from './purge/read-objects.ts'
 
-/** A run whose chats are to be read back. */
+/** A run that will be restored. */
 export interface OpenRun {
   readonly dir: string
   readonly name: string
-  /** What is wrong with its manifest; null where that is sound. Then every object that is whole counts as one of its chats. */
+  /** What is wrong with the manifest, or null. If it is damaged, every sound object in the folder counts as a chat of the run. */
   readonly why: string | null
-  /** What the manifest names; null where it says nothing that can be believed. */
+  /** The chats in the manifest. Null if it is damaged. */
   readonly entries: readonly ChatEntry[] | null
 }
 
-/** The runs of an archive folder, the newest first, and one at least. */
+/** The runs of an archive folder, newest first; at least one. */
 export interface FoundRuns {
   readonly dir: string
   readonly names: readonly string[]
 }
 
 /**
- * Finds the runs of an archive folder, this machine's or another's.
+ * Finds the runs of an archive folder, which may come from another machine.
  * @throws UserError `archive-not-found`
  */
 export function findRuns(given: string): FoundRuns {
@@ -53,14 +53,14 @@ export function openRun(given: string, name: string): OpenRun {
 }
 
 function lookInto(given: string): FoundRuns {
-  // It may be reached by a link; nothing below it may be one.
+  // The folder itself may be a link, but nothing below it may be one.
   const dir = existsSync(given) ? realpathSync(given) : given
   return { dir, names: namesIn(dir, given).toReversed() }
 }
 
-const WHICH_FOLDER = 'Name the folder in which the folders runs and objects lie.'
+const WHICH_FOLDER = 'Name the folder that contains the folders runs and objects.'
 
-/** Whatever keeps a folder from being read, it is the asker's: this program can do nothing about it. */
+/** Any reason why the folder cannot be read is an error of the user, who named the folder. */
 function namesIn(dir: string, given: string): readonly string[] {
   try {
     return listRunNames(dir)
@@ -74,12 +74,12 @@ function namesIn(dir: string, given: string): readonly string[] {
 
 export interface ReadChat {
   readonly chat: ProvenChat | DamagedChat
-  /** Objects looked at, of how many. */
+  /** Number of objects read so far, and of all. */
   readonly done: number
   readonly total: number
 }
 
-/** The chats of a run, one at a time, in the order in which they were archived. */
+/** The chats of a run, in the order in which they were archived. */
 export async function* readRun(run: OpenRun): AsyncGenerator<ReadChat> {
   if (run.entries === null) yield* readObjects(run.dir, listObjects(run.dir))
   const entries = run.entries ?? []
@@ -88,7 +88,7 @@ export async function* readRun(run: OpenRun): AsyncGenerator<ReadChat> {
   }
 }
 
-/** The chat that a manifest names so. */
+/** The chat of a manifest entry. */
 export async function readEntry(dir: string, entry: ChatEntry): Promise<ProvenChat | DamagedChat> {
   const read = await proveChat(dir, entry.object, entry)
   return read.kind === 'sound' ? read.value : { kind: 'damaged', id: entry.id, why: read.why }
@@ -100,7 +100,7 @@ interface Candidate {
   readonly messages: number
 }
 
-/** Where no manifest says which object is a chat's last, the one that was changed last is, and of those the longest. */
+/** Reads objects without a manifest. Of several objects of one chat it takes the one with the latest change, then the longest. */
 export async function* readObjects(dir: string, given: readonly string[]): AsyncGenerator<ReadChat> {
   const objects = given.toSorted()
   const best = new Map<string, Candidate>()

@@ -12,13 +12,13 @@ import {
 import { dirname } from 'node:path'
 import { UserError } from '../../model/user-error.ts'
 
-/** Windows has neither. A link is not followed, and a pipe that nobody writes to does not hold us up. */
+/** Links are not followed, and a pipe without a writer does not block. Windows has neither flag. */
 const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 export const isFolder = (path: string): boolean => look(path)?.isDirectory() ?? false
 export const isFile = (path: string): boolean => look(path)?.isFile() ?? false
 
-/** Undefined where nothing lies there, nor can: behind a file there is nothing. */
+/** Undefined if nothing exists there, or if a parent is a file. */
 function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -28,7 +28,7 @@ function look(path: string): Stats | undefined {
   }
 }
 
-/** How long a file is that `readPlainFile` would read; null where there is none. */
+/** The size of a file that `readPlainFile` can read. Null if there is none. */
 export function plainFileSize(below: string, path: string): number | null {
   for (let folder = dirname(path); folder.length > below.length; folder = dirname(folder)) {
     if (!isFolder(folder)) return null
@@ -37,12 +37,12 @@ export function plainFileSize(below: string, path: string): number | null {
   return stat?.isFile() === true ? stat.size : null
 }
 
-/** Removes a file of the archive, or a link in its place. A folder there is somebody else's, and stays. */
+/** Removes a file of the archive, or a link in its place. A folder stays: it does not belong to the archive. */
 export function removeFile(path: string): void {
   if (!isFolder(path)) rmSync(path, { force: true })
 }
 
-/** @throws UserError `archive-folder` where a folder lies in the place of a file that is to be written */
+/** @throws UserError `archive-folder` if a folder is in the place of a file that will be written */
 export function requireNoFolder(path: string): void {
   if (!isFolder(path)) return
   const text = `${path} is a folder, and a file of the archive belongs there.`
@@ -50,9 +50,9 @@ export function requireNoFolder(path: string): void {
 }
 
 /**
- * A file's bytes, where it is a file and not something that looks like one.
- * @param below the archive folder; none of the folders between it and the file may be a link
- * @throws Error that says why not
+ * The bytes of a plain file. Links, pipes and devices are refused.
+ * @param below the archive folder; no folder between it and the file may be a link
+ * @throws Error that says why the file cannot be read
  */
 export function readPlainFile(below: string, path: string, bytesMax: number): Buffer {
   for (let folder = dirname(path); folder.length > below.length; folder = dirname(folder)) {
@@ -70,8 +70,8 @@ export function readPlainFile(below: string, path: string, bytesMax: number): Bu
 }
 
 /**
- * Makes a folder of the archive for this user alone, and those between it and the archive folder.
- * @throws UserError `archive-folder` where something else is in its place: what is written must not land elsewhere
+ * Makes a folder of the archive, and its parents up to the archive folder, accessible to this user only.
+ * @throws UserError `archive-folder` if something else is in its place, such as a link to another folder
  */
 export function makeFolder(below: string, path: string): void {
   if (path.length > below.length) makeFolder(below, dirname(path))

@@ -1,34 +1,30 @@
-import type { ChatEntry, SealedManifest } from '../../archive/manifest.ts'
-import { isNewer } from '../../archive/revisions.ts'
+import { isNewer, type ChatEntry, type SealedManifest } from '../../archive/manifest.ts'
 import { readManifest } from './manifest-files.ts'
 import { readEntry, readObjects, type FoundRuns, type ReadChat } from './open-run.ts'
 import { listObjects } from './purge/read-objects.ts'
 
-/** Chats to be read back together, none of them twice. */
+/** Chats of one run, each once. */
 export type Round = AsyncIterable<ReadChat>
 
-/** Where the newest state of a chat is named. */
+/** The run with the newest state of a chat. */
 interface Newest {
   readonly run: string
   readonly revision: number
 }
 
-/** So many damaged manifests are told with what is wrong. */
+/** How many damaged manifests are reported in detail. */
 const TOLD_MAX = 3
 
 /**
- * All that the runs of a folder name: of each chat the newest state that each mirror archived and that is whole, and,
- * where a manifest is damaged and nobody knows what it named, every whole object that no other names. Never holds more
- * than one manifest, for there may be many and each may be long.
+ * Reads all runs of a folder: the newest sound state of each chat, for each mirror that archived it. If a manifest is
+ * damaged, also every sound object that no other manifest names. Keeps only one manifest in memory at a time.
  */
 export class AllRuns {
   readonly #dir: string
   readonly #names: readonly string[]
   readonly #damaged = new Map<string, string>()
-  /** Of chats that were not what their run says. */
+  /** States that differ from their manifest entry. */
   readonly #bad = new Set<string>()
-  /** States that were read: another mirror may have archived the very same. */
-  readonly #taken = new Set<string>()
   #done = 0
   #total = 0
 
@@ -37,7 +33,7 @@ export class AllRuns {
     this.#names = names
   }
 
-  /** What is wrong with manifests, of which runs; null where all that were read are sound. */
+  /** Which manifests are damaged and why. Null if all that were read are sound. */
   get why(): string | null {
     const told = [...this.#damaged].slice(0, TOLD_MAX).map(([name, why]) => `${name}: ${why}`)
     if (told.length === 0) return null
@@ -45,7 +41,7 @@ export class AllRuns {
     return more === 0 ? told.join('; ') : `${told.join('; ')}; and ${more} more`
   }
 
-  /** One after the other: what one brings must be written before the next is read. Many are empty, so that others get a turn. */
+  /** The caller must write the chats of one round before it reads the next. Many rounds are empty, so that other work gets a turn. */
   async *rounds(): AsyncGenerator<Round> {
     for (let wanted: ReadonlySet<string> | null = null; wanted === null || wanted.size > 0;) {
       const newest = new Map<string, Newest>()
@@ -57,13 +53,13 @@ export class AllRuns {
       const missed = new Set<string>()
       const runs = new Set([...newest.values()].map(({ run }) => run))
       for (const name of this.#names) if (runs.has(name)) yield this.#readChosen(name, newest, missed)
-      // Of a chat whose newest state is damaged, the one before comes back.
+      // If the newest state of a chat is damaged, the one before is restored.
       wanted = missed
     }
     if (this.#damaged.size > 0) yield* this.#unnamed()
   }
 
-  /** @param wanted keys of the chats that are looked for; null for all */
+  /** @param wanted keys of the chats to find; null for all */
   #choose(name: string, wanted: ReadonlySet<string> | null, newest: Map<string, Newest>): void {
     const manifest = this.#read(name)
     if (manifest === null) return
@@ -71,7 +67,7 @@ export class AllRuns {
       const key = keyOf(manifest, entry)
       if (wanted?.has(key) === false || this.#bad.has(stateOf(entry))) continue
       const rival = newest.get(key)
-      // A revision counts within one mirror, and says what no clock can. Of equal ones the newest run's is taken.
+      // The revisions of one mirror are in order. Of equal ones the newest run's is taken.
       if (rival === undefined || isNewer(entry.revision, rival.revision)) {
         newest.set(key, { run: name, revision: entry.revision })
       }
@@ -86,10 +82,8 @@ export class AllRuns {
     for (const entry of chosen) {
       const state = stateOf(entry)
       this.#done += 1
-      if (this.#taken.has(state)) continue
       const chat = await readEntry(this.#dir, entry)
-      if (chat.kind === 'sound') this.#taken.add(state)
-      else {
+      if (chat.kind === 'damaged') {
         this.#bad.add(state)
         missed.add(keyOf({ origin }, entry))
       }
@@ -115,7 +109,7 @@ export class AllRuns {
   }
 }
 
-/** A chat of one mirror. */
+/** Identifies a chat of one mirror. */
 const keyOf = ({ origin }: Pick<SealedManifest, 'origin'>, { id }: ChatEntry): string => JSON.stringify([origin, id])
 
 const stateOf = ({ id, object, content, bytes }: ChatEntry): string => JSON.stringify([id, object, content, bytes])

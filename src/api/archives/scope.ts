@@ -6,7 +6,7 @@ import { parseQuery } from '../search/language/parse.ts'
 import { partNames } from '../search/language/tree.ts'
 import { filterNames, type SearchFilters } from '../search/request.ts'
 
-/** Which chats are archived: those a search finds, those that filters leave, or all. */
+/** Which chats are archived: the results of a search, of filters, or all. */
 export type Scope = string | Readonly<Record<string, unknown>> | null
 
 export interface ScopeQuery {
@@ -17,7 +17,7 @@ export interface ScopeQuery {
 const names: readonly string[] = ['q', ...filterNames]
 
 /**
- * A scope as a search asks it; null for everything.
+ * A scope as a search request; null for everything.
  * @throws UserError `bad-scope`, exit code 2, that says what is wrong with it
  */
 export function readScope(scope: Scope, clock: Clock): ScopeQuery | null {
@@ -34,7 +34,7 @@ export function readScope(scope: Scope, clock: Clock): ScopeQuery | null {
   }
   const q = given['q'] === undefined || given['q'] === '' ? '' : wordsOf('q', given['q']).join(' ')
   if (Object.keys(filters).length > 0 || parseQuery(q).tree !== null) return { q, filters }
-  throw badScope('The scope asks for nothing', 'Name a word or a filter, or leave the scope out to archive everything.')
+  throw badScope('The scope is empty', 'Name a word or a filter, or leave the scope out to archive everything.')
 }
 
 function wordsOf(name: string, value: unknown): readonly string[] {
@@ -42,7 +42,7 @@ function wordsOf(name: string, value: unknown): readonly string[] {
   const isRight =
     words.length > 0 && words.length <= 1000 && words.every((word) => typeof word === 'string' && word !== '')
   if (isRight) return words as string[]
-  throw badScope(`"${name}" of the scope is not a text, nor a list of texts`, 'It must be one of them.')
+  throw badScope(`"${name}" of the scope is neither a text nor a list of texts`, 'It must be one of them.')
 }
 
 function requireDate(name: string, words: readonly string[], clock: Clock): void {
@@ -54,7 +54,7 @@ function requireDate(name: string, words: readonly string[], clock: Clock): void
   )
 }
 
-/** As a search refuses them: no message has another value, so that the archive would be empty, and count as proven. */
+/** A search refuses unknown values too. With one, the archive would be empty and still count as verified. */
 function requireKnown(name: 'role' | 'in', words: readonly string[]): void {
   const known: readonly string[] = name === 'role' ? roles : partNames
   const wrong = words.find((word) => !known.includes(word))
@@ -64,8 +64,8 @@ function requireKnown(name: 'role' | 'in', words: readonly string[]): void {
 
 function unknownName(name: string): UserError {
   const nearest = nearestName(name, names)
-  const hint = nearest === null ? `It can name ${names.join(', ')}.` : `Perhaps "${nearest}" was meant.`
-  return badScope(`"${name.slice(0, 100)}" is nothing that a scope can name`, hint)
+  const hint = nearest === null ? `A scope can contain ${names.join(', ')}.` : `Did you mean "${nearest}"?`
+  return badScope(`"${name.slice(0, 100)}" is not a part of a scope`, hint)
 }
 
 const badScope = (text: string, hint: string): UserError =>

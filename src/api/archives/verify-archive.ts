@@ -3,52 +3,51 @@ import { hash as digest } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { isObjectHash, isRunName, objectPath, runPath } from '../../archive/names.ts'
 import { isSystemLitter } from '../../model/system-litter.ts'
-import { guessChatId } from './guess-chat-id.ts'
+import { guessChatId, UNFINISHED } from './object-files.ts'
 import { ARCHIVE_LOCK, readManifest } from './manifest-files.ts'
-import { UNFINISHED } from './object-files.ts'
 import { isFile, isFolder } from './plain-files.ts'
 import { examineObject } from './prove-object.ts'
 import type { RunProgress } from './make-run.ts'
 
 export interface DamagedRun {
   readonly name: string
-  /** What is wrong with its manifest; null where that is sound, and chats that it names are damaged. */
+  /** What is wrong with its manifest. Null if the manifest is sound and some of its chats are damaged. */
   readonly why: string | null
 }
 
 export interface Verdict {
   readonly ok: boolean
-  /** Manifests and objects that were read, every byte of them. */
+  /** Number of manifests and objects that were read completely. */
   readonly checked: number
-  /** Ids of the chats of which an object is damaged or missing. */
+  /** Ids of the chats with a damaged or missing object. */
   readonly damaged: readonly string[]
   readonly damagedRuns: readonly DamagedRun[]
-  /** Runs that are whole as far as they were checked. */
+  /** Runs in which no damage was found. */
   readonly soundRuns: readonly string[]
-  /** What a run that was cut short left: whole objects that no manifest names, and unfinished files. */
+  /** Files of an interrupted run: objects that no manifest names, and temporary files. */
   readonly leftovers: readonly string[]
-  /** What does not belong into an archive. */
+  /** Files that do not belong to an archive. */
   readonly unexpected: readonly string[]
 }
 
 interface Claim {
-  /** Of the chat. */
+  /** The chat's id. */
   readonly id: string
-  /** Names of those that say so. */
+  /** Names of the runs that say so. */
   readonly runs: Set<string>
 }
 
-/** By object, what manifests say of it, in short. */
+/** What manifests say about each object, as a hash. */
 type Claims = Map<string, Map<string, Claim>>
 
 /**
- * Reads every byte below the archive folder: manifests against their seals, objects against their names and against
- * every manifest that names them. Follows no link. Yields as it goes.
- * @param share of the objects that are read, 0 to 1; manifests all are
- * @param turn tells which objects those are: another word, another share
+ * Reads every byte below the archive folder. Compares manifests with their seals, and objects with their names and with
+ * every manifest that names them. Follows no link. Yields progress.
+ * @param share of the objects to read, 0 to 1; all manifests are read
+ * @param turn selects the objects of the share: another word selects others
  */
 export function* verifyArchive(given: string, share = 1, turn = ''): Generator<RunProgress, Verdict> {
-  // It may be reached by a link; nothing below it may be one.
+  // The folder itself may be a link, but nothing below it may be one.
   const dir = existsSync(given) ? realpathSync(given) : given
   const found = walkFolder(dir)
   const claims: Claims = new Map()
@@ -90,7 +89,7 @@ export function* verifyArchive(given: string, share = 1, turn = ''): Generator<R
   }
 }
 
-/** Notes what a manifest says of each object. @returns what is wrong with it, or null */
+/** Collects what a manifest says about each object. @returns what is wrong with the manifest, or null */
 function takeClaims(dir: string, name: string, claims: Claims): string | null {
   const read = readManifest(dir, name)
   if (read.kind === 'damaged') return read.why
@@ -104,7 +103,7 @@ function takeClaims(dir: string, name: string, claims: Claims): string | null {
   return null
 }
 
-/** Null where the object is damaged or missing. */
+/** Null if the object is damaged or missing. */
 function factsOf(dir: string, hash: string): string | null {
   const facts = examineObject(dir, hash)
   return facts.kind === 'sound' ? sayFacts(facts.value) : null
@@ -117,7 +116,7 @@ interface Said {
   readonly messages: readonly string[]
 }
 
-/** Equal for what says the same, and short however long the chat is. */
+/** A hash of the facts: short, however long the chat is. */
 const sayFacts = ({ id, content, bytes, messages }: Said): string =>
   digest('sha256', JSON.stringify([id, content, bytes, messages]))
 
@@ -131,7 +130,7 @@ interface Walked {
   readonly unexpected: readonly string[]
 }
 
-/** Everything below the folder has one place here. */
+/** Sorts every file below the folder into one of the lists. */
 function walkFolder(dir: string): Walked {
   const runs: string[] = []
   const objects: string[] = []
@@ -149,7 +148,7 @@ function walkFolder(dir: string): Walked {
   return { runs, objects, leftovers, unexpected }
 }
 
-/** Paths from the folder on, with slashes, of all that is no folder of an archive. */
+/** Relative paths, with slashes, of everything except the archive's own folders. */
 function* listBelow(dir: string): Generator<string> {
   for (const name of listNames(dir)) {
     if (name === ARCHIVE_LOCK && isEmptyFile(join(dir, name))) continue
@@ -168,7 +167,7 @@ function* listObjectFiles(dir: string): Generator<string> {
   }
 }
 
-/** Not opened: whoever holds the lock would lose it. */
+/** Does not open the file: closing it would drop the lock if this process holds it. */
 function isEmptyFile(path: string): boolean {
   const stat = lstatSync(path)
   return stat.isFile() && stat.size === 0

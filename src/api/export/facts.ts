@@ -8,7 +8,7 @@ export interface Fact {
   readonly value: string
 }
 
-/** What is known of a chat, for people; what is not known is not mentioned. */
+/** The known facts of a chat, as text for people. Unknown ones are left out. */
 export function chatFacts(chat: Chat): Fact[] {
   const facts: readonly (readonly [name: string, value: string | null])[] = [
     ['Project', chat.project?.name ?? null],
@@ -46,7 +46,7 @@ function stateText(chat: Chat): string {
 
 export const roleName = ({ role }: Message): string => (role === 'user' ? 'User' : 'Assistant')
 
-/** When, by which model, at what cost, and what is unusual about it; the time not among them. */
+/** Model, tokens and special marks of a message. The time is not included. */
 export function messageMarks(message: Message): string[] {
   const { tokens } = message
   const marks = [
@@ -59,7 +59,7 @@ export function messageMarks(message: Message): string[] {
   return marks.filter((mark) => mark !== null && mark !== '').map(String)
 }
 
-/** An estimate is told as one: it stands in a file that is read long after, beside counts that Cursor wrote. */
+/** An estimate is marked as one, because the file also contains counts from Cursor. */
 function tokensText({ input, output, source }: NonNullable<Message['tokens']>): string {
   const counts = [
     input === null ? null : `${figure(input)} tokens in`,
@@ -69,14 +69,14 @@ function tokensText({ input, output, source }: NonNullable<Message['tokens']>): 
   return counts.filter((count) => count !== null).join(', ')
 }
 
-/** A time that is not the message's own is told as what it is. */
+/** A time that is not the message's own is marked with `about`. */
 export function messageTime({ createdAt, createdAtSource }: Message): string | null {
   const text = timeText(createdAt)
   const isGuess = createdAtSource === 'neighbour' || createdAtSource === 'chat' || createdAtSource === 'tracking'
   return text !== null && isGuess ? `about ${text}` : text
 }
 
-/** `2026-02-19 20:30:00 UTC`: the same file wherever and whenever it is made. */
+/** `2026-02-19 20:30:00 UTC`: does not depend on the machine's time zone or locale. */
 function timeText(iso: string | null): string | null {
   return iso === null ? null : iso.replace('T', ' ').replace(/(\.\d+)?Z$/u, ' UTC')
 }
@@ -86,7 +86,7 @@ export function durationText(durationMs: number): string {
   return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
 }
 
-/** Input or output of a tool as it is read: text as it stands, all else as JSON; null where there is nothing. */
+/** Input or output of a tool: text unchanged, anything else as JSON. Null if there is none. */
 export function payloadText(payload: Json): { readonly text: string; readonly isJson: boolean } | null {
   if (payload === null || payload === '') return null
   if (typeof payload === 'string') return { text: payload, isJson: false }
@@ -95,12 +95,12 @@ export function payloadText(payload: Json): { readonly text: string; readonly is
 
 export const isDone = ({ status }: TodoItem): boolean => status === 'completed'
 
-/** The state of a todo that its box does not tell. */
+/** The state of a todo, if its box does not show it. */
 export function todoMark({ status }: TodoItem): string | null {
   return status === null || status === 'completed' || status === 'pending' ? null : status.replaceAll('_', ' ')
 }
 
-/** Grouped the same everywhere: a file must not depend on the locale of the machine. */
+/** Digits are grouped the same way on every machine. */
 function figure(count: number): string {
   return count.toLocaleString('en-US')
 }

@@ -2,10 +2,9 @@ import type { Chat } from '../../model/chat.ts'
 import type { Message } from '../../model/message.ts'
 import { HEADER_CSP } from './html-style.ts'
 import { toHtml } from './html.ts'
-import { toJson } from './json.ts'
-import { toJsonl } from './jsonl.ts'
 import { toMarkdown } from './markdown.ts'
 import type { ExportStamp } from './stamp.ts'
+import { createHash } from 'node:crypto'
 
 export const exportFormats = ['markdown', 'json', 'jsonl', 'html'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -13,13 +12,13 @@ export type ExportFormat = (typeof exportFormats)[number]
 interface FormatEntry {
   readonly contentType: string
   readonly extension: string
-  /** Where the usual policy for data would not let the file be shown. */
+  /** Set if the usual policy for data would prevent the file from being shown. */
   readonly contentSecurityPolicy?: string
-  /** Pure, and a stretch at a time: the text of a long chat need not be in memory at once. */
+  /** A pure function that returns the text in pieces, so that a long chat is not in memory at once. */
   readonly write: (chat: Chat, messages: Iterable<Message>, stamp: ExportStamp) => Iterable<string>
 }
 
-/** A new format is a pure function and its line here. */
+/** A new format needs a pure function and a line here. */
 export const exporters: Readonly<Record<ExportFormat, FormatEntry>> = {
   markdown: { contentType: 'text/markdown; charset=utf-8', extension: 'md', write: toMarkdown },
   json: { contentType: 'application/json', extension: 'json', write: toJson },
@@ -30,4 +29,35 @@ export const exporters: Readonly<Record<ExportFormat, FormatEntry>> = {
     contentSecurityPolicy: HEADER_CSP,
     write: toHtml,
   },
+}
+
+/** One object. Chat and messages are as in the API, each message on its own line. */
+export function* toJson(chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Generator<string> {
+  const { version, exportedAt } = stamp
+  const head = [`"version":${JSON.stringify(version)}`, `"exportedAt":${JSON.stringify(exportedAt)}`]
+  yield `{${head.join(',')},\n"chat":${JSON.stringify(chat)},\n"messages":[`
+  let separator = '\n'
+  for (const message of messages) {
+    yield `${separator}${JSON.stringify(message)}`
+    separator = ',\n'
+  }
+  yield stamp.masked === undefined ? '\n]}\n' : `\n],\n"masked":${JSON.stringify(stamp.masked())}}\n`
+}
+
+/** A line for the chat, recognisable by its `kind`, then a line for each message as in the API. */
+export function* toJsonl(chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Generator<string> {
+  const { version, exportedAt } = stamp
+  yield `${JSON.stringify({ kind: 'chat', version, exportedAt, ...chat })}\n`
+  for (const message of messages) yield `${JSON.stringify(message)}\n`
+  if (stamp.masked !== undefined) yield `${JSON.stringify({ kind: 'masked', masked: stamp.masked() })}\n`
+}
+
+const TITLE_LENGTH_MAX = 40
+
+/** `Fix-the-login-1a2b3c4d.md`. Keeps only the characters of the title that are safe in a header and in a file name. */
+export function fileNameOf({ id, title }: Pick<Chat, 'id' | 'title'>, extension: string): string {
+  const safe = title.replace(/[^A-Za-z0-9_-]+/gu, '-').replace(/^-+/u, '')
+  const words = safe.slice(0, TITLE_LENGTH_MAX).replace(/-+$/u, '')
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, 8)
+  return `${words === '' ? 'chat' : words}-${hash}.${extension}`
 }

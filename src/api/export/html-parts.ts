@@ -2,7 +2,6 @@ import type { Json } from '../../model/json.ts'
 import type { AttachmentPart, CodePart, Part, TextPart, ThinkingPart, TodoPart, ToolPart } from '../../model/part.ts'
 import { readBlocks } from './blocks.ts'
 import { durationText, isDone, payloadText, todoMark } from './facts.ts'
-import { htmlText } from './html-text.ts'
 
 export function htmlOf(part: Part): string {
   switch (part.kind) {
@@ -23,7 +22,7 @@ export function htmlOf(part: Part): string {
   }
 }
 
-/** Markdown as it was written, every sign of it; its code stands out. */
+/** Markdown as it was written, with its code highlighted. */
 function textOf({ text }: TextPart): string {
   const { stretches } = readBlocks(text.replaceAll('\r\n', '\n'))
   return stretches.map((stretch) => (stretch.kind === 'code' ? fenced(stretch.text) : prose(stretch.text))).join('')
@@ -36,7 +35,7 @@ function prose(text: string): string {
   return `<div class="text" dir="auto">${html}</div>\n`
 }
 
-/** A block with its fences, which step back. */
+/** A code block with its fences in a softer colour. */
 function fenced(text: string): string {
   const html = htmlText(text.replace(/\n$/u, ''))
     .replace(/^[^\n]*/u, '<span class="soft">$&</span>')
@@ -88,7 +87,32 @@ function todosOf({ items }: TodoPart): string {
 
 const named = (name: string, html: string): string => `<div class="name">${name}</div>\n${html}`
 
-/** The first line feed after the tag is the parser's, not the text's. */
+/** HTML parsers drop the first line feed after `<pre>`, so one is added. */
 function block(text: string, tone?: string): string {
   return `<pre${tone === undefined ? '' : ` class="${tone}"`}>\n${htmlText(text)}</pre>\n`
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+// C0 except tab and line feed, DEL, C1, the marks of writing direction, which make the shown text differ from the real
+// text, and lone surrogates, which no encoding can represent.
+const unseen = /[^\P{Cc}\t\n]|[\p{Bidi_Control}\p{Surrogate}]/gu
+
+/** Escapes text from a chat for any place in a page. Nothing in it is markup, and nothing is invisible. */
+export function htmlText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(unseen, asEscape)
+    .replace(/[&<>"']/gu, (sign) => entities[sign] ?? sign)
+}
+
+function asEscape(sign: string): string {
+  const code = sign.charCodeAt(0).toString(16)
+  return sign < '\u0100' ? String.raw`\x${code.padStart(2, '0')}` : String.raw`\u${code.padStart(4, '0')}`
 }

@@ -58,10 +58,10 @@ ul.todo .done { color: var(--soft); text-decoration: line-through }
 
 const styleHash = `'sha256-${createHash('sha256').update(EXPORT_STYLE).digest('base64')}'`
 
-/** What the page may do, said in the page itself: show text in this style. It may load nothing and run nothing. */
+/** The policy within the page: it may show text in this style, and load or run nothing. */
 export const PAGE_CSP = ["default-src 'none'", `style-src ${styleHash}`, "base-uri 'none'", "form-action 'none'"].join(
   '; ',
 )
 
-/** The same as a header, which alone can forbid being framed. */
+/** The policy as a header. Only a header can forbid framing. */
 export const HEADER_CSP = `${PAGE_CSP}; frame-ancestors 'none'; sandbox`

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Chat } from '../../model/chat.ts'
 import type { Message } from '../../model/message.ts'
 import { chatFacts, messageMarks, messageTime, roleName } from './facts.ts'
-import { htmlOf } from './html-parts.ts'
+import { htmlOf, htmlText } from './html-parts.ts'
 import { EXPORT_STYLE, PAGE_CSP } from './html-style.ts'
-import { htmlText } from './html-text.ts'
 import { maskedSentence, type ExportStamp } from './stamp.ts'
 
-/** One page that stands alone: no script, nothing loaded, all that was said as text. */
+/** One self-contained page: no script, nothing loaded, all content as text. */
 export function* toHtml(chat: Chat, messages: Iterable<Message>, stamp?: ExportStamp): Generator<string> {
   yield headOf(chat)
   for (const message of messages) {
@@ -54,7 +53,7 @@ ${time === null ? '' : `<time datetime="${htmlText(message.createdAt ?? '')}">${
 `
 }
 
-/** An id may hold any character and is another's text: of it, only a hash stands in the page. */
+/** An id can contain any characters, so the page contains only a hash of it. */
 function anchorOf({ id, position }: Message): string {
   const hash = createHash('sha256').update(id).digest('hex')
   return position === null ? `orphan-${hash.slice(0, 12)}` : `m${position}-${hash.slice(0, 8)}`

@@ -1,4 +1,4 @@
-/** A block of code whose fence is longer than any within. @param info what stands behind the opening fence */
+/** A code block whose fence is longer than any within. @param info text after the opening fence */
 export function fenced(text: string, info = ''): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1))
   const end = text === '' || text.endsWith('\n') ? '' : '\n'
@@ -13,12 +13,12 @@ export function codeSpan(text: string): string {
   return `${ticks}${pad}${line}${pad}${ticks}`
 }
 
-/** Words within a line that mean themselves, whatever signs of Markdown or HTML stand in them. */
+/** Text within a line, with the signs of Markdown and HTML escaped. */
 export function plain(text: string): string {
   return oneLine(text).replace(/[\\`*_[\]<>&#|~]/gu, String.raw`\$&`)
 }
 
-/** Every line behind the mark of a quote, which ends where the lines do. */
+/** Every line as a quote. */
 export function quoted(text: string): string {
   const lines = text.trimEnd().split(/\r\n?|\n/u)
   return lines.map((line) => (line === '' ? '>\n' : `> ${line}\n`)).join('')

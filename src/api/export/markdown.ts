@@ -7,7 +7,7 @@ import { chatFacts, durationText, isDone, messageMarks, messageTime, payloadText
 import { maskedSentence, type ExportStamp } from './stamp.ts'
 import { codeSpan, fenced, plain, quoted } from './markdown-text.ts'
 
-/** A document to read and to keep: facts, then a heading for each message. What was said stands to the letter. */
+/** A document with the facts and then a heading for each message. Texts are unchanged. */
 export function* toMarkdown(chat: Chat, messages: Iterable<Message>, stamp?: ExportStamp): Generator<string> {
   const facts = chatFacts(chat).map(({ name, value }) => `- ${name}: ${plain(value)}\n`)
   yield `# ${plain(chat.title)}\n\n${facts.join('')}`
@@ -38,7 +38,7 @@ function markdownOf(part: Part): string {
   }
 }
 
-/** Verbatim. Only a block that it leaves open is closed, or the next messages would belong to it. */
+/** Unchanged, except that an open block is closed. Otherwise the next messages would belong to it. */
 function textOf({ text }: TextPart): string {
   const { closing } = readBlocks(text)
   const end = text.endsWith('\n') ? '' : '\n'

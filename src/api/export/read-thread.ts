@@ -10,26 +10,22 @@ import { listMessages } from '../queries/messages/list-messages.ts'
 /** How many messages are in memory at once. */
 const PAGE_MESSAGES = 50
 
-/** A chat without what was gathered from its messages; null where no chat has this id. */
+/** A chat without data from its messages. Null if no chat has this id. */
 export function findChat(db: Mirror, id: ChatId): Chat | null {
   const num = findChatNum(db, id)
   return num === null ? null : (readChats(db, [num])[0] ?? null)
 }
 
 /**
- * A thread, however long, a page at a time as it is asked for. No transaction is open between pages; what comes in
- * at the end meanwhile is given too.
- * @throws UserError `chat-gone` when the chat is removed meanwhile: half of it must not pass for the whole
+ * A thread of any length, read page by page on demand. No transaction is open between pages, so messages that are added
+ * at the end meanwhile are included.
+ * @throws UserError `chat-gone` if the chat is removed meanwhile, so that a part does not count as the whole
  */
 export function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
   for (let offset = 0; ; offset += PAGE_MESSAGES) {
     const list = listMessages(db, { chatId, around: null, includeOrphans, limit: PAGE_MESSAGES, offset })
     if (list.kind !== 'page') {
-      throw new UserError(
-        'chat-gone',
-        'The chat was removed while it was read.',
-        'What was written of it is not whole.',
-      )
+      throw new UserError('chat-gone', 'The chat was removed while it was read.', 'The file is incomplete.')
     }
     yield* list.page.items
     if (offset + PAGE_MESSAGES >= list.page.total) return

@@ -1,19 +1,19 @@
 export interface MaskedCount {
-  /** What kind of secret. */
+  /** The kind of secret. */
   readonly kind: string
   readonly count: number
 }
 
-/** What a file says of its own making. */
+/** Facts about the export, which the file contains. */
 export interface ExportStamp {
-  /** Of the program that wrote it. */
+  /** Version of this program. */
   readonly version: string
   readonly exportedAt: string | null
-  /** What was masked by the time that it is asked; left out where nothing is masked. */
+  /** What has been masked so far. Missing if masking is off. */
   readonly masked?: () => readonly MaskedCount[]
 }
 
-/** For people; the command line finds it at a file's end, to say it again. Null where nothing is masked. */
+/** A sentence for people. The command line reads it at the end of the file and prints it. Null if masking is off. */
 export function maskedSentence({ masked }: Pick<ExportStamp, 'masked'> = {}): string | null {
   if (masked === undefined) return null
   const counts = masked().map(({ kind, count }) => `${count} ${kind}`)

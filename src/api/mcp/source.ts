@@ -35,7 +35,7 @@ export function redacting(source: McpSource): McpSource {
       const answer = (await source.get(path, query)) as Json
       const steps = new Masking().mask(answer)
       for (;;) {
-        const step = await steps.next()
+        const step = steps.next()
         if (step.done === true) return withIds(step.value, answer)
       }
     },

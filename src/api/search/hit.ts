@@ -5,7 +5,7 @@ import type { Part } from '../../model/part.ts'
 import { columnNames, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
-import { findInPart, wordsOf, type PartFound } from './help/found-in-part.ts'
+import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import type { SearchHit } from './request.ts'
 import { rowsOf } from './match/statement.ts'
 

@@ -1,82 +1,69 @@
+import { CsvError, parse } from 'csv-parse/sync'
 import { UserError } from '../../model/user-error.ts'
 
 export interface CsvRecord {
-  /** Number of its first line, from 1. */
+  /** The line on which the record starts, counted from 1. */
   readonly line: number
   readonly cells: readonly string[]
-  /** The separator of the file's cells. */
+  /** The separator of the whole file. */
   readonly separator: string
 }
 
 const SEPARATORS = [',', ';', '\t'] as const
 
-/** The separator that occurs most often in the first line, outside quotes. */
+/** The separator that is most frequent in the first line, outside of quotes. */
 function separatorOf(text: string): string {
-  const [head = ''] = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text) ?? []
+  const [head = ''] = /^(?:"(?:[^"]|"")*"|[^"\n])*/.exec(text) ?? []
   const bare = head.replace(/"(?:[^"]|"")*"/g, '')
   const counts = SEPARATORS.map((separator) => bare.split(separator).length)
   return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
 /**
- * The records of a CSV text. Quotes within quotes are doubled. Any line ends, an optional byte order mark, and commas,
- * semicolons or tabs as separators are accepted. Empty lines are skipped.
- * @throws UserError `bad-csv` if a quote is not closed, or text follows a closing quote
+ * The records of a CSV text with any line ends, with or without a byte order mark, and separated by commas, semicolons or
+ * tabs. Records whose cells are all empty are left out.
+ * @throws UserError `bad-csv` if quotes are wrong; it names the line
  */
-export function* csvRecords(given: string): Generator<CsvRecord> {
-  const text = given.replace(/^\ufeff/, '')
+export function csvRecords(given: string): readonly CsvRecord[] {
+  // csv-parse counts `\r\n` within quotes as two lines.
+  const text = given.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n')
   const separator = separatorOf(text)
-  let line = 1
-  let at = 0
-  while (at < text.length) {
-    const cells: string[] = []
-    const startLine = line
-    for (;;) {
-      const cell = text[at] === '"' ? quotedCell(text, at, line, separator) : plainCell(text, at, separator)
-      cells.push(cell.text)
-      at = cell.end
-      line += cell.lines
-      if (text[at] !== separator) break
-      at += 1
-    }
-    if (cells.some((cell) => cell.trim() !== '')) yield { line: startLine, cells, separator }
-    at += text.startsWith('\r\n', at) ? 2 : 1
-    line += 1
+  const records: CsvRecord[] = []
+  let lastLine = 0
+  try {
+    parse(text, {
+      delimiter: separator,
+      record_delimiter: '\n',
+      relax_column_count: true,
+      skip_empty_lines: true,
+      skip_records_with_empty_values: true,
+      on_record: (cells: string[], { lines }) => {
+        records.push({ line: lines - cells.join('').split('\n').length + 1, cells, separator })
+        lastLine = lines
+        return null
+      },
+    })
+  } catch (error) {
+    if (error instanceof CsvError) throw badCsv(error, lastLine)
+    throw error
   }
+  return records
 }
 
-interface Cell {
-  readonly text: string
-  readonly end: number
-  /** Line breaks within it. */
-  readonly lines: number
+const problems: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
+  INVALID_OPENING_QUOTE: 'a quote follows other text',
 }
 
-function plainCell(text: string, at: number, separator: string): Cell {
-  let end = at
-  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end += 1
-  return { text: text.slice(at, end), end, lines: 0 }
-}
-
-function quotedCell(text: string, at: number, line: number, separator: string): Cell {
-  for (let from = at + 1; ;) {
-    const close = text.indexOf('"', from)
-    if (close < 0) throw badCsv(line, 'a quote is not closed')
-    if (text[close + 1] === '"') {
-      from = close + 2
-      continue
-    }
-    const end = close + 1
-    const isEnd = end >= text.length || [separator, '\n', '\r'].includes(text[end] ?? '')
-    if (!isEnd) throw badCsv(line, 'text follows a closing quote')
-    const inside = text.slice(at + 1, close)
-    return { text: inside.replaceAll('""', '"'), end, lines: inside.split(/\r\n|\r|\n/).length - 1 }
-  }
-}
-
-const badCsv = (line: number, what: string): UserError =>
-  new UserError(
+function badCsv(error: CsvError, lastLine: number): UserError {
+  // The parser notices an open quote only at the end of the file.
+  const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED'
+  const line = isOpen ? lastLine + 1 : Number(error['lines'])
+  return new UserError(
     'bad-csv',
-    `Line ${line} of the file is not valid CSV: ${what}.`,
+    `Line ${line} of the file is not valid CSV: ${problems[error.code] ?? error.message}.`,
     'Download the file again, and do not edit it.',
+    { cause: error },
   )
+}

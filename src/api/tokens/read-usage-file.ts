@@ -11,20 +11,18 @@ interface UsageFile {
 }
 
 /**
- * Reads a usage file completely or not at all: one unreadable row refuses the file.
- * @param timeZone for times without a zone
- * @throws UserError `bad-csv`, `bad-columns`, `bad-cell`: with the line, the column and what is expected
+ * Reads a usage file. One unreadable row refuses the whole file.
+ * @param timeZone of times without a zone
+ * @throws UserError `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
  */
 export function readUsageFile(text: string, timeZone: string): UsageFile {
-  const records = csvRecords(text)
-  const head = records.next()
-  if (head.done === true) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
-  const columns = findUsageColumns(head.value.cells)
-  const events: UsageEvent[] = []
-  for (const record of records) {
-    const parsed = readRow(record, columns, timeZone)
-    events.push({ ...parsed, identity: identityOf(parsed) })
-  }
+  const [head, ...rows] = csvRecords(text)
+  if (head === undefined) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
+  const columns = findUsageColumns(head.cells)
+  const events = rows.map((record): UsageEvent => {
+    const event = readRow(record, columns, timeZone)
+    return { ...event, identity: identityOf(event) }
+  })
   return { events, unknownColumns: columns.unknown }
 }
 

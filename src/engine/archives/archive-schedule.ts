@@ -1,5 +1,4 @@
 import { createTask } from 'node-cron'
-import { isAheadOfClock } from '../../api/archives/ahead-of-clock.ts'
 import type { ArchiveHealth } from '../../api/http/archive-shapes.ts'
 import { toIso } from '../../api/iso.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -54,7 +53,7 @@ export class ArchiveSchedule {
   get health(): ArchiveHealth {
     const { notes, running, atWork } = this.#context.archives
     const made = [...notes.runs.values()]
-      .filter(({ state, createdAtMs }) => state !== 'failed' && !this.#isAhead(createdAtMs))
+      .filter(({ state }) => state !== 'failed')
       .map(({ createdAtMs }) => createdAtMs)
     const jobs = this.#jobs.flatMap((job) => {
       const note = this.#noteOf(job) ?? this.#firstNote(job)
@@ -100,9 +99,8 @@ export class ArchiveSchedule {
   /** When the last successful run began, in epoch milliseconds. Null if none is known. */
   #lastRunOf(job: ArchiveJob): number | null {
     try {
-      const made = this.#context.archives.list().filter((run) => run.job === job.name && run.state !== 'failed')
-      const atMs = made.map(({ createdAt }) => Date.parse(createdAt ?? ''))
-      return atMs.find((ms) => !this.#isAhead(ms)) ?? null
+      const last = this.#context.archives.list().find((run) => run.job === job.name && run.state !== 'failed')
+      return last === undefined ? null : Date.parse(last.createdAt ?? '')
     } catch (error) {
       // An unreadable folder is reported by the run itself.
       if (error instanceof UserError) return null
@@ -151,10 +149,6 @@ export class ArchiveSchedule {
       this.#never.add(job.name)
       return []
     }
-  }
-
-  #isAhead(atMs: number): boolean {
-    return isAheadOfClock(atMs, this.#context.now())
   }
 
   #zoneOf(job: ArchiveJob): string {

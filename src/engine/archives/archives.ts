@@ -57,8 +57,6 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly #context: ArchivesContext
   /** Runs that wait or run, in order. */
   readonly #running = new Map<string, Running>()
-  /** New names by planned names: another program took the planned name while the run waited. */
-  readonly #renamed = new Map<string, string>()
   readonly #queue: ArchiveQueue
 
   constructor(setup: ArchivesSetup, context: ArchivesContext) {
@@ -123,9 +121,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     return all.toSorted((a, b) => (a.name < b.name ? 1 : -1))
   }
 
-  /** @param given the name that the run had when it began, or its name now */
-  get(given: string): ArchiveRun | null {
-    const name = this.#renamed.get(given) ?? given
+  get(name: string): ArchiveRun | null {
     return this.list().find((run) => run.name === name) ?? null
   }
 
@@ -136,7 +132,7 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
     )
     this.#noteVerdict(soundRuns, verdict)
     this.#publishState(name, this.get(name)?.state ?? 'damaged')
-    return { ...verdict, isSound: share === 1 && soundRuns.includes(this.#renamed.get(name) ?? name) }
+    return { ...verdict, isSound: share === 1 && soundRuns.includes(name) }
   }
 
   async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
@@ -175,9 +171,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   #onMade(running: Running, result: ArchiveResult): ArchiveResult {
-    const { createdAtMs, job, scope } = running
-    const { name } = result
-    this.#endRunning(running, name)
+    const { name, createdAtMs, job, scope } = running
+    this.#running.delete(name)
     const facts = { createdAtMs, job, scope, error: null, damaged: [], provenAtMs: this.#context.now() }
     this.notes.noteRun(name, { ...facts, state: 'verified' })
     this.notes.forgetAllBut(new Set(listRuns(this.#setup.dir).map((run) => run.name)))
@@ -193,10 +188,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   #onFailed(running: Running, error: unknown): never {
-    const { createdAtMs, job, scope } = running
-    this.#running.delete(running.name)
-    const name = this.#freeName(createdAtMs, job)
-    this.#endRunning(running, name)
+    const { name, createdAtMs, job, scope } = running
+    this.#running.delete(name)
     const failure = asUserError(error)
     if (failure.code !== 'stopped' && !this.#queue.isStopped) {
       const facts = { createdAtMs, job, scope, damaged: [], provenAtMs: null }
@@ -211,13 +204,6 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   #freeName(createdAtMs: number, job: string | null): string {
     const taken = new Set([...this.#running.keys(), ...this.notes.runs.keys()])
     return nameRun(this.#setup.dir, createdAtMs, job, taken)
-  }
-
-  #endRunning(running: Running, name: string): void {
-    this.#running.delete(running.name)
-    if (name === running.name) return
-    this.#renamed.set(running.name, name)
-    this.#context.log('info', `The archive ${running.name} is now called ${name}: another program took its name.`)
   }
 
   #noteVerdict(sound: readonly string[], { damagedRuns, damaged }: Omit<ArchiveVerdict, 'isSound'>): void {

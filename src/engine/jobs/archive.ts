@@ -22,7 +22,6 @@ export interface ArchiveInput {
 }
 
 export interface ArchiveResult {
-  /** The name in the input, unless another program took it meanwhile. */
   readonly name: string
   /** How many chats had changed. */
   readonly packed: number
@@ -104,7 +103,7 @@ async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<read
 /** Loads the date library only if runs are pruned. */
 async function pruneRuns(dir: string, order: PruneOrder, origin: string): Promise<PruneOutcome> {
   const { prune } = await import('../../api/archives/prune.ts')
-  return prune(dir, order, origin, Date.now())
+  return prune(dir, order, origin)
 }
 
 const isDiskFull = (error: unknown): boolean =>

@@ -50,7 +50,7 @@ test.each(harms)(
   120_000,
 )
 
-test.skipIf(process.platform === 'win32')('a pipe in place of an object holds nothing up', () => {
+test.skipIf(process.platform === 'win32')('a pipe in place of an object does not block', () => {
   const damaged = new ArchiveFolder()
   cpSync(whole.dir, damaged.dir, { recursive: true })
   const [chat] = manifest.chats
@@ -61,7 +61,7 @@ test.skipIf(process.platform === 'win32')('a pipe in place of an object holds no
   damaged.remove()
 })
 
-test('of a manifest that is damaged, an object that is damaged too still tells its chat', () => {
+test('a damaged object is reported with its chat even if the manifest is damaged too', () => {
   const damaged = new ArchiveFolder()
   cpSync(whole.dir, damaged.dir, { recursive: true })
   const [chat, other] = manifest.chats
@@ -74,7 +74,7 @@ test('of a manifest that is damaged, an object that is damaged too still tells i
   damaged.remove()
 })
 
-test('what a system leaves in folders that were looked at was told as a damage of the archive', () => {
+test('files that the operating system leaves in folders are no damage', () => {
   const seen = new ArchiveFolder()
   cpSync(whole.dir, seen.dir, { recursive: true })
   for (const path of ['.DS_Store', 'runs/._DS_Store', 'runs/Thumbs.db', 'objects/desktop.ini']) {
@@ -86,7 +86,7 @@ test('what a system leaves in folders that were looked at was told as a damage o
   seen.remove()
 })
 
-test('a share reads some of the objects, and every manifest', () => {
+test('a share reads some of the objects and all manifests', () => {
   // Which ones is not known, and all six of them are about never.
   const some = whole.verify(0.05)
   expect(some.ok).toBe(true)

@@ -53,7 +53,7 @@ function spoilChat(id: string): void {
 
 const idsIn = (name: string): string[] => openRun(folder.dir, name).entries?.map(({ id }) => id) ?? []
 
-test('one chat that no archive can hold kept all others from being archived', async () => {
+test('a chat that cannot be archived does not affect the others', async () => {
   spoilChat('b')
   const { manifest } = await folder.run(mirror.reader)
   expect(manifest.chats.map(({ id }) => id).toSorted()).toEqual(['a', 'c'])
@@ -63,7 +63,7 @@ test('one chat that no archive can hold kept all others from being archived', as
   expect(idsIn(manifest.name).toSorted()).toEqual(['a', 'c'])
 })
 
-test('of a chat that can no longer be archived, what was archived before is in each run that follows', async () => {
+test('the last archived state of a chat that can no longer be archived is in each later run', async () => {
   const before = await folder.run(mirror.reader)
   spoilChat('b')
   for (const run of [await folder.run(mirror.reader), await folder.run(mirror.reader)]) {
@@ -73,18 +73,18 @@ test('of a chat that can no longer be archived, what was archived before is in e
   expect(folder.verify()).toMatchObject({ ok: true, leftovers: [] })
 })
 
-test('what is read back otherwise than it was written is the disk’s fault, and there is no run', async () => {
+test('if the disk returns other bytes than were written, the run fails', async () => {
   disk.spoil = (bytes) => Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)])
   await expect(folder.run(mirror.reader)).rejects.toMatchObject({ code: 'archive-unproven' })
   expect(readdirSync(folder.dir)).not.toContain('runs')
   expect(readdirSync(join(folder.dir, 'objects'))).not.toEqual([])
 })
 
-test('a run of chats that all can be archived says nothing of any left out', async () => {
+test('a run without failures has no list of chats left out', async () => {
   expect(Object.keys((await folder.run(mirror.reader)).manifest)).not.toContain('leftOut')
 })
 
-test('a chat whose order had more than a million places could not be archived', () => {
+test('a chat with more than a million messages in its order can be archived', () => {
   const outline = Array.from({ length: 1_000_001 }, () => ({ id: null, role: null, createdAt: null, startedAt: null }))
   expect(archivedChatSchema.safeParse({ ...archivedChat('a'), messageCount: 0, outline }).success).toBe(true)
 })

@@ -12,15 +12,18 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-test.each([10, 900, 5000])('a run whose scope names %i long paths was listed as damaged', (count) => {
+test.each([10, 900, 5000])('a run whose scope names %i long paths is listed as sound', (count) => {
   const scope = { path: Array.from({ length: count }, (_, at) => `/${'ü'.repeat(300)}/${at}`) }
   plantRun(dir, [], { scope })
   expect(listRuns(dir)).toMatchObject([{ name: RUN, head: { scope, chatCount: 0 }, sha256: expect.any(String) }])
 })
 
-test.each(['', '{', `{\n"format": ${'x'.repeat(1_000_000)}`])('what begins as no manifest has no head', (text) => {
-  const path = join(dir, runPath(RUN))
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
-  expect(listRuns(dir)).toEqual([{ name: RUN, head: null, sha256: null }])
-})
+test.each(['', '{', `{\n"format": ${'x'.repeat(1_000_000)}`])(
+  'a file that does not start like a manifest has no head',
+  (text) => {
+    const path = join(dir, runPath(RUN))
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    expect(listRuns(dir)).toEqual([{ name: RUN, head: null, sha256: null }])
+  },
+)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { examineObject, isProvenAgain, proveObject, proveWritten } from '../../../src/api/archives/prove-object.ts'
-import { unpackMembers } from '../../../src/api/archives/unpack-members.ts'
+import { unpackMembers } from '../../../src/api/archives/unpack-lines.ts'
 import { layOut, packRest } from '../../../src/api/archives/pack-object.ts'
 import { plant } from '../../helpers/harms.ts'
 import { archivedChat, archivedMessage, linesOf } from '../../helpers/made-archive.ts'
@@ -25,7 +25,7 @@ function linesOfLongChat(): string[] {
   )
 }
 
-test('a chat of any length was unpacked whole to be proven', async () => {
+test('a long chat is checked without unpacking it completely', async () => {
   const lines = linesOfLongChat().map((line) => `${line}\n`)
   const { members, hash, content, bytes, messages } = await packRest(layOut(lines))
   expect(members).toHaveLength(4)
@@ -41,7 +41,7 @@ test('a chat of any length was unpacked whole to be proven', async () => {
   expect(isProvenAgain(dir, { ...entry, messages: messages.slice(1) }, lines)).toBe(false)
 })
 
-test('what is cut off, or has another checksum, or is packed by something else, is damaged', () => {
+test('a text that is cut off, has a wrong checksum or comes from another program is damaged', () => {
   const whole = gzipSync(linesOf(archivedChat('a'), [archivedMessage('a1')]).join('\n'))
   const other = Buffer.from(whole)
   other[other.length - 8] = (other[other.length - 8] ?? 0) ^ 1

@@ -34,7 +34,7 @@ function change(id: string): void {
 const objectOf = (manifest: { chats: { id: string; object: string }[] }, id: string): string =>
   manifest.chats.find((chat) => chat.id === id)?.object ?? ''
 
-test('a run holds every chat, and is proven', async () => {
+test('a run contains every chat and is verified', async () => {
   const { manifest, packed } = await folder.run(mirror.reader)
   expect([manifest.chatCount, manifest.messageCount, packed]).toEqual([3, 6, 3])
   expect(folder.files()).toEqual([
@@ -47,7 +47,7 @@ test('a run holds every chat, and is proven', async () => {
   expect(folder.verify()).toMatchObject({ ok: true, checked: 4, damaged: [], unexpected: [], leftovers: [] })
 })
 
-test('an unchanged chat is not stored twice, a changed one is', async () => {
+test('an unchanged chat is not stored twice; a changed one is stored again', async () => {
   const first = await folder.run(mirror.reader)
   const stamp = statSync(join(folder.dir, objectPath(objectOf(first.manifest, 'a')))).mtimeMs
   change('b')
@@ -60,14 +60,14 @@ test('an unchanged chat is not stored twice, a changed one is', async () => {
   expect(folder.verify()).toMatchObject({ ok: true, checked: 6 })
 })
 
-test('a run of some chats holds those, and the next of all finds them unchanged', async () => {
+test('after a run of some chats, the next full run finds them unchanged', async () => {
   const [num = 0] = mirror.reader.prepare<[], number>(`select num from chats where id = 'c'`).pluck().all()
   const some = await folder.run(mirror.reader, { chats: [num], scope: 'words' })
   expect(some.manifest.chats.map(({ id }) => id)).toEqual(['c'])
   expect((await folder.run(mirror.reader)).packed).toBe(2)
 })
 
-test('an object that is missing or shorter than it was is archived anew', async () => {
+test('a missing or truncated object is archived again', async () => {
   const { manifest } = await folder.run(mirror.reader)
   rmSync(join(folder.dir, objectPath(objectOf(manifest, 'a'))))
   writeFileSync(join(folder.dir, objectPath(objectOf(manifest, 'b'))), 'short')
@@ -76,7 +76,7 @@ test('an object that is missing or shorter than it was is archived anew', async 
   expect(folder.verify().ok).toBe(true)
 })
 
-test('a flipped bit is found within so many runs as a thirtieth is read again in each, and mended', async () => {
+test('a flipped bit is found and repaired, because each run reads a thirtieth of the objects', async () => {
   const { manifest } = await folder.run(mirror.reader)
   const path = join(folder.dir, objectPath(objectOf(manifest, 'a')))
   const bytes = readFileSync(path)
@@ -88,13 +88,13 @@ test('a flipped bit is found within so many runs as a thirtieth is read again in
   expect(folder.verify().ok).toBe(true)
 })
 
-test('what another mirror archived is not taken for one’s own', async () => {
+test('the objects of another mirror are not used as own ones', async () => {
   await folder.run(mirror.reader)
   mirror.writer.exec(`update identity set id = 'another'`)
   expect((await folder.run(mirror.reader)).packed).toBe(3)
 })
 
-test('what a run that was cut short left is removed by the next, and nothing else', async () => {
+test('the next run removes the temporary files of an interrupted run, and nothing else', async () => {
   const { manifest } = await folder.run(mirror.reader)
   const left = ['runs/x.json.tmp', `${objectPath(objectOf(manifest, 'a'))}.tmp`]
   for (const path of left) writeFileSync(join(folder.dir, path), 'half')
@@ -109,7 +109,7 @@ test('what a run that was cut short left is removed by the next, and nothing els
   expect(existsSync(join(folder.dir, 'runs', 'notes.txt'))).toBe(true)
 })
 
-test('hostile ids and titles name no file, and come back as they were', async () => {
+test('hostile ids and titles are not used in file names, and are restored unchanged', async () => {
   const ids = ['../../etc/passwd', '', '\u0000\u001b[2J', 'x'.repeat(9000), '__proto__', 'a/b\\c:d\n']
   for (const id of ids) {
     const chat = mirror.addChat({ id, title: `${id}\u202e` })
@@ -150,7 +150,7 @@ test.skipIf(process.platform === 'win32')('every folder is 0700 and every file 0
   expect(modes).toEqual([0o700, 0o700, 0o700, 0o700, 0o600, 0o600])
 })
 
-test.skipIf(process.platform === 'win32')('nothing is written through a link that lies in the folder', async () => {
+test.skipIf(process.platform === 'win32')('nothing is written through a link in the folder', async () => {
   const elsewhere = join(folder.root, 'elsewhere')
   mkdirSync(elsewhere)
   mkdirSync(folder.dir)

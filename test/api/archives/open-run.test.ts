@@ -29,7 +29,7 @@ test.each([
 })
 
 // Windows has other rights, and root may read everything.
-test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('a folder that may not be read is named', () => {
+test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('an unreadable folder is named', () => {
   mkdirSync(join(root, 'runs'))
   chmodSync(join(root, 'runs'), 0)
   const unreadable = { code: 'archive-not-found', message: expect.stringMatching(/cannot be read.*EACCES/) }

@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => void db.close())
 
-test('an archive of what a search finds holds the chats that only their titles name, however many messages are found', () => {
+test('an archive of search results includes chats that match only by title, however many messages match', () => {
   const clock = { timeZone: 'UTC', nowMs: Date.UTC(2026, 2, 1) }
   const count = (q: string): number | undefined => chatsOfScope(db, { q, filters: {} }, clock)?.length
   expect(count('walnuts')).toBe(TITLED + SAID_IN)

@@ -66,13 +66,13 @@ test.skipIf(isAllowed).each([
   expect(asProblem(error)).toMatchObject({ status: 503, message: text })
 })
 
-test.skipIf(isAllowed)('a purge that may not look through a folder of the archive gave a bare "EACCES"', async () => {
+test.skipIf(isAllowed)('a purge reports which folder of the archive it may not read', async () => {
   forbid('objects')
   const order = { dir: archive.dir, mirrorPath: empty.path, scope: scopeOf({ match: 'quixotic' }), chatIds: [] }
   await expect(doTask({ task: 'survey', order })).rejects.toMatchObject({ code: 'archive-folder' })
 })
 
-test.skipIf(isAllowed)('a folder that may not be read kept a purge from telling that it is done', async () => {
+test.skipIf(isAllowed)('a purge is reported as done in spite of an unreadable folder', async () => {
   forbid('elsewhere')
   const order = { folders: [archive.root, archive.dir], match: 'quixotic' }
   await expect(doTask({ task: 'search', order })).resolves.toMatchObject({ found: [], unread: ['archives/elsewhere'] })

@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check'
 import { expect, it } from 'vitest'
-import { fileNameOf } from '../../../src/api/export/file-name.ts'
+import { fileNameOf } from '../../../src/api/export/formats.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 
 const nameOf = (title: string, id = 'c1') => fileNameOf({ id: asChatId(id), title }, 'md')

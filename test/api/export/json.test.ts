@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toJson } from '../../../src/api/export/json.ts'
-import { toJsonl } from '../../../src/api/export/jsonl.ts'
+import { toJson, toJsonl } from '../../../src/api/export/formats.ts'
 import { hostileChat, hostileMessages, messageOf, plainChat } from './hostile-chat.ts'
 
 const stamp = { version: '1.2.3', exportedAt: '2026-02-20T00:00:00.000Z' }

@@ -29,7 +29,7 @@ afterAll(() => {
   writer.close()
 })
 
-test('a word with a field beside it, far from what its filters leave, found nothing without a word of why', () => {
+test('a warning names the only word if the fields and filters alone find something', () => {
   const filters = { project: ['orchard'], chat: ['pear'], role: ['assistant'] }
   const beside = search(db, requestOf('plum after:2026-03-15', { filters }))
   expect([beside.total, beside.suggestions, beside.warnings]).toEqual([
@@ -41,31 +41,49 @@ test('a word with a field beside it, far from what its filters leave, found noth
   expect(either.warnings).toEqual([`Nothing matches "plum OR "a plum""; without it, the rest leaves 2 messages.`])
 })
 
-test('a quoted piece of code that nothing holds so was not offered with its words apart', () => {
-  const asked = search(db, requestOf('"hashmap<string, vec<u8>>"'))
-  expect([asked.total, asked.suggestions]).toEqual([
-    0,
-    [{ text: 'hashmap string vec u8', reason: 'without-word', count: 1 }],
-  ])
-})
-
-test('a question typed as a sentence found nothing, and was told nothing', () => {
+test('a suggestion must not consist of function words only', () => {
   const sentences = openTestMirror()
   const chat = insertChat(sentences, { id: 'chat' })
-  const said = [
-    'the login page shows a CORS error',
-    'how did the export of the invoice go wrong',
-    'we did fix the order of the routes in the router',
-    'in the morning we fix the lamp',
-    'did the test of the page pass in the end',
-  ]
-  for (const [at, parts] of said.entries()) insertMessage(sentences, chat, { id: `s${at}`, parts })
-  const asked = search(sentences, requestOf('how did we fix the cors error in the login page'))
-  expect(asked.total).toBe(0)
-  expect(asked.suggestions[0]).toEqual({ text: 'cors error the login page', reason: 'without-word', count: 1 })
-  expect(asked.suggestions.length).toBe(2)
-  // What narrows the question is no word of it, and stays.
-  const beside = search(sentences, requestOf('how did we fix the cors error in the login page role:user -invoice'))
-  expect(beside.suggestions.map(({ text }) => text)).toContain('cors error the login page role:user -invoice')
+  const texts = ['how do we fix the lamp', 'how do we get there', 'the CORS error of the login page']
+  for (const [at, parts] of texts.entries()) insertMessage(sentences, chat, { id: `s${at}`, parts })
+  const help = (q: string): readonly unknown[] => {
+    const { suggestions, warnings } = search(sentences, requestOf(q))
+    return [suggestions.map(({ text, count }) => [text, count]), warnings]
+  }
+  expect(help('how do we xylophone')).toEqual([
+    [],
+    ['Nothing matches "xylophone"; without it, the rest leaves 2 messages.'],
+  ])
+  expect(help('how do we fix xylophone')).toEqual([[['how do we fix', 1]], []])
+  expect(help('how cors error')).toEqual([[['cors error', 1]], []])
+  // If all words of the query are function words, they are suggested.
+  expect(help('there the')).toEqual([
+    [
+      ['the', 2],
+      ['there', 1],
+    ],
+    [],
+  ])
   sentences.close()
+})
+
+test('dropping any one filter or word that prevents a match is suggested, or named in a warning', () => {
+  const words = ['plum', 'pear', 'quux', 'a']
+  const filters = [{}, { project: ['orchard'] }, { project: ['nowhere'] }, { role: ['user'] }]
+  const found = (q: string, filter: object): number => search(db, requestOf(q, { filters: filter })).total
+  let asked = 0
+  for (const filter of filters) {
+    for (const one of words) {
+      for (const other of words) {
+        const q = one === other ? one : `${one} ${other}`
+        const answer = search(db, requestOf(q, { filters: filter, isLiteral: true }))
+        if (answer.total > 0) continue
+        const rests = one === other ? [''] : [one, other]
+        const isHelpless = found(q, {}) === 0 && rests.every((rest) => found(rest, filter) === 0)
+        asked += 1
+        expect([q, filter, answer.suggestions.length + answer.warnings.length > 0]).toEqual([q, filter, !isHelpless])
+      }
+    }
+  }
+  expect(asked).toBeGreaterThan(20)
 })

@@ -45,7 +45,7 @@ beforeAll(() => {
 })
 afterAll(() => void db.close())
 
-describe('a misspelt word that finds nothing', () => {
+describe('a misspelled word that finds nothing', () => {
   test.each([
     ['a letter left out', 'postgrs', 'postgres', ['pool']],
     ['a letter too many', 'postgrres', 'postgres', ['pool']],
@@ -73,7 +73,7 @@ describe('a misspelt word that finds nothing', () => {
     expect(answer.warnings.join()).toMatch(/^Nothing was found for ".+"; these are the hits for ".+"\.$/)
   })
 
-  test('is named with what was searched for in its place', () => {
+  test('is named in a warning with its replacement', () => {
     expect(ask('pool postgers').warnings).toEqual([
       'Nothing was found for "postgers"; these are the hits for "postgres".',
     ])
@@ -112,7 +112,7 @@ describe('a misspelt word that finds nothing', () => {
     ['the beginning of one that is all digits', '6138154', '6138154*', ['sevenDigits']],
     ['more of it', '62b996dfe0a1', '62b996dfe0a1*', ['sha']],
     ['the first groups of an id', '550e8400-e29b-41d4-a7', '550e8400-e29b-41d4-a7*', ['uuid']],
-  ])('is known though it was typed in one or in part: %s: %s shows the hits for %s', (_, q, meant, found) => {
+  ])('is found though it was typed as one word or in part: %s: %s shows the hits for %s', (_, q, meant, found) => {
     const answer = ask(q)
     expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
     expect(ids(answer)).toEqual(found)
@@ -126,7 +126,7 @@ describe('a misspelt word that finds nothing', () => {
     ['a code without its 0x', 'C000041D', '0xC000041D', ['code']],
     ['in small letters', 'c000041d', '0xc000041d', ['code']],
     ['an address with it', '0x7fff5fbff8c8', '7fff5fbff8c8', ['address']],
-  ])('is known though it is told otherwise: %s: %s shows the hits for %s', (_, q, meant, found) => {
+  ])('is found though it is written in another way: %s: %s shows the hits for %s', (_, q, meant, found) => {
     const answer = ask(q)
     expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
     expect(ids(answer)).toEqual(found)
@@ -135,23 +135,23 @@ describe('a misspelt word that finds nothing', () => {
     expect(ask(`4e1d2b8${'c0ffee11'.repeat(4)}9`).items).toEqual([])
   })
 
-  test('is not parted into words that stand apart', () => {
+  test('is not split into words that are not side by side', () => {
     expect(ask('poolpostgres')).toMatchObject({ correctedQuery: null, total: 0 })
     expect(ask('exhaustedpool')).toMatchObject({ correctedQuery: null, total: 0 })
   })
 
-  test('is only noticed where the literal word was asked for', () => {
+  test('is suggested, but not replaced, in a literal search', () => {
     const answer = ask('postgers', { isLiteral: true })
     expect(answer).toMatchObject({ correctedQuery: null, total: 0, items: [] })
     expect(spellings(answer)).toEqual(['postgres'])
   })
 
-  test('offers the nearest first, and of those what most messages hold', () => {
+  test('gets suggestions ordered by distance, then by frequency', () => {
     expect(spellings(ask('chromo'))).toEqual(['chrome', 'chrono'])
     expect(spellings(ask('migratino'))).toEqual(['migration', 'migraton'])
   })
 
-  test('a word with letters left out was taken for one in which two are others', () => {
+  test('with missing letters matches a word with these letters before one with two other letters', () => {
     const letters = openTestMirror()
     const chat = insertChat(letters, { id: 'chat' })
     for (const [id, parts] of [
@@ -165,13 +165,13 @@ describe('a misspelt word that finds nothing', () => {
     letters.close()
   })
 
-  test('is offered by itself where the word beside it is like none', () => {
+  test('is suggested alone if no word is near the other one', () => {
     const answer = ask('conection xqz')
     expect(answer).toMatchObject({ total: 0, correctedQuery: null })
     expect(spellings(answer)).toEqual(['connection'])
   })
 
-  test('is answered page by page, by groups and with facets like the right word', () => {
+  test('has the same pages, groups and facets as the right word', () => {
     const wrong = ask('migratiom', { limit: 5, offset: 10, group: 'chat', facets: ['project'] })
     const right = ask('migration', { limit: 5, offset: 10, group: 'chat', facets: ['project'] })
     expect(wrong).toMatchObject({ total: right.total, items: right.items, facets: right.facets })
@@ -188,7 +188,7 @@ describe('a misspelt word that finds nothing', () => {
   })
 })
 
-test('a word that finds little stays, and the one it was probably meant for is offered', () => {
+test('a word with few hits is not replaced, and the more frequent near word is suggested', () => {
   const answer = ask('migraton')
   expect(answer).toMatchObject({ correctedQuery: null, total: 1 })
   expect(ids(answer)).toEqual(['slip'])
@@ -197,7 +197,7 @@ test('a word that finds little stays, and the one it was probably meant for is o
   expect(ask('postgres').suggestions).toEqual([])
 })
 
-test('any text has an answer', () => {
+test('every text gets an answer', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom('postgers', 'getUsrName', '"', '(', 'OR', '*', '-'),
@@ -219,7 +219,7 @@ const slipKinds = {
     word.slice(0, at) + word.charAt(at + 1) + word.charAt(at) + word.slice(at + 2),
 } as const
 
-test('planted slips of all four kinds are mended, in rare words as in frequent ones', () => {
+test('planted typos of all four kinds are corrected in rare and frequent words', () => {
   const random = createRandom(5)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
   const syllables = 'bar ced din fol gus lam mer nip rot sut tev wis xon kap jel hir lot nud'.split(' ')

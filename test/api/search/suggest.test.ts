@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { search } from '../../../src/api/search/search.ts'
 import { CountedWords, WordGatherer } from '../../../src/api/search/suggest/counted-words.ts'
 import { frequentWords, gatherWords } from '../../../src/api/search/suggest/frequent-words.ts'
-import type { Suggestion, SuggestionKind } from '../../../src/api/search/suggest/request.ts'
-import { suggest } from '../../../src/api/search/suggest/suggest.ts'
+import { suggest, type Suggestion, type SuggestionKind } from '../../../src/api/search/suggest/suggest.ts'
 import { openReader, type Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
@@ -44,7 +43,7 @@ afterAll(() => {
   writer.close()
 })
 
-describe('what is being typed', () => {
+describe('a text that is being typed', () => {
   test.each<[q: string, kind: SuggestionKind, ...expected: string[]]>([
     ['pos', 'term', 'postgres', 'postage'],
     ['postgr', 'term', 'postgres'],
@@ -78,7 +77,7 @@ describe('what is being typed', () => {
     expect(texts(q, kind)).toEqual(expected)
   })
 
-  test('carries what to ask by', () => {
+  test('gets suggestions with ids to ask by', () => {
     const idOf = (q: string, kind: SuggestionKind): string | undefined => items(q).find((one) => one.kind === kind)?.id
     expect(idOf('migr', 'chat')).toBe('first')
     expect(idOf('shop', 'project')).toBe('project-shop-frontend')
@@ -98,19 +97,19 @@ describe('what is being typed', () => {
     expect(search(db, requestOf(`${kind === 'file' ? 'path' : kind}:${text}`)).warnings).toEqual([])
   })
 
-  test('is a word behind a field that is no field, or has no value yet', () => {
+  test('is read as a word after an unknown field or a field without a value', () => {
     expect(items('in:coop')).toEqual([])
     expect(texts('shows:to', 'term')).toEqual([])
     expect(texts('project:', 'term')).toEqual(['project:'])
     expect(texts('project::sho', 'term')).toEqual(['project::shows'])
   })
 
-  test('becomes words that stand beside the others', () => {
+  test('is completed with words that occur together with the other words', () => {
     expect(texts('postage postgr', 'term')).toEqual(['postgres'])
     expect(texts('quaternion post', 'term')).toEqual([])
   })
 
-  test('is answered by no more than was asked for, best first', () => {
+  test('gets at most the requested number of suggestions, best first', () => {
     for (const limit of [1, 2, 5, 20]) {
       const scores = items('mi', limit).map(({ score }) => score)
       expect(scores.length).toBeLessThanOrEqual(limit)
@@ -118,7 +117,7 @@ describe('what is being typed', () => {
     }
   })
 
-  test('may be anything', () => {
+  test('may contain anything', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('postg', '"', '(', '*', '\u0000', '\ud800', '数'),
@@ -134,7 +133,7 @@ describe('what is being typed', () => {
   })
 })
 
-test('a new word, a new chat and a new file are suggested at once, and a word that is gone is not', () => {
+test('a new word, chat or file is suggested at once, and a removed word is not', () => {
   const chat = insertChat(writer, { id: 'new', title: 'Zeppelin landing' })
   const key = insertMessage(writer, chat, { id: 'n1', parts: 'an armadillo', createdAtMs: 2e12 })
   insertMessage(writer, chat, { id: 'n2', parts: reading('src/daemon/zeppelin.ts'), createdAtMs: 2e12 + 1 })
@@ -163,8 +162,8 @@ test('a new word, a new chat and a new file are suggested at once, and a word th
   expect(texts('web', 'tool')).toEqual([])
 })
 
-describe('the words of most messages', () => {
-  test('are gathered in steps, and anew only when the mirror changed and some time has passed', () => {
+describe('the most frequent words', () => {
+  test('are gathered in steps, and again only after a change and some time', () => {
     const own = openReader(writer.name)
     let nowMs = 0
     const gather = (): number => {
@@ -195,7 +194,7 @@ describe('the words of most messages', () => {
     own.close()
   })
 
-  test('are those, in order, however many there are', () => {
+  test('are the right ones, in order, however many words there are', () => {
     const words = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1, maxLength: 4 }), fc.nat({ max: 5 })), {
       selector: ([word]) => word,
     })
@@ -211,14 +210,14 @@ describe('the words of most messages', () => {
     )
   })
 
-  test('are found by their beginnings, and by what is nearly one', () => {
+  test('are found by a prefix and by a near prefix', () => {
     const words = new CountedWords(['bar', 'bark', 'barn', 'cart'], [1, 5, 3, 9])
     expect(words.startingWith('bar', 2).map(({ word }) => word)).toEqual(['bark', 'barn'])
     expect(words.near('bxr', 1, 9).map(({ word }) => word)).toEqual(['bark', 'barn', 'bar'])
   })
 })
 
-test('a word of one message that is none of the 50,000 is suggested and mended all the same', () => {
+test('a rare word outside of the 50,000 most frequent is also suggested and corrected', () => {
   const large = openTestMirror()
   const chat = insertChat(large, { id: 'chat' })
   const letters = 'abcdefghijklmnopqrst'

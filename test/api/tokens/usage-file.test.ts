@@ -103,7 +103,7 @@ test.each([
   ['2026-01-01T10:00:00+02:00[Europe/Helsinki]'],
   ['2026-01-01T10:00:00[Europe/Helsinki]'],
   ['2026-01-01T08:00:00z'],
-])('a time with its zone, %s, is read in that zone', (date) => {
+])('the time %s is read in its own zone', (date) => {
   const event = first(`Date,Model,Total Tokens\n${date},gpt-5,7`, 'America/New_York')
   expect(event?.atMs).toBe(Date.UTC(2026, 0, 1, 8))
 })
@@ -153,13 +153,25 @@ test.each([
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7,8', /Line 2, column 4: the row has 4 cells/],
   ['Date,Model,Total Tokens\n2026-01-01,gpt-5,7\n2026-01-02,gpt', /Line 3, column 3: the row has 2 cells/],
   ['Date,Model,Total Tokens,Cost\n2026-01-01,gpt-5,7', /Line 2, column 4: the row has 3 cells, but the file has 4/],
+  [
+    'Date,Kind,Model,Total Tokens\r\n2026-01-01,"two\r\nlines",gpt-5,7\r\n\r\nyesterday,x,gpt-5,8',
+    /Line 5, column "Date"/,
+  ],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n', /Line 2 of the file is not valid CSV: a quote is not closed/],
+  [
+    'Date,Model,Total Tokens\n2026-01-01,"gpt-5,7\n2026-01-02,gpt-5,8\n',
+    /Line 2 of the file is not valid CSV: a quote/,
+  ],
+  [
+    'Date,Model,Total Tokens\n2026-01-01,gpt"-5",7\n',
+    /Line 2 of the file is not valid CSV: a quote follows other text/,
+  ],
   ['Date,Model,Total Tokens\n2026-01-01,"gpt"-5,7\n', /Line 2 of the file is not valid CSV: text follows/],
-])('an unreadable file is refused with a reason: %j', (text, expected) => {
+])('an unreadable file is refused with the reason: %j', (text, expected) => {
   expect(() => read(text)).toThrow(expected)
 })
 
-test('a row may lack its last cells if Cursor leaves them empty', () => {
+test('a row may end before the columns that Cursor leaves empty', () => {
   const text = 'Date,Model,Total Tokens,Cost,Cloud Agent ID,Automation ID\n2026-01-01T00:00:00Z,gpt-5,7,Included\n'
   expect(first(text)).toMatchObject({ model: 'gpt-5', total: 7 })
 })

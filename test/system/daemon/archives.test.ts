@@ -74,10 +74,10 @@ test('over HTTP an archive is made, shown, verified, and found damaged', async (
 })
 
 test.each<[body: unknown, why: RegExp]>([
-  [{ scope: { projct: 'a' } }, /project.* was meant/],
+  [{ scope: { projct: 'a' } }, /Did you mean .*project/],
   [{ scope: { from: 'soon' } }, /not a date/],
-  [{ scope: { project: 5 } }, /not a text/],
-  [{ scope: '' }, /asks for nothing/],
+  [{ scope: { project: 5 } }, /neither a text nor/],
+  [{ scope: '' }, /scope is empty/],
   [{ scope: 5 }, /must be a search/],
   [{ scop: 'a' }, /scope/],
 ])('a run of %j is refused with the reason', async (body, why) => {

@@ -31,14 +31,14 @@ const required = (config: string): Promise<void> => {
 }
 
 test.each<[scope: unknown, why: RegExp, hint: RegExp]>([
-  [{ projekt: 'shop' }, /"projekt" is nothing that a scope can name/, /"project" was meant/],
+  [{ projekt: 'shop' }, /"projekt" is not a part of a scope/, /Did you mean "project"/],
   [{ from: 'garbage' }, /"from" of the scope is not a date/, /such as 2026-03-01/],
-  [{ project: 5 }, /"project" of the scope is not a text/, /one of them/],
+  [{ project: 5 }, /"project" of the scope is neither a text/, /one of them/],
   [{ role: 'robot' }, /"role" of the scope cannot be "robot"/, /user, assistant/],
   [{ q: 'leak', in: ['code', 'text ', 'title'] }, /"in" of the scope cannot be "text "/, /thinking/],
-  [{}, /asks for nothing/, /leave the scope out/],
-  [{ q: '' }, /asks for nothing/, /leave the scope out/],
-  ['""', /asks for nothing/, /leave the scope out/],
+  [{}, /scope is empty/, /leave the scope out/],
+  [{ q: '' }, /scope is empty/, /leave the scope out/],
+  ['""', /scope is empty/, /leave the scope out/],
 ])('a job whose scope was %j was found to be wrong only when it ran', async (scope, why, hint) => {
   const config = configOf(scope)
   await expect(required(config)).rejects.toMatchObject({

@@ -46,7 +46,7 @@ test.each([
   [
     'that does not check to which chat an object belongs',
     'a manifest that gives one chat the object of another',
-    [{ file: 'api/archives/prove-chat.ts', replace: 'chat.value.id !== claim.id', by: 'false' }],
+    [{ file: 'api/archives/prove-object.ts', replace: 'chat.value.id !== claim.id', by: 'false' }],
     /named/,
   ],
   [
@@ -54,12 +54,12 @@ test.each([
     'a manifest that leaves out a message',
     [
       {
-        file: 'api/archives/prove-chat.ts',
+        file: 'api/archives/prove-object.ts',
         replace: 'lineHash(line) !== claim.messages[places.length]',
         by: 'places.length < 0',
       },
       {
-        file: 'api/archives/prove-chat.ts',
+        file: 'api/archives/prove-object.ts',
         replace: 'places.length !== claim.messages.length',
         by: 'places.length < 0',
       },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { proveChat } from '../../../src/api/archives/prove-chat.ts'
+import { proveChat } from '../../../src/api/archives/prove-object.ts'
 import { unpackLines } from '../../../src/api/archives/unpack-lines.ts'
 import { lineHash } from '../../../src/archive/chat-file.ts'
 import type { ChatEntry } from '../../../src/archive/manifest.ts'
@@ -63,9 +63,9 @@ test.each<[what: string, lines: readonly string[], why: RegExp]>([
   ['two messages of one id', one({}, said({}), said({ role: 'assistant' })), /one id/],
   ['fewer messages than it says', one({ messageCount: 7 }, said({})), /7/],
   ['a tool’s input of a hundred thousand lists', one({}, withParts('b1', tool(nested(100_000)))), /too deep/],
-  ['a first line of a hundred thousand lists', [nested(100_000)], /too deep|begins with/],
+  ['a first line of a hundred thousand lists', [nested(100_000)], /too deep|does not start like/],
   ['a line that is no JSON', one({}, '{"id":'), /not JSON/],
-  ['nothing at all', [], /nothing/],
+  ['nothing at all', [], /it is empty/],
 ])('a chat with %s is named, and its neighbour comes back', async (_, lines, why) => {
   plantRun(dir, [plantChat(dir, 'bad', lines), good()])
   const before = stateOf(root)
@@ -152,7 +152,7 @@ test('a line that unpacks to a thousand times its size is not unpacked completel
     expect(await proveChat(dir, zeros, { ...claim, bytes: 1 })).toMatchObject({ kind: 'damaged' })
     expect(await proveChat(dir, zeros, null)).toMatchObject({
       kind: 'damaged',
-      why: expect.stringMatching(/begins with/),
+      why: expect.stringMatching(/does not start like/),
     })
     return cpuMs()
   }

@@ -91,16 +91,7 @@ test('a run under a clock that was years ahead counted as the newest, and later 
   expect(await restoreHere(empty.db, archive.dir)).toMatchObject({ chats: 1, messages: 2, added: 2 })
 })
 
-test('after a run under a clock that was years ahead, each run stored all later changes again', async () => {
-  const chat = addChat('a')
-  const ahead = { name: '20370101T000000Z-manual', now: () => Date.UTC(2037, 0, 1) }
-  await archive.run(mirror.reader, ahead)
-  goOn(chat, 'a-2')
-  expect(await archive.run(mirror.reader)).toMatchObject({ packed: 1 })
-  expect(await archive.run(mirror.reader)).toMatchObject({ packed: 0 })
-})
-
-test('a chat whose newest state is damaged was not restored, although an older archive had it', async () => {
+test('of a chat whose newest state is damaged nothing came back, though an older archive had it whole', async () => {
   const chat = addChat('a')
   await archive.run(mirror.reader)
   goOn(chat, 'a-2')

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { isObjectHash } from '../../../archive/names.ts'
 import { readChat } from '../../../archive/chat-file.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
-import { guessChatId } from '../guess-chat-id.ts'
+import { guessChatId, readPacked, unpack } from '../object-files.ts'
 import { listRunNames, readManifest } from '../manifest-files.ts'
-import { readPacked, unpack } from '../object-files.ts'
 import { isFolder } from '../plain-files.ts'
 
 export interface ReadObject {

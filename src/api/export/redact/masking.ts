@@ -3,10 +3,10 @@ import type { MaskedCount } from '../stamp.ts'
 import { findSecrets } from './find-secrets.ts'
 import { isNamedSecret } from './rules.ts'
 
-/** Between the texts of one value: no secret goes on behind it. */
+/** Separates the texts of one value: no secret continues across it. */
 const GAP = '\n\u0000\n'
 
-/** Masks secrets in what is exported, and counts them by their kind; of the secrets themselves nothing is kept. */
+/** Masks secrets and counts them by kind. Keeps nothing of the secrets themselves. */
 export class Masking {
   readonly #counts = new Map<string, number>()
 
@@ -14,8 +14,8 @@ export class Masking {
     return [...this.#counts].map(([kind, count]) => ({ kind, count })).sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** The same value with its secrets masked, in all its texts and in the keys of its objects. Yields as it goes. */
-  async *mask<Value>(value: Value): AsyncGenerator<void, Value> {
+  /** The same value with the secrets in all its texts and object keys masked. Yields as it goes. */
+  *mask<Value>(value: Value): Generator<void, Value> {
     const texts: string[] = []
     visit(value as Json, (text) => {
       texts.push(text)
@@ -24,11 +24,11 @@ export class Masking {
     const masked = yield* this.#maskAll(texts)
     let at = 0
     const next = (): string => masked[at++] ?? ''
-    // Both walks meet the same texts in the same order.
+    // Both visits meet the same texts in the same order.
     return visit(value as Json, next, (key, text) => this.#maskNamed(key, text)) as Value
   }
 
-  async *#maskAll(texts: readonly string[]): AsyncGenerator<void, readonly string[]> {
+  *#maskAll(texts: readonly string[]): Generator<void, readonly string[]> {
     const spans = yield* findSecrets(texts.join(GAP))
     const masked: string[] = []
     let offset = 0
@@ -43,7 +43,7 @@ export class Masking {
           shown += text.slice(done - offset, start - offset) + this.#markOf(span.kind)
           done = until
         }
-        // What goes on behind the gap is looked at again with the next text.
+        // A span that reaches into the next text is used for that one too.
         if (span.end > end) break
         at += 1
       }
@@ -63,7 +63,7 @@ export class Masking {
   }
 }
 
-/** Rebuilds a value with each of its texts given to `change`; a text under a key then to `changeNamed`. */
+/** Rebuilds a value: `change` gets each text, then `changeNamed` gets each text that has a key. */
 function visit(
   value: Json,
   change: (text: string) => string,

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import { asChatId } from '../../../model/ids.ts'
-import { fileNameOf } from '../../export/file-name.ts'
-import { exporters, exportFormats } from '../../export/formats.ts'
+import { exporters, exportFormats, fileNameOf } from '../../export/formats.ts'
 import { findChat, readThread } from '../../export/read-thread.ts'
 import { toIso } from '../../iso.ts'
 import { flag, oneOf, parametersOf, readQuery } from '../params.ts'
@@ -25,8 +24,8 @@ export function exportRoutes(context: ApiContext): Hono {
     const stamp = { version: context.version, exportedAt: toIso(context.now()) }
     const file =
       query.redact === true
-        ? // Loaded lazily: the rules for secrets are needed only here.
-          await (await import('../../export/redact/redacted.ts')).redacted(write, chat, messages, stamp)
+        ? // The rules are loaded only when they are needed.
+          (await import('../../export/redact/redacted.ts')).redacted(write, chat, messages, stamp)
         : { chat, text: write(chat, messages, stamp) }
     c.header('content-disposition', `attachment; filename="${fileNameOf(file.chat, extension)}"`)
     // The answer to a HEAD has no body: nobody would read the text.

@@ -1,37 +1,36 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { countFound } from '../match/count-found.ts'
-import { COUNTED_MAX } from '../match/count-messages.ts'
 import type { Deadline } from '../deadline.ts'
-import { findIdle, warnOfIdle, type Idle } from './find-idle.ts'
 import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
-import type { QueryNode } from '../language/tree.ts'
-import { rarestTogether } from '../match/rarest-together.ts'
-import {
-  fieldOf,
-  relaxations,
-  withNamesApart,
-  withoutExclusions,
-  withoutFilters,
-  withoutNodes,
-  type Asked,
-  type Relaxation,
-} from './relaxations.ts'
+import { allOf, anyOf, type QueryNode } from '../language/tree.ts'
+import { countFound } from '../match/count-found.ts'
+import { COUNTED_MAX } from '../match/count-messages.ts'
+import { readAsked } from '../related/asked.ts'
+import { filterNames, type FilterName, type SearchFilters } from '../request.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
 
-export interface Relaxed {
+interface Relaxed {
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]
 }
 
-/** Where more things are asked for, each alone and each two would be more than is worth the time. */
-const THINGS_MAX = 8
-const PAIRS_MAX = 8
+/** The query in its language, and the filters beside it. */
+interface Asked {
+  readonly tree: QueryNode | null
+  readonly filters: SearchFilters
+}
+
+/** What remains of a search, and what was left out. */
+interface Relaxation extends Asked {
+  /** Filters beside the query. */
+  readonly names: readonly FilterName[]
+  /** Words and fields of the query. */
+  readonly dropped: readonly QueryNode[]
+}
 
 /**
- * For a search that found nothing: which filters and words find nothing by themselves, and what would have found
- * something: without one of the things asked for, else without all of those, else without the words that are excluded, else
- * without two, else with the parts of names apart, else as many of the rarest words as stand together.
+ * Help for a search that found nothing: the searches with one filter or one word less that find something. If what
+ * remains has no word that says what it is about, a warning gives its number of messages instead.
  */
 export function suggestRelaxed(
   db: Mirror,
@@ -39,103 +38,97 @@ export function suggestRelaxed(
   { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
   deadline: Deadline,
 ): Relaxed {
-  const asked: Asked = { tree, filters }
-  const offer = (tried: readonly Relaxation[]): readonly SearchSuggestion[] =>
-    tried
-      .filter((each) => isQuestion(each, asked))
-      .flatMap((each) => {
-        const count = countFound(db, each.tree, { filters: each.filters, clock }, deadline)
-        return count === 0 ? [] : [suggestionOf(each, count)]
-      })
-  const once = relaxations(asked)
-  const isFew = once.length <= THINGS_MAX && (once.length > 0 || tree?.kind === 'field')
-  const idle = isFew ? findIdle(db, asked, clock, deadline) : nothingIdle
-  const isAnyIdle = idle.nodes.size + idle.names.length > 0
-  const without = withoutIdle(asked, idle)
-  const attempts = [
-    () => offer(once),
-    () => offer(isAnyIdle ? [without] : []),
-    () => offer([withoutExclusions(without)].filter((each) => each !== null)),
-    () => offer(isFew ? relaxFurther(isAnyIdle ? [without] : once) : []),
-    () => offer([withNamesApart({ ...asked, names: [], dropped: [] })].filter((each) => each !== null)),
-    () => offer(rarestTogether(db, asked, clock, deadline)),
-  ]
-  const suggestions = attempts.reduce<readonly SearchSuggestion[]>(
-    (found, attempt) => (found.length > 0 || deadline.isPassed() ? found : attempt()),
-    [],
-  )
-  const isTold = suggestions.length > 0 || (isAnyIdle && tree?.kind === 'and')
-  const ofWords = isTold ? [] : warnOfWords(db, asked, clock, deadline)
-  return { suggestions, warnings: [...warnOfIdle(idle, asked.filters), ...ofWords] }
+  const topic = topicOf(tree)
+  const counted = relaxations({ tree, filters }).map((each) => ({
+    each,
+    isQuestion: topicOf(each.tree) === topic,
+    count: countFound(db, each.tree, { filters: each.filters, clock }, deadline),
+  }))
+  const found = counted.filter(({ count }) => count > 0)
+  const suggestions = found.filter(({ isQuestion }) => isQuestion).map(({ each, count }) => suggestionOf(each, count))
+  const warnings = suggestions.length > 0 ? [] : found.map(({ each, count }) => warningOf(each, count))
+  return { suggestions, warnings }
 }
 
-const nothingIdle: Idle = { nodes: new Set(), names: [] }
-
-/** A query of filters alone lists all that passes them, and is no help to who asked for words. */
-function isQuestion({ tree, filters }: Asked, asked: Asked): boolean {
-  if (tree === null && Object.keys(filters).length === 0) return false
-  return !wantsWords(asked.tree) || wantsWords(tree)
+/** Whether a query has words, and whether any of them says what it is about: a function word does not. */
+function topicOf(tree: QueryNode | null): 'none' | 'function words' | 'topic' {
+  if (tree === null) return 'none'
+  const { words, required } = readAsked(tree, new Set())
+  if (required.length > 0 || words.some(({ isFunctionWord }) => !isFunctionWord)) return 'topic'
+  return words.length > 0 ? 'function words' : 'none'
 }
 
-function wantsWords(tree: QueryNode | null): boolean {
-  if (tree === null) return false
-  return tree.kind === 'and' || tree.kind === 'or'
-    ? tree.nodes.some(wantsWords)
-    : tree.kind === 'words' || tree.kind === 'inside'
+function relaxations({ tree, filters }: Asked): readonly Relaxation[] {
+  const withoutFilter = filterGroups(filters).map((names) => {
+    const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
+    return { tree, filters: Object.fromEntries(others), names, dropped: [] }
+  })
+  const withoutPart = tree === null ? [] : withoutOne(tree)
+  return [...withoutFilter, ...withoutPart.map(({ dropped, rest }) => ({ tree: rest, filters, names: [], dropped }))]
 }
 
-function withoutIdle({ tree, filters }: Asked, { nodes, names }: Idle): Relaxation {
-  return {
-    tree: tree === null ? null : withoutNodes(tree, nodes),
-    filters: withoutFilters(filters, names),
-    names,
-    dropped: [...nodes],
-  }
+/** `from` and `to` are one filter. */
+function filterGroups(filters: SearchFilters): readonly (readonly FilterName[])[] {
+  const given = filterNames.filter((name) => filters[name] !== undefined)
+  const ends = given.filter((name) => name === 'from' || name === 'to')
+  const others = given.filter((name) => name !== 'from' && name !== 'to').map((name) => [name])
+  return ends.length === 0 ? others : [...others, ends]
 }
 
-/** Leaves one thing more out of each, and tries none twice. */
-function relaxFurther(from: readonly Relaxation[]): readonly Relaxation[] {
-  const further = from.flatMap((one) =>
-    relaxations(one).map((other) => ({
-      ...other,
-      names: [...one.names, ...other.names],
-      dropped: [...one.dropped, ...other.dropped],
+interface Dropped {
+  readonly dropped: readonly QueryNode[]
+  readonly rest: QueryNode | null
+}
+
+const withoutOne = (tree: QueryNode): readonly Dropped[] => [
+  ...(tree.kind === 'and' ? [] : [{ dropped: [tree], rest: null }]),
+  ...withoutOneInside(tree),
+]
+
+/** The query without one of its words or fields, also within parentheses. Dates are one filter. */
+function withoutOneInside(tree: QueryNode): readonly Dropped[] {
+  if (tree.kind === 'or') return inPlace(tree.nodes, anyOf)
+  if (tree.kind !== 'and') return []
+  const dates = tree.nodes.filter(isDate)
+  const others = tree.nodes.filter((node) => !isDate(node)).map((node) => [node])
+  const groups = dates.length === 0 ? others : [...others, dates]
+  const without = groups.map((dropped) => ({
+    dropped,
+    rest: allOf(tree.nodes.filter((node) => !dropped.includes(node))),
+  }))
+  return [...without, ...inPlace(tree.nodes, allOf)]
+}
+
+function inPlace(
+  nodes: readonly QueryNode[],
+  join: (nodes: readonly QueryNode[]) => QueryNode | null,
+): readonly Dropped[] {
+  return nodes.flatMap((node, index) =>
+    withoutOneInside(node).map(({ dropped, rest }) => ({
+      dropped,
+      rest: join(rest === null ? nodes.toSpliced(index, 1) : nodes.with(index, rest)),
     })),
   )
-  return [...new Map(further.map((each) => [keyOf(each), each])).values()].slice(0, PAIRS_MAX)
 }
 
-const keyOf = ({ tree, filters }: Asked): string => `${printQuery(tree)} ${Object.keys(filters).join(' ')}`
+/** The name of a field, whether it is asked for or excluded. */
+function fieldOf(node: QueryNode): string | null {
+  if (node.kind === 'not') return fieldOf(node.node)
+  return node.kind === 'field' ? node.name : null
+}
+
+const isDate = (node: QueryNode): boolean => ['before', 'after', 'on'].includes(fieldOf(node) ?? '')
 
 function suggestionOf({ tree, names, dropped }: Relaxation, count: number): SearchSuggestion {
   const query = printQuery(tree)
-  if (names.length === 0 && !dropped.every((node) => fieldOf(node) !== null)) {
-    return { text: query, reason: 'without-word', count }
-  }
-  const text = [...names, ...dropped.map(printQuery)].join(' ')
-  const isMixed = names.length > 0 && dropped.length > 0
-  return {
-    text,
-    reason: 'without-filter',
-    count,
-    ...(dropped.length === 0 ? {} : { query }),
-    ...(isMixed && { filters: names }),
-  }
+  if (names.length > 0) return { text: names.join(' '), reason: 'without-filter', count }
+  if (dropped.some((node) => fieldOf(node) === null)) return { text: query, reason: 'without-word', count }
+  return { text: dropped.map(printQuery).join(' '), reason: 'without-filter', count, query }
 }
 
-/** Leaving out all that is words leaves no query to suggest: filters and fields alone are told by their number. */
-function warnOfWords(
-  db: Mirror,
-  { tree, filters }: Asked,
-  clock: SearchRequest['clock'],
-  deadline: Deadline,
-): readonly string[] {
-  if (tree === null) return []
-  const words = tree.kind === 'and' ? tree.nodes.filter(wantsWords) : [tree]
-  if (words.length !== 1) return []
-  const count = countFound(db, withoutNodes(tree, new Set(words)), { filters, clock }, deadline)
+function warningOf({ tree, names, dropped }: Relaxation, count: number): string {
   const bound = count < COUNTED_MAX ? '' : 'at least '
-  const [what, rest] =
-    tree.kind === 'and' ? [echo(printQuery(words[0] ?? null)), 'rest leaves'] : ['the query', 'filters leave']
-  return count === 0 ? [] : [`Nothing matches ${what}; without it, the ${rest} ${bound}${count} messages.`]
+  const what = tree === null ? 'the query' : [...names, ...dropped.map((node) => echo(printQuery(node)))].join(' ')
+  const rest = tree === null ? 'filters leave' : 'rest leaves'
+  return `Nothing matches ${what}; without it, the ${rest} ${bound}${count} messages.`
 }

@@ -8,7 +8,7 @@ const COUNT_CAPPED = `
     and m.is_index_capped = 1 and m.is_orphan <> 2
 `
 
-/** Says, of a search within named chats, that some of their messages are longer than what is indexed of one. */
+/** Warns in a search within given chats if some of their messages are too long to be indexed completely. */
 export function warnOfCapped(db: Mirror, trees: readonly QueryNode[]): readonly string[] {
   const ids = trees.flatMap(namedChats)
   if (ids.length === 0) return []
@@ -18,7 +18,7 @@ export function warnOfCapped(db: Mirror, trees: readonly QueryNode[]): readonly 
   return [`${what} too long to be indexed whole: words near the end of such a message are not found.`]
 }
 
-/** Those in which the search looks; not those that it leaves out. */
+/** The ids of the chats in which the search looks, without excluded ones. */
 function namedChats(node: QueryNode): readonly string[] {
   if (node.kind === 'field') return node.name === 'chat' ? node.values : []
   return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(namedChats) : []

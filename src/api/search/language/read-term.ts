@@ -21,9 +21,6 @@ const starredPiece = new RegExp(String.raw`^\*(${PIECE})\*$`, 'u')
 // `*.ts` is a pattern of files and names a word; `*ending` names the end of one.
 const endingPiece = new RegExp(String.raw`^\*((?=[\p{L}\p{M}\p{N}])${PIECE})$`, 'u')
 
-/** The words of a text, as they would be read without quotes. */
-export const piecesOf = (text: string): readonly string[] => text.match(wordPiece) ?? []
-
 /** Whether the whole text is read as one word. */
 export const isOnePiece = (text: string): boolean => wholePiece.test(text)
 

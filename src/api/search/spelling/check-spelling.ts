@@ -1,13 +1,18 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { echo } from '../language/lex.ts'
-import type { QueryNode } from '../language/tree.ts'
+import type { QueryNode, WordsNode } from '../language/tree.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
-import { correctQuery, type Correction } from './correct-query.ts'
-import { suggestCommoner } from './suggest-commoner.ts'
+import { correctQuery, replaceWords, spellableWords, type Correction } from './correct-query.ts'
+import { tokenize } from '../../../text/terms/terms.ts'
+import { countFound } from '../match/count-found.ts'
+import { printQuery } from '../language/print.ts'
+import { wordPhrases } from '../plan/word-phrases.ts'
+import { countHolders } from './count-holders.ts'
+import { nearWords, slipsForgiven } from './near-words.ts'
 
 export interface SpellingCheck {
-  /** Whose hits are shown in place of none. */
+  /** The query whose hits are shown instead of none. */
   readonly corrected: Correction | null
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]
@@ -16,7 +21,7 @@ export interface SpellingCheck {
 const CHECK_MS = 500
 const unchecked: SpellingCheck = { corrected: null, suggestions: [], warnings: [] }
 
-/** What else was probably meant, where a search found nothing or next to nothing. @param total how much it found */
+/** Finds other spellings for a search that found nothing or very little. @param total number of hits */
 export function checkSpelling(
   db: Mirror,
   tree: QueryNode | null,
@@ -43,3 +48,44 @@ function warningOf({ words }: Correction): string {
 }
 
 const quote = (words: readonly string[]): string => echo(words.join(' '))
+
+/** A search with more hits was probably spelled as intended. */
+const FEW = 3
+/** A word counts as a typo of another one that this many times as many messages contain. */
+const TIMES_COMMONER = 50
+const LETTERS_MIN = 5
+const LOOKED_UP_MAX = 10
+
+type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'> & { readonly total: number }
+
+/** For a search with few hits: suggests a much more frequent word at distance 1. The rare word may be a typo in a message. */
+export function suggestCommoner(
+  db: Mirror,
+  tree: QueryNode,
+  asked: Asked,
+  deadline: Deadline,
+  isOver: () => boolean,
+): readonly SearchSuggestion[] {
+  if (asked.total > FEW) return []
+  const suggestions: SearchSuggestion[] = []
+  for (const node of spellableWords(tree, asked.q)) {
+    const commoner = isOver() ? null : commonerThan(db, node, isOver)
+    if (commoner === null) continue
+    const changed = replaceWords(tree, new Map([[node, commoner]]))
+    const count = countFound(db, changed, asked, deadline)
+    if (count > asked.total) suggestions.push({ text: printQuery(changed), reason: 'spelling', count })
+  }
+  return suggestions
+}
+
+function commonerThan(db: Mirror, { text }: WordsNode, isOver: () => boolean): { readonly text: string } | null {
+  const [only, ...others] = tokenize(text)
+  if (only === undefined || others.length > 0 || slipsForgiven(only.term, LETTERS_MIN) === 0) return null
+  const own = countHolders(db, wordPhrases(text, false))
+  if (own > FEW) return null
+  const counted = nearWords(db, only.term, 1, isOver)
+    .slice(0, LOOKED_UP_MAX)
+    .map(({ term }) => ({ text: term, count: countHolders(db, [{ terms: [term], isPrefix: false }]) }))
+  const [first] = counted.toSorted((a, b) => b.count - a.count)
+  return first !== undefined && first.count >= TIMES_COMMONER * own ? first : null
+}

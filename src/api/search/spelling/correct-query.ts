@@ -3,37 +3,35 @@ import { countFound } from '../match/count-found.ts'
 import type { Deadline } from '../deadline.ts'
 import { lexQuery } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
-import type { QueryNode, WordsNode } from '../language/tree.ts'
+import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import { withoutNodes } from '../help/relaxations.ts'
 import type { SearchRequest, SearchSuggestion } from '../request.ts'
-import { countHolders } from './holders.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 import { respellWord } from './respell-word.ts'
-import type { Spelling } from './spelling.ts'
 
-/** A query in which misspelt words are replaced, and which finds something. */
+/** A query with misspelled words replaced, which finds something. */
 export interface Correction {
   readonly tree: QueryNode
   readonly suggestion: SearchSuggestion
-  /** What was typed, and what stands in its place. */
+  /** The typed words and their replacements. */
   readonly words: readonly { readonly typed: string; readonly meant: string }[]
-  /** True where words were left out that nothing is near to: it may be offered, and is not what was asked. */
+  /** True if words without a near spelling were left out. It can be suggested, but must not replace the query. */
   readonly isPartial: boolean
 }
 
 type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'>
 
-/** So many queries are proposed, out of so many that are tried. */
+/** How many queries are suggested, and how many are tried. */
 const CORRECTIONS_MAX = 3
 const TRIED_MAX = 12
-/** Words of one query that are looked at. */
+/** How many words of one query are respelled. */
 const MISSPELT_MAX = 3
 
 /**
- * Queries with the words that nothing holds replaced by the nearest that something does: fewest slips first, then what
- * most messages hold. Each finds something. What is quoted, excluded or a beginning is left as it is. Where none finds
- * anything beside words that nothing is near to, those are left out.
- * @param isOver ends the looking around, which is not the search itself
+ * Queries in which each unknown word is replaced by the nearest known one: smallest distance first, then the most
+ * frequent. Each query finds something. Quoted words, excluded words and prefixes stay as they are. If no such query finds
+ * anything, unknown words without a near spelling are left out.
+ * @param isOver ends the search for spellings
  */
 export function correctQuery(
   db: Mirror,
@@ -65,6 +63,14 @@ export function correctQuery(
   return rest === null ? whole : among(rest, true)
 }
 
+/** A query without some of its words. Null if nothing remains. */
+function withoutNodes(tree: QueryNode, unwanted: ReadonlySet<QueryNode>): QueryNode | null {
+  if (unwanted.has(tree)) return null
+  if (tree.kind !== 'and' && tree.kind !== 'or') return tree
+  const left = tree.nodes.flatMap((node) => withoutNodes(node, unwanted) ?? [])
+  return tree.kind === 'and' ? allOf(left) : anyOf(left)
+}
+
 type Replaced = ReadonlyMap<WordsNode, Spelling>
 
 function correctionOf(tree: QueryNode, replaced: Replaced, count: number, isPartial: boolean): Correction {
@@ -79,7 +85,7 @@ function correctionOf(tree: QueryNode, replaced: Replaced, count: number, isPart
   }
 }
 
-/** The words of a query that may be misspelt: what is quoted is meant as it stands. */
+/** The words of a query that may be misspelled. Quoted words are meant as typed. */
 export function spellableWords(tree: QueryNode, q: string): readonly WordsNode[] {
   const quoted = new Set(lexQuery(q, []).flatMap((token) => (token.kind === 'quote' ? [token.text] : [])))
   return wordsOf(tree).filter(({ text, isPrefix }) => !isPrefix && !quoted.has(text) && !/\s/.test(text))
@@ -95,7 +101,7 @@ interface Choice {
   readonly spellings: readonly Spelling[]
 }
 
-/** One spelling for each of the words, the fewest slips first. */
+/** Combinations of one spelling for each word, smallest distance first. */
 function combinations(choices: readonly Choice[]): readonly Replaced[] {
   if (choices.length === 0) return []
   const all = choices.reduce<readonly (readonly (readonly [WordsNode, Spelling])[])[]>(
@@ -107,7 +113,7 @@ function combinations(choices: readonly Choice[]): readonly Replaced[] {
   return all.toSorted((a, b) => slips(a) - slips(b) || least(b) - least(a)).map((one) => new Map(one))
 }
 
-/** The same query, other words in place of some. */
+/** The same query with some words replaced. */
 export function replaceWords(
   node: QueryNode,
   replaced: ReadonlyMap<WordsNode, Pick<Spelling, 'text' | 'isPrefix'>>,

@@ -1,27 +1,26 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import { countHolders } from './holders.ts'
-import type { Spelling } from './spelling.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 
-/** The end of a hash, or of a name in groups of hexadecimal digits. */
+/** A hash, or an id in groups of hexadecimal digits, at the end of a text. */
 const hashEnd =
   /(?:(?<![\p{L}\p{M}\p{N}])[\da-f]{8}-[\da-f-]*|(?<![\p{L}\p{M}\p{N}])(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})$/iu
-/** As git and registries of images tell them whole. */
+/** A full SHA-1 or SHA-256, as in git and image registries. */
 const wholeHash = /(?<![\p{L}\p{M}\p{N}])(?:[\da-f]{40}|[\da-f]{64})$/iu
-/** What git tells of a hash at the least. */
+/** The shortest abbreviation that git prints. */
 const SHORT_DIGITS_MIN = 7
 const bareDigits = /^\d{7,16}$/
-/** A code or an address, with what tells how it is written. Fewer digits without it are any number or word. */
+/** A code or an address with `0x`. Without it, fewer digits can be any number or word. */
 const markedNumber = /^0x(?<digits>[\da-f]{4,16})$/i
 const bareNumber = /^[\da-f]{8,16}$/i
 
-/** The other ways in which a hash or a hexadecimal number is told, as far as something holds them. */
+/** Other ways to write a hash or a hexadecimal number, if they occur in the mirror. */
 export function otherHashes(db: Mirror, text: string): readonly Spelling[] {
   return [...longerHash(db, text), ...shorterHashes(db, text), ...otherNumber(db, text)]
 }
 
-/** Hashes are mostly told by how they begin. */
+/** People mostly give only the beginning of a hash. */
 const longerHash = (db: Mirror, text: string): readonly Spelling[] =>
   hashEnd.test(text) || beginsHash(db, text) ? held(db, { text, isPrefix: true }) : []
 
@@ -29,7 +28,7 @@ const HAS_HASH = `
   select 1 as found from terms where term > @text and term < @text || 'g' and term glob '*[a-f]*' limit 1
 `
 
-/** One hash in thirty begins with seven digits, and looks like a number then: there is one if a letter ever follows. */
+/** One hash in thirty begins with seven digits and looks like a number. A longer term with a letter shows that it is a hash. */
 const beginsHash = (db: Mirror, text: string): boolean =>
   bareDigits.test(text) && prepared<{ found: number }>(db, HAS_HASH).get({ text }) !== undefined
 

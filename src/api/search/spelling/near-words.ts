@@ -4,13 +4,13 @@ import { nearTerms, type NearTerm, type Seek } from '../../../text/near-terms.ts
 
 const TERM_FROM = `select term from terms where term >= ? order by term limit 1`
 
-/** More than a handful are never near a word of four letters or more; a list of nonsense must cost no more for it. */
+/** Real lists have few words near a word of four letters. The limit bounds the cost for a list of random words. */
 const FOUND_MAX = 200
 
 /**
- * The words of the mirror that a mistyped one is near, out of the list of all terms there are: the rarest is found like
- * the most frequent. Some may have lost their last message. With two slips the first letter is taken to be right, as it
- * mostly is: of half a million words a tenth is walked then. @param isOver stops the walk
+ * The words near a mistyped one, from the list of all terms, rare or frequent. Some may have no message any more. For
+ * distance 2 the first letter is taken as right: then only a tenth of half a million words is walked.
+ * @param isOver stops the walk
  */
 export function nearWords(db: Mirror, word: string, distanceMax: number, isOver: () => boolean): readonly NearTerm[] {
   const walk = (slips: number, beginning: string): readonly NearTerm[] =>
@@ -21,7 +21,7 @@ export function nearWords(db: Mirror, word: string, distanceMax: number, isOver:
   return [...found.values()].filter(({ term, distance }) => distance > 0 && isSpellable(term))
 }
 
-/** Among the words that begin so. */
+/** Seeks among the words with this prefix. */
 function seekFrom(db: Mirror, beginning: string): Seek {
   const statement = prepared<{ term: string }>(db, TERM_FROM)
   return (from) => {
@@ -30,19 +30,19 @@ function seekFrom(db: Mirror, beginning: string): Seek {
   }
 }
 
-/** So few letters have so many neighbours that each would be as likely. */
+/** A shorter word has too many neighbours, all equally likely. */
 const LETTERS_MIN = 4
-/** From here on a second slip is forgiven. */
+/** Words of this length may have two typos. */
 const TWO_SLIPS_LETTERS_MIN = 8
 
-// Chinese, Japanese, Korean and Thai are written without such slips: signs are chosen whole.
+// Chinese, Japanese, Korean and Thai have no such typos: whole characters are chosen.
 const letters =
   /^(?:[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}]|\p{M})+$/u
 
-/** Numbers and hashes have neighbours that mean something else. */
+/** The neighbours of numbers and hashes have other meanings. */
 const isSpellable = (term: string): boolean => letters.test(term)
 
-/** How many slips are forgiven in a word: none in a short one, and none where other signs than letters stand in it. */
+/** How many typos are forgiven in a word: none in a short word or in one with digits or signs. */
 export function slipsForgiven(term: string, lettersMin = LETTERS_MIN): 0 | 1 | 2 {
   const count = Array.from(term).length
   if (count < lettersMin || !isSpellable(term)) return 0

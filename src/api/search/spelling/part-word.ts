@@ -2,28 +2,27 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { tokenize, type Term } from '../../../text/terms/terms.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import { countHolders } from './holders.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 import { slipsForgiven } from './near-words.ts'
-import type { Spelling } from './spelling.ts'
 
 const HAS_TERM = `select 1 as found from terms where term = ?`
 
 const PIECES_MAX = 4
 const PIECE_LETTERS_MIN = 2
-/** Shorter ones are met in many words by chance. */
+/** Shorter pieces occur in many words by chance. */
 const SURE_LETTERS_MIN = 3
 const LETTERS_MAX = 32
 const TERMS_MAX = 8
-/** So many ways to part a word, and so many to write the whole of a name, are looked up. */
+/** How many splits of a word, and how many spellings of a whole name, are looked up. */
 const LOOKED_UP_MAX = 24
-/** So many ways to part each word of a name are thought of. */
+/** How many splits of each word of a name are combined. */
 const PARTINGS_MAX = 3
 
-/** The words that were typed in one, where they stand side by side: `username` for `getUserName`. */
+/** Splits words that were typed as one and occur side by side: `username` finds `getUserName`. */
 export function partWord(db: Mirror, text: string, isOver: () => boolean): readonly Spelling[] {
   const isKnown = createLookup(db)
   let written: readonly Parted[] = [{ text, distance: 0 }]
-  // From behind: where the others stand remains as it is.
+  // From the end, so that the positions of the earlier terms stay the same.
   for (const term of tokenize(text).slice(0, TERMS_MAX).toReversed()) {
     const partings = partingsOf(db, text.slice(term.start, term.end), term, isKnown, isOver)
     const parted = written.flatMap((one) => partings.map((pieces) => withPieces(one, term, pieces)))
@@ -42,7 +41,7 @@ function withPieces({ text, distance }: Parted, { start, end }: Term, pieces: re
   return { text: `${text.slice(0, start)}${pieces.join(' ')}${text.slice(end)}`, distance: distance + short }
 }
 
-/** Into as few words as can be, the longest first. */
+/** Splits into as few words as possible. Splits whose shortest word is longest come first. */
 function partingsOf(
   db: Mirror,
   typed: string,
@@ -61,7 +60,7 @@ function partingsOf(
   return []
 }
 
-/** In the capitals and accents of what was typed, where folding left its length. */
+/** Keeps the capitals and accents of the typed text, if folding did not change its length. */
 function asTyped(typed: string, pieces: readonly string[]): readonly string[] {
   if (typed.length !== pieces.join('').length) return pieces
   let end = 0
@@ -70,7 +69,7 @@ function asTyped(typed: string, pieces: readonly string[]): readonly string[] {
 
 const shortest = (pieces: readonly string[]): number => Math.min(...pieces.map((piece) => piece.length))
 
-/** All ways to cut a word into so many that are known. */
+/** All ways to split a word into this many known words. */
 function cuts(word: string, count: number, isKnown: (word: string) => boolean): readonly (readonly string[])[] {
   if (count === 1) return isKnown(word) ? [[word]] : []
   const made: (readonly string[])[] = []
@@ -81,7 +80,7 @@ function cuts(word: string, count: number, isKnown: (word: string) => boolean): 
   return made
 }
 
-/** Whether a word stands in the list of terms; each is looked up once. */
+/** Whether a word is in the list of terms. Each word is looked up once. */
 function createLookup(db: Mirror): (word: string) => boolean {
   const known = new Map<string, boolean>()
   const statement = prepared<{ found: number }>(db, HAS_TERM)

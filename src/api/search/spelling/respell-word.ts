@@ -3,21 +3,20 @@ import { tokenize, type Term } from '../../../text/terms/terms.ts'
 import type { WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { otherHashes } from './hash-words.ts'
-import { countHolders } from './holders.ts'
+import { countHolders, type Spelling } from './count-holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
 import { partWord } from './part-word.ts'
-import type { Spelling } from './spelling.ts'
 
-/** So many other spellings of one word are thought of. */
+/** How many spellings of one word are returned. */
 const SPELLINGS_MAX = 5
-/** So many are looked up, the nearest first. */
+/** How many candidates are looked up, nearest first. */
 const LOOKED_UP_MAX = 40
-/** A name of many parts is long enough without each of them. */
+/** How many parts of a name are respelled. */
 const PARTS_MAX = 8
-/** A part of a name is known by its neighbours too. */
+/** A part of a name may be shorter, because the other parts identify it too. */
 const PART_LETTERS_MIN = 3
 
-/** The spellings that a word most likely meant, best first: the nearest, and of those what most messages hold. */
+/** The most likely spellings of a word, best first: nearest, then most frequent. */
 export function respellWord(db: Mirror, { text }: WordsNode, isOver: () => boolean): readonly Spelling[] {
   return best([...otherHashes(db, text), ...partWord(db, text, isOver), ...respellLetters(db, text, isOver)])
 }
@@ -28,7 +27,7 @@ function respellLetters(db: Mirror, text: string, isOver: () => boolean): readon
   if (terms.length === 1 && only !== undefined) return respellParts(db, text, [only], slipsForgiven, isOver)
   const unknown = terms.filter(({ term }) => slipsForgiven(term) > 0 && !isHeld(db, term)).slice(0, 2)
   if (unknown.length > 0) return respellParts(db, text, unknown, slipsForgiven, isOver)
-  // Each part is a word that stands somewhere, and no name has them side by side.
+  // Each part is a known word, but no name has them side by side.
   return terms.slice(0, PARTS_MAX).flatMap((term) => respellParts(db, text, [term], slipsForgivenInPart, isOver))
 }
 
@@ -41,7 +40,7 @@ function best(spellings: readonly Spelling[]): readonly Spelling[] {
   return sorted.slice(0, SPELLINGS_MAX)
 }
 
-/** A text with each of the parts respelt, the first of them varied last. */
+/** The text with each of the parts respelled. The first part varies slowest. */
 function respellParts(
   db: Mirror,
   text: string,
@@ -75,11 +74,11 @@ const nearestFirst = (typed: string, near: Near): Near =>
     .map(({ term, distance }) => ({ term, distance: distance + unlikeness(typed, term) }))
     .toSorted((a, b) => a.distance - b.distance)
 
-/** Letters are left out or swapped more often than two are replaced: `conection` is `connections` before `condition`. */
+/** Missing or swapped letters are more common than two wrong ones: `conection` means `connections` rather than `condition`. */
 const unlikeness = (typed: string, term: string): number =>
   Math.min(lettersBeyond(typed, term), lettersBeyond(term, typed)) > 1 ? 0.5 : 0
 
-/** How many letters of a word another one lacks, in whatever order. */
+/** How many letters of a word are missing in another one, in any order. */
 function lettersBeyond(word: string, other: string): number {
   const left = Array.from(other)
   return Array.from(word).filter((letter) => {
@@ -92,7 +91,7 @@ function lettersBeyond(word: string, other: string): number {
 const shift = (term: Term, behind: Term, by: number): Term =>
   term.start < behind.start ? term : { ...term, start: term.start + by, end: term.end + by }
 
-/** A text with one part replaced, in the capitals of what was typed, which part the names of programs. */
+/** The text with one part replaced. Keeps the capitals as typed, because they separate the parts of a name. */
 export function respell(text: string, { start, end }: Term, term: string): string {
   const typed = text.slice(start, end)
   const isUpper = typed.length > 1 && typed === typed.toUpperCase()

@@ -5,15 +5,15 @@ export interface CountedWord {
   readonly count: number
 }
 
-/** No more than so many words near one are looked at. */
+/** How many near words are compared. */
 const NEAR_MAX = 500
 
-/** Words in order, each with how many messages hold it; a few bytes a word. */
+/** Sorted words with the number of messages that contain each. Takes a few bytes for each word. */
 export class CountedWords {
   readonly #words: readonly string[]
   readonly #counts: Uint32Array
 
-  /** @param words sorted, each once, without signs beyond the first 65,536 */
+  /** @param words sorted, without duplicates and without characters above U+FFFF */
   constructor(words: readonly string[], counts: readonly number[]) {
     this.#words = words
     this.#counts = Uint32Array.from(counts)
@@ -23,7 +23,7 @@ export class CountedWords {
     return this.#words.length
   }
 
-  /** Words that begin so, the most frequent first. */
+  /** Words with this prefix, most frequent first. */
   startingWith(beginning: string, most: number): readonly CountedWord[] {
     const found: CountedWord[] = []
     for (let at = this.#placeOf(beginning); at < this.#words.length; at += 1) {
@@ -34,7 +34,7 @@ export class CountedWords {
     return found.sort((a, b) => b.count - a.count).slice(0, most)
   }
 
-  /** Words that begin nearly so: the nearest first, and of those the most frequent. */
+  /** Words whose beginning is near this one: nearest first, then most frequent. */
   near(beginning: string, distanceMax: number, most: number): readonly (CountedWord & NearTerm)[] {
     const seek = (from: string): string | undefined => this.#words[this.#placeOf(from)]
     const near = nearTerms(beginning, seek, { distanceMax, isUnfinished: true, foundMax: NEAR_MAX })
@@ -44,7 +44,7 @@ export class CountedWords {
       .slice(0, most)
   }
 
-  /** Where a word stands, or would stand. */
+  /** The index of a word, or the index at which it would be inserted. */
   #placeOf(word: string): number {
     let low = 0
     let high = this.#words.length
@@ -57,7 +57,7 @@ export class CountedWords {
   }
 }
 
-/** Takes words in order and keeps those of most messages, never many more than wanted. */
+/** Takes words in order and keeps the most frequent. Stores at most twice the wanted number. */
 export class WordGatherer {
   readonly #max: number
   #words: string[] = []
@@ -78,7 +78,7 @@ export class WordGatherer {
     return new CountedWords(this.#words, this.#counts)
   }
 
-  /** The rarest go; of those that are as rare as the last that stays, the first stay. */
+  /** Drops the rarest words. Of equally rare ones, the first stay. */
   #drop(): void {
     if (this.#words.length <= this.#max) return
     const least = this.#counts.toSorted((a, b) => b - a)[this.#max - 1] ?? 0

@@ -8,10 +8,10 @@ import { slipsForgiven } from '../spelling/near-words.ts'
 import type { FrequentWords } from './frequent-words.ts'
 import type { TypedWord } from './typed.ts'
 
-/** A message's row may be as large as what a tool printed: a few of moderate size are read. */
+/** A message can be as large as the output of a tool, so only a few of moderate size are read. */
 const MESSAGES_MAX = 12
 const OCTETS_MAX = 100_000
-/** So many words of paths that begin as the last one was typed are looked for. */
+/** How many completions of the last word are looked up. */
 const ENDINGS_MAX = 8
 
 const NAMING = `
@@ -22,7 +22,7 @@ const NAMING = `
   limit ${MESSAGES_MAX}
 `
 
-/** Paths that the newest messages with such words in a path name, each once, the newest first. */
+/** Paths from the newest messages that name a path with such words. Each path once, newest first. */
 export function findFiles(db: Mirror, frequent: FrequentWords, words: readonly TypedWord[]): readonly string[] {
   const nodes = words.map((word) => ({
     kind: 'phrases' as const,
@@ -36,7 +36,7 @@ export function findFiles(db: Mirror, frequent: FrequentWords, words: readonly T
   return [...new Set(bodies.flatMap(({ parts }) => (JSON.parse(parts) as Part[]).flatMap(pathsOf)))]
 }
 
-/** Whole words only: to ask the index for beginnings would merge the lists of all the words they begin. */
+/** Only whole words: for a prefix, the index would merge the lists of all words with that prefix. */
 function pathPhrases({ pathWords }: FrequentWords, { terms, isUnfinished }: TypedWord): readonly TermPhrase[] {
   const all = terms.map(({ term }) => term)
   const last = all.at(-1) ?? ''

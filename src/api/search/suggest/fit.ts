@@ -7,12 +7,12 @@ import type { TypedWord } from './typed.ts'
 const WHOLE = 1
 const AT_START = 0.9
 const SOMEWHERE = 0.75
-/** With a slip or two. */
+/** With a typo or two. */
 const NEARLY = 0.5
 
 /**
- * How well a name or a title answers what was typed: 0 where a word of it is not met, up to 1. Best is what was typed and
- * no more, then what begins so.
+ * How well a name or a title fits the typed words, 0 to 1. It is 0 if a word is missing. An exact match is best, then a
+ * match at the start.
  */
 export function fitOf(words: readonly TypedWord[]): (text: string) => number {
   const fits = words.map(wordFit)

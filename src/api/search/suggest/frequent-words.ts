@@ -3,22 +3,22 @@ import { pathWordOf } from '../../../text/terms/marks.ts'
 import { UNSPACED_SCRIPTS } from '../../../text/terms/signs.ts'
 import { CountedWords, WordGatherer } from './counted-words.ts'
 
-/** All of them would take ten times the memory, and rarer ones are found in the list of all terms. */
+/** All words would take ten times the memory. Rarer ones are found in the list of all terms. */
 const WORDS_MAX = 50_000
 const PATH_WORDS_MAX = 20_000
 
 const COUNTS_AFTER = `select term, doc as count from temp.term_counts where term > ? order by term`
 
-/** Gathered anew where the mirror changed, after so long at least and twenty times as long as it took. */
+/** After a change of the mirror the words are gathered again, but not before this time, or 20 times as long as it took. */
 const KEPT_MS = 60_000
 const REST_FACTOR = 20
 
-/** A mirror's words, those of most messages, with how many hold them. */
+/** The most frequent words of a mirror, with the number of messages that contain each. */
 export interface FrequentWords {
   readonly words: CountedWords
-  /** Of the paths that messages name. */
+  /** Words of the paths that messages name. */
   readonly pathWords: CountedWords
-  /** Whether they were ever gathered to the end. */
+  /** Whether they were gathered completely at least once. */
   readonly isComplete: boolean
 }
 
@@ -40,7 +40,7 @@ interface Gathering {
   tookMs: number
 }
 
-/** One list a connection: a mirror that was replaced is opened anew. */
+/** One list for each connection: a replaced mirror gets a new connection. */
 const keptWords = new WeakMap<Mirror, Kept>()
 
 export function frequentWords(db: Mirror): FrequentWords {
@@ -65,7 +65,7 @@ function keptOf(db: Mirror): Kept {
   return kept
 }
 
-/** A view of the full-text index, kept nowhere: a connection that may only ask refuses to name even that. */
+/** A temporary view of the full-text index. A connection with `query_only` refuses to create even that. */
 function openCounts(db: Mirror): void {
   const mayOnlyAsk = Number(db.pragma('query_only', { simple: true }))
   db.pragma('query_only = off')
@@ -77,8 +77,7 @@ function openCounts(db: Mirror): void {
 }
 
 /**
- * Gathers words for a while, where there are any to gather: reading the counts of a large index takes seconds, and is
- * done in steps.
+ * Gathers words in steps, because reading the counts of a large index takes seconds.
  * @returns whether there is more to do
  */
 export function gatherWords(db: Mirror, isOver: () => boolean, now: () => number = () => performance.now()): boolean {
@@ -112,7 +111,7 @@ const begin = (db: Mirror): Gathering => ({
   tookMs: 0,
 })
 
-/** @returns whether all were seen */
+/** @returns whether all words were read */
 function advance(db: Mirror, gathering: Gathering, isOver: () => boolean): boolean {
   const rows = db.prepare<[string], { term: string; count: number }>(COUNTS_AFTER).iterate(gathering.after)
   for (const { term, count } of rows) {
@@ -126,10 +125,10 @@ function advance(db: Mirror, gathering: Gathering, isOver: () => boolean): boole
 }
 
 const unspaced = UNSPACED_SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')
-/** Letters alone: no number, no hash, no mark, and no pair of unspaced signs. */
+/** Only letters: no numbers, hashes, marks or pairs of unspaced characters. */
 const tellingWord = new RegExp(`^(?:(?![${unspaced}])[\\p{L}\\p{M}]){3,40}$`, 'u')
 const pathWordStart = /^[\p{L}\p{N}]/u
-/** Its order is another one in SQLite than here. */
+/** SQLite sorts these characters in another order than JavaScript. */
 const beyondPlane = /[\ud800-\udfff]/
 
 const isTellingWord = (term: string): boolean => tellingWord.test(term) && !beyondPlane.test(term)

@@ -2,33 +2,30 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline } from '../deadline.ts'
 import type { FieldName } from '../language/tree.ts'
 import type { Match } from '../plan/condition.ts'
-import { findChats } from './find-chats.ts'
+import { findChats, isToolCalled, listProjectNames, listToolNames, type Named } from './find-names.ts'
 import { findFiles } from './find-files.ts'
-import { isToolCalled, listProjectNames, listToolNames, type Named } from './find-names.ts'
-import { findWords } from './find-words.ts'
+import { findWords, meantInstead, meantWords, type MeantWord } from './find-words.ts'
 import { fitOf } from './fit.ts'
 import { frequentWords, gatherWords, type FrequentWords } from './frequent-words.ts'
-import { meantInstead, meantWords, type MeantWord } from './meant.ts'
-import type { SuggestAnswer, Suggestion, SuggestionKind, SuggestRequest } from './request.ts'
 import { readTyped, typedValue, type TypedWord } from './typed.ts'
 
-/** What the first answer takes for gathering words, and what each later one does until they are gathered. */
+/** Time for gathering words in the first answer, and in each later one until they are complete. */
 const FIRST_GATHERING_MS = 100
 const GATHERING_MS = 2
-/** Looking for words that are near, and for whether words stand together. Mostly it takes five. */
+/** Time limit for finding suggestions. It usually takes 5 ms. */
 const LOOKING_MS = 500
 
-/** What is nearest to what a person wants who types a few letters. */
+/** Projects are what people most often want when they type a few letters. */
 const WEIGHTS: Readonly<Record<SuggestionKind, number>> = { project: 1, tool: 0.95, chat: 0.9, term: 0.85, file: 0.8 }
-/** Of two that fit alike the one that was found first: the frequent, the new. */
+/** Of two equal fits, the one found first is better: it is more frequent or newer. */
 const PLACE_WEIGHT = 0.001
 const FOLDER_WEIGHT = 0.8
-/** A letter begins a third of all titles. */
+/** One letter matches a third of all titles. */
 const TITLE_SIGNS_MIN = 2
 
 /**
- * What the text that is being typed may become: chats by title, projects, tools, files and words. Slips are forgiven as
- * in a search. Nothing is suggested that is not there; a word stands somewhere beside the others.
+ * Suggestions for a text that is being typed: chats by title, projects, tools, files and words. Typos are forgiven as in a
+ * search. Everything suggested exists, and a suggested word occurs together with the other words.
  */
 export function suggest(db: Mirror, { q, limit }: SuggestRequest): SuggestAnswer {
   const startedAtMs = performance.now()
@@ -67,12 +64,12 @@ function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonl
     ranked('chat', chatsFor(db, words, meant, fit, isPassed)),
     ranked('file', filesFor(db, words, frequent, fit)),
   ]
-  // Each word is looked up: the second half only where nothing else would fill the list.
+  // Each word needs a lookup, so the second half is looked up only if nothing else fills the list.
   const isRoom = first.length === half && others.flat().length < limit - half
   return mixed([...others, isRoom ? terms(limit) : first], limit)
 }
 
-/** What a field may be given: words of messages are no names of projects. */
+/** Values for a field: only names that the field can have. */
 function valuesFor(db: Mirror, field: FieldName, value: readonly TypedWord[], limit: number): readonly Suggestion[] {
   const fit = fitOf(value)
   if (field === 'project') return mixed([projectsFor(db, fit)], limit)
@@ -112,7 +109,7 @@ function chatsFor(
 const namesThatFit = (names: readonly Named[], fit: (text: string) => number): readonly Fitting[] =>
   names.map(({ id, name }) => ({ id, text: name, fit: fit(name) }))
 
-/** The file's own name counts for more than the folders it lies in. */
+/** The file's own name counts more than its folders. */
 function filesFor(
   db: Mirror,
   words: readonly TypedWord[],
@@ -143,7 +140,7 @@ function ranked(kind: SuggestionKind, found: readonly Fitting[]): readonly Sugge
   return scored.sort((a, b) => b.score - a.score)
 }
 
-/** The best of all, of no kind more than half while others have something to say. */
+/** The best of all kinds. One kind gets more than half only if the others do not fill the list. */
 function mixed(kinds: readonly (readonly Suggestion[])[], limit: number): readonly Suggestion[] {
   const half = Math.ceil(limit / 2)
   const first = kinds.flatMap((found) => found.slice(0, half))
@@ -152,4 +149,31 @@ function mixed(kinds: readonly (readonly Suggestion[])[], limit: number): readon
   return chosen
     .sort((a, b) => b.score - a.score)
     .map((each) => ({ ...each, score: Math.round(Math.max(0, each.score) * 1000) / 1000 }))
+}
+
+export interface SuggestRequest {
+  /** The text typed so far. */
+  readonly q: string
+  /** 1 to 20. */
+  readonly limit: number
+}
+
+export type SuggestionKind = 'chat' | 'project' | 'tool' | 'file' | 'term'
+
+export interface Suggestion {
+  readonly kind: SuggestionKind
+  /** The text to show. */
+  readonly text: string
+  /** The id of a chat or project, a tool's name, a file's path, or the query with the word completed. */
+  readonly id: string
+  /** 0 to 1, higher is better. Comparable only within one answer. */
+  readonly score: number
+}
+
+export interface SuggestAnswer {
+  /** Best first. */
+  readonly items: readonly Suggestion[]
+  /** False while the words of the mirror are being gathered. Rare words can come before frequent ones then. */
+  readonly isComplete: boolean
+  readonly tookMs: number
 }

@@ -4,23 +4,23 @@ import { splitField } from '../language/read-term.ts'
 import type { FieldName } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 
-/** One word as it was typed; the last one may go on. */
+/** One typed word. The last one may be incomplete. */
 export interface TypedWord {
   readonly text: string
   readonly terms: readonly Term[]
-  /** What stands in the index where this word does, or one that begins so. */
+  /** The index phrases of the word, or of words with this prefix. */
   readonly phrases: readonly TermPhrase[]
   readonly isUnfinished: boolean
-  /** The part that is being typed, where another spelling or an end can be thought of for it. */
+  /** The part that is being typed, if it can be completed or respelled. */
   readonly last: Term | null
 }
 
 const LENGTH_MAX = 200
 const WORDS_MAX = 8
 
-/** The last words of what was typed. Total: any text has a list of words. */
+/** The last typed words. Accepts any text. */
 export function readTyped(q: string): readonly TypedWord[] {
-  // A lone surrogate is no character, and NUL would end the text inside SQLite.
+  // A lone surrogate is no character, and SQLite ends a text at NUL.
   const clean = q
     .slice(-LENGTH_MAX)
     .replaceAll('\u0000', ' ')
@@ -32,12 +32,12 @@ export function readTyped(q: string): readonly TypedWord[] {
 function typedWord(text: string, isUnfinished: boolean): TypedWord {
   const terms = tokenize(text)
   const last = terms.at(-1) ?? null
-  // Signs of unspaced scripts are terms of their own already: there is no word that they begin.
+  // A character of an unspaced script is a term by itself, so it is no prefix of a word.
   const isSigns = last !== null && isUnspacedSign(last.term)
   return { text, terms, phrases: wordPhrases(text, isUnfinished), isUnfinished, last: isSigns ? null : last }
 }
 
-/** The value of a field, as far as the last word is one; null where it is a word to search for. */
+/** The value that is being typed for a field. Null if the last word is not a field. */
 export function typedValue(
   words: readonly TypedWord[],
 ): { readonly name: FieldName; readonly value: TypedWord } | null {

@@ -7,9 +7,9 @@ import type { QueryPlan } from '../plan/plan.ts'
 import { findCarriers } from './title-carrier.ts'
 import { listsOf, valuesOf } from '../match/statement.ts'
 
-/** A chat found by its title or summary, none of whose messages matches. */
+/** A chat whose title or summary matches and none of whose messages does. */
 export interface TitleHit {
-  /** Key of the message that carries the hit: the first of the thread that passes the filters. */
+  /** Key of the message that represents the chat: the first of the thread that passes the filters. */
   readonly key: number
   readonly title: string
   readonly summary: string | null
@@ -17,41 +17,41 @@ export interface TitleHit {
 
 export interface TitleHits {
   readonly hits: readonly TitleHit[]
-  /** Where the messages are known to be all, whether these are, too: else more titles match than were looked at. */
+  /** False if more titles match than were checked. Only meaningful if all matching messages are known. */
   readonly isWhole: boolean
 }
 
-/** Which title hits are wanted, where there are too many messages to tell them all. */
+/** Which title hits are wanted if there are too many messages to return all. */
 export type WantedTitles =
-  /** Those that score as the last message of a page does, or better. */
+  /** Hits that score at least like the last message of the page. */
   | { readonly by: 'score'; readonly edge: number; readonly scoreOf: (title: TitleCandidate) => number }
-  /** Those that stand before the last message of a page. */
+  /** Hits that come before the last message of the page. */
   | { readonly by: 'newest' | 'oldest'; readonly edge: number }
 
-/** So many of the last are scored, and so many of the best looked at. */
+/** How many of the latest titles are scored, and how many of the best are checked. */
 const SCORED_MAX = 100
 const LOOKED_AT_MAX = 5
-/** So many chats are looked at one by one; where more titles match, only chats near the page are. */
+/** How many chats are checked. If more titles match, only chats near the page are. */
 const CHATS_MAX = 200
-/** So many messages around a page are asked for their chats. */
+/** How many messages near the page give the chats near it. */
 const NEAR_MAX = 2000
 
 /**
- * All title hits, of the last 1,000 chats that match by their title or summary; beside more than 1,000 messages of the
- * last 200. Who knows more of the messages asks `titlesBeside`.
+ * All title hits of the latest 1,000 chats whose title or summary matches; of the latest 200 if more than 1,000 messages
+ * match. Callers that already know the matching messages use `titlesBeside`.
  */
 export function findTitles(db: Mirror, plan: QueryPlan, deadline: Deadline): TitleHits {
   return titlesBeside(db, plan, newestMessages(db, plan.branches, COUNTED_MAX, deadline), null, deadline)
 }
 
-/** The chats, by number, that match by their title or summary and hold a message that passes: all there are. */
+/** The numbers of all chats whose title or summary matches and that have a message that passes the filters. */
 export function chatsByTitle(db: Mirror, { titleBranches }: QueryPlan): Iterable<number> {
   return findCarriers(db, findCandidates(db, titleBranches, null, NO_LIMIT)).keys()
 }
 
 /**
- * The title hits beside messages that were found.
- * @param wanted null: all of them, as wherever the messages are known to be all; of more than 1,000 messages the last 200
+ * The title hits in addition to messages that were found.
+ * @param wanted null: all; of the latest 200 chats if more than 1,000 messages match. Ignored if all messages are known
  */
 export function titlesBeside(
   db: Mirror,
@@ -127,10 +127,10 @@ const KEYS_OF_CHATS = `
   select m.chat, m.key from json_each(@chats) c cross join messages m on m.chat = c.value
 `
 
-/** More chats are asked for together: the index is walked wherever they lie. */
+/** More chats than this are checked with one walk over the index. */
 const ASKED_SINGLY_MAX = 20
 
-/** A chat of the last days is known by the newest messages; only of an older one the index is asked. */
+/** A recent chat is known from the newest messages. Only for an older one the index is asked. */
 function matchedChats(
   db: Mirror,
   plan: QueryPlan,
@@ -159,7 +159,7 @@ function keysByChat(db: Mirror, nums: readonly number[]): readonly ChatKeys[] {
 
 function matchedOf(db: Mirror, plan: QueryPlan, chats: readonly ChatKeys[], deadline: Deadline): Iterable<number> {
   const nums = chats.map(({ num }) => num)
-  // A prefix that so many messages hold is merged anew by each walk, and says little of a title.
+  // Each walk would merge the lists of a frequent prefix again, and such a prefix says little about a title.
   if (plan.branches.some((branch) => branch.isCostly)) return nums
   if (chats.length > ASKED_SINGLY_MAX) return chatsWithMatch(db, plan.branches, nums, deadline)
   return chats.filter((chat) => hasMatch(db, plan.branches, chat, deadline)).map(({ num }) => num)

@@ -2,7 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { Branch } from '../plan/branch.ts'
 import { rowsOf } from '../match/statement.ts'
 
-/** A chat that matches by its title or summary, and in which ways. */
+/** A chat whose title or summary matches, with the branches that match. */
 export interface TitleCandidate {
   readonly num: number
   readonly title: string
@@ -10,14 +10,14 @@ export interface TitleCandidate {
   readonly branches: readonly Branch[]
 }
 
-/** What a walk over titles finds is all there are where it is less than this. */
+/** A walk that finds fewer titles than this has found all. */
 export const CANDIDATES_MAX = 1000
-/** As SQLite writes it. */
+/** For SQLite a negative limit means no limit. */
 export const NO_LIMIT = -1
 
 /**
- * The last chats that match by their titles and hold a message.
- * @param chats only these; null: any
+ * The latest chats whose titles match and that have a message.
+ * @param chats only these chats; null: any chat
  */
 export function findCandidates(
   db: Mirror,

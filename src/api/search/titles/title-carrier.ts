@@ -3,20 +3,20 @@ import type { Branch } from '../plan/branch.ts'
 import { compileTests } from '../plan/branch-sql.ts'
 import { rowsOf } from '../match/statement.ts'
 
-/** The message that stands for a title: the first of the thread that passes the filters. */
+/** The message that represents a title hit: the first of the thread that passes the filters. */
 interface Carrier {
   readonly chat: number
   readonly key: number
   readonly place: number
 }
 
-/** What is needed of a title. */
+/** The needed members of a title hit. */
 interface Titled {
   readonly num: number
   readonly branches: readonly Branch[]
 }
 
-/** @returns the keys of what carries these titles, by the chats' numbers; none for a chat of which no message passes */
+/** @returns the keys of the messages by chat number; none for a chat without a message that passes */
 export function findCarriers(db: Mirror, titles: readonly Titled[]): ReadonlyMap<number, number> {
   const ofBranch = new Map<Branch, number[]>()
   for (const { num, branches } of titles) {
@@ -39,7 +39,7 @@ export function findCarriers(db: Mirror, titles: readonly Titled[]): ReadonlyMap
 const isBefore = (one: Carrier, other: Carrier): boolean =>
   one.place < other.place || (one.place === other.place && one.key < other.key)
 
-/** Bounds so narrow that asking the index about one chat is a short look. */
+/** With the key range of one chat, the index is searched only briefly. */
 const SELECT_KEY_RANGE = `
   select min(key) as low, max(key) as high from messages where chat = @chat and key between @low and @high
 `

@@ -1,5 +1,4 @@
-import type { ArchivedPlace } from '../../../archive/proven-chat.ts'
-import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
+import type { ArchivedChat, ArchivedMessage, ArchivedPlace } from '../../../archive/record.ts'
 import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'

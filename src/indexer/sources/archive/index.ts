@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { DamagedChat, ProvenChat } from '../../../archive/proven-chat.ts'
+import type { DamagedChat, ProvenChat } from '../../../archive/record.ts'
 import {
   emptyBatch,
   type BatchOutcome,

@@ -3,10 +3,10 @@ import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
 import { isNamedSecret } from '../../../../src/api/export/redact/rules.ts'
 import { leastOfThree, startCpuClock } from '../../../helpers/cpu-time.ts'
 
-async function find(text: string): Promise<readonly (readonly [kind: string, secret: string])[]> {
+function find(text: string): readonly (readonly [kind: string, secret: string])[] {
   const steps = findSecrets(text)
   for (;;) {
-    const step = await steps.next()
+    const step = steps.next()
     if (step.done === true) return step.value.map(({ kind, start, end }) => [kind, text.slice(start, end)] as const)
   }
 }
@@ -19,10 +19,11 @@ function random(length: number, letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijk
     return letters.charAt((state >> 8) % letters.length)
   }).join('')
 }
+const letters = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
 const hex = (length: number): string => random(length, '0123456789abcdef')
 const upper = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')
 
-// Put together here, so that no scanner takes this file for a leak.
+// Assembled here, so that no scanner reports this file.
 const pem = (name: string): string =>
   [`-----BEGIN ${name}-----`, random(64), random(64), `${random(30)}==`, `-----END ${name}-----`].join('\n')
 const jwt = `eyJ${random(30)}.eyJ${random(80)}.${random(43)}`
@@ -62,14 +63,23 @@ const shapes: readonly (readonly [kind: string, secret: string])[] = [
   ['databricks-token', `dapi${hex(32)}`],
   ['linear-key', `lin_api_${random(40)}`],
   ['notion-token', `ntn_${random(46)}`],
+  ['docker', `dckr_pat_${random(27)}`],
+  ['figma', `figd_${random(43)}`],
+  ['grafana', `glc_eyJ${random(100)}`],
+  ['grafana', `glsa_${random(32)}_${hex(8)}`],
+  ['groq', `gsk_${random(52)}`],
+  ['vercel', `vcp_${random(24)}`],
+  ['1password', `ops_ey${random(400)}fQ==`],
+  ['aws-access-key', `AROA${upper(16)}`],
+  ['shopify-token', `shppa_${random(40)}`],
   ['age-key', `AGE-SECRET-KEY-1${upper(58)}`],
   ['jwt', jwt],
 ]
 
-test.each(shapes)('%s %#', async (kind, secret) => {
+test.each(shapes)('%s %#', (kind, secret) => {
   const around = [secret, `key: ${secret}, and so on`, `{"a":"${secret}"}`, `(${secret})`, `say "${secret}".`]
   for (const text of around) {
-    const found = await find(text)
+    const found = find(text)
     expect(found.map(([each]) => each)).toContain(kind)
     // Nothing of it stays: what is left of the text holds no third of it.
     const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text)
@@ -103,6 +113,11 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
     'c0rrect-h0rse',
     (secret) => String.raw`{\"command\": \"curl -u \\\"ada:${secret}\\\" https://x\"}`,
   ],
+  ['named-secret', letters(40), (secret) => `aws_secret_access_key = ${secret}`],
+  ['named-secret', letters(40), (secret) => `"SecretAccessKey" : "${secret}"`],
+  ['named-secret', 'opensesame', (secret) => `//registry.example.com/:_authToken=${secret}`],
+  ['url-password', hex(40), (secret) => `https://${secret}:x-oauth-basic@github.com/ada/shop.git`],
+  ['aws', '1234-5678-9012', (secret) => `AWS_ACCOUNT_ID="${secret}"`],
   // As JSON that escapes more than it needs prints them.
   [
     'url-password',
@@ -116,17 +131,17 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
   ['authorization', `${random(9)}\\u002B${random(33)}`, (secret) => `{"authorization": "Bearer ${secret}"}`],
 ]
 
-test.each(inContext)('%s by what stands around it, %#', async (kind, secret, text) => {
-  const found = await find(text(secret))
+test.each(inContext)('%s by what stands around it, %#', (kind, secret, text) => {
+  const found = find(text(secret))
   expect(found.map(([each]) => each)).toContain(kind)
   const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text(secret))
   expect(left).not.toContain(secret)
   expect(left).not.toContain(secret.slice(-Math.ceil(secret.length / 3)))
 })
 
-test('a database with a password, as those who keep the rules know it', async () => {
+test('a password in the address of a database', () => {
   const text = 'postgresql://shop:s3cr3tPassw0rd@db.example.com:5432/orders'
-  const found = await find(`DATABASE_URL=${text}`)
+  const found = find(`DATABASE_URL=${text}`)
   expect(found.length).toBe(1)
   expect(found[0]?.[1]).toContain('s3cr3tPassw0rd')
 })
@@ -157,6 +172,7 @@ const innocent = [
   String.raw`"private_key": "C:\\keys\\server1.pem"`,
   'AKIA is how they begin, and so does ASIA',
   'postgres://localhost:5432/orders',
+  '//registry.example.com/:_authToken=${NPM_TOKEN}',
   'token: "your-token-here", secret: "<your secret>", password: "********"',
   `0x${hex(40)} and commit ${hex(40)}`,
   'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
@@ -167,8 +183,8 @@ const innocent = [
   '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
 ]
 
-test.each(innocent)('is left as it is: %s', async (text) => {
-  expect(await find(text)).toEqual([])
+test.each(innocent)('a text without secrets stays unchanged: %s', (text) => {
+  expect(find(text)).toEqual([])
 })
 
 const colour = '\u001b[01;31m\u001b[K'
@@ -187,14 +203,14 @@ const printed: readonly (readonly [how: string, text: (secret: string) => string
   ['in a colour, in JSON', (secret) => String.raw`{"out": "\u001b[31m${secret}\u001b[0m"}`],
 ]
 
-test.each(printed)('a secret that a program printed is found %s', async (_, text) => {
+test.each(printed)('a secret that a program printed is found %s', (_, text) => {
   for (const [kind, secret] of [
     ['github-token', `ghp_${random(36)}`],
     ['aws-access-key', `AKIA${upper(16)}`],
     ['npm-token', `npm_${random(36)}`],
     ['jwt', jwt],
   ] as const) {
-    const found = await find(text(secret))
+    const found = find(text(secret))
     expect(found.map(([each]) => each)).toEqual([kind])
     const left = text(secret).replace(found[0]?.[1] ?? '', '')
     for (const part of [secret.slice(0, 6), secret.slice(-6)]) expect(left).not.toContain(part)
@@ -202,32 +218,32 @@ test.each(printed)('a secret that a program printed is found %s', async (_, text
 })
 
 test.each(['     1|', 'L1:', '.env:1:', '.env-1-', '+', '-'])(
-  'a setting in a file that is told by %j is found',
-  async (before) => {
+  'a setting after %j, as tools print files, is found',
+  (before) => {
     const secret = 'a7Bc93kDq2m!'
     const text = `${before}SHOP_ENV=test\n${before}SHOP_PASSWORD=${secret}\n${before}SHOP_LANG=C`
-    expect(await find(text)).toEqual([['named-secret', secret]])
+    expect(find(text)).toEqual([['named-secret', secret]])
   },
 )
 
-test('a setting that is named behind the escape of a line end is found', async () => {
+test('a setting after an escaped line end is found', () => {
   const text = String.raw`{"env": "HOME=/home/ada\nSHOP_API_KEY=a7Bc93kDq2mZ\nLANG=C"}`
-  expect(await find(text)).toEqual([['named-secret', 'a7Bc93kDq2mZ']])
+  expect(find(text)).toEqual([['named-secret', 'a7Bc93kDq2mZ']])
 })
 
-test('a secret over the edge of what is looked through at once is found, and once', async () => {
+test('a secret across the edge of a window is found exactly once', () => {
   const secret = `ghp_${random(36)}`
   const key = pem('RSA PRIVATE KEY')
   for (const at of [524_288 - 20, 524_288 - 32_768 + 3, 491_520 + 10, 1_000_000]) {
     const text = `${'word '.repeat(Math.ceil(at / 5)).slice(0, at)} ${secret} ${key} ${'more '.repeat(50_000)}`
-    expect((await find(text)).map(([, each]) => each)).toEqual([secret, key])
+    expect(find(text).map(([, each]) => each)).toEqual([secret, key])
   }
 })
 
-test.each('k x X . * % $ < { [ # @ ! ('.split(' '))('a password that begins with %s is masked', async (first) => {
+test.each('k x X . * % $ < { [ # @ ! ('.split(' '))('a password that starts with %s is masked', (first) => {
   const secret = `${first}7Kq2mPz94LwR8tB5vN1d`
   const texts = [`DB_PASSWORD="${secret}"`, `{"password": "${secret}"}`, `DB_PASSWORD=${secret}`]
-  for (const text of texts) expect((await find(text)).map(([, each]) => each)).toContain(secret)
+  for (const text of texts) expect(find(text).map(([, each]) => each)).toContain(secret)
   expect(isNamedSecret('password', secret)).toBe(true)
 })
 
@@ -259,21 +275,21 @@ const placeholders = [
   './keys/server1.pem',
 ]
 
-test.each(placeholders)('%s stands for a value, and is left as it is', async (value) => {
-  expect(await find(`password: "${value}"`)).toEqual([])
-  expect(await find(`PASSWORD=${value}`)).toEqual([])
+test.each(placeholders)('the placeholder %s stays unchanged', (value) => {
+  expect(find(`password: "${value}"`)).toEqual([])
+  expect(find(`PASSWORD=${value}`)).toEqual([])
   expect(isNamedSecret('password', value)).toBe(false)
 })
 
 test.each(['$PASSWORD', '${PASSWORD}', '%s', '%PASSWORD%', '{{password}}', '****', 'xxxx', '...', '$1'])(
-  'in a URL %s stands for a password, and is left as it is',
-  async (value) => {
-    expect(await find(`https://ada:${value}@git.example.com/x.git`)).toEqual([])
+  'the placeholder %s in a URL stays unchanged',
+  (value) => {
+    expect(find(`https://ada:${value}@git.example.com/x.git`)).toEqual([])
   },
 )
 
-test('what a variable is where it is not set can be a secret', async () => {
-  expect(await find('DB_PASSWORD="${DB_PASSWORD:-c0rrect-h0rse}"')).toHaveLength(1)
+test('the default of a variable can be a secret', () => {
+  expect(find('DB_PASSWORD="${DB_PASSWORD:-c0rrect-h0rse}"')).toHaveLength(1)
 })
 
 const whole: readonly (readonly [secret: string, text: (secret: string) => string])[] = [
@@ -294,20 +310,20 @@ const whole: readonly (readonly [secret: string, text: (secret: string) => strin
   ['django-1nsecure-#x7', (secret) => `SECRET_KEY = '${secret}'`],
 ]
 
-test.each(whole)('of %s nothing stays in clear, %#', async (secret, text) => {
-  expect((await find(text(secret))).map(([, each]) => each)).toEqual([secret])
+test.each(whole)('%s is masked completely, %#', (secret, text) => {
+  expect(find(text(secret)).map(([, each]) => each)).toEqual([secret])
 })
 
 const depths = [1, 2, 3].flatMap((depth) => [[depth, 'in one line', 0] as const, [depth, 'in lines', 2] as const])
 
 test.each(depths)(
-  'JSON %i deep, %s, is JSON still where a setting that is quoted in it was masked',
-  async (depth, _lines, indent) => {
+  'JSON of depth %i, %s, stays valid when a quoted setting in it is masked',
+  (depth, _lines, indent) => {
     const settings = ['DB_PASSWORD=', 'curl -u "ada:"', `password=''`, 'API_TOKEN=']
     const texts = settings.map((text, index) => text.replace(/(?=["']?$)/, `c0rrect-h0rse-${index}`))
     let [text, left] = [JSON.stringify({ texts }, null, indent), '']
     for (let level = 1; level < depth; level += 1) text = JSON.stringify({ text })
-    for (const [, secret] of await find(text)) text = text.replaceAll(secret, '***')
+    for (const [, secret] of find(text)) text = text.replaceAll(secret, '***')
     let read: unknown = { text }
     for (let level = 1; level <= depth; level += 1) read = JSON.parse((read as { text: string }).text)
     left = JSON.stringify(read)
@@ -316,20 +332,19 @@ test.each(depths)(
   },
 )
 
-/** What invites a pattern to try the same signs over and over. */
-test('looking through the messages of a long chat leaves nothing behind that the next ones wait for', async () => {
+test('searching many messages leaves no performance marks behind', () => {
   const marks = (): number => performance.getEntriesByType('mark').length
   const before = marks()
-  for (let index = 0; index < 20; index += 1) await find(`message ${index}`)
+  for (let index = 0; index < 20; index += 1) find(`message ${index}`)
   expect(marks()).toBe(before)
 })
 
-test('a text that tells a linter to look away hides no secret behind it', async () => {
-  // Known to the rules of others alone.
+test('a comment that disables a linter hides no secret', () => {
   const secret = `dckr_pat_${random(27)}`
-  expect(await find(`// secretlint-disable\n${secret}`)).toEqual([['docker', secret]])
+  expect(find(`// secretlint-disable\n${secret}`)).toEqual([['docker', secret]])
 })
 
+/** Texts that make a careless pattern backtrack. */
 const hostile: readonly (readonly [name: string, text: string])[] = [
   'a',
   'https://',
@@ -374,17 +389,17 @@ const hostile: readonly (readonly [name: string, text: string])[] = [
   ' -u a:',
 ].map((piece) => [JSON.stringify(piece), piece.repeat(Math.ceil(1_500_000 / piece.length))] as const)
 
-test.each(hostile)('a megabyte and more of %s keeps nobody waiting', async (_, text) => {
-  expect(await leastOfThree(100, () => longestStepMs(text))).toBeLessThan(100)
+test.each(hostile)('more than a megabyte of %s blocks no longer than 100 ms', async (_, text) => {
+  expect(await leastOfThree(100, () => Promise.resolve(longestStepMs(text)))).toBeLessThan(100)
 })
 
 /** Of the processor, from one turn of others to the next. */
-async function longestStepMs(text: string): Promise<number> {
+function longestStepMs(text: string): number {
   const steps = findSecrets(text)
   let longestMs = 0
   for (let isDone = false; !isDone;) {
     const cpuMs = startCpuClock()
-    isDone = (await steps.next()).done === true
+    isDone = steps.next().done === true
     longestMs = Math.max(longestMs, cpuMs())
   }
   return longestMs

@@ -1,12 +1,12 @@
-import type { Part } from '../../../model/part.ts'
-import { columnOf, searchableText, type ColumnName } from '../../../text/terms/columns.ts'
-import { stretchesOf } from '../../../text/passages/fences.ts'
-import type { TermMatch, TermMatcher } from '../../../text/passages/matcher.ts'
+import type { Part } from '../../model/part.ts'
+import { columnOf, searchableText, type ColumnName } from '../../text/terms/columns.ts'
+import { stretchesOf } from '../../text/passages/fences.ts'
+import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 
-/** What was found in one part of a message. */
+/** The matches in one part of a message. */
 export interface PartFound {
   readonly part: Part
-  /** Where most of it stands: of a text that may be the code between its fences. */
+  /** The column with most of the words. For a text it can be `code`, if they are between its fences. */
   readonly column: ColumnName
   readonly text: string
   readonly matches: readonly TermMatch[]
@@ -21,15 +21,15 @@ export function findInPart(part: Part, matcher: TermMatcher): PartFound {
     const matches = matcher.find(text, column)
     return { part, column, text, matches, words: wordsOf(matches) }
   }
-  const said: TermMatch[] = []
-  const coded: TermMatch[] = []
+  const inText: TermMatch[] = []
+  const inCode: TermMatch[] = []
   for (const { start, end, isCode } of stretches) {
     const found = matcher.find(text.slice(start, end), isCode ? 'code' : 'text')
-    for (const match of found) (isCode ? coded : said).push(shifted(match, start))
+    for (const match of found) (isCode ? inCode : inText).push(shifted(match, start))
   }
-  const isInCode = wordsOf(coded).size > wordsOf(said).size
-  const matches = [...said, ...coded]
-  return { part, column: isInCode ? 'code' : 'text', text, matches, words: wordsOf(matches) }
+  const isMostlyCode = wordsOf(inCode).size > wordsOf(inText).size
+  const matches = [...inText, ...inCode]
+  return { part, column: isMostlyCode ? 'code' : 'text', text, matches, words: wordsOf(matches) }
 }
 
 export const wordsOf = (matches: readonly TermMatch[]): ReadonlySet<number> => new Set(matches.map(({ word }) => word))
