@@ -88,7 +88,7 @@ test('a damaged mirror is set aside, and its rows are in the new one', () => {
       {
         path: join(folder, file ?? ''),
         text: expect.stringMatching(
-          /^The mirror was damaged .* 120 messages of 12 chats were saved; the damaged file lies at .*\.$/,
+          /^The mirror was damaged .* 120 messages of 12 chats were saved\. The damaged file is .*\.$/,
         ),
       },
     ])
@@ -130,7 +130,7 @@ test('a damaged page costs the rows on it, and the notice says how many', () => 
     const saved = messagesIn(kept)
     expect(saved).toBeGreaterThan(20)
     expect(notices[0]?.text).toContain(
-      `${saved} messages of 12 chats were saved, while ${120 - saved} of its rows could not be read; `,
+      `${saved} messages of 12 chats were saved. ${120 - saved} of its rows could not be read. `,
     )
     passOver(kept, lossy.home.userDir)
     expect(findFaults(kept.db)).toEqual([])
@@ -159,7 +159,7 @@ test.each([
     const [file] = asideFiles()
     expect(asideFiles()).toHaveLength(1)
     expect(hashOf(file ?? '')).toBe(before)
-    expect(notices[0]?.text).toContain('0 messages of 0 chats were saved; ')
+    expect(notices[0]?.text).toContain('0 messages of 0 chats were saved. ')
     passOver(kept, lossy.home.userDir)
     expect(messagesIn(kept)).toBe(120 - lossy.lost.length)
     expect(findFaults(kept.db)).toEqual([])

@@ -58,7 +58,7 @@ test('a mirror of which nothing can be read may have lost a purge: the notice sa
   const path = join(home.folder, 'mirror.db')
   home.ask(({ mirror }) => mirror.pragma('wal_checkpoint(truncate)'))
   writeFileSync(path, readFileSync(path).fill(0xa5, 0, 100))
-  expect(salvaged()).toContain('may come in again')
+  expect(salvaged()).toContain('may return')
 })
 
 test('the notice of a damaged mirror does not mention purges if nothing was purged or all tombstones were saved', async () => {

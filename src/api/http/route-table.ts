@@ -13,7 +13,6 @@ export const routeTable: readonly RouteEntry[] = [
   { method: 'GET', path: '/api/status', explains: 'State, sources, counts and unreadable rows.' },
   { method: 'GET', path: '/api/ready', explains: '200 if everything is searchable, else 503 with the reasons.' },
   { method: 'GET', path: '/metrics', explains: 'Metrics for Prometheus.' },
-  { method: 'POST', path: '/mcp', explains: 'Agents: the Model Context Protocol over HTTP.' },
   {
     method: 'GET',
     path: '/api/search',

@@ -62,7 +62,7 @@ test('metrics are those of Prometheus, and contain no project, path, title or te
 test('the official MCP client calls tools over HTTP, behind the guard', async () => {
   api.mirror.addMessage(api.mirror.addChat({ id: 'orchard', title: 'A plum' }), { id: 'm' })
   const fetch = async (_: unknown, init: RequestInit = {}): Promise<Response> => api.ask('/mcp', init)
-  const transport = new StreamableHTTPClientTransport(new URL(`http://${HOST}/mcp`), { fetch: fetch as never })
+  const transport = new StreamableHTTPClientTransport(new URL(`http://${HOST}/mcp`), { fetch: fetch })
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
   const { content } = await client.callTool({ name: 'list_chats', arguments: {} })

@@ -72,10 +72,10 @@ test('a damaged mirror is set aside at the start, and what Cursor lost is still 
   const [file] = aside()
   expect(reasons).toEqual([
     expect.stringContaining(
-      `24 messages of 4 chats were saved; the damaged file lies at ${join(place.dataDir, file ?? '?')}`,
+      `24 messages of 4 chats were saved. The damaged file is ${join(place.dataDir, file ?? '?')}`,
     ),
   ])
-  expect(daemon.stderr).toContain('The mirror was damaged and is made anew')
+  expect(daemon.stderr).toContain('The mirror was damaged and was replaced by a new one')
   await expectAllHeld(url)
   rmSync(join(place.dataDir, file ?? '?'))
   expect(await untilReady(url)).toMatchObject({ reasons: [] })
@@ -86,7 +86,7 @@ test('a mirror without its header is set aside at the start, the daemon says tha
   const { url } = await place.serve()
   const { reasons, counts } = await untilReady(url)
   expect(counts).toMatchObject({ chats: 4, messages: 23, deleted: 0 })
-  expect(reasons).toEqual([expect.stringContaining('0 messages of 0 chats were saved; the damaged file lies at ')])
+  expect(reasons).toEqual([expect.stringContaining('0 messages of 0 chats were saved. The damaged file is ')])
   expect(aside()).toHaveLength(1)
 })
 

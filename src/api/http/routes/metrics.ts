@@ -26,7 +26,7 @@ export function countRequests(loaded: () => Metrics | null): MiddlewareHandler {
     if (metrics === null) return next()
     const startedAt = performance.now()
     await next()
-    const route = patternOf(c.req.path) ?? 'other'
+    const route = patternOf(c.req.path) ?? (c.req.path === '/mcp' ? '/mcp' : 'other')
     metrics.noteRequest(route, c.req.method, c.res.status, performance.now() - startedAt)
     if (route === '/api/search' && c.res.status === 503) metrics.noteDeadline()
   }

@@ -115,7 +115,7 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
   ],
   ['named-secret', letters(40), (secret) => `aws_secret_access_key = ${secret}`],
   ['named-secret', letters(40), (secret) => `"SecretAccessKey" : "${secret}"`],
-  ['named-secret', 'opensesame', (secret) => `//registry.example.com/:_authToken=${secret}`],
+  ['named-secret', 'opensesame', (secret) => `//packages.example.com/:_authToken=${secret}`],
   ['url-password', hex(40), (secret) => `https://${secret}:x-oauth-basic@github.com/ada/shop.git`],
   ['aws', '1234-5678-9012', (secret) => `AWS_ACCOUNT_ID="${secret}"`],
   // As JSON that escapes more than it needs prints them.
@@ -172,7 +172,7 @@ const innocent = [
   String.raw`"private_key": "C:\\keys\\server1.pem"`,
   'AKIA is how they begin, and so does ASIA',
   'postgres://localhost:5432/orders',
-  '//registry.example.com/:_authToken=${NPM_TOKEN}',
+  '//packages.example.com/:_authToken=${NPM_TOKEN}',
   'token: "your-token-here", secret: "<your secret>", password: "********"',
   `0x${hex(40)} and commit ${hex(40)}`,
   'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
