@@ -59,7 +59,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     await indexing.open()
     // The token exists before the port is open, so that a client that sees the port can read it.
     const token = asksForToken(settings) ? readToken(dataDir) : null
-    const server = await listen(settings.http.host, settings.http.port, async (hosts) => {
+    const server = await listen(settings.http, async (hosts) => {
       const { answerFrom } = await import('./server/answer.ts')
       return answerFrom(apiContext(parts, hosts, token))
     })
@@ -214,7 +214,15 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
   return {
     ...engine.api(),
     startedAt: new Date(startedAtMs).toISOString(),
-    access: { token, tokenRequired: token !== null, allowedHosts },
+    access: {
+      publicUrl: settings.http.publicUrl,
+      // Read at each request: the token may have been replaced.
+      get token() {
+        return token === null ? null : readToken(settings.dataDir)
+      },
+      tokenRequired: token !== null,
+      allowedHosts,
+    },
     live,
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {

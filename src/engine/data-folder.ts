@@ -165,6 +165,24 @@ export function readToken(dataDir: string): string {
     const token = readFileSync(path, 'utf8').trim()
     if (token !== '') return token
   }
+  return writeToken(path)
+}
+
+/**
+ * Makes a new token. A running daemon reads the file at each request, so the old one stops working at once.
+ * @returns the path of its file
+ * @throws UserError `no-data-folder` if the folder does not exist
+ */
+export function rotateToken(dataDir: string): string {
+  if (!existsSync(dataDir)) {
+    throw new UserError('no-data-folder', `There is no data folder ${dataDir}.`, OTHER_FOLDER, { exitCode: 2 })
+  }
+  const path = join(dataDir, 'token')
+  writeToken(path)
+  return path
+}
+
+function writeToken(path: string): string {
   const token = randomBytes(32).toString('base64url')
   writePrivately(path, `${token}\n`)
   return token

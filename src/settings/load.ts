@@ -26,7 +26,7 @@ export interface Settings {
   readonly dataDir: string
   /** Path of the config file, which may not exist. */
   readonly configFile: string
-  readonly http: { readonly host: string; readonly port: number }
+  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null }
   readonly log: { readonly level: LogLevel }
   readonly sources: Readonly<Record<SourceKind, { readonly enabled: boolean }>>
   readonly auth: { readonly required: boolean }

@@ -47,6 +47,13 @@ function isTimeZone(given: unknown): boolean {
   }
 }
 
+/** An http or https address with nothing behind the port. */
+function isOrigin(given: unknown): boolean {
+  if (!isText(given) || !URL.canParse(given)) return false
+  const { protocol, pathname, search, hash, username, password } = new URL(given)
+  return /^https?:$/.test(protocol) && pathname === '/' && search + hash + username + password === ''
+}
+
 const flag = value<boolean>('true or false', (given) => typeof given === 'boolean')
 const path = value<string | null>('a path, or null for the default', (given) => given === null || isPath(given))
 const paths = value<readonly string[] | null>(
@@ -102,6 +109,10 @@ export const settingsSchema = group({
   http: group({
     host: value<string>('a host name or an address', (given) => isText(given) && !/[\s/]/.test(given)),
     port: value<number>('a whole number from 0 to 65535', isWithin(0, 65_535)),
+    publicUrl: value<string | null>(
+      'an address such as "https://box.example:8443", without a path, or null',
+      (given) => given === null || isOrigin(given),
+    ),
   }),
   log: group({ level: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }) }),
   sources: group({

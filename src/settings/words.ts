@@ -11,6 +11,7 @@ export interface Flags {
   readonly config?: string | undefined
   readonly host?: string | undefined
   readonly port?: string | undefined
+  readonly publicUrl?: string | undefined
   readonly logLevel?: string | undefined
   readonly auth?: boolean | undefined
 }
@@ -67,6 +68,14 @@ const settings: readonly Setting[] = [
   { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: DATA_DIR_VARIABLE, read: asIs },
   { group: 'http', key: 'host', flag: 'host', option: '--host', variable: 'CURSORDEX_HOST', read: asIs },
   { group: 'http', key: 'port', flag: 'port', option: '--port', variable: 'CURSORDEX_PORT', read: asNumber },
+  {
+    group: 'http',
+    key: 'publicUrl',
+    flag: 'publicUrl',
+    option: '--public-url',
+    variable: 'CURSORDEX_PUBLIC_URL',
+    read: asIs,
+  },
   {
     group: 'log',
     key: 'level',

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import * as os from 'node:os'
 import { afterEach, expect, test, vi } from 'vitest'
 import { waitUntil } from '../helpers/wait-until.ts'
-import { hostsOf, listen, type Listening } from '../../src/daemon/server/listen.ts'
+import { asksForToken, hostsOf, listen, type Listening } from '../../src/daemon/server/listen.ts'
 
 vi.mock('node:os', { spy: true })
 
@@ -36,7 +36,7 @@ const addresses = (address: string): ReturnType<typeof os.networkInterfaces> => 
 
 test('an address that the machine got after the start was refused until a restart', async () => {
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.1.1.1'))
-  listening = await listen('0.0.0.0', 0, () => Promise.resolve((_, response) => void response.end()))
+  listening = await listen({ host: '0.0.0.0', port: 0 }, () => Promise.resolve((_, response) => void response.end()))
   const { port } = new URL(listening.url)
   expect([await statusFor(port, '10.1.1.1'), await statusFor(port, '10.2.2.2')]).toEqual([200, 421])
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.2.2.2'))
@@ -47,7 +47,7 @@ test('an address that the machine got after the start was refused until a restar
 
 test('if the system could not list its addresses, the next request ended the daemon', async () => {
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.1.1.1'))
-  listening = await listen('0.0.0.0', 0, () => Promise.resolve((_, response) => void response.end()))
+  listening = await listen({ host: '0.0.0.0', port: 0 }, () => Promise.resolve((_, response) => void response.end()))
   const { port } = new URL(listening.url)
   let asked = 0
   vi.mocked(os.networkInterfaces).mockImplementation(() => {
@@ -56,4 +56,29 @@ test('if the system could not list its addresses, the next request ended the dae
   })
   await waitUntil('it to be asked', async () => (await statusFor(port, '10.1.1.1')) === 200 && asked > 0)
   expect(await statusFor(port, '10.1.1.1')).toBe(200)
+})
+
+test('requests to the public address are accepted, and loopback needs no list of addresses', async () => {
+  vi.mocked(os.networkInterfaces).mockImplementation(() => {
+    throw new Error('a hardened service may not ask')
+  })
+  const publicUrl = 'https://chats.example'
+  listening = await listen({ host: '127.0.0.1', port: 0, publicUrl }, () =>
+    Promise.resolve((_, response) => void response.end()),
+  )
+  const { port } = new URL(listening.url)
+  const statusOf = (host: string) =>
+    new Promise((resolve) => {
+      request({ port, host: '127.0.0.1', headers: { host } }, (response) => resolve(response.resume().statusCode)).end()
+    })
+  expect([await statusOf('chats.example'), await statusOf('other.example')]).toEqual([200, 421])
+})
+
+test.each([
+  [null, false],
+  ['http://localhost:9000', false],
+  ['http://[::1]:9000', false],
+  ['https://chats.example', true],
+])('with the public address %s the token is required: %s', (publicUrl, expected) => {
+  expect(asksForToken({ auth: { required: false }, http: { host: '127.0.0.1', port: 1, publicUrl } })).toBe(expected)
 })

@@ -34,7 +34,7 @@ test('without any input, the documented defaults apply', () => {
     },
     dataDir: '/home/ada/.local/share/cursordex',
     configFile: '/home/ada/.config/cursordex/config.json',
-    http: { host: '127.0.0.1', port: 4870 },
+    http: { host: '127.0.0.1', port: 4870, publicUrl: null },
     log: { level: 'info' },
     sources: {
       'composer-kv': { enabled: true },

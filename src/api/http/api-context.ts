@@ -79,6 +79,8 @@ export interface UsageOutcome extends UsageImport {
 }
 
 export interface Access {
+  /** Another origin of this server, as the settings say. */
+  readonly publicUrl?: string | null
   readonly token: string | null
   readonly tokenRequired: boolean
   /** With ports, in lower case, as in the Host header: `127.0.0.1:4870`, `[::1]:4870`. */

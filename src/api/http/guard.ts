@@ -12,7 +12,7 @@ export function guard(access: Access): MiddlewareHandler {
   return async (c, next) => {
     const hosts = access.allowedHosts()
     checkHost(c.req.header('host'), hosts)
-    checkOrigin(c.req.header('origin'), hosts)
+    checkOrigin(c.req.header('origin'), hosts, access.publicUrl ?? null)
     checkFetchSite(c.req.header('sec-fetch-site'))
     if (access.tokenRequired) checkToken(c.req.header('authorization'), access.token)
     await next()
@@ -25,8 +25,9 @@ function checkHost(host: string | undefined, hosts: ReadonlySet<string>): void {
 }
 
 /** `null`, the origin of sandboxed frames and local files, is refused: anyone may have made those. */
-function checkOrigin(origin: string | undefined, hosts: ReadonlySet<string>): void {
+function checkOrigin(origin: string | undefined, hosts: ReadonlySet<string>, publicUrl: string | null): void {
   if (origin === undefined) return
+  if (publicUrl !== null && origin.toLowerCase() === new URL(publicUrl).origin) return
   const [, host] = /^http:\/\/(.+)$/u.exec(origin.toLowerCase()) ?? []
   if (host !== undefined && hosts.has(host)) return
   throw new Problem(403, 'wrong-origin', 'Pages from other origins may not use this server.')

@@ -18,6 +18,7 @@ export function addSettingFlags(program: Command): void {
     .option('--config <file>', 'config file')
     .option('--host <host>', 'address to listen on')
     .option('--port <port>', 'port to listen on; 0 takes any free port')
+    .option('--public-url <url>', 'another address of this server, for a proxy or an SSH tunnel')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
     .option('--auth', 'require the token on loopback addresses too')
 }

@@ -19,12 +19,11 @@ export type AllowedHosts = () => ReadonlySet<string>
 /**
  * Opens the port. The request listener is created by `makeReady` or by the first request, which waits for it. It cannot be
  * created earlier, because the allowed Host headers depend on the port.
- * @param port 0 takes any free port
+ * If `port` is 0, it takes any free one. Requests to `publicUrl` are accepted too.
  * @throws UserError `port-taken`, `bad-host` or `port-refused`
  */
 export async function listen(
-  host: string,
-  port: number,
+  { host, port, publicUrl = null }: Pick<Settings['http'], 'host' | 'port'> & Partial<Settings['http']>,
   makeAnswer: (allowedHosts: AllowedHosts) => Promise<RequestListener>,
 ): Promise<Listening> {
   let listener: RequestListener = notYet
@@ -32,13 +31,14 @@ export async function listen(
   refuseUnreadable(server)
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
-  const allowedHosts = isLoopback(host) ? fixed(hostsOf(host, realPort)) : lookedUp(() => hostsOf(host, realPort))
+  const hosts = (): ReadonlySet<string> => hostsOf(host, realPort, publicUrl)
+  const allowedHosts = isLoopback(host) ? fixed(hosts()) : lookedUp(hosts)
   let made: Promise<RequestListener> | null = null
   const answer = (): Promise<RequestListener> => (made ??= makeAnswer(allowedHosts))
   listener = (request, response) => {
-    const hosts = allowedHosts()
-    if (isMeantForUs(request, hosts)) void answer().then((give) => give(request, response))
-    else refuse(response, hosts)
+    const allowed = allowedHosts()
+    if (isMeantForUs(request, allowed)) void answer().then((give) => give(request, response))
+    else refuse(response, allowed)
   }
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${realPort}`,
@@ -183,16 +183,22 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host.toLowerCase())
 
-/** If the server listens on more than loopback, the token is always required, whatever the settings say. */
+/** If the server can be reached from beyond loopback, the token is always required, whatever the settings say. */
 export const asksForToken = ({ auth, http }: Pick<Settings, 'auth' | 'http'>): boolean =>
-  auth.required || !isLoopback(http.host)
+  auth.required || !isLoopback(http.host) || (http.publicUrl !== null && !isLoopback(hostnameOf(http.publicUrl)))
+
+const hostnameOf = (url: string): string => new URL(url).hostname.replaceAll(/[[\]]/g, '')
 
 /** The names of loopback. For another host also its name, the name of the machine and all addresses of the machine. */
-export function hostsOf(host: string, port: number): ReadonlySet<string> {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])
-  const wide = isLoopback(host) ? [] : [host, hostname(), ...addresses]
+export function hostsOf(host: string, port: number, publicUrl: string | null = null): ReadonlySet<string> {
+  const wide = isLoopback(host) ? [] : [host, hostname(), ...addressesOfMachine()]
   const names = [...LOOPBACK, ...wide.map((name) => (name.includes(':') ? `[${name}]` : name))]
   // Clients do not write the default port of HTTP.
   const ports = port === 80 ? ['', ':80'] : [`:${port}`]
-  return new Set(names.flatMap((name) => ports.map((end) => `${name.toLowerCase()}${end}`)))
+  const outside = publicUrl === null ? [] : [new URL(publicUrl).host]
+  return new Set([...names.flatMap((name) => ports.map((end) => `${name.toLowerCase()}${end}`)), ...outside])
 }
+
+/** Only asked if the host is not loopback: a hardened service may not be allowed to. */
+const addressesOfMachine = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])

@@ -91,3 +91,15 @@ test('with a token that is required, agents and metrics need it too', async () =
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('No chats')])
   closed.dispose()
 })
+
+test('the origin of the public address may ask, and no other', async () => {
+  const allowedHosts = () => new Set([HOST, 'chats.example'])
+  const tunnel = createTestApi({
+    access: { token: null, tokenRequired: false, allowedHosts, publicUrl: 'https://chats.example' },
+  })
+  const statusFrom = async (origin: string) =>
+    (await tunnel.ask('/api/health', { headers: { host: 'chats.example', origin } })).status
+  expect(await statusFrom('https://chats.example')).toBe(200)
+  expect(await statusFrom('https://evil.example')).toBe(403)
+  tunnel.dispose()
+})

@@ -11,7 +11,7 @@ let port: number
 beforeEach(async () => {
   let hosts: AllowedHosts = () => new Set()
   world = createTestApi({ access: { token: null, tokenRequired: false, allowedHosts: () => hosts() } })
-  listening = await listen('127.0.0.1', 0, (allowed) => {
+  listening = await listen({ host: '127.0.0.1', port: 0 }, (allowed) => {
     hosts = allowed
     return Promise.resolve(listenerOf(world.app.fetch))
   })
