@@ -31,7 +31,8 @@ const flagsOf = (form: Form): string[] => [
   '--config',
   config,
 ]
-const run = (form: Form, argv: readonly string[]): Promise<Ended> => new Cursordex([...argv, ...flagsOf(form)]).ended
+const run = (form: Form, argv: readonly string[], input?: string): Promise<Ended> =>
+  new Cursordex([...argv, ...flagsOf(form)], input === undefined ? {} : { input }).ended
 
 beforeAll(async () => {
   writeFileSync(config, JSON.stringify({ tokens: { estimate: false } }))
@@ -71,9 +72,12 @@ function comparable(text: string, form: Form): unknown {
   }) as unknown
 }
 
-async function bothForms(argv: readonly string[]): Promise<{ exitCode: number | null; answer: unknown }[]> {
+async function bothForms(
+  argv: readonly string[],
+  input?: string,
+): Promise<{ exitCode: number | null; answer: unknown }[]> {
   const forms: Form[] = ['daemon', 'inline']
-  const ended = await Promise.all(forms.map((form) => run(form, argv)))
+  const ended = await Promise.all(forms.map((form) => run(form, argv, input)))
   return ended.map(({ exitCode, stdout, stderr }, at) => {
     if (stdout === '') throw new Error(`${argv.join(' ')}: ${stderr}`)
     return { exitCode, answer: comparable(stdout, forms[at] ?? 'daemon') }
@@ -157,15 +161,20 @@ test('an archive is made, listed, verified and restored the same', async () => {
   }
 })
 
-test('a purge plans and removes the same', async () => {
+test.each(['chat', 'text'])('a purge of a %s plans and removes the same', async (what) => {
   const id = await idOf()
-  const plan = (await expectAlike(['purge', '--chat', id, '--json'])) as { dryRun?: boolean }
-  expect(plan).toMatchObject({ dryRun: true, chatCount: 1 })
-  const [withDaemon, without] = await bothForms(['purge', '--chat', id, '--yes', '--json'])
-  // The number of files depends on the form.
+  const text = 'Answered by both'
+  const [named, input] = what === 'chat' ? [['--chat', id], undefined] : [['--match'], text]
+  // Names of archives hold the time of the run, and how many files there are depends on what runs.
   const counted = (answer: unknown): unknown =>
     JSON.parse(JSON.stringify(answer), (key, value: unknown) => (/^(files|bytes|runs)$/.test(key) ? undefined : value))
-  expect(counted(without?.answer)).toEqual(counted(withDaemon?.answer))
-  expect(without?.answer).toMatchObject({ dryRun: false, check: { found: [], unread: [] } })
-  await expectAlike(['chats', '--json'])
+  for (const yes of [[], ['--yes']]) {
+    const [withDaemon, without] = await bothForms(['purge', ...named, ...yes, '--json'], input)
+    expect([without?.exitCode, counted(without?.answer)]).toEqual([0, counted(withDaemon?.answer)])
+    expect(without?.answer).toMatchObject({ dryRun: yes.length === 0 })
+    const check = what === 'chat' || yes.length === 0 ? null : { found: [], unread: [] }
+    expect(without?.answer).toMatchObject({ check })
+  }
+  const [withDaemon, without] = await bothForms(['chats', '--json'])
+  expect(without).toEqual(withDaemon)
 })

@@ -134,7 +134,7 @@ test('a daemon that was killed during a purge finishes it at the next start', as
 })
 
 test.each([
-  [{}, 'Nothing is named'],
+  [{}, 'Nothing to remove is named'],
   [{ match: 'abc' }, 'match'],
   [{ match: 7 }, 'match'],
   [{ chats: [] }, 'chats'],
