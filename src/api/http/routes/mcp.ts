@@ -31,7 +31,7 @@ async function load(context: ApiContext, fetch: Fetch): Promise<Answer> {
   return (request) => handler.fetch(request)
 }
 
-/** Asks a route of this app, past its guard: whoever asks has passed it already. */
+/** Calls a route of this app. The client has already passed the guard, so the call carries what the guard wants. */
 async function ask({ access }: ApiContext, fetch: Fetch, path: string): Promise<unknown> {
   const [host = 'localhost'] = access.allowedHosts()
   const headers = { host, ...(access.token === null ? {} : { authorization: `Bearer ${access.token}` }) }
