@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TokensAnswer } from '../src/api/tokens/request.ts'
 import { mirrorPath } from '../src/engine/data-folder.ts'
 import type { BenchDaemon } from './daemon.ts'
 import { compareEstimates } from './estimates-and-records.ts'
@@ -7,6 +6,7 @@ import { canLook, familyOf } from './processes.ts'
 import { drawQuestions } from './search-questions.ts'
 import { median, percentile, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
+import type { TokensAnswer } from '../src/api/http/schemas/tokens.ts'
 
 /** The pause between two searches of a fast typist. */
 const PAUSE_MS = 100

@@ -16,7 +16,12 @@ function sourcesHash() {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
   const hash = createHash('sha256')
-  for (const path of [...sources.sort(), join(root, 'scripts', 'bundle.mjs'), join(root, 'package-lock.json')]) {
+  for (const path of [
+    ...sources.sort(),
+    join(root, 'scripts', 'bundle.mjs'),
+    join(root, 'docs', 'openapi-examples.json'),
+    join(root, 'package-lock.json'),
+  ]) {
     hash.update(`${path}\0`).update(readFileSync(path))
   }
   return hash.digest('hex')

@@ -30,7 +30,7 @@ test('the rules see the whole of src', () => {
   expect(src.length).toBeGreaterThan(150)
   const targets = src.flatMap(({ imports }) => imports.flatMap(({ target }) => target ?? []))
   expect(targets.length).toBeGreaterThan(400)
-  const known = new Set([...src, ...config].map(({ path }) => path))
+  const known = new Set([...src, ...config, ...filesBelow('docs')].map(({ path }) => path))
   expect(targets.filter((target) => !known.has(target) && target !== 'package.json')).toEqual([])
 })
 
@@ -88,6 +88,11 @@ test.each([
   ['src/settings/a.ts', '../daemon/b.ts'],
   ['src/cli/a.ts', '../archive/b.ts'],
   ['src/indexer/sources/one/a.ts', '../two/b.ts'],
+  ['src/api/http/schemas/a.ts', '../problem.ts'],
+  ['src/api/http/schemas/a.ts', '../../queries/b.ts'],
+  ['src/api/http/schemas/a.ts', '../../../mirror/b.ts'],
+  ['src/api/http/schemas/a.ts', 'hono'],
+  ['src/api/queries/a.ts', '../http/schemas/b.ts'],
   ['src/utils/a.ts', '../model/b.ts'],
 ])('%s may not import %s', (path, specifier) => {
   const line = `import { b } from '${specifier}'`
@@ -128,6 +133,11 @@ test.each([
   ['src/api/a.ts', `import { type Settings } from '../settings.ts'`],
   ['src/text/a.ts', `import { b } from '../model/b.ts'`],
   ['src/model/a.ts', `import type { B } from './b.ts'`],
+  ['src/api/http/schemas/a.ts', `import { b } from './b.ts'`],
+  ['src/api/http/schemas/a.ts', `import * as z from 'zod/mini'`],
+  ['src/api/http/schemas/a.ts', `import { b } from '../../../model/b.ts'`],
+  ['src/api/queries/a.ts', `import type { B } from '../http/schemas/b.ts'`],
+  ['src/cli/commands/a.ts', `import { b } from '../../api/http/schemas/b.ts'`],
   ['src/api/a.ts', `// import { b } from '../daemon/b.ts'`],
 ])('%s may hold: %s', (path, line) => {
   expect(placesOf(rules.layers, [path, line])).toEqual([])

@@ -1,13 +1,15 @@
 import type { Mirror } from '../mirror/open.ts'
 import { answerStats } from './reports/stats/answer-stats.ts'
 import type { StatsAnswer, StatsRequest } from './reports/stats/stats.ts'
-import type { SearchAnswer, SearchRequest } from './search/request.ts'
+import type { SearchRequest } from './search/request.ts'
 import { search } from './search/search.ts'
 import { gatherWords } from './search/suggest/frequent-words.ts'
-import { suggest, type SuggestAnswer, type SuggestRequest } from './search/suggest/suggest.ts'
+import { suggest, type SuggestRequest } from './search/suggest/suggest.ts'
 import { createDeadline } from './search/deadline.ts'
 import { readLedger } from './tokens/ledger.ts'
-import type { TokensAnswer, TokensRequest } from './tokens/request.ts'
+import type { TokensRequest } from './tokens/request.ts'
+import type { SearchAnswer, SuggestAnswer } from './http/schemas/search.ts'
+import type { TokensAnswer } from './http/schemas/tokens.ts'
 
 /** The slow requests, which a separate process answers: request and answer for each kind. */
 export interface Questions {

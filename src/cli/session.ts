@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { z } from 'zod'
+import * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, type Settings, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
@@ -83,8 +83,8 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
 }
 
 /** Checks the shape of an answer. @throws UserError `unexpected-answer` */
-export function decodeAnswer<T>(schema: z.ZodType<T>, answer: unknown): T {
-  const decoded = schema.safeParse(answer)
+export function decodeAnswer<T>(schema: z.core.$ZodType<T>, answer: unknown): T {
+  const decoded = z.safeParse(schema, answer)
   if (decoded.success) return decoded.data
   throw new UserError(
     'unexpected-answer',

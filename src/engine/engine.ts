@@ -1,4 +1,4 @@
-import type { ApiContext, DaemonEvent, SyncOutcome, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
+import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
 import type { ArchiveActs } from '../api/http/archive-shapes.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
@@ -15,6 +15,7 @@ import { Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
 import type { Readers } from './writer/maintenance.ts'
 import type { Writer } from './writer/writer.ts'
+import type { SyncOutcome } from '../api/http/schemas/status.ts'
 
 export interface EngineContext {
   readonly version: string

@@ -1,4 +1,3 @@
-import type { SyncOutcome } from '../api/http/api-context.ts'
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import type { JobProgress } from './jobs/job.ts'
@@ -6,6 +5,7 @@ import type { RestoreOrder, RestoreResult } from './restore.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
 import type { Writer } from './writer/writer.ts'
+import type { SyncOutcome } from '../api/http/schemas/status.ts'
 
 /** Decides when the writer reads Cursor. The daemon schedules passes. A command without a daemon runs them at once. */
 export interface Passes {

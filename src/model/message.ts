@@ -1,5 +1,4 @@
-import type { ChatId, MessageId } from './ids.ts'
-import type { Part } from './part.ts'
+import type { MessageId } from './ids.ts'
 
 export const roles = ['user', 'assistant'] as const
 export type Role = (typeof roles)[number]
@@ -23,32 +22,6 @@ export function recordedTokens(input: number | null, output: number | null): Rec
 }
 
 const positive = (count: number | null): number | null => (count !== null && count > 0 ? count : null)
-
-export interface Tokens extends RecordedTokens {
-  readonly source: 'recorded' | 'estimated'
-}
-
-export interface Message {
-  readonly id: MessageId
-  readonly chatId: ChatId
-  /** Index in Cursor's own order, possibly with gaps. Null for an orphan. */
-  readonly position: number | null
-  readonly role: Role
-  readonly createdAt: string | null
-  readonly createdAtSource: TimeSource | null
-  readonly model: string | null
-  readonly tokens: Tokens | null
-  readonly parts: readonly Part[]
-  /** True if the chat no longer names the message. */
-  readonly isOrphan: boolean
-  /** True if Cursor sent it in the user's name. */
-  readonly isSimulated: boolean
-  readonly deletedInCursor: boolean
-  /** True if some text was too long to be indexed completely: a tool's input or output, or all parts of one kind. */
-  readonly isIndexCapped: boolean
-  /** The kind of store from which the message was read. It may differ from its chat's. */
-  readonly source: string
-}
 
 /** A row that records tokens but has nothing to show. It is not a message; its tokens count for a message near it. */
 export interface Placeholder {

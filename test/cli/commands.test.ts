@@ -73,7 +73,7 @@ const verbatim: readonly [argv: readonly string[], answer: unknown][] = [
   [['chats'], { anything: ['at', 'all'] }],
   [['projects'], [1, null]],
   [['status'], status],
-  [['sync'], synced],
+  [['sync'], { ...synced, reasons: [] }],
   [['show', 'c1'], { items: [{ odd: true }], total: 1, limit: 200, offset: 0, more: 'x' }],
 ]
 
@@ -140,7 +140,7 @@ test.each([
   [['archive', 'list', '--offset', '9']],
   [['search', 'word', '--offset', '9']],
 ])('%j with a too large offset says how many results there are', async (argv) => {
-  const { out, err } = await run(argv, () => ({ ...page([]), total: 8, offset: 9, warnings: [] }))
+  const { out, err } = await run(argv, () => ({ ...page([]), total: 8, totalIsExact: true, offset: 9 }))
   expect([out, err]).toEqual(['', 'Nothing at --offset 9. There are 8 results.\n'])
 })
 
@@ -326,6 +326,7 @@ test('status prints a block and the sources', async () => {
       'daemon     version 1.2.3, up for 1 h 2 min',
       'progress   25 %, 50 of 200 rows read, about 2.0 s left',
       'mirrored   1 projects, 2 chats, 3,000 messages, 0 orphans',
+      'deleted    nothing',
       'read       10 rows, 8 read, 0 orphans, 2 issues, 0 noise',
       'issues     2 bad-json',
       'mirror     /d/mirror.db (1.5 MB, index 500 B)',

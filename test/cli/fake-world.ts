@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { runCli } from '../../src/cli/main.ts'
 import type { World } from '../../src/cli/session.ts'
 import type { Settings } from '../../src/settings.ts'
+import { wholeAnswer } from '../helpers/whole-answer.ts'
 
 export interface Call {
   readonly method: 'GET' | 'POST'
@@ -67,7 +68,9 @@ export async function run(
   let isClosed = false
   const take = async (call: Call) => {
     calls.push(call)
-    return reply(call)
+    const answer = await reply(call)
+    // With --json the answer is printed as it came.
+    return argv.includes('--json') ? answer : wholeAnswer(call.method, call.path, answer)
   }
   const exitCode = await runCli(argv, {
     openAnswers: async (given) => {

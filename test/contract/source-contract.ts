@@ -7,7 +7,7 @@ import { listMessages } from '../../src/api/queries/messages/list-messages.ts'
 import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
-import type { Message } from '../../src/model/message.ts'
+import type { Message } from '../../src/api/http/schemas/messages.ts'
 
 /** A chat that a case writes, and the expected result. */
 export interface ExpectedChat {

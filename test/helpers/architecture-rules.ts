@@ -105,6 +105,8 @@ function layerBreach(file: Parsed, each: Import): string | null {
   const from = roomOf(file.path)
   const below = mayImport[from ?? '']
   if (from === null || below === undefined) return breach(file, each.at, 'belongs to no room that is known')
+  const described = schemaBreach(file, each)
+  if (described !== null) return described
   if (each.target === null) {
     return from === 'model' ? breach(file, each.at, `imports ${each.specifier} into the model`) : null
   }
@@ -116,6 +118,20 @@ function layerBreach(file: Parsed, each: Import): string | null {
   // All adapters share the decoders of Cursor's records, which import no adapter.
   const isForeign = mine !== null && theirs !== null && mine !== theirs && theirs !== 'records'
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
+}
+
+const SCHEMAS = 'src/api/http/schemas/'
+
+/** The shapes of answers know zod and the model only. Queries know their types, so that a search loads no schema. */
+function schemaBreach(file: Parsed, each: Import): string | null {
+  const { target, specifier, isTypeOnly, at } = each
+  if (file.path.startsWith(SCHEMAS)) {
+    const isKnown = target === null ? packageOf(specifier) === 'zod' : /^src\/(model|api\/http\/schemas)\//.test(target)
+    return isKnown ? null : breach(file, at, `imports ${specifier} into a schema`)
+  }
+  const isOfApi = file.path.startsWith('src/api/') && !file.path.startsWith('src/api/http/')
+  const isLoaded = isOfApi && target?.startsWith(SCHEMAS) === true && !isTypeOnly
+  return isLoaded ? breach(file, at, `loads ${target}`) : null
 }
 
 /** Whether a file may use Cursor's own terms: only readers of its files, and writers of samples of them. */

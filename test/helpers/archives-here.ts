@@ -8,13 +8,17 @@ import { openReader } from '../../src/mirror/open.ts'
 const noRestore = (): Promise<never> => Promise.reject(new Error('nobody writes here'))
 
 /** The archives of a mirror in the given folder, made in the test's own process. */
-export function archivesHere(folder: string, mirrorPath: string): ArchiveActs {
+export function archivesHere(
+  folder: string,
+  mirrorPath: string,
+  restore: ConstructorParameters<typeof Archives>[1]['restore'] = noRestore,
+): ArchiveActs {
   const archives = new Archives(
     { dir: join(folder, 'archives'), dataDir: folder, version: '1.2.3', canRestore: true },
     {
       now: Date.now,
       executor: new InlineExecutor(mirrorPath, () => openReader(mirrorPath)),
-      restore: noRestore,
+      restore,
       publish: () => undefined,
       log: () => undefined,
     },

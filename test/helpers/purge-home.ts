@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchiveRun } from '../../src/api/http/archive-shapes.ts'
 import { listRunNames } from '../../src/api/archives/manifest-files.ts'
 import { openRun, readRun } from '../../src/api/archives/open-run.ts'
 import { openWriter } from '../../src/mirror/open.ts'
@@ -9,6 +8,7 @@ import { archivesHere } from './archives-here.ts'
 import { Indexer } from './in-process.ts'
 import { PurgeHere } from './purge-world.ts'
 import { waitUntil } from './wait-until.ts'
+import type { ArchiveRun } from '../../src/api/http/schemas/archives.ts'
 
 /** A time of one morning. */
 export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9, count)).toISOString()

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { PurgeReport } from '../../src/api/http/purge-shapes.ts'
 import { doTask } from '../../src/engine/purge/do-task.ts'
 import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
 import { Purging } from '../../src/engine/purge/purging.ts'
@@ -9,6 +8,7 @@ import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/engine/purge/purge-orders.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
+import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
 
 /** A purge in the test's own process, on a mirror that nothing else has open. */
 export class PurgeHere {

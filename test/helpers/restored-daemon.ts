@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchiveRestored, ArchiveRun } from '../../src/api/http/archive-shapes.ts'
 import type { RunningDaemon } from './running-daemon.ts'
 import { waitUntil } from './wait-until.ts'
+import type { ArchiveRestored, ArchiveRun } from '../../src/api/http/schemas/archives.ts'
 
 /** Archives everything, and waits until the archive is complete. */
 export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>): Promise<ArchiveRun> {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { answerStats } from '../../src/api/reports/stats/answer-stats.ts'
-import type { Stats } from '../../src/api/reports/stats/stats.ts'
 import { countUndigested, digestBacklog, digestOf } from '../../src/mirror/digests/digest-backlog.ts'
 import { DigestWords } from '../../src/mirror/digests/write-digest.ts'
 import { chatDigests } from '../../src/mirror/migrations/0002-to-0009.ts'
@@ -9,6 +8,7 @@ import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { planYear, type PlannedChat, type YearPlan } from '../helpers/year/plan-year.ts'
 import { chatRow, messageRow, writeYear } from '../helpers/year/write-year.ts'
+import type { Stats } from '../../src/api/http/schemas/stats.ts'
 
 let home: CursorHome
 let indexer: Indexer

@@ -8,12 +8,7 @@ import { ARCHIVE_LOCK, readManifest } from './manifest-files.ts'
 import { isFile, isFolder } from './plain-files.ts'
 import { examineObject } from './prove-object.ts'
 import type { RunProgress } from './make-run.ts'
-
-export interface DamagedRun {
-  readonly name: string
-  /** What is wrong with its manifest. Null if the manifest is sound and some of its chats are damaged. */
-  readonly why: string | null
-}
+import type { DamagedRun } from '../http/schemas/archives.ts'
 
 export interface Verdict {
   readonly ok: boolean

@@ -1,7 +1,7 @@
-import type { Chat } from '../../model/chat.ts'
-import type { Message } from '../../model/message.ts'
 import type { Json } from '../../model/json.ts'
 import type { TodoItem } from '../../model/part.ts'
+import type { Chat } from '../http/schemas/chats.ts'
+import type { Message } from '../http/schemas/messages.ts'
 
 export interface Fact {
   readonly name: string

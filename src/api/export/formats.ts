@@ -1,10 +1,10 @@
-import type { Chat } from '../../model/chat.ts'
-import type { Message } from '../../model/message.ts'
 import { HEADER_CSP } from './html-style.ts'
 import { toHtml } from './html.ts'
 import { toMarkdown } from './markdown.ts'
 import type { ExportStamp } from './stamp.ts'
 import { createHash } from 'node:crypto'
+import type { Chat } from '../http/schemas/chats.ts'
+import type { Message } from '../http/schemas/messages.ts'
 
 export const exportFormats = ['markdown', 'json', 'jsonl', 'html'] as const
 export type ExportFormat = (typeof exportFormats)[number]

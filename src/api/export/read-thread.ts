@@ -1,11 +1,11 @@
-import type { Chat } from '../../model/chat.ts'
 import type { ChatId } from '../../model/ids.ts'
-import type { Message } from '../../model/message.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { readChats } from '../queries/chats/chat-rows.ts'
 import { findChatNum } from '../queries/chats/get-chat.ts'
 import { listMessages } from '../queries/messages/list-messages.ts'
+import type { Chat } from '../http/schemas/chats.ts'
+import type { Message } from '../http/schemas/messages.ts'
 
 /** How many messages are in memory at once. */
 const PAGE_MESSAGES = 50

@@ -4,37 +4,8 @@ import type { Ask } from '../questions.ts'
 import type { Histories } from '../reports/histories.ts'
 import type { ArchiveActs } from './archive-shapes.ts'
 import type { PurgeActs } from './purge-shapes.ts'
-
-export type DaemonState = 'starting' | 'indexing' | 'ready' | 'degraded'
-
-export interface Progress {
-  /** `reading`: rows are copied from Cursor's stores. `indexing`: copied messages become searchable. */
-  readonly stage: 'reading' | 'indexing'
-  readonly done: number
-  readonly total: number
-  readonly bytesPerSecond: number | null
-  readonly etaMs: number | null
-}
-
-export interface Resources {
-  readonly rssBytes: number
-  readonly cpuPercent: number
-  readonly longestReadMs: number
-  readonly bytesRead: number
-  /** From Cursor's files; 0 while nothing changes. */
-  readonly bytesReadLastMinute: number
-}
-
-/** The progress of counting tokens. */
-export interface EstimationState {
-  /**
-   * `waiting`: for the daemon to be idle, or for more messages. `paused`: for searches or indexing. `failed`: so often
-   * that it is not tried again before the next start; the log says why.
-   */
-  readonly state: 'off' | 'waiting' | 'working' | 'paused' | 'done' | 'failed'
-  /** Messages that are not counted yet; null if unknown. */
-  readonly left: number | null
-}
+import type { Progress, Resources } from './schemas/status.ts'
+import type { DaemonState, EstimationState, SyncOutcome } from './schemas/status.ts'
 
 /** The state of the running daemon. */
 export interface LiveState {
@@ -56,15 +27,6 @@ export interface LiveState {
 export interface DaemonEvent {
   readonly type: 'status' | 'chat' | 'message' | 'loss' | 'archive'
   readonly data: Readonly<Record<string, unknown>>
-}
-
-export interface SyncOutcome {
-  readonly changed: number
-  readonly added: number
-  readonly gone: number
-  readonly tookMs: number
-  /** Why some sources could not be read, or why missing rows do not count as deleted yet, as sentences. */
-  readonly reasons: readonly string[]
 }
 
 /** A file that the user downloaded from Cursor's dashboard. */

@@ -8,6 +8,7 @@ import { methodsOf } from './route-table.ts'
 import { archiveRoutes } from './routes/archives.ts'
 import { chatRoutes, lossRoutes } from './routes/chats.ts'
 import { commitRoutes } from './routes/commits.ts'
+import { docsRoutes } from './routes/docs.ts'
 import { eventRoutes } from './routes/events.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { countRequests, lazyMetrics, metricRoutes, readyRoutes } from './routes/metrics.ts'
@@ -59,6 +60,7 @@ export function createApp(context: ApiContext): Hono {
     purgeRoutes(context),
     eventRoutes(context, readStatus),
     pageRoutes(readStatus),
+    docsRoutes(context),
   ]) {
     app.route('/', routes)
   }

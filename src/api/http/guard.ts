@@ -14,10 +14,13 @@ export function guard(access: Access): MiddlewareHandler {
     checkHost(c.req.header('host'), hosts)
     checkOrigin(c.req.header('origin'), hosts, access.publicUrl ?? null)
     checkFetchSite(c.req.header('sec-fetch-site'))
-    if (access.tokenRequired) checkToken(c.req.header('authorization'), access.token)
+    if (access.tokenRequired && !isOpen(c.req.path)) checkToken(c.req.header('authorization'), access.token)
     await next()
   }
 }
+
+/** The description of the API contains no data of the user. */
+const isOpen = (path: string): boolean => /^\/(?:docs(?:\/.*)?|openapi\.json)$/u.test(path)
 
 function checkHost(host: string | undefined, hosts: ReadonlySet<string>): void {
   if (host !== undefined && hosts.has(host.toLowerCase())) return

@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { DaemonState } from './api-context.ts'
-import type { Status } from './read-status.ts'
+import type { DaemonState, Status } from './schemas/status.ts'
 
 const states: readonly DaemonState[] = ['starting', 'indexing', 'ready', 'degraded']
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]

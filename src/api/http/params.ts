@@ -48,8 +48,11 @@ export const flag = () =>
   optional(
     one(
       z.pipe(
-        z.enum(['true', 'false'], 'must be true or false'),
-        z.transform((value) => value === 'true'),
+        z.pipe(
+          z.enum(['true', 'false'], 'must be true or false'),
+          z.transform((value) => value === 'true'),
+        ),
+        z.boolean(),
       ),
     ),
   )
@@ -69,7 +72,7 @@ function integer({ min, max }: { min: number; max: number }) {
   return one(
     z.pipe(
       z.pipe(z.string().check(z.regex(/^-?\d+$/u, reason)), z.transform(Number)),
-      z.number(reason).check(z.minimum(min, reason), z.maximum(max, reason)),
+      z.int(reason).check(z.minimum(min, reason), z.maximum(max, reason)),
     ),
   )
 }

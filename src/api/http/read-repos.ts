@@ -5,10 +5,10 @@ import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { openRepositories, type OpenedRepository } from '../reports/histories.ts'
 import { badParameters, Problem } from './problem.ts'
 import type { ApiContext } from './api-context.ts'
-import type { Chat } from '../../model/chat.ts'
 import { chatsOfCommit } from '../reports/commit-report.ts'
 import { type CommitMatch, describeMatch } from '../reports/judge-match.ts'
 import { WINDOW_DEFAULT_MS } from '../reports/attribute-edits.ts'
+import type { Chat } from './schemas/chats.ts'
 
 export interface Repos {
   readonly repositories: readonly OpenedRepository[]

@@ -1,38 +1,11 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { cached } from '../queries/snapshot.ts'
-import { countEverything, EMPTY_CENSUS, type Counts, type Coverage } from '../queries/count-everything.ts'
-import type { LossCounts } from '../queries/sources/list-losses.ts'
-import { listSources, type SourceStatus } from '../queries/sources/list-sources.ts'
+import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
+import { listSources } from '../queries/sources/list-sources.ts'
 import { measureTermsBytes, measureTextBytes, measureMirrorBytes } from '../queries/measure-mirror.ts'
-import type { ArchiveHealth } from './archive-shapes.ts'
-import type { ApiContext, DaemonState, EstimationState, Progress, Resources } from './api-context.ts'
-
-export interface Status {
-  readonly state: DaemonState
-  readonly reasons: readonly string[]
-  readonly version: string
-  readonly uptimeMs: number
-  readonly progress: Progress | null
-  readonly sources: readonly SourceStatus[]
-  readonly counts: Counts
-  readonly losses: LossCounts
-  readonly issues: Readonly<Record<string, number>>
-  readonly coverage: Coverage
-  readonly mirror: { readonly path: string; readonly bytes: number; readonly ftsBytes: number }
-  readonly resources: Resources & DiskUse
-  readonly lagMs: number | null
-  /** Null if tokens are not counted. */
-  readonly estimation: EstimationState | null
-  readonly archives: ArchiveHealth
-}
-
-interface DiskUse {
-  /** About how many bytes of text are in the mirror. */
-  readonly textBytes: number
-  /** Bytes on disk per byte of text; null while the mirror has no text. */
-  readonly diskPerTextByte: number | null
-}
+import type { ApiContext } from './api-context.ts'
+import type { Status, DiskUse } from './schemas/status.ts'
 
 export type ReadStatus = () => Status
 

@@ -7,8 +7,11 @@ export interface RouteEntry {
 }
 
 /** All routes: for the status page, and to distinguish a wrong method from a wrong path. */
-export const routeTable: readonly RouteEntry[] = [
+export const routeTable = [
   { method: 'GET', path: '/', explains: 'This page.' },
+  { method: 'GET', path: '/docs', explains: 'All routes below /api with parameters, answers and examples.' },
+  { method: 'GET', path: '/docs/rapidoc-min.js', explains: 'The program of that page.' },
+  { method: 'GET', path: '/openapi.json', explains: 'The same for programs, as OpenAPI 3.1.' },
   { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers. Costs nothing.' },
   { method: 'GET', path: '/api/status', explains: 'State, sources, counts and unreadable rows.' },
   { method: 'GET', path: '/api/ready', explains: '200 if everything is searchable, else 503 with the reasons.' },
@@ -81,7 +84,14 @@ export const routeTable: readonly RouteEntry[] = [
   },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'Changes as they happen (server-sent events).' },
-]
+] as const satisfies readonly RouteEntry[]
+
+/** Such as `GET /api/search`. */
+export type RouteName = (typeof routeTable)[number] extends infer Entry
+  ? Entry extends RouteEntry
+    ? `${Entry['method']} ${Entry['path']}`
+    : never
+  : never
 
 /** The methods of a path; none for an unknown path. @param path still percent-encoded */
 /** The pattern of the route that a path leads to, or null. */

@@ -1,6 +1,5 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import type { Project } from '../../model/project.ts'
 import { redacting, type McpSource } from './source.ts'
 import { describeChat, getChat, listChats } from './tools/chats.ts'
 import { readMessages } from './tools/read-messages.ts'
@@ -8,6 +7,7 @@ import { searchChats } from './tools/search-chats.ts'
 import { shortLine, shortTime, type Tool } from './tools/tool.ts'
 import { getUsage, listLosses } from './tools/usage-and-losses.ts'
 import { whyCode } from './tools/why-code.ts'
+import type { Project } from '../http/schemas/projects.ts'
 
 export const tools: readonly Tool[] = [searchChats, readMessages, getChat, listChats, whyCode, getUsage, listLosses]
 

@@ -1,31 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { sumLosses, type LossCounts } from './sources/list-losses.ts'
+import { sumLosses } from './sources/list-losses.ts'
 import { countProjects } from './projects/list-projects.ts'
 import { inSnapshot } from './snapshot.ts'
-
-export interface Counts {
-  readonly projects: number
-  /** Chats with messages that are no drafts, including subagents. */
-  readonly chats: number
-  /** Messages in the threads of chats that are no drafts. */
-  readonly messages: number
-  /** Messages that their chat no longer lists. */
-  readonly orphans: number
-  /** Messages, including orphans, that Cursor deleted and the mirror still has. */
-  readonly deleted: number
-}
-
-export interface Coverage {
-  /** Rows in the sources. */
-  readonly rows: number
-  /** Rows that became a chat or a message, or that are known to be empty. `orphans` are among them. */
-  readonly read: number
-  readonly orphans: number
-  /** Unreadable rows, including rows without a key. */
-  readonly issues: number
-  /** The other rows of the stores: they belong to no chat. */
-  readonly noise: number
-}
+import type { Counts, Coverage } from '../http/schemas/status.ts'
+import type { LossCounts } from '../http/schemas/chats.ts'
 
 export interface Census {
   readonly counts: Counts

@@ -1,16 +1,16 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { Commit, CommitList } from '../../model/commit.ts'
 import { asChatId } from '../../model/ids.ts'
-import type { ProjectRef } from '../../model/project.ts'
 import { UserError } from '../../model/user-error.ts'
 import { toIso } from '../iso.ts'
 import { readChatSpan } from '../queries/chats/chat-activity.ts'
-import type { Page, PageRequest } from '../queries/page.ts'
+import type { PageRequest } from '../queries/page.ts'
 import type { ProjectRoot } from '../queries/projects/project-roots.ts'
 import type { Histories, OpenedRepository } from './histories.ts'
-import { confidences, type CommitMatch, type Confidence, describeMatch, type DescribedMatch } from './judge-match.ts'
+import { confidences, type CommitMatch, type Confidence, describeMatch } from './judge-match.ts'
 import { LATE_MS } from './attribute-edits.ts'
 import { matchOpened, type MatchAnswer } from './match-opened.ts'
+import type { CommitReport } from '../http/schemas/commits.ts'
 
 export interface CommitReportRequest extends PageRequest {
   /** Bounds of the committer date in epoch milliseconds. Inclusive. */
@@ -22,22 +22,6 @@ export interface CommitReportRequest extends PageRequest {
   readonly chatId: string | null
   /** Chats with a lower confidence are left out. */
   readonly least: Confidence
-}
-
-export interface ReportedCommit {
-  readonly sha: string
-  readonly committedAt: string | null
-  readonly authoredAt: string | null
-  readonly author: string
-  readonly subject: string
-  readonly project: ProjectRef
-  /** How many files it touched; null if unknown. */
-  readonly filesChanged: number | null
-  readonly chats: readonly DescribedMatch[]
-}
-
-export interface CommitReport extends Page<ReportedCommit> {
-  readonly warnings: readonly string[]
 }
 
 interface Listed {

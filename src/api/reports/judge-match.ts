@@ -1,4 +1,5 @@
 import { toIso } from '../iso.ts'
+import type { DescribedMatch } from '../http/schemas/commits.ts'
 
 export const confidences = ['low', 'medium', 'high'] as const
 export type Confidence = (typeof confidences)[number]
@@ -82,32 +83,6 @@ const bounds = { low: [0.05, 0.49], medium: [0.5, 0.79], high: [0.8, 0.99] } as 
 function judgement(confidence: Confidence, raw: number): Judgement {
   const [least, most] = bounds[confidence]
   return { confidence, score: Math.round(Math.min(most, Math.max(least, raw)) * 100) / 100 }
-}
-
-/** A match as the API returns it. */
-export interface DescribedMatch {
-  readonly id: string
-  readonly title: string
-  readonly confidence: Confidence
-  /** 0 to 1, to order chats. It is no probability. */
-  readonly score: number
-  readonly evidence: DescribedEvidence
-}
-
-export interface DescribedEvidence {
-  /** Messages within the commit's window; `messages` is null if only the start and end of the chat are known. */
-  readonly time: { readonly messages: number | null; readonly from: string | null; readonly to: string | null } | null
-  readonly branch: 'same' | 'other' | null
-  /** Files of the commit that the chat edited. */
-  readonly files: {
-    readonly paths: readonly string[]
-    readonly share: number
-    readonly lastEditAt: string | null
-    readonly when: 'in-window' | 'earlier' | 'before-amending'
-  } | null
-  /** When Cursor recorded code of the chat within the window of the commit, which Cursor scored. */
-  readonly tracking: { readonly from: string | null; readonly to: string | null } | null
-  readonly editedElsewhere: boolean
 }
 
 /** How many files are listed. A commit can have thousands. */

@@ -6,8 +6,9 @@ import { findTitles, titlesBeside } from './titles/find-titles.ts'
 import { CANDIDATES_MAX } from './titles/title-candidates.ts'
 import { partNames, type QueryNode } from './language/tree.ts'
 import { planQuery, type QueryPlan } from './plan/plan.ts'
-import type { FacetName, FacetValue, SearchRequest } from './request.ts'
+import type { FacetName, SearchRequest } from './request.ts'
 import { rowsOf, valuesOf } from './match/statement.ts'
+import type { FacetValue } from '../http/schemas/search.ts'
 
 /** How many of the newest matching messages are counted. */
 const COUNTED_MAX = 20_000

@@ -6,7 +6,8 @@ import { LAST_KEY } from './plan/resolve-field.ts'
 import { describeTest } from './plan/branch-sql.ts'
 import { RANKED_MAX, READ_MAX } from './match/rank.ts'
 import { COUNTED_MAX } from './match/count-messages.ts'
-import type { SearchExplanation, SearchRequest } from './request.ts'
+import type { SearchRequest } from './request.ts'
+import type { SearchExplanation } from '../http/schemas/search.ts'
 
 export function explainSearch(
   plan: QueryPlan,

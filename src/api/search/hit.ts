@@ -6,8 +6,8 @@ import { columnNames, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
 import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
-import type { SearchHit } from './request.ts'
 import { rowsOf } from './match/statement.ts'
+import type { SearchHit } from '../http/schemas/search.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */
 export interface Found {

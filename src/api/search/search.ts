@@ -4,7 +4,7 @@ import { createMatcher } from '../../text/passages/matcher.ts'
 import { countFacets } from './count-facets.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { explainSearch } from './explain.ts'
-import { filterNodes, type SearchAnswer, type SearchRequest } from './request.ts'
+import { filterNodes, type SearchRequest } from './request.ts'
 import { findGroups, findPage } from './find-page.ts'
 import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
@@ -16,6 +16,7 @@ import { createScorer, type Scorer, askWords } from './scorer.ts'
 import { checkSpelling } from './spelling/check-spelling.ts'
 import { suggestRelaxed } from './help/suggest-relaxed.ts'
 import { warnOfCapped } from './help/warn-of-capped.ts'
+import type { SearchAnswer } from '../http/schemas/search.ts'
 
 type Outcome = Pick<
   SearchAnswer,

@@ -7,8 +7,9 @@ import { inSnapshot } from '../queries/snapshot.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
 import { readDrafts, readGroupSums, readRecorded, PeriodSums, type TokenScope } from '../queries/tokens/token-sums.ts'
 import { PriceBook, priceList } from './prices.ts'
-import type { TokenGrouping, TokensAnswer, TokensRequest, TokensRow, TokenSources } from './request.ts'
+import type { TokenGrouping, TokensRequest } from './request.ts'
 import { Tally } from './tally.ts'
+import type { TokensAnswer, TokensRow, TokenSources } from '../http/schemas/tokens.ts'
 
 /** The number of a project or chat, a date, or a model; null if there is none. */
 type Key = number | string | null

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Status } from '../http/read-status.ts'
 import type { RouteEntry } from '../http/route-table.ts'
+import type { Status } from '../http/schemas/status.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #d0d7de; --soft: #59636e; --warn: #9a6700 }

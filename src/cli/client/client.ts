@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { z } from 'zod'
+import * as mini from 'zod/mini'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/file-identity.ts'
 import { UserError } from '../../model/user-error.ts'
 import { withQuery, type Answers } from './answers.ts'
 import { errorOfProblem } from './problem.ts'
+import { healthAnswer } from '../../api/http/schemas/common.ts'
 
 const HEALTH_WITHIN_MS = 1000
 
@@ -16,7 +18,9 @@ const daemonFile = z.object({
   startedAt: z.string().optional(),
   folder: z.string().nullish(),
 })
-const health = z.object({ status: z.literal('ok'), startedAt: z.string().optional() })
+
+/** Whatever its version is. */
+const health = mini.pick(healthAnswer, { status: true, startedAt: true })
 
 export interface Daemon {
   readonly pid: number
@@ -179,7 +183,7 @@ async function healthOf(url: string, startedAt: string | undefined): Promise<Hea
     const status = incoming.statusCode ?? 0
     // The token is only sent to a program that requires it as a daemon does.
     if (status === 401) return incoming.headers['www-authenticate'] === TOKEN_REQUIRED ? 'well' : 'another'
-    const parsed = health.safeParse(jsonOf(text))
+    const parsed = z.safeParse(health, jsonOf(text))
     if (status !== 200 || !parsed.success) return 'another'
     const actual = parsed.data.startedAt
     return startedAt === undefined || actual === undefined || actual === startedAt ? 'well' : 'another'

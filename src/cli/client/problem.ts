@@ -1,12 +1,9 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
+import { problem } from '../../api/http/schemas/common.ts'
 import { UserError } from '../../model/user-error.ts'
 
-const problem = z.object({
-  detail: z.string().optional(),
-  title: z.string().optional(),
-  code: z.string().optional(),
-  errors: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
-})
+/** Another program may answer. Its body may be anything. */
+const partOfProblem = z.partial(z.pick(problem, { detail: true, title: true, code: true, errors: true }))
 
 /**
  * The error for an answer with a status of 400 or above.
@@ -14,7 +11,7 @@ const problem = z.object({
  * @param body a problem as in RFC 9457
  */
 export function errorOfProblem(status: number, path: string, body: unknown): UserError {
-  const parsed = problem.safeParse(body)
+  const parsed = partOfProblem.safeParse(body)
   const { detail, title, code, errors } = parsed.success ? parsed.data : {}
   const reasons = (errors ?? [])
     .filter(({ reason }) => !detail?.includes(reason))

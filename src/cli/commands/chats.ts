@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander'
-import { z } from 'zod'
 import { localTime, numberText } from '../terminal/formats.ts'
 import {
   addDates,
@@ -18,20 +17,7 @@ import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { renderTable, type Column } from '../terminal/table.ts'
-
-const chatsAnswer = z.object({
-  total: z.number(),
-  offset: z.number().optional(),
-  items: z.array(
-    z.object({
-      id: z.string(),
-      title: z.string(),
-      project: z.object({ name: z.string() }).nullable(),
-      lastActivityAt: z.string().nullable(),
-      messageCount: z.number(),
-    }),
-  ),
-})
+import { chatsAnswer } from '../../api/http/schemas/chats.ts'
 
 interface ChatsOptions extends JsonOption, PageOptions, DateOptions {
   readonly project?: readonly string[]

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve, relative } from 'node:path'
 import { Option, type Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { countText, localTime } from '../terminal/formats.ts'
 import {
   addDates,
@@ -20,35 +20,8 @@ import { decodeAnswer, type Place, type Session } from '../session.ts'
 import { renderTable, type Column } from '../terminal/table.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Answers } from '../client/answers.ts'
-
-const chatMatch = z.object({
-  id: z.string(),
-  title: z.string(),
-  confidence: z.string(),
-  evidence: z.object({
-    time: z.object({ messages: z.number().nullable() }).nullable(),
-    branch: z.string().nullable(),
-    files: z.object({ paths: z.array(z.string()), when: z.string() }).nullable(),
-    // Daemons of earlier versions do not send it.
-    tracking: z.unknown().optional(),
-    editedElsewhere: z.boolean(),
-  }),
-})
-type ChatMatch = z.output<typeof chatMatch>
-
-const commitsAnswer = z.object({
-  total: z.number(),
-  offset: z.number().optional(),
-  warnings: z.array(z.string()),
-  items: z.array(
-    z.object({
-      sha: z.string(),
-      committedAt: z.string().nullable(),
-      subject: z.string(),
-      chats: z.array(chatMatch),
-    }),
-  ),
-})
+import { project, projectsAnswer } from '../../api/http/schemas/projects.ts'
+import { commitsAnswer, type DescribedMatch, type ReportedCommit } from '../../api/http/schemas/commits.ts'
 
 interface CommitsOptions extends JsonOption, PageOptions, DateOptions {
   readonly repo?: string
@@ -116,10 +89,8 @@ async function commits(command: Command, session: Session, workingDir: string): 
   })
 }
 
-type ListedCommit = z.output<typeof commitsAnswer>['items'][number]
-
 /** One line for each chat. A terminal shows the commit once; programs get it in every line. */
-function commitRows({ sha, committedAt, subject, chats }: ListedCommit, { screen }: Session): string[][] {
+function commitRows({ sha, committedAt, subject, chats }: ReportedCommit, { screen }: Session): string[][] {
   const [shown, blank] = [
     [sha.slice(0, SHA_SHOWN), localTime(committedAt, screen.timeZone), subject],
     ['', '', ''],
@@ -135,7 +106,7 @@ function commitRows({ sha, committedAt, subject, chats }: ListedCommit, { screen
 }
 
 /** `3 files, 12 messages, its branch`. */
-function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere } }: ChatMatch): string {
+function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere } }: DescribedMatch): string {
   const whens: Readonly<Record<string, string>> = { earlier: ' earlier', 'before-amending': ' before amending' }
   const words = [
     ...(files === null ? [] : [`${countText(files.paths.length, 'file')}${whens[files.when] ?? ''}`]),
@@ -147,9 +118,8 @@ function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere 
   return words.join(', ')
 }
 
-const projectsAnswer = z.object({
-  total: z.number(),
-  items: z.array(z.object({ id: z.string(), path: z.string(), remote: z.object({}).nullable() })),
+const placesAnswer = z.extend(z.pick(projectsAnswer, { total: true }), {
+  items: z.array(z.pick(project, { id: true, path: true, remote: true })),
 })
 
 const PAGE = 200
@@ -162,7 +132,7 @@ const PAGE = 200
 export async function nearestProject(answers: Answers, folder: string): Promise<string> {
   let found: { readonly id: string; readonly path: string } | null = null
   for (let offset = 0, total = Infinity; offset < total; offset += PAGE) {
-    const page = decodeAnswer(projectsAnswer, await answers.get('/api/projects', queryOf({ limit: PAGE, offset })))
+    const page = decodeAnswer(placesAnswer, await answers.get('/api/projects', queryOf({ limit: PAGE, offset })))
     total = page.total
     for (const { id, path, remote } of page.items) {
       if (remote === null && contains(path, folder) && path.length > (found?.path.length ?? -1)) found = { id, path }

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { localTime } from '../terminal/formats.ts'
 import {
   addDates,
@@ -18,21 +17,7 @@ import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { renderTable, type Column } from '../terminal/table.ts'
-
-const lossesAnswer = z.object({
-  total: z.number(),
-  offset: z.number().optional(),
-  items: z.array(
-    z.object({
-      at: z.string().nullable(),
-      kind: z.string(),
-      chatId: z.string(),
-      messageId: z.string().nullable(),
-      project: z.object({ name: z.string() }).nullable(),
-      title: z.string(),
-    }),
-  ),
-})
+import { lossesAnswer } from '../../api/http/schemas/chats.ts'
 
 interface LossesOptions extends JsonOption, PageOptions, DateOptions {
   readonly project?: readonly string[]

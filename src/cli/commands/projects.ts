@@ -1,27 +1,11 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { localTime, numberText } from '../terminal/formats.ts'
 import { addExamples, addJson, addPage, queryOf, type JsonOption, type PageOptions } from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { renderTable, type Column } from '../terminal/table.ts'
-
-const projectsAnswer = z.object({
-  total: z.number(),
-  offset: z.number().optional(),
-  items: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      path: z.string(),
-      remote: z.object({ kind: z.string(), host: z.string() }).nullable(),
-      chatCount: z.number(),
-      messageCount: z.number(),
-      lastActivityAt: z.string().nullable(),
-    }),
-  ),
-})
+import { projectsAnswer } from '../../api/http/schemas/projects.ts'
 
 const columns: readonly Column[] = [
   { title: 'last activity' },

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import { z } from 'zod'
 import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import { countText, localTime, numberText } from '../terminal/formats.ts'
@@ -23,37 +22,7 @@ import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { renderTable, type Cell, type Column } from '../terminal/table.ts'
 import { refuseWord } from '../input/usage.ts'
-
-const hit = z.object({
-  message: z.object({ id: z.string(), chatId: z.string(), createdAt: z.string().nullable() }),
-  chat: z.object({ id: z.string(), title: z.string() }),
-  project: z.object({ name: z.string() }).nullable(),
-  snippet: z.string(),
-  matchCount: z.number().optional(),
-})
-
-const searchAnswer = z.object({
-  correctedQuery: z.string().nullable().default(null),
-  total: z.number(),
-  totalIsExact: z.boolean().optional(),
-  offset: z.number().optional(),
-  limit: z.number().optional(),
-  items: z.array(hit),
-  related: z.array(hit.extend({ missing: z.array(z.string()) })).default([]),
-  suggestions: z
-    .array(
-      z.object({
-        text: z.string(),
-        reason: z.string(),
-        count: z.number(),
-        query: z.string().optional(),
-        filters: z.array(z.string()).default([]),
-      }),
-    )
-    .default([]),
-  warnings: z.array(z.unknown()).default([]),
-})
-type SearchAnswer = z.infer<typeof searchAnswer>
+import { searchAnswer, type SearchAnswer } from '../../api/http/schemas/search.ts'
 
 const languageHelp = `Search language:
   one two              both words, in any order
@@ -201,7 +170,7 @@ function suggestionText({ text, reason, count, query, filters }: SearchAnswer['s
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
   // The text starts with the names of the filters.
-  const names = query === undefined ? text.split(' ') : filters
+  const names = query === undefined ? text.split(' ') : (filters ?? [])
   const typed = text.slice(names.join(' ').length).trimStart()
   const things = [...names.map((name) => `--${name}`), ...(typed === '' ? [] : [typed])]
   return `Without ${things.join(' ')}: ${found}`

@@ -1,17 +1,20 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
 import { pathPart } from '../input/refuse-empty.ts'
+import type { Part, ToolPart } from '../../model/part.ts'
 import { printableJson, printable, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { displayWidth, fitting } from '../terminal/display-width.ts'
 import { countText, durationText, localTime } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { chat as chatSchema, type Chat } from '../../api/http/schemas/chats.ts'
+import { message as messageSchema, messagesAnswer, type Message } from '../../api/http/schemas/messages.ts'
 
 const PAGE_MESSAGES_MAX = 200
 
-const pageAnswer = z.looseObject({ items: z.array(z.unknown()), total: z.number() })
+const pageAnswer = z.looseObject({ items: z.array(z.unknown()), total: messagesAnswer.shape.total })
 type PageAnswer = z.infer<typeof pageAnswer>
 
 interface ShowOptions extends JsonOption {
@@ -43,14 +46,14 @@ async function show(chatId: string, command: Command, session: Session): Promise
   await session.ask(command, async (answers) => {
     const pages = readPages(answers, `${path}/messages`, options)
     if (options.json === true) return session.print(`${printableJson(await joined(pages))}\n`)
-    const head = decodeAnswer(chatHead, await answers.get(path, new URLSearchParams()))
+    const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))
     let isFirst = true
     for await (const page of pages) {
       // The head is printed only after the first page arrived, so that an error prints nothing.
       if (isFirst) await session.print(renderChatHead(head, session.screen))
       isFirst = false
       for (const item of page.items) {
-        await session.print(`\n${renderMessage(decodeAnswer(messageShape, item), session.screen)}`)
+        await session.print(`\n${renderMessage(decodeAnswer(messageSchema, item), session.screen)}`)
       }
     }
   })
@@ -86,58 +89,7 @@ async function joined(pages: AsyncGenerator<PageAnswer>): Promise<unknown> {
   return { ...first, items, limit: items.length }
 }
 
-export const chatHead = z.object({
-  id: z.string(),
-  title: z.string(),
-  project: z.object({ name: z.string() }).nullable(),
-  createdAt: z.string().nullable(),
-  lastActivityAt: z.string().nullable(),
-  model: z.string().nullable(),
-  messageCount: z.number(),
-  isArchived: z.boolean(),
-  deletedInCursor: z.boolean(),
-})
-
-const part = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('text'), text: z.string() }),
-  z.object({ kind: z.literal('thinking'), text: z.string(), durationMs: z.number().nullable() }),
-  z.object({
-    kind: z.literal('code'),
-    language: z.string().nullable(),
-    path: z.string().nullable(),
-    text: z.string(),
-  }),
-  z.object({
-    kind: z.literal('tool'),
-    name: z.string(),
-    status: z.string(),
-    output: z.unknown(),
-    error: z.string().nullable(),
-    paths: z.array(z.string()),
-  }),
-  z.object({ kind: z.literal('attachment'), path: z.string() }),
-  z.object({
-    kind: z.literal('todo'),
-    items: z.array(z.object({ content: z.string(), status: z.string().nullable() })),
-  }),
-  z.object({ kind: z.literal('error'), text: z.string() }),
-])
-type ShownPart = z.infer<typeof part>
-type ShownTool = Extract<ShownPart, { kind: 'tool' }>
-
-export const messageShape = z.object({
-  id: z.string(),
-  role: z.string(),
-  createdAt: z.string().nullable(),
-  model: z.string().nullable(),
-  parts: z.array(part),
-  isOrphan: z.boolean(),
-  deletedInCursor: z.boolean(),
-  isIndexCapped: z.boolean().default(false),
-})
-export type ShownMessage = z.infer<typeof messageShape>
-
-export function renderChatHead(chat: z.infer<typeof chatHead>, { colours, timeZone }: Screen): string {
+export function renderChatHead(chat: Chat, { colours, timeZone }: Screen): string {
   const from = localTime(chat.createdAt, timeZone)
   const to = localTime(chat.lastActivityAt, timeZone)
   const facts = [
@@ -151,7 +103,7 @@ export function renderChatHead(chat: z.infer<typeof chatHead>, { colours, timeZo
   return `${colours.bold(printableLine(chat.title))}\n${dotted(facts)}\n${printableLine(chat.id)}\n`
 }
 
-export function renderMessage(message: ShownMessage, screen: Screen): string {
+export function renderMessage(message: Message, screen: Screen): string {
   const facts = [
     message.role,
     localTime(message.createdAt, screen.timeZone),
@@ -170,7 +122,7 @@ const dotted = (facts: readonly (string | null | undefined)[]) =>
     .map((fact) => printableLine(String(fact)))
     .join(' · ')
 
-function renderPart(shown: ShownPart, screen: Screen): string {
+function renderPart(shown: Part, screen: Screen): string {
   const { dim } = screen.colours
   switch (shown.kind) {
     case 'text':
@@ -204,7 +156,7 @@ const todoLine = ({ content, status }: { readonly content: string; readonly stat
   `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
 
 /** Name, status, paths, and the first part of the output, on one line. */
-function toolLine(tool: ShownTool, screen: Screen): string {
+function toolLine(tool: ToolPart, screen: Screen): string {
   const result = tool.error ?? tool.output
   const outcome =
     typeof result === 'string' ? result : result === null || result === undefined ? '' : JSON.stringify(result)

@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { addExamples, addJson, type JsonOption } from '../input/options.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
-import { z } from 'zod'
 import type { Answers } from '../client/answers.ts'
 import { bytesText, countText, durationText, localTime, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
+import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
 
 export function addStatusCommand(program: Command, session: Session): void {
   const command = program
@@ -25,35 +25,7 @@ async function showStatus(command: Command, session: Session): Promise<void> {
   })
 }
 
-export const statusAnswer = z.object({
-  state: z.string(),
-  reasons: z.array(z.string()),
-  version: z.string(),
-  uptimeMs: z.number(),
-  progress: z
-    .object({ stage: z.string().optional(), done: z.number(), total: z.number(), etaMs: z.number().nullish() })
-    .nullable(),
-  sources: z.array(
-    z.object({
-      kind: z.string(),
-      path: z.string(),
-      state: z.string(),
-      detail: z.string().nullable(),
-      lastSyncAt: z.string().nullable(),
-      rows: z.number().nullable(),
-    }),
-  ),
-  counts: z.record(z.string(), z.number()),
-  losses: z.object({ messages: z.number(), chats: z.number(), lastAt: z.string().nullable() }).nullish(),
-  issues: z.record(z.string(), z.number()),
-  coverage: z.record(z.string(), z.number()),
-  mirror: z.object({ path: z.string(), bytes: z.number(), ftsBytes: z.number().nullish() }),
-  lagMs: z.number().nullish(),
-  estimation: z.object({ state: z.string(), left: z.number().nullable() }).nullish(),
-})
-export type StatusAnswer = z.infer<typeof statusAnswer>
-
-export function renderStatus(status: StatusAnswer, origin: Answers['origin'], screen: Screen): string {
+export function renderStatus(status: Status, origin: Answers['origin'], screen: Screen): string {
   const lines: readonly (readonly [label: string, text: string] | null)[] = [
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
@@ -77,10 +49,10 @@ export function renderStatus(status: StatusAnswer, origin: Answers['origin'], sc
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
 
 /** Deleted messages are shown only under `deleted`, where a chat that was deleted as a whole counts once. */
-const withoutDeleted = (counts: StatusAnswer['counts']): StatusAnswer['counts'] =>
+const withoutDeleted = (counts: Status['counts']): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => name !== 'deleted'))
 
-function estimationText({ state, left }: NonNullable<StatusAnswer['estimation']>): string {
+function estimationText({ state, left }: NonNullable<Status['estimation']>): string {
   if (state === 'off') return 'not estimated (tokens.estimate is false)'
   if (state === 'failed') return 'not estimated until the next start, because it failed repeatedly; see the log'
   if (state === 'done') return 'all messages are counted or estimated'
@@ -88,25 +60,25 @@ function estimationText({ state, left }: NonNullable<StatusAnswer['estimation']>
   return `estimating: ${state}${what}`
 }
 
-function daemonText({ version, uptimeMs }: StatusAnswer, origin: Answers['origin']): string {
+function daemonText({ version, uptimeMs }: Status, origin: Answers['origin']): string {
   if (origin === 'mirror') return `not running; version ${version} read the mirror directly`
   return `version ${version}, up for ${durationText(uptimeMs)}`
 }
 
-function progressText({ stage, done, total, etaMs }: NonNullable<StatusAnswer['progress']>): string {
+function progressText({ stage, done, total, etaMs }: NonNullable<Status['progress']>): string {
   const percent = total > 0 ? `${Math.floor((done / total) * 100)} %, ` : ''
   const left = typeof etaMs === 'number' ? `, about ${durationText(etaMs)} left` : ''
   const what = stage === 'indexing' ? ' messages indexed' : ' rows read'
   return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
 }
 
-function lossText({ messages, chats, lastAt }: NonNullable<StatusAnswer['losses']>, timeZone: string): string {
+function lossText({ messages, chats, lastAt }: NonNullable<Status['losses']>, timeZone: string): string {
   if (lastAt === null) return 'nothing'
   const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
   return `${what.filter((text) => text !== '').join(' and ')} in Cursor, still here; last noticed ${localTime(lastAt, timeZone)}`
 }
 
-function mirrorText({ path, bytes, ftsBytes }: StatusAnswer['mirror']): string {
+function mirrorText({ path, bytes, ftsBytes }: Status['mirror']): string {
   const index = typeof ftsBytes === 'number' ? `, index ${bytesText(ftsBytes)}` : ''
   return `${path} (${bytesText(bytes)}${index})`
 }
@@ -116,7 +88,7 @@ const tallyText = (counts: Readonly<Record<string, number>>) =>
     .map(([name, count]) => `${numberText(count)} ${name}`)
     .join(', ')
 
-function renderSources({ sources }: StatusAnswer, screen: Screen): string {
+function renderSources({ sources }: Status, screen: Screen): string {
   if (sources.length === 0) return 'No Cursor was found yet.\n'
   const columns = [
     { title: 'source' },

@@ -1,20 +1,11 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { UserError } from '../../model/user-error.ts'
 import { durationText, numberText } from '../terminal/formats.ts'
 import { addExamples, addJson, type JsonOption } from '../input/options.ts'
 import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { reasonText } from './status.ts'
-
-const syncAnswer = z.object({
-  changed: z.number(),
-  added: z.number(),
-  gone: z.number(),
-  tookMs: z.number(),
-  // Daemons of earlier versions do not send it.
-  reasons: z.array(z.string()).default([]),
-})
+import { syncAnswer } from '../../api/http/schemas/status.ts'
 
 export function addSyncCommand(program: Command, session: Session): void {
   const command = program

@@ -1,9 +1,10 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { decodeAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
 import { printableLine } from '../../text/printable.ts'
+import { chatsAnswer } from '../../api/http/schemas/chats.ts'
 
-const answer = z.object({ total: z.number() })
+const answer = z.pick(chatsAnswer, { total: true })
 
 /** The command that lists all names. */
 const listedBy = {

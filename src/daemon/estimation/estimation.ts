@@ -1,4 +1,3 @@
-import type { EstimationState } from '../../api/http/api-context.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import { UserError } from '../../model/user-error.ts'
 import { IdleTimer } from './idle-timer.ts'
@@ -6,6 +5,7 @@ import type { Executor } from '../../engine/executor/executor.ts'
 import type { EstimateSlice } from '../../engine/jobs/estimate.ts'
 import { damageToldBy } from '../../mirror/maintenance/check-pages.ts'
 import type { Logger } from '../lifecycle/log.ts'
+import type { EstimationState } from '../../api/http/schemas/status.ts'
 
 export interface EstimationContext {
   readonly log: Pick<Logger, 'warn' | 'debug'>

@@ -1,5 +1,4 @@
 import type { Worker } from 'node:worker_threads'
-import type { DaemonState, SyncOutcome } from '../../api/http/api-context.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
@@ -19,6 +18,7 @@ import type { Readers } from '../../engine/writer/maintenance.ts'
 import { Upkeep } from './upkeep.ts'
 import { Metrics } from './metrics.ts'
 import { startWatch, watchError, type Watch } from './watch.ts'
+import type { DaemonState, SyncOutcome } from '../../api/http/schemas/status.ts'
 
 const POLL_MS = 1000
 const POLL_ALL_MS = 60_000

@@ -1,7 +1,7 @@
-import type { ArchiveHealth } from '../../api/http/archive-shapes.ts'
 import { UserError } from '../../model/user-error.ts'
 import { stopped, type RunOptions } from '../executor/executor.ts'
 import type { JobProgress } from '../jobs/job.ts'
+import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
 
 type AtWork = NonNullable<ArchiveHealth['atWork']>
 type Work<Result> = (options: Required<RunOptions>) => Promise<Result>

@@ -1,10 +1,10 @@
 import { createTask } from 'node-cron'
-import type { ArchiveHealth } from '../../api/http/archive-shapes.ts'
 import { toIso } from '../../api/iso.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import type { JobNote } from './archive-notes.ts'
 import type { Archives } from './archives.ts'
+import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
 
 type ArchiveJob = Settings['archives']['jobs'][number]
 

@@ -2,14 +2,7 @@ import { listRuns, type ListedRun } from '../../api/archives/list-runs.ts'
 import { nameRun } from '../../api/archives/manifest-files.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
 import type { Scope } from '../../api/archives/scope.ts'
-import type {
-  ArchiveActs,
-  ArchiveHealth,
-  ArchiveRestored,
-  ArchiveRun,
-  ArchiveVerdict,
-  RestoreRequest,
-} from '../../api/http/archive-shapes.ts'
+import type { ArchiveActs, RestoreRequest } from '../../api/http/archive-shapes.ts'
 import type { DaemonEvent } from '../../api/http/api-context.ts'
 import { toIso } from '../../api/iso.ts'
 import { readMap } from '../../indexer/sources/archive/map-uri.ts'
@@ -20,6 +13,7 @@ import type { ArchiveInput, ArchiveResult } from '../jobs/archive.ts'
 import type { JobProgress } from '../jobs/job.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
 import { ArchiveQueue } from './archive-queue.ts'
+import type { ArchiveHealth, ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../api/http/schemas/archives.ts'
 
 export interface ArchivesSetup {
   readonly dir: string

@@ -3,11 +3,11 @@ import { explainForbidden } from '../../api/archives/manifest-files.ts'
 import type { PruneOrder, PruneOutcome } from '../../api/archives/prune.ts'
 import type { Scope } from '../../api/archives/scope.ts'
 import { verifyArchive, type Verdict } from '../../api/archives/verify-archive.ts'
-import type { ArchiveRun } from '../../api/http/archive-shapes.ts'
 import { SCHEMA_VERSION, type Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { takeArchiveLock } from '../archives/archive-lock.ts'
 import type { Job, JobContext, JobProgress } from './job.ts'
+import type { ArchiveRun } from '../../api/http/schemas/archives.ts'
 
 export interface ArchiveInput {
   readonly dir: string

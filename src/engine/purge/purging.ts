@@ -1,10 +1,10 @@
-import type { DamagedArchive } from '../../api/archives/purge/survey-archive.ts'
-import type { PurgeActs, PurgeReport, PurgeRequest } from '../../api/http/purge-shapes.ts'
+import type { PurgeActs, PurgeRequest } from '../../api/http/purge-shapes.ts'
 import type { MirrorPlan } from '../../mirror/purge/plan-purge.ts'
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Readers } from '../writer/maintenance.ts'
 import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome, PurgeTask, PurgeTasks } from './purge-orders.ts'
+import type { DamagedArchive, PurgeReport } from '../../api/http/schemas/purge.ts'
 
 export interface PurgingSetup {
   readonly dataDir: string

@@ -1,7 +1,7 @@
-import type { Chat } from '../../../src/model/chat.ts'
 import { asChatId, asMessageId, asProjectId } from '../../../src/model/ids.ts'
-import type { Message } from '../../../src/model/message.ts'
 import type { Part } from '../../../src/model/part.ts'
+import type { Chat } from '../../../src/api/http/schemas/chats.ts'
+import type { Message } from '../../../src/api/http/schemas/messages.ts'
 
 export const plainChat: Chat = {
   id: asChatId('c1'),

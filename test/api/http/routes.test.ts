@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routeTable } from '../../../src/api/http/route-table.ts'
-import type { SearchAnswer } from '../../../src/api/search/request.ts'
 import { UserError } from '../../../src/model/user-error.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
+import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 let api: TestApi
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { routeTable } from '../../../src/api/http/route-table.ts'
 import { createTestApi, type TestApi, bodyOf } from './test-api.ts'
-import type { DaemonState } from '../../../src/api/http/api-context.ts'
+import type { DaemonState } from '../../../src/api/http/schemas/status.ts'
 
 let api: TestApi
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { TokensAnswer } from '../../../src/api/tokens/request.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
+import type { TokensAnswer } from '../../../src/api/http/schemas/tokens.ts'
 
 let api: TestApi
 

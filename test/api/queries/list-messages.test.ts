@@ -7,9 +7,9 @@ import {
   THREAD_KEYS,
 } from '../../../src/api/queries/messages/list-messages.ts'
 import { asChatId, asMessageId } from '../../../src/model/ids.ts'
-import type { Message } from '../../../src/model/message.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
+import type { Message } from '../../../src/api/http/schemas/messages.ts'
 
 let mirror: SeededMirror
 let chat: number

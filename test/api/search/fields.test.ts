@@ -1,15 +1,10 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type {
-  FacetValue,
-  FilterName,
-  SearchAnswer,
-  SearchFilters,
-  SearchRequest,
-} from '../../../src/api/search/request.ts'
+import type { FilterName, SearchFilters, SearchRequest } from '../../../src/api/search/request.ts'
 import { search } from '../../../src/api/search/search.ts'
 import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
 import { NOW_MS, plainCorpus, vocabulary, type PlainCorpus } from './plain-corpus.ts'
+import type { FacetValue, SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 let corpus: PlainCorpus
 beforeAll(() => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { SearchAnswer } from '../../../src/api/search/request.ts'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 let db: Mirror
 beforeEach(() => {

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RelatedChat, SearchAnswer, SearchRequest } from '../../../src/api/search/request.ts'
+import type { SearchRequest } from '../../../src/api/search/request.ts'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { indexChats, type JudgedChat, type JudgedMessage } from '../../search/judged/judged-set.ts'
+import type { RelatedChat, SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 const user = (text: string): JudgedMessage => ({ role: 'user', text })
 const agent = (text: string): JudgedMessage => ({ role: 'assistant', text })

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SearchAnswer, SearchRequest } from '../../../src/api/search/request.ts'
+import type { SearchRequest } from '../../../src/api/search/request.ts'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { createRandom } from '../../../bench/words.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 let db: Mirror
 const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer => search(db, requestOf(q, changes))

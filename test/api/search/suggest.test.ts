@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { search } from '../../../src/api/search/search.ts'
 import { CountedWords, WordGatherer } from '../../../src/api/search/suggest/counted-words.ts'
 import { frequentWords, gatherWords } from '../../../src/api/search/suggest/frequent-words.ts'
-import { suggest, type Suggestion, type SuggestionKind } from '../../../src/api/search/suggest/suggest.ts'
+import { suggest } from '../../../src/api/search/suggest/suggest.ts'
 import { openReader, type Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import type { Suggestion, SuggestionKind } from '../../../src/api/http/schemas/search.ts'
 
 const never = (): boolean => false
 const reading = (...paths: string[]): readonly Part[] => [

@@ -4,7 +4,6 @@ import { archivesHere } from '../../helpers/archives-here.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { createApp } from '../../../src/api/http/app.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
-import type { Distribution, Stats } from '../../../src/api/reports/stats/stats.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
@@ -12,6 +11,7 @@ import { readRawChats, type RawChat, type RawMessage } from '../../helpers/year/
 import { recountStats, type Recounting } from '../../helpers/year/recount-stats.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'
 import { liveOf } from '../../system/hostile/values/still-world.ts'
+import type { Distribution, Stats } from '../../../src/api/http/schemas/stats.ts'
 
 const HOST = '127.0.0.1:4870'
 const zones = ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe']

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLedger } from '../../../src/api/tokens/ledger.ts'
-import { tokenGroupings, type TokensRequest, type TokensRow } from '../../../src/api/tokens/request.ts'
+import { tokenGroupings, type TokensRequest } from '../../../src/api/tokens/request.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'
 import { Recount, type RecountedRow, type RecountRequest } from './recount.ts'
+import type { TokensRow } from '../../../src/api/http/schemas/tokens.ts'
 
 const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC'] as const
 const plan = planYear('ledger', { chatCount: 240, zones })

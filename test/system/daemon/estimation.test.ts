@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { TokensAnswer } from '../../../src/api/tokens/request.ts'
 import { Estimation } from '../../../src/daemon/estimation/estimation.ts'
 import type { EstimateSlice } from '../../../src/engine/jobs/estimate.ts'
 import type { Estimate } from '../../../src/mirror/usage/estimates.ts'
@@ -12,6 +11,7 @@ import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import { FakeClock, settle } from '../../daemon/fake-clock.ts'
+import type { TokensAnswer } from '../../../src/api/http/schemas/tokens.ts'
 
 const estimate = (key: number): Estimate => ({
   key,

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ArchiveRestored } from '../../../src/api/http/archive-shapes.ts'
 import { headers } from '../../../src/sample/cursor-home.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { wipeMirror } from '../../helpers/restored-daemon.ts'
 import { getJson, STOP_MS_MAX, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
+import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
 
 const CHATS = 150
 const MESSAGES = 20

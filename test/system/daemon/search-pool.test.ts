@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type * as searchPool from '../../../src/engine/executor/search-pool.ts'
-import type { SearchAnswer } from '../../../src/api/search/request.ts'
 import { Compiled } from '../../helpers/compiled.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
+import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 /** Compiled, because its child processes run the built program. */
 const compiled = await Compiled.module('engine/executor/search-pool')

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SearchAnswer } from '../../../src/api/search/request.ts'
-import type { SuggestAnswer } from '../../../src/api/search/suggest/suggest.ts'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
+import type { SearchAnswer, SuggestAnswer } from '../../../src/api/http/schemas/search.ts'
 
 let home: CursorHome
 let daemon: RunningDaemon

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { listRunNames, nameRun } from '../../../src/api/archives/manifest-files.ts'
-import type { ArchiveRestored } from '../../../src/api/http/archive-shapes.ts'
 import type { JobOrder, JobReply } from '../../../src/engine/executor/executor.ts'
 import { Chance } from '../../fuzz/chance.ts'
 import { ArchiveFolder } from '../../helpers/archive-folder.ts'
@@ -14,6 +13,7 @@ import { restoreHere, wordsIn } from '../../helpers/restored-mirror.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import { Cursordex, cursordexBin, getJson } from '../../helpers/spawn-cursordex.ts'
 import { LeftMirror, brokenPages, brokenTerms } from './check-mirror.ts'
+import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
 
 const CHATS = 400
 const MESSAGES = 3

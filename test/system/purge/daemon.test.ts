@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { PurgeReport, PurgeState } from '../../../src/api/http/purge-shapes.ts'
 import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { getJson, untilReady, type Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
+import type { PurgeReport, PurgeState } from '../../../src/api/http/schemas/purge.ts'
 
 let place: PurgePlace
 let daemon: Cursordex

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ArchiveRestored } from '../../../src/api/http/archive-shapes.ts'
 import { FaultyBuild } from '../../helpers/faulty-build.ts'
 import { harms } from '../../helpers/harms.ts'
 import { readWords } from '../../helpers/restored-mirror.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { DamagedRounds, type RestoreFolder } from './damaged-rounds.ts'
+import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
 
 /** As many times as for `verify`. */
 const TIMES = 13

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ArchiveRun } from '../../../src/api/http/archive-shapes.ts'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
 import { askEverything, differences, type Answers } from '../../helpers/all-answers.ts'
 import { writeAllEras } from '../../helpers/eras/all-eras.ts'
@@ -10,6 +9,7 @@ import { archiveAll, restore, wipeMirror } from '../../helpers/restored-daemon.t
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
 import { writeChats } from '../../helpers/shapes/chats.ts'
 import { writeRows } from '../../helpers/shapes/rows.ts'
+import type { ArchiveRun } from '../../../src/api/http/schemas/archives.ts'
 
 const home = new CursorHome()
 const shapes = new CursorHome()

@@ -2,11 +2,11 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ArchiveRestored } from '../../../src/api/http/archive-shapes.ts'
 import { headers } from '../../../src/sample/cursor-home.ts'
 import { secretOf, PurgePlace, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { getJson, untilReady, type RunOptions } from '../../helpers/spawn-cursordex.ts'
+import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
 
 interface Thread {
   readonly total: number

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ArchiveRestored } from '../../../src/api/http/archive-shapes.ts'
 import { headers } from '../../../src/sample/cursor-home.ts'
 import { stateOf } from '../../helpers/restored-mirror.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
 
 interface List<Item> {
   readonly items: readonly Item[]

@@ -14,7 +14,8 @@ import { isFolder, removeFile } from '../plain-files.ts'
 import { examineObject } from '../prove-object.ts'
 import { readObjects, type ReadObject } from './read-objects.ts'
 import { scrubScope } from './scrub-scope.ts'
-import { describeDamaged, sentAtMs, type DamagedArchive } from './survey-archive.ts'
+import { describeDamaged, sentAtMs } from './survey-archive.ts'
+import type { DamagedArchive } from '../../http/schemas/purge.ts'
 
 export interface ArchivePurge {
   /** How many objects were replaced or removed. */

@@ -8,6 +8,7 @@ import { asChatId, asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { Part } from '../../../model/part.ts'
 import { listRunNames, readManifest } from '../manifest-files.ts'
 import { readObjects, type DamagedObject, type ReadObject } from './read-objects.ts'
+import type { DamagedArchive } from '../../http/schemas/purge.ts'
 
 export interface ArchiveSurvey {
   /** How many objects contain something that is removed. */
@@ -21,13 +22,6 @@ export interface ArchiveSurvey {
   readonly targets: ArchivedTargets
   /** Those of the chats in the scope that are archived. */
   readonly chatIds: readonly string[]
-}
-
-export interface DamagedArchive {
-  readonly kind: 'object' | 'run'
-  readonly name: string
-  readonly chatId: string | null
-  readonly why: string
 }
 
 interface Found {

@@ -1,7 +1,7 @@
-import type { Chat } from '../../../model/chat.ts'
-import type { Message } from '../../../model/message.ts'
 import type { ExportStamp } from '../stamp.ts'
 import { Masking } from './masking.ts'
+import type { Chat } from '../../http/schemas/chats.ts'
+import type { Message } from '../../http/schemas/messages.ts'
 
 type Write = (chat: Chat, messages: Iterable<Message>, stamp: ExportStamp) => Iterable<string>
 

@@ -1,37 +1,14 @@
-import { isAbsolute } from 'node:path'
 import { Hono } from 'hono'
-import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import { readScope, type Scope } from '../../archives/scope.ts'
 import type { Clock } from '../../periods.ts'
-import type { ArchiveRun } from '../archive-shapes.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
-import { limit, noParameters, offset, parametersOf, readQuery } from '../params.ts'
+import { noParameters, readQuery } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
 import type { ApiContext } from '../api-context.ts'
-
-const isScope = (given: unknown): given is Scope =>
-  given === null || typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given))
-
-const runBody = z.object({
-  scope: z._default(z.custom<Scope>(isScope, 'must be a search, an object of filters, or null for everything'), null),
-  tz: z.optional(z.string('must be a time zone')),
-})
-
-const SHARE = 'must be a number above 0, at most 1'
-const verifyBody = z.object({
-  share: z._default(z.number(SHARE).check(z.gt(0, SHARE), z.maximum(1, SHARE)), 1),
-})
-
-const MAP = 'must be an object that maps absolute folders to their paths on this machine'
-const FROM = 'must be the absolute path of an archive folder'
-const restoreBody = z.object({
-  from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
-  map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
-})
-
-const page = parametersOf({ limit: limit(), offset: offset() })
+import { archivesParameters, restoreBody, runBody, verifyBody } from '../route-parameters.ts'
+import type { ArchiveRun } from '../schemas/archives.ts'
 
 export function archiveRoutes(context: ApiContext): Hono {
   const { archives } = context
@@ -49,7 +26,7 @@ export function archiveRoutes(context: ApiContext): Hono {
       return c.json(await unlessBusy(async () => archives.run(scope, clock.timeZone)), 202)
     })
     .get('/api/archives', (c) => {
-      const { limit: most, offset: start } = readQuery(c, page)
+      const { limit: most, offset: start } = readQuery(c, archivesParameters)
       const all = archives.list()
       return c.json({ items: all.slice(start, start + most), total: all.length, limit: most, offset: start })
     })

@@ -1,42 +1,22 @@
 import { Hono } from 'hono'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
-import { chatSorts, listChats } from '../../queries/chats/list-chats.ts'
+import { listChats } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { flag, limit, noParameters, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
+import { noParameters, readQuery } from '../params.ts'
 import { notFound, Problem } from '../problem.ts'
 import { readMatches, withMatches } from '../read-repos.ts'
 import type { ApiContext } from '../api-context.ts'
 import { listLosses } from '../../queries/sources/list-losses.ts'
-
-const listParameters = parametersOf({
-  project: words(),
-  from: word(),
-  to: word(),
-  tz: word(),
-  mode: words(),
-  model: words(),
-  archived: flag(),
-  deleted: flag(),
-  subagents: flag(),
-  includeEmpty: flag(),
-  q: text(),
-  sort: oneOf(chatSorts),
-  commit: word(),
-  repo: words(),
-  limit: limit(),
-  offset: offset(),
-})
-
-const messageParameters = parametersOf({ limit: limit(), offset: offset(), around: word(), includeOrphans: flag() })
+import { chatsParameters, lossesParameters, messagesParameters } from '../route-parameters.ts'
 
 export function chatRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
   routes.get('/api/chats', async (c) => {
-    const query = readQuery(c, listParameters)
+    const query = readQuery(c, chatsParameters)
     const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
     const matches = await readMatches(context, query)
     const db = context.mirror()
@@ -68,7 +48,7 @@ export function chatRoutes(context: ApiContext): Hono {
   })
 
   routes.get('/api/chats/:id/messages', (c) => {
-    const query = readQuery(c, messageParameters)
+    const query = readQuery(c, messagesParameters)
     const chatId = asChatId(c.req.param('id'))
     const list = listMessages(context.mirror(), {
       chatId,
@@ -92,18 +72,9 @@ function unknownMessage(isOrphan: boolean): Problem {
   return new Problem(404, 'message-not-found', detail)
 }
 
-const lossParameters = parametersOf({
-  project: words(),
-  from: word(),
-  to: word(),
-  tz: word(),
-  limit: limit(),
-  offset: offset(),
-})
-
 export function lossRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/losses', (c) => {
-    const query = readQuery(c, lossParameters)
+    const query = readQuery(c, lossesParameters)
     const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
     const db = context.mirror()
     const projectNums = query.project === null ? null : resolveProjects(db, query.project)

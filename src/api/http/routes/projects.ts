@@ -1,19 +1,17 @@
 import { Hono } from 'hono'
 import { asProjectId } from '../../../model/ids.ts'
 import { getProject, listProjects, resolveProjects } from '../../queries/projects/list-projects.ts'
-import { limit, noParameters, offset, parametersOf, readQuery, oneOf, word, words, type Params } from '../params.ts'
+import { noParameters, readQuery, type Params } from '../params.ts'
 import { notFound, badParameters } from '../problem.ts'
 import type { ApiContext } from '../api-context.ts'
-import { bucketUnits } from '../../buckets.ts'
-import type { Stats } from '../../reports/stats/stats.ts'
 import { readBounds, readClock } from '../dates.ts'
-
-const listParameters = parametersOf({ limit: limit(), offset: offset() })
+import { projectsParameters, projectStatsParameters, statsParameters } from '../route-parameters.ts'
+import type { Stats } from '../schemas/stats.ts'
 
 export function projectRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
-  routes.get('/api/projects', (c) => c.json(listProjects(context.mirror(), readQuery(c, listParameters))))
+  routes.get('/api/projects', (c) => c.json(listProjects(context.mirror(), readQuery(c, projectsParameters))))
 
   routes.get('/api/projects/:id', (c) => {
     readQuery(c, noParameters)
@@ -26,20 +24,17 @@ export function projectRoutes(context: ApiContext): Hono {
   return routes
 }
 
-const statsParameters = parametersOf({ from: word(), to: word(), bucket: oneOf(bucketUnits), tz: word() })
-const allStatsParameters = parametersOf({ ...statsParameters.shape, project: words() })
-
 export function statsRoutes(context: ApiContext): Hono {
   const routes = new Hono()
 
   routes.get('/api/stats', async (c) => {
-    const query = readQuery(c, allStatsParameters)
+    const query = readQuery(c, statsParameters)
     const projectNums = query.project === null ? null : resolveProjects(context.mirror(), query.project)
     return c.json(await askStats(context, query, projectNums))
   })
 
   routes.get('/api/projects/:id/stats', async (c) => {
-    const query = readQuery(c, statsParameters)
+    const query = readQuery(c, projectStatsParameters)
     const id = asProjectId(c.req.param('id'))
     if (getProject(context.mirror(), id) === null) throw notFound('project', id)
     return c.json(await askStats(context, query, resolveProjects(context.mirror(), [id])))
@@ -51,7 +46,7 @@ export function statsRoutes(context: ApiContext): Hono {
 /** @throws Problem 400 if the series would have too many buckets */
 async function askStats(
   context: ApiContext,
-  query: Params<typeof statsParameters>,
+  query: Params<typeof projectStatsParameters>,
   projectNums: readonly number[] | null,
 ): Promise<Stats> {
   const clock = readClock(query.tz, context)

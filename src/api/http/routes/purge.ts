@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
 import { countTombstones } from '../../../mirror/purge/tombstones.ts'
-import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
+import { type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { readUnfinished } from '../../../mirror/purge/state.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
@@ -12,30 +12,12 @@ import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
-import type { PurgeState } from '../purge-shapes.ts'
 import type { ApiContext } from '../api-context.ts'
+import { purgeBody } from '../route-parameters.ts'
+import type { PurgeState } from '../schemas/purge.ts'
 
-const WORDS = 'must be a list of non-empty texts'
-const words = z.array(z.string(WORDS).check(z.minLength(1, WORDS)), WORDS).check(z.minLength(1, WORDS))
-const text = (reason: string) => z.string(reason).check(z.minLength(1, reason))
-const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
+type Body = z.output<typeof purgeBody>
 
-const body = z.object({
-  chats: z.optional(words),
-  projects: z.optional(words),
-  before: z.optional(text('must be a date')),
-  tz: z.optional(text('must be a time zone')),
-  match: z.optional(
-    z
-      .string(MATCH)
-      .check(z.refine((given) => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX, MATCH)),
-  ),
-  dryRun: z._default(z.boolean('must be true or false'), true),
-})
-
-type Body = z.output<typeof body>
-
-/** The text to match is only in the body, because URLs get logged. */
 export function purgeRoutes(context: ApiContext): Hono {
   return new Hono()
     .get('/api/purge', (c) => {
@@ -44,7 +26,7 @@ export function purgeRoutes(context: ApiContext): Hono {
     })
     .post('/api/purge', async (c) => {
       readQuery(c, noParameters)
-      const given = await readBody(c, body)
+      const given = await readBody(c, purgeBody)
       const scope = scopeOf(context, given)
       const { purging } = context
       if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')

@@ -1,41 +1,15 @@
 import { Hono } from 'hono'
-import { roles } from '../../../model/message.ts'
-import { partNames } from '../../search/language/tree.ts'
-import { facetNames, filterNames, searchSorts, type SearchFilters, type SearchRequest } from '../../search/request.ts'
+import { filterNames, type SearchFilters, type SearchRequest } from '../../search/request.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { anyOf, flag, limit, listOf, offset, oneOf, parametersOf, readQuery, text, word, words } from '../params.ts'
+import { readQuery } from '../params.ts'
 import { Problem } from '../problem.ts'
 import { unreadText } from '../unread.ts'
 import type { ApiContext } from '../api-context.ts'
-
-/** Every skipped hit costs time. */
-const OFFSET_MAX = 10_000
-
-const parameters = parametersOf({
-  q: text(),
-  project: words(),
-  role: anyOf(roles),
-  in: anyOf(partNames),
-  tool: words(),
-  model: words(),
-  mode: words(),
-  path: words(),
-  chat: words(),
-  from: word(),
-  to: word(),
-  tz: word(),
-  sort: oneOf(searchSorts),
-  group: oneOf(['chat']),
-  facets: listOf(facetNames),
-  explain: flag(),
-  literal: flag(),
-  limit: limit(),
-  offset: offset(OFFSET_MAX),
-})
+import { searchParameters, suggestParameters } from '../route-parameters.ts'
 
 export function searchRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/search', async (c) => {
-    const query = readQuery(c, parameters)
+    const query = readQuery(c, searchParameters)
     const clock = readClock(query.tz, context)
     // Only checks the dates: the search itself reads them like the dates in a query.
     readBounds(query, clock)
@@ -71,11 +45,6 @@ export function searchRoutes(context: ApiContext): Hono {
     })
   })
 }
-
-const SUGGESTIONS_MAX = 20
-const SUGGESTIONS_DEFAULT = 10
-
-const suggestParameters = parametersOf({ q: text(), limit: limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) })
 
 export function suggestRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/suggest', async (c) => {

@@ -4,8 +4,8 @@ import type { ReadStatus } from '../read-status.ts'
 import type { ApiContext } from '../api-context.ts'
 import { renderStatePage, STATE_PAGE_CSP } from '../../web/state-page.ts'
 import { routeTable } from '../route-table.ts'
-import * as z from 'zod/mini'
 import { readBody } from '../json-body.ts'
+import { syncBody } from '../route-parameters.ts'
 
 export function statusRoutes(readStatus: ReadStatus): Hono {
   return new Hono().get('/api/status', (c) => {
@@ -30,12 +30,10 @@ export function pageRoutes(readStatus: ReadStatus): Hono {
   })
 }
 
-const body = z.object({ full: z._default(z.boolean('must be true or false'), false) })
-
 export function syncRoutes(context: ApiContext): Hono {
   return new Hono().post('/api/sync', async (c) => {
     readQuery(c, noParameters)
-    const { full } = await readBody(c, body)
+    const { full } = await readBody(c, syncBody)
     return c.json(await context.sync({ full }))
   })
 }

@@ -4,25 +4,12 @@ import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { toIso } from '../../iso.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
-import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
+import { type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { flag, oneOf, parametersOf, readQuery, wholeNumber, word, words } from '../params.ts'
+import { readQuery } from '../params.ts'
 import { Problem } from '../problem.ts'
 import type { ApiContext } from '../api-context.ts'
-
-const parameters = parametersOf({
-  groupBy: oneOf(tokenGroupings),
-  project: words(),
-  model: words(),
-  from: word(),
-  to: word(),
-  tz: word(),
-  prices: flag(),
-  as: oneOf(['json', 'csv']),
-  limit: wholeNumber({ min: 1, max: 10_000 }),
-})
-
-const importParameters = parametersOf({ tz: word() })
+import { importParameters, tokensParameters } from '../route-parameters.ts'
 
 /** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */
 const ROWS_DEFAULT = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
@@ -30,7 +17,7 @@ const ROWS_DEFAULT = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
 export function tokenRoutes(context: ApiContext): Hono {
   return new Hono()
     .get('/api/tokens', async (c) => {
-      const query = readQuery(c, parameters)
+      const query = readQuery(c, tokensParameters)
       const clock = readClock(query.tz, context)
       const format = query.as ?? acceptedFormat(c)
       const request: TokensRequest = {

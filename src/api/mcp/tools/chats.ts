@@ -1,8 +1,4 @@
 import * as z from 'zod'
-import type { Chat } from '../../../model/chat.ts'
-import type { Message } from '../../../model/message.ts'
-import type { ChatDetail } from '../../queries/chats/get-chat.ts'
-import type { SearchAnswer } from '../../search/request.ts'
 import type { McpSource } from '../source.ts'
 import { BoundedText } from '../token-budget.ts'
 import {
@@ -15,6 +11,10 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
+import type { Chat } from '../../http/schemas/chats.ts'
+import type { Message } from '../../http/schemas/messages.ts'
+import type { SearchAnswer } from '../../http/schemas/search.ts'
+import type { ChatDetail } from '../../http/schemas/chats.ts'
 
 const END_TOKENS = 300
 const FILES_MAX = 25

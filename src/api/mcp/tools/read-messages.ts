@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Message } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import { BoundedText, endWithin, estimateTokens } from '../token-budget.ts'
 import { defineTool, nextCall, offsetArgument, shortTime } from './tool.ts'
+import type { Message } from '../../http/schemas/messages.ts'
 
 const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error'] as const
 type PartKind = (typeof PART_KINDS)[number]

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { RelatedChat, SearchAnswer, SearchHit } from '../../search/request.ts'
 import type { McpSource } from '../source.ts'
 import { BoundedText } from '../token-budget.ts'
 import {
@@ -13,6 +12,7 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
+import type { RelatedChat, SearchAnswer, SearchHit } from '../../http/schemas/search.ts'
 
 /** A chat that was active so recently may be the one that asks. */
 const ACTIVE_MS = 10 * 60_000

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { TokensAnswer, TokenSources } from '../../tokens/request.ts'
 import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
@@ -11,6 +10,7 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
+import type { TokensAnswer, TokenSources } from '../../http/schemas/tokens.ts'
 
 const END_TOKENS = 300
 const ROWS_MAX = 60

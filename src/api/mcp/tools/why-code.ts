@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { ChatDetail } from '../../queries/chats/get-chat.ts'
-import type { SearchAnswer } from '../../search/request.ts'
 import type { McpSource } from '../source.ts'
 import { BoundedText } from '../token-budget.ts'
 import { defineTool, nextCall, plainSnippet, shortLine, shortTime } from './tool.ts'
+import type { SearchAnswer } from '../../http/schemas/search.ts'
+import type { ChatDetail } from '../../http/schemas/chats.ts'
 
 const CHATS_MAX = 5
 const END_TOKENS = 300

@@ -1,5 +1,6 @@
 import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
+import type { ChatFile, ToolCount } from '../../http/schemas/chats.ts'
 
 /** What a chat did, without texts: a tool call, or a file attached for the model. */
 export type ChatAct =
@@ -29,14 +30,6 @@ export function listChatActs(db: Mirror, chatNum: number): ChatAct[] {
 function toolAct(part: Extract<Part, { kind: 'tool' }>): ChatAct {
   const status = toolStatuses.includes(part.status) ? part.status : 'completed'
   return { kind: 'tool', name: part.name, status, paths: part.paths }
-}
-
-export interface ChatFile {
-  readonly path: string
-  /** How many calls read or edited it, and how often it was attached. */
-  readonly reads: number
-  readonly edits: number
-  readonly attached: number
 }
 
 /** Cursor renames its tools (`read_file_v2`, `StrReplace`). So names are compared without case, version and `_`. */
@@ -79,14 +72,6 @@ export function useOfTool(toolName: string): 'reads' | 'edits' | null {
 
 function total(file: ChatFile): number {
   return file.reads + file.edits + file.attached
-}
-
-export interface ToolCount {
-  readonly name: string
-  /** All calls, in any state. */
-  readonly calls: number
-  readonly errors: number
-  readonly rejected: number
 }
 
 /** How often a chat called each tool, the most called first. */

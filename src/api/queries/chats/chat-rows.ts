@@ -1,15 +1,10 @@
-import {
-  CALL_CHAT_PREFIX,
-  type Chat,
-  type ChatFormat,
-  type ModelSource,
-  type TitleSource,
-} from '../../../model/chat.ts'
+import { CALL_CHAT_PREFIX, type ChatFormat, type ModelSource, type TitleSource } from '../../../model/chat.ts'
 import { asChatId, asProjectId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
 import { toIso } from '../../iso.ts'
+import type { Chat } from '../../http/schemas/chats.ts'
 
 interface ChatRow {
   readonly num: number

@@ -1,28 +1,11 @@
-import type { Chat } from '../../../model/chat.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
-import { listChatActs, chatFiles, type ChatFile, chatTools, type ToolCount } from './chat-acts.ts'
+import { listChatActs, chatFiles, chatTools } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
 import { inSnapshot } from '../snapshot.ts'
-
-interface ChatRef {
-  readonly id: ChatId
-  readonly title: string
-  readonly mode: string | null
-  readonly createdAt: string | null
-  readonly lastActivityAt: string | null
-  readonly messageCount: number
-  readonly isSubagent: boolean
-  readonly deletedInCursor: boolean
-}
-
-export interface ChatDetail extends Chat {
-  readonly files: readonly ChatFile[]
-  readonly toolCounts: readonly ToolCount[]
-  /** Those of `childChatIds` that are in the mirror. */
-  readonly children: readonly ChatRef[]
-}
+import type { ChatRef } from '../../http/schemas/chats.ts'
+import type { ChatDetail } from '../../http/schemas/chats.ts'
 
 const CHAT_NUM = `select num from chats where id = ?`
 

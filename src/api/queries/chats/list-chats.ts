@@ -1,9 +1,9 @@
-import type { Chat } from '../../../model/chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { readChats } from './chat-rows.ts'
 import { matchTitles } from './match-titles.ts'
 import type { Page, PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
+import type { Chat } from '../../http/schemas/chats.ts'
 
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]

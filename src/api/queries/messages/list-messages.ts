@@ -1,10 +1,10 @@
 import type { ChatId, MessageId } from '../../../model/ids.ts'
-import type { Message } from '../../../model/message.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { findChatNum } from '../chats/get-chat.ts'
 import { readMessages } from './message-rows.ts'
 import type { Page, PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
+import type { Message } from '../../http/schemas/messages.ts'
 
 export interface MessageListRequest extends PageRequest {
   readonly chatId: ChatId

@@ -1,9 +1,10 @@
 import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import { recordedTokens, type Message, type Role, type TimeSource, type Tokens } from '../../../model/message.ts'
+import { recordedTokens, type Role, type TimeSource } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
+import type { Message, Tokens } from '../../http/schemas/messages.ts'
 
 interface MessageRow {
   readonly id: string

@@ -1,10 +1,10 @@
-import type { Project } from '../../../model/project.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Page, PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { asProjectId, type ProjectId } from '../../../model/ids.ts'
 import { toIso } from '../../iso.ts'
 import { prepared } from '../../../mirror/prepared.ts'
+import type { Project } from '../../http/schemas/projects.ts'
 
 /** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `

@@ -1,6 +1,6 @@
 import { asProjectId } from '../../../model/ids.ts'
-import type { ProjectRef } from '../../../model/project.ts'
 import type { Mirror } from '../../../mirror/open.ts'
+import type { ProjectRef } from '../../http/schemas/projects.ts'
 
 /** The location of a project's files. */
 export interface ProjectRoot {

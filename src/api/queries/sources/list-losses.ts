@@ -1,11 +1,11 @@
 import { asChatId, asMessageId, asProjectId } from '../../../model/ids.ts'
 import type { Loss } from '../../../model/chat.ts'
-import type { ProjectRef } from '../../../model/project.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { toIso } from '../../iso.ts'
 import type { Page, PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
+import type { ListedLoss, LossCounts } from '../../http/schemas/chats.ts'
 
 export interface LossListRequest extends PageRequest {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
@@ -14,14 +14,6 @@ export interface LossListRequest extends PageRequest {
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive. */
   readonly toMs: number | null
-}
-
-export interface ListedLoss extends Loss {
-  /** When it was noticed. */
-  readonly at: string | null
-  readonly project: ProjectRef | null
-  /** Title of the chat. */
-  readonly title: string
 }
 
 /** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
@@ -73,14 +65,6 @@ export function listLosses(
     const total = db.prepare<[object], number>(countLosses(isOfProjects)).pluck().get(filter) ?? 0
     return { items: rows.map(toLoss), total, limit, offset }
   })
-}
-
-/** What Cursor deleted, in entries of the ledger. A chat that was deleted completely is one entry. */
-export interface LossCounts {
-  readonly messages: number
-  readonly chats: number
-  /** When the last loss was noticed; null if there was none. */
-  readonly lastAt: string | null
 }
 
 const SUM_LOSSES = `

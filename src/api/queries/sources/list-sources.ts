@@ -1,19 +1,8 @@
 import type { SourceState } from '../../../model/source.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import type { SourceId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
-
-export interface SourceStatus {
-  readonly id: SourceId
-  readonly kind: string
-  readonly path: string
-  readonly state: SourceState
-  readonly detail: string | null
-  readonly lastSyncAt: string | null
-  /** Rows of the store at the last count. */
-  readonly rows: number
-}
+import type { SourceStatus } from '../../http/schemas/status.ts'
 
 interface SourceRow {
   readonly id: string

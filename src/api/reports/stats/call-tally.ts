@@ -1,7 +1,7 @@
 import type { DigestWalk } from '../../../mirror/digests/digest-format.ts'
 import { toolStatuses, type ToolStatus } from '../../../model/part.ts'
 import { useOfTool } from '../../queries/chats/chat-acts.ts'
-import type { CallCounts } from './stats.ts'
+import type { CallCounts } from '../../http/schemas/stats.ts'
 
 interface ToolCounts {
   readonly name: string

@@ -1,8 +1,8 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
 import { messagesByDay, messagesByHour, messagesByWeekday } from './series.ts'
-import type { CallCounts, Stats, Distribution } from './stats.ts'
 import type { Tally } from './tally.ts'
+import type { CallCounts, Stats, Distribution } from '../../http/schemas/stats.ts'
 
 const FILES_MAX = 20
 const CHATS_MAX = 10

@@ -1,6 +1,6 @@
 import type { Calendar } from './calendar.ts'
-import type { SeriesRow, Stats } from './stats.ts'
 import type { Tally } from './tally.ts'
+import type { SeriesRow, Stats } from '../../http/schemas/stats.ts'
 
 /** The buckets from the first to the last one with a message, including empty ones between them. */
 export function seriesOf(tally: Tally, calendar: Calendar): SeriesRow[] {

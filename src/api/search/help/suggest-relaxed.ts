@@ -7,7 +7,8 @@ import { countFound } from '../match/count-found.ts'
 import { COUNTED_MAX } from '../match/count-messages.ts'
 import { readAsked } from '../related/asked.ts'
 import { filterNames, type FilterName, type SearchFilters } from '../request.ts'
-import type { SearchRequest, SearchSuggestion } from '../request.ts'
+import type { SearchRequest } from '../request.ts'
+import type { SearchSuggestion } from '../../http/schemas/search.ts'
 
 interface Relaxed {
   readonly suggestions: readonly SearchSuggestion[]

@@ -3,7 +3,7 @@ import { SLOTS_PER_MS } from '../../../mirror/write/messages/key-allocator.ts'
 import { createMatcher } from '../../../text/passages/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { Deadline } from '../deadline.ts'
-import { filterNodes, type RelatedChat, type SearchRequest, type SearchAnswer } from '../request.ts'
+import { filterNodes, type SearchRequest } from '../request.ts'
 import { makeHits } from '../hit.ts'
 import type { ParsedQuery } from '../language/parse.ts'
 import { chatsWithMatch } from '../match/matching-chats.ts'
@@ -19,6 +19,7 @@ import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import { allOf, type QueryNode } from '../language/tree.ts'
 import { inflectionsOf } from './languages.ts'
+import type { RelatedChat, SearchAnswer } from '../../http/schemas/search.ts'
 
 export interface Related {
   readonly chats: readonly RelatedChat[]

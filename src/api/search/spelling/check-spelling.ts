@@ -2,7 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { echo } from '../language/lex.ts'
 import type { QueryNode, WordsNode } from '../language/tree.ts'
-import type { SearchRequest, SearchSuggestion } from '../request.ts'
+import type { SearchRequest } from '../request.ts'
 import { correctQuery, replaceWords, spellableWords, type Correction } from './correct-query.ts'
 import { tokenize } from '../../../text/terms/terms.ts'
 import { countFound } from '../match/count-found.ts'
@@ -10,6 +10,7 @@ import { printQuery } from '../language/print.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { countHolders } from './count-holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
+import type { SearchSuggestion } from '../../http/schemas/search.ts'
 
 export interface SpellingCheck {
   /** The query whose hits are shown instead of none. */

@@ -5,9 +5,10 @@ import { lexQuery } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
-import type { SearchRequest, SearchSuggestion } from '../request.ts'
+import type { SearchRequest } from '../request.ts'
 import { countHolders, type Spelling } from './count-holders.ts'
 import { respellWord } from './respell-word.ts'
+import type { SearchSuggestion } from '../../http/schemas/search.ts'
 
 /** A query with misspelled words replaced, which finds something. */
 export interface Correction {

@@ -8,6 +8,7 @@ import { findWords, meantInstead, meantWords, type MeantWord } from './find-word
 import { fitOf } from './fit.ts'
 import { frequentWords, gatherWords, type FrequentWords } from './frequent-words.ts'
 import { readTyped, typedValue, type TypedWord } from './typed.ts'
+import type { SuggestAnswer, Suggestion, SuggestionKind } from '../../http/schemas/search.ts'
 
 /** Time for gathering words in the first answer, and in each later one until they are complete. */
 const FIRST_GATHERING_MS = 100
@@ -156,24 +157,4 @@ export interface SuggestRequest {
   readonly q: string
   /** 1 to 20. */
   readonly limit: number
-}
-
-export type SuggestionKind = 'chat' | 'project' | 'tool' | 'file' | 'term'
-
-export interface Suggestion {
-  readonly kind: SuggestionKind
-  /** The text to show. */
-  readonly text: string
-  /** The id of a chat or project, a tool's name, a file's path, or the query with the word completed. */
-  readonly id: string
-  /** 0 to 1, higher is better. Comparable only within one answer. */
-  readonly score: number
-}
-
-export interface SuggestAnswer {
-  /** Best first. */
-  readonly items: readonly Suggestion[]
-  /** False while the words of the mirror are being gathered. Rare words can come before frequent ones then. */
-  readonly isComplete: boolean
-  readonly tookMs: number
 }

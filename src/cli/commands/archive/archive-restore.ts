@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { countText } from '../../terminal/formats.ts'
@@ -10,19 +10,8 @@ import { newestArchive, chatsDone } from './archive-answers.ts'
 import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
-
-const restoredAnswer = z.object({
-  name: z.string(),
-  runs: z.number().default(1),
-  ok: z.boolean(),
-  chats: z.number(),
-  messages: z.number(),
-  added: z.number(),
-  addedChats: z.number(),
-  damaged: z.array(z.string()),
-  manifest: z.string().nullable(),
-  unusedMaps: z.array(z.string()),
-})
+import { statusAnswer } from '../../../api/http/schemas/status.ts'
+import { restoredAnswer, type ArchiveRestored } from '../../../api/http/schemas/archives.ts'
 
 interface RestoreOptions extends JsonOption {
   readonly from?: string
@@ -102,9 +91,6 @@ const MAP_HINT = 'Write it like --map /Users/a=/home/b, with two absolute paths 
 const isAbsolute = (folder: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/)/.test(folder)
 
 const EVERY_MS = 300
-const statusAnswer = z.object({
-  archives: z.object({ atWork: z.object({ act: z.string(), done: z.number(), total: z.number() }).nullable() }),
-})
 
 /** Shows the progress on a terminal until the request is answered. */
 async function withProgress(request: Promise<unknown>, answers: Answers, session: Session): Promise<unknown> {
@@ -122,12 +108,15 @@ async function withProgress(request: Promise<unknown>, answers: Answers, session
 }
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {
-  const { archives } = decodeAnswer(statusAnswer, await answers.get('/api/status', new URLSearchParams()))
+  const { archives } = decodeAnswer(
+    z.pick(statusAnswer, { archives: true }),
+    await answers.get('/api/status', new URLSearchParams()),
+  )
   const { atWork } = archives
   if (atWork?.act === 'restore' && atWork.total > 0) await session.progress.show(chatsDone(atWork))
 }
 
-function restoredText(restored: z.infer<typeof restoredAnswer>): string {
+function restoredText(restored: ArchiveRestored): string {
   const { name, runs, chats, messages, added, addedChats, damaged, unusedMaps } = restored
   const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
   const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { z } from 'zod'
 import { UserError } from '../../../model/user-error.ts'
-import { listAnswer, newestArchive, archiveAnswer, watchArchive, type ArchiveAnswer } from './archive-answers.ts'
+import { newestArchive, watchArchive } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
 import {
   addExamples,
@@ -23,18 +22,13 @@ import { printable, printableJson } from '../../../text/printable.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
 import { renderTable } from '../../terminal/table.ts'
 import { addRestore } from './archive-restore.ts'
-
-const verdictAnswer = z.object({
-  name: z.string().optional(),
-  ok: z.boolean(),
-  // Daemons of earlier versions do not send it.
-  isSound: z.boolean().default(false),
-  checked: z.number(),
-  damaged: z.array(z.string()),
-  damagedRuns: z.array(z.object({ name: z.string(), why: z.string().nullable() })).default([]),
-  leftovers: z.array(z.string()).default([]),
-  unexpected: z.array(z.string()).default([]),
-})
+import {
+  archiveAnswer,
+  archivesAnswer,
+  verdictAnswer,
+  type ArchiveRun,
+  type ArchiveVerdict,
+} from '../../../api/http/schemas/archives.ts'
 
 export function addArchiveCommand(program: Command, session: Session): void {
   const command = program
@@ -84,7 +78,7 @@ async function run(command: Command, session: Session, words: readonly string[])
   })
 }
 
-function madeText({ name, chats, messages, bytes, leftOut }: ArchiveAnswer): string {
+function madeText({ name, chats, messages, bytes, leftOut }: ArchiveRun): string {
   const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
   const lines = [
     `${name}: ${counts}, verified`,
@@ -94,14 +88,14 @@ function madeText({ name, chats, messages, bytes, leftOut }: ArchiveAnswer): str
 }
 
 /** The archive is valid, but a script must notice that some chats are missing. */
-const incomplete = ({ leftOut }: ArchiveAnswer): UserError =>
+const incomplete = ({ leftOut }: ArchiveRun): UserError =>
   new UserError(
     'archive-incomplete',
     `${countText(leftOut.length, 'chat')} left out. All others are archived.`,
     'If such a chat was archived before, the archive contains that older state.',
   )
 
-const failed = ({ name, error }: ArchiveAnswer): UserError =>
+const failed = ({ name, error }: ArchiveRun): UserError =>
   new UserError(
     'archive-failed',
     `The archive ${name} could not be made. ${error ?? ''}`,
@@ -130,7 +124,7 @@ async function list(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/archives', queryOf({ ...page }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const runs = decodeAnswer(listAnswer, answer)
+    const runs = decodeAnswer(archivesAnswer, answer)
     const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
       return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
     })
@@ -172,11 +166,11 @@ async function verify(command: Command, session: Session, given: string | undefi
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
     if (verdict.ok) return
-    const { name = given, isSound, damaged, damagedRuns, unexpected } = verdict
+    const { name, isSound, damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
     const text = `${counts}, ${countText(unexpected.length, 'unexpected file')}.`
     if (given !== undefined && isSound) {
-      return session.note(`${printable(name ?? given)} is undamaged. Elsewhere in the folder: ${text}\n`)
+      return session.note(`${printable(name)} is undamaged. Elsewhere in the folder: ${text}\n`)
     }
     throw new UserError(
       'archive-damaged',
@@ -186,14 +180,7 @@ async function verify(command: Command, session: Session, given: string | undefi
   })
 }
 
-function verdictText({
-  ok,
-  checked,
-  damaged,
-  damagedRuns,
-  leftovers,
-  unexpected,
-}: z.infer<typeof verdictAnswer>): string {
+function verdictText({ ok, checked, damaged, damagedRuns, leftovers, unexpected }: ArchiveVerdict): string {
   const lines = [
     `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
     ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),

@@ -1,6 +1,6 @@
 import type { ListComparison } from '../../../api/queries/chats/compare-lists.ts'
 import type { ReasonCount, SourceFindings } from '../../../api/queries/sources/examine-source.ts'
-import type { LossCounts } from '../../../api/queries/sources/list-losses.ts'
+import type { LossCounts } from '../../../api/http/schemas/chats.ts'
 
 /** The rows of one store, each counted once. `noise` is counted in the store itself, if it can be opened. */
 export interface Accounting {

@@ -1,5 +1,4 @@
 import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
-import type { LossCounts } from '../../../api/queries/sources/list-losses.ts'
 import type { Accounting, DoctorReport, FamilyReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
 import { displayWidth, fittingEnd, wrap } from '../../terminal/display-width.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
@@ -7,6 +6,7 @@ import { printableLine } from '../../../text/printable.ts'
 import { attentionOf, isAbsent, renderAttention } from './doctor-attention.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable } from '../../terminal/table.ts'
+import type { LossCounts } from '../../../api/http/schemas/chats.ts'
 
 type Line = readonly [label: string, text: string]
 

@@ -1,49 +1,13 @@
-import { z } from 'zod'
 import { bytesText, countText, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable } from '../../terminal/table.ts'
-
-export const purgeAnswer = z.object({
-  dryRun: z.boolean(),
-  chats: z.array(z.object({ id: z.string(), title: z.string(), isWhole: z.boolean(), messages: z.number() })),
-  chatCount: z.number(),
-  messages: z.number(),
-  inCursor: z.number(),
-  facts: z.number(),
-  unknownChats: z.array(z.string()),
-  setAside: z.array(z.string()),
-  archives: z.object({
-    objects: z.number(),
-    messages: z.number(),
-    runs: z.array(z.string()),
-    damaged: z.array(
-      z.object({ kind: z.enum(['object', 'run']), name: z.string(), chatId: z.string().nullable(), why: z.string() }),
-    ),
-  }),
-  left: z.string().nullable(),
-  check: z
-    .object({
-      files: z.number(),
-      bytes: z.number(),
-      found: z.array(z.object({ file: z.string(), times: z.number(), at: z.number() })),
-      unread: z.array(z.string()),
-    })
-    .nullable(),
-})
-
-export const purgeState = z.object({
-  doing: z.string().nullable(),
-  tombstones: z.object({ chats: z.number(), messages: z.number(), texts: z.number() }),
-  unfinished: z.object({ rows: z.boolean(), archives: z.boolean(), bytes: z.boolean() }),
-})
-
-export type PurgeAnswer = z.infer<typeof purgeAnswer>
+import type { PurgeReport, PurgeState } from '../../../api/http/schemas/purge.ts'
 
 const CHATS_SHOWN = 20
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
-export function renderPurge(answer: PurgeAnswer, screen: Screen): string {
+export function renderPurge(answer: PurgeReport, screen: Screen): string {
   const lines = [...countLines(answer), ...archiveLines(answer), ...endLines(answer)]
   const text = lines.map((line) => `${printableLine(line)}\n`).join('')
   const shown = answer.dryRun ? answer.chats.slice(0, CHATS_SHOWN) : []
@@ -58,7 +22,7 @@ export function renderPurge(answer: PurgeAnswer, screen: Screen): string {
   return `${renderTable(columns, rows, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
 }
 
-function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: PurgeAnswer): string[] {
+function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: PurgeReport): string[] {
   const did = dryRun ? 'Would remove' : 'Removed'
   return [
     ...unknownChats.map((id) => `No chat has the id ${id}.`),
@@ -68,7 +32,7 @@ function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats
   ]
 }
 
-function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }: PurgeAnswer): string[] {
+function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }: PurgeReport): string[] {
   const did = dryRun ? 'Would rewrite' : 'Rewrote'
   const touched = `${countText(objects, 'archived chat')} (${countText(messages, 'message')}) in ${countText(runs.length, 'archive')}`
   return [
@@ -79,7 +43,7 @@ function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }
   ]
 }
 
-function endLines({ dryRun, left, check, archives }: PurgeAnswer): string[] {
+function endLines({ dryRun, left, check, archives }: PurgeReport): string[] {
   if (dryRun) return ['Nothing was changed. To do it, add --yes.']
   const lines = left === null ? [] : [left]
   if (check === null) return lines
@@ -93,7 +57,7 @@ function endLines({ dryRun, left, check, archives }: PurgeAnswer): string[] {
   ]
 }
 
-export function renderState({ doing, tombstones, unfinished }: z.infer<typeof purgeState>): string {
+export function renderState({ doing, tombstones, unfinished }: PurgeState): string {
   const { chats, messages, texts } = tombstones
   const isUnfinished = unfinished.rows || unfinished.archives || unfinished.bytes
   const lines = [

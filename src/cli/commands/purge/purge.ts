@@ -5,12 +5,13 @@ import type { Answers } from '../../client/answers.ts'
 import { addExamples, addJson, addRepeatable, queryOf } from '../../input/options.ts'
 import type { JsonOption } from '../../input/options.ts'
 import { printableJson, printableLine } from '../../../text/printable.ts'
-import { purgeAnswer, type PurgeAnswer, purgeState, renderPurge, renderState } from './purge-text.ts'
+import { renderPurge, renderState } from './purge-text.ts'
 import { readMatch } from '../../input/read-match.ts'
 import { decodeAnswer } from '../../session.ts'
 import type { Session } from '../../session.ts'
 import { refuseEmpty } from '../../input/refuse-empty.ts'
 import { inOwnZone } from '../../input/options.ts'
+import { purgeAnswer, purgeStateAnswer, type PurgeReport } from '../../../api/http/schemas/purge.ts'
 
 interface PurgeOptions extends JsonOption {
   readonly chat?: readonly string[]
@@ -79,7 +80,7 @@ async function purge(command: Command, session: Session): Promise<void> {
 }
 
 /** @throws UserError if something is left, or may be */
-function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeAnswer): void {
+function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeReport): void {
   if (dryRun) return
   if (check !== null && check.found.length > 0) {
     throw new UserError(
@@ -102,7 +103,7 @@ const POLL_MS = 1000
 async function withProgress(answers: Answers, session: Session, purged: Promise<unknown>): Promise<unknown> {
   let shown: string | null = null
   const look = async (): Promise<void> => {
-    const { doing } = decodeAnswer(purgeState, await answers.get('/api/purge', queryOf({})))
+    const { doing } = decodeAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})))
     if (doing !== null && doing !== shown) await session.note(`${printableLine(doing)}…\n`)
     shown = doing
   }
@@ -118,7 +119,7 @@ async function printState(command: Command, session: Session): Promise<void> {
   const { json } = command.opts<PurgeOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/purge', queryOf({}))
-    const text = json === true ? `${printableJson(answer)}\n` : renderState(decodeAnswer(purgeState, answer))
+    const text = json === true ? `${printableJson(answer)}\n` : renderState(decodeAnswer(purgeStateAnswer, answer))
     await session.print(text)
   })
 }

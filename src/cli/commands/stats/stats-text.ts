@@ -1,14 +1,14 @@
 import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
 import { bytesText, countText, durationText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { z } from 'zod'
+import type { Stats } from '../../../api/http/schemas/stats.ts'
 
 /** Longer lists are cut, with a count of the rest. `--json` has all rows. */
 const ROWS_MAX = 12
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 /** On a terminal: totals, curves and bars that fit its width. Elsewhere: the same figures as lines with tabs. */
-export function renderStats(stats: StatsAnswer, screen: Screen): string {
+export function renderStats(stats: Stats, screen: Screen): string {
   const sections: readonly (readonly [string, string])[] = [
     ['Totals', totals(stats, screen)],
     [`Messages by ${stats.bucket}`, series(stats, screen)],
@@ -27,7 +27,7 @@ export function renderStats(stats: StatsAnswer, screen: Screen): string {
     .join('\n')
 }
 
-function totals(stats: StatsAnswer, screen: Screen): string {
+function totals(stats: Stats, screen: Screen): string {
   const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
   const ofChats = (count: number): string => (count === known.chats ? '' : `known for ${count} of ${known.chats} chats`)
   const rows: readonly (readonly [string, string, string?])[] = [
@@ -61,7 +61,7 @@ function totals(stats: StatsAnswer, screen: Screen): string {
 }
 
 /** How many messages have no time or an uncertain one, and where they are counted. */
-function uncertainTimes(stats: StatsAnswer): (readonly [string, string, string])[] {
+function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {
   const { undated, approximate, outOfSeries } = stats
   const rows: readonly (readonly [string, number, string])[] = [
     ['without a time', undated.messages, isOfRange(stats) ? 'messages, not counted' : 'messages'],
@@ -72,7 +72,7 @@ function uncertainTimes(stats: StatsAnswer): (readonly [string, string, string])
 }
 
 /** Within a date range, messages without a time are not counted. */
-export const isOfRange = ({ from, to }: StatsAnswer): boolean => from !== null || to !== null
+export const isOfRange = ({ from, to }: Stats): boolean => from !== null || to !== null
 
 const orUnknown = (value: number | null): string => (value === null ? '-' : numberText(value))
 
@@ -80,12 +80,12 @@ const timeOrUnknown = (durationMs: number | null): string => (durationMs === nul
 
 const percent = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`
 
-function rates({ successRate, errorRate, rejectionRate }: StatsAnswer['calls']): string {
+function rates({ successRate, errorRate, rejectionRate }: Stats['calls']): string {
   if (successRate === null || errorRate === null || rejectionRate === null) return ''
   return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
 }
 
-function series({ series: rows }: StatsAnswer, screen: Screen): string {
+function series({ series: rows }: Stats, screen: Screen): string {
   const [first, last] = [rows[0], rows.at(-1)]
   if (first === undefined || last === undefined) return ''
   if (screen.width === null) {
@@ -106,7 +106,7 @@ function series({ series: rows }: StatsAnswer, screen: Screen): string {
 
 const HOURS_AXIS = '0     6     12    18   23'
 
-function hours({ byHour }: StatsAnswer, screen: Screen): string {
+function hours({ byHour }: Stats, screen: Screen): string {
   const rows = byHour.map((messages, hour) => ({ hour: `${String(hour).padStart(2, '0')}:00`, messages }))
   if (screen.width === null) return rows.map(({ hour, messages }) => `${hour}\t${messages}\n`).join('')
   const [busiest] = rows.toSorted((one, other) => other.messages - one.messages)
@@ -120,7 +120,7 @@ function bars(all: readonly Bar[], screen: Screen): string {
   return renderBars(all.slice(0, ROWS_MAX), screen) + (more > 0 ? screen.colours.dim(`and ${more} more\n`) : '')
 }
 
-function shares(rows: StatsAnswer['byProject'], screen: Screen): string {
+function shares(rows: Stats['byModel'], screen: Screen): string {
   return bars(
     rows.map(({ name, chats, messages }) => ({
       label: name ?? '-',
@@ -132,13 +132,13 @@ function shares(rows: StatsAnswer['byProject'], screen: Screen): string {
   )
 }
 
-const modeBar = ({ name, chats }: StatsAnswer['byMode'][number]): Bar => ({
+const modeBar = ({ name, chats }: Stats['byMode'][number]): Bar => ({
   label: name ?? '-',
   value: chats,
   figure: numberText(chats),
 })
 
-function toolBar({ name, calls, errors, rejected }: StatsAnswer['byTool'][number]): Bar {
+function toolBar({ name, calls, errors, rejected }: Stats['byTool'][number]): Bar {
   const notes = [
     errors === 0 ? [] : [`${numberText(errors)} failed`],
     rejected === 0 ? [] : [`${numberText(rejected)} rejected`],
@@ -152,62 +152,16 @@ const weekdayBar = (messages: number, day: number): Bar => ({
   figure: numberText(messages),
 })
 
-const chatBar = ({ id, title, messages, sizeBytes }: StatsAnswer['largestChats'][number]): Bar => ({
+const chatBar = ({ id, title, messages, sizeBytes }: Stats['largestChats'][number]): Bar => ({
   label: title,
   value: sizeBytes,
   figure: bytesText(sizeBytes),
   note: `${countText(messages, 'message')}  ${id}`,
 })
 
-const fileBar = ({ path, reads, edits }: StatsAnswer['topFiles'][number]): Bar => ({
+const fileBar = ({ path, reads, edits }: Stats['topFiles'][number]): Bar => ({
   label: path,
   value: reads + edits,
   figure: numberText(reads + edits),
   note: `${numberText(reads)} read, ${numberText(edits)} edited`,
 })
-
-const count = z.number()
-const known = z.number().nullable()
-const name = z.string().nullable()
-const ends = { calls: count, completed: count, errors: count, rejected: count, cancelled: count, running: count }
-const distribution = z.object({ count, median: known, p90: known, max: known })
-
-/** The fields of the answer that the command uses. */
-export const statsAnswer = z.object({
-  bucket: z.string(),
-  from: z.string().nullable(),
-  to: z.string().nullable(),
-  totals: z.object({
-    projects: count,
-    chats: count,
-    subagents: count,
-    messages: count,
-    userMessages: count,
-    toolCalls: count,
-    linesAdded: known,
-    linesRemoved: known,
-    filesChanged: known,
-    activeDays: count,
-  }),
-  known: z.object({ chats: count, linesAdded: count, linesRemoved: count, filesChanged: count }),
-  undated: z.object({ messages: count }),
-  approximate: z.object({ messages: count }),
-  uncounted: z.object({ chats: count }),
-  series: z.array(
-    z.object({ start: z.string(), chats: count, messages: count, userMessages: count, toolCalls: count }),
-  ),
-  outOfSeries: z.object({ messages: count }),
-  byProject: z.array(z.object({ name, chats: count, messages: count })),
-  byModel: z.array(z.object({ name, chats: count, messages: count })),
-  byTool: z.array(z.object({ name: z.string(), ...ends })),
-  byMode: z.array(z.object({ name, chats: count })),
-  byHour: z.array(count),
-  byWeekday: z.array(count),
-  topFiles: z.array(z.object({ path: z.string(), reads: count, edits: count })),
-  calls: z.object({ ...ends, successRate: known, errorRate: known, rejectionRate: known }),
-  largestChats: z.array(z.object({ id: z.string(), title: z.string(), messages: count, sizeBytes: count })),
-  chatLength: distribution,
-  chatDuration: distribution,
-  longestStreak: z.object({ days: count, from: z.string(), to: z.string() }).nullable(),
-})
-export type StatsAnswer = z.infer<typeof statsAnswer>

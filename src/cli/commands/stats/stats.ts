@@ -14,7 +14,8 @@ import { printableJson } from '../../../text/printable.ts'
 import { countText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
-import { statsAnswer, isOfRange, renderStats } from './stats-text.ts'
+import { isOfRange, renderStats } from './stats-text.ts'
+import { statsAnswer } from '../../../api/http/schemas/stats.ts'
 
 interface StatsOptions extends JsonOption, DateOptions {
   readonly project?: readonly string[]

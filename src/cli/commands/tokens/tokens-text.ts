@@ -1,41 +1,9 @@
-import { z } from 'zod'
 import { displayWidth } from '../../terminal/display-width.ts'
 import { countText, localTime, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable, type Column } from '../../terminal/table.ts'
-
-const count = z.number().nullable()
-const sources = z.object({
-  recorded: z.object({ input: count, output: count, messages: z.number() }).nullable(),
-  imported: z
-    .object({
-      input: count,
-      output: count,
-      cacheRead: count,
-      cacheWrite: count,
-      cents: count,
-      total: count,
-      events: z.number(),
-    })
-    .nullable(),
-  estimated: z.object({ input: z.number(), output: z.number(), messages: z.number() }).nullable(),
-  contextSnapshot: z.object({ tokens: z.number(), chats: z.number() }).nullable(),
-  recordedCents: count,
-  priced: z.object({ cents: count, messages: z.number(), unpriced: z.number() }).nullable(),
-  coverage: z.object({ messages: z.number(), recorded: z.number(), estimated: z.number(), unknown: z.number() }),
-})
-type Sources = z.infer<typeof sources>
-
-export const tokensAnswer = z.object({
-  rows: z.array(sources.extend({ key: z.string().nullable(), label: z.string() })),
-  rowsTotal: z.number(),
-  totals: sources,
-  imports: z.object({ events: z.number(), matched: z.number(), unmatched: z.number() }).nullable(),
-  prices: z.object({ source: z.string(), asOf: z.string() }).nullable(),
-  notes: z.array(z.string()),
-})
-type TokensAnswer = z.infer<typeof tokensAnswer>
+import type { ImportAnswer, TokensAnswer, TokenSources } from '../../../api/http/schemas/tokens.ts'
 
 const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '-' : numberText(value)
@@ -49,7 +17,7 @@ function dollars(cents: number | null | undefined): string {
 }
 
 /** If some messages have no price, the sum is only a lower bound. */
-function pricedText(priced: Sources['priced']): string {
+function pricedText(priced: TokenSources['priced']): string {
   if (priced === null) return '-'
   if (priced.cents === null || priced.messages === 0) return 'unpriced'
   if (priced.unpriced === 0) return dollars(priced.cents)
@@ -60,7 +28,7 @@ const pair = (row: { readonly input: number | null; readonly output: number | nu
   row === null ? '-' : `${number(row.input)} / ${number(row.output)}`
 
 /** Usage files of 2025 have only a total. */
-const importedText = (imported: Sources['imported']): string => {
+const importedText = (imported: TokenSources['imported']): string => {
   const hasParts = imported === null || imported.input !== null || imported.output !== null
   return hasParts || imported.total === null ? pair(imported) : `${numberText(imported.total)} total`
 }
@@ -70,8 +38,8 @@ const right = (title: string): Column => ({ title, align: 'right' })
 /** A column of the table. A terminal shows it only if any of its values is known. */
 interface Source {
   readonly column: Column
-  readonly isKnown: (totals: Sources) => boolean
-  readonly read: (row: Sources) => string
+  readonly isKnown: (totals: TokenSources) => boolean
+  readonly read: (row: TokenSources) => string
 }
 
 const shownSources: readonly Source[] = [
@@ -109,14 +77,14 @@ const shownSources: readonly Source[] = [
 ]
 
 /** For how many messages any number is known: `known of all`. */
-const coverageText = ({ coverage: { messages, unknown } }: Sources): string =>
+const coverageText = ({ coverage: { messages, unknown } }: TokenSources): string =>
   `${numberText(messages - unknown)} of ${numberText(messages)}`
 
 /** Programs get all columns in a fixed order, because the output has no head. */
 export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): string {
   const shown = shownSources.filter(({ isKnown }) => screen.width === null || isKnown(totals))
   const columns = [right('messages known'), ...shown.map(({ column }) => column)]
-  const line = (row: Sources): string[] => [coverageText(row), ...shown.map(({ read }) => read(row))]
+  const line = (row: TokenSources): string[] => [coverageText(row), ...shown.map(({ read }) => read(row))]
   const labels = [...rows.map(({ label }) => label), 'all']
   const lines = [...rows.map(line), line(totals)]
   const widthMin = Math.min(
@@ -174,18 +142,6 @@ export function explainTokens({ totals, imports, prices, notes }: TokensAnswer):
   return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
 }
 
-export const importAnswer = z.object({
-  rows: z.number(),
-  matched: z.number(),
-  unmatched: z.number(),
-  already: z.number(),
-  rematched: z.number(),
-  unknownColumns: z.array(z.string()),
-  firstUnmatched: z.array(
-    z.object({ line: z.number(), at: z.string(), model: z.string().nullable(), reason: z.string() }),
-  ),
-})
-
 const reasons: Readonly<Record<string, string>> = {
   'no-answer-near': 'no answer within five minutes',
   'other-model': 'only answers of other models',
@@ -193,7 +149,7 @@ const reasons: Readonly<Record<string, string>> = {
   'several-users': 'rows of several users match, and it is unknown which of them you are',
 }
 
-export function renderImport(answer: z.infer<typeof importAnswer>, screen: Screen): string {
+export function renderImport(answer: ImportAnswer, screen: Screen): string {
   const { rows, matched, unmatched, already, rematched, unknownColumns, firstUnmatched } = answer
   const counts = `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`
   const lines = [

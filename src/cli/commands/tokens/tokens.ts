@@ -18,7 +18,8 @@ import {
 import { printable, printableJson } from '../../../text/printable.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
-import { explainTokens, importAnswer, renderImport, renderTokens, tokensAnswer } from './tokens-text.ts'
+import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
+import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
 
 interface TokensOptions extends JsonOption, DateOptions {
   readonly groupBy?: string

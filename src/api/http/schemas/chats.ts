@@ -1,0 +1,161 @@
+import * as z from 'zod/mini'
+import { chatFormats, titleSources } from '../../../model/chat.ts'
+import {
+  amount,
+  chatId,
+  count,
+  maybeAmount,
+  maybeCount,
+  maybeText,
+  maybeTime,
+  messageId,
+  named,
+  pageOf,
+  says,
+  text,
+  texts,
+  yes,
+  type Answer,
+} from './common.ts'
+import { projectRef } from './projects.ts'
+
+export const chat = named(
+  'Chat',
+  z.object({
+    id: says(chatId, "Cursor's own id. It may contain any character."),
+    title: says(text, 'Never empty: Cursor’s name, else the user’s first words, else “Untitled chat”.'),
+    titleSource: z.enum(titleSources),
+    summary: maybeText,
+    project: z.nullable(projectRef),
+    projectSource: maybeText,
+    createdAt: maybeTime,
+    lastActivityAt: maybeTime,
+    mode: maybeText,
+    branch: says(maybeText, 'The git branch on which the chat began.'),
+    model: maybeText,
+    models: texts,
+    modelSource: says(
+      z.nullable(z.enum(['cursor', 'tracking'])),
+      "Origin of the models: the chat's own rows, or Cursor's record of generated code.",
+    ),
+    messageCount: says(count, 'The counts cover the thread, without orphans.'),
+    userMessageCount: count,
+    toolCallCount: count,
+    sizeBytes: count,
+    format: z.enum(chatFormats),
+    source: text,
+    origin: says(
+      maybeText,
+      "The mirror from whose archive it was restored; null if it comes from a store of Cursor's.",
+    ),
+    status: maybeText,
+    isArchived: yes,
+    isSubagent: yes,
+    parentChatId: z.nullable(chatId),
+    childChatIds: z.array(chatId),
+    deletedInCursor: yes,
+    deletedAt: maybeTime,
+    linesAdded: maybeCount,
+    linesRemoved: maybeCount,
+    filesChanged: maybeCount,
+    contextTokens: z.nullable(z.object({ used: maybeAmount, limit: maybeAmount })),
+    recordedCostCents: maybeAmount,
+  }),
+)
+export type Chat = Answer<typeof chat>
+
+const chatFile = z.object({
+  path: text,
+  reads: says(count, 'How many calls read the file.'),
+  edits: says(count, 'How many calls edited it.'),
+  attached: says(count, 'How often it was attached.'),
+})
+export type ChatFile = Answer<typeof chatFile>
+
+const toolCount = z.object({
+  name: text,
+  calls: says(count, 'All calls, in any state.'),
+  errors: count,
+  rejected: count,
+})
+export type ToolCount = Answer<typeof toolCount>
+
+const chatRef = z.object({
+  id: chatId,
+  title: text,
+  mode: maybeText,
+  createdAt: maybeTime,
+  lastActivityAt: maybeTime,
+  messageCount: count,
+  isSubagent: yes,
+  deletedInCursor: yes,
+})
+export type ChatRef = Answer<typeof chatRef>
+
+export const chatAnswer = z.extend(chat, {
+  files: z.array(chatFile),
+  toolCounts: z.array(toolCount),
+  children: says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
+})
+export type ChatDetail = Answer<typeof chatAnswer>
+
+export const confidences = ['low', 'medium', 'high'] as const
+
+/** Why a chat may have led to a commit. */
+export const evidence = named(
+  'Evidence',
+  z.object({
+    time: says(
+      z.nullable(z.object({ messages: maybeCount, from: maybeTime, to: maybeTime })),
+      "Messages within the commit's window; messages is null if only the start and end of the chat are known.",
+    ),
+    branch: z.nullable(z.enum(['same', 'other'])),
+    files: says(
+      z.nullable(
+        z.object({
+          paths: texts,
+          share: says(amount, 'Their share of all files of the commit, 0 to 1.'),
+          lastEditAt: maybeTime,
+          when: z.enum(['in-window', 'earlier', 'before-amending']),
+        }),
+      ),
+      'Files of the commit that the chat edited.',
+    ),
+    tracking: says(
+      z.nullable(z.object({ from: maybeTime, to: maybeTime })),
+      'When Cursor recorded code of the chat within the window of the commit, which Cursor scored.',
+    ),
+    editedElsewhere: says(yes, 'Within the window the chat edited files, but none of the commit.'),
+  }),
+)
+
+/** What `commit` adds to each chat of the list. */
+const commitOfChat = z.object({
+  confidence: z.nullable(z.enum(confidences)),
+  score: maybeAmount,
+  evidence: z.nullable(evidence),
+})
+
+export const chatsAnswer = pageOf(
+  z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') }),
+)
+
+const listedLoss = z.object({
+  at: says(maybeTime, 'When it was noticed.'),
+  kind: z.enum(['message', 'chat']),
+  chatId,
+  messageId: says(z.nullable(messageId), 'Null for a chat.'),
+  project: z.nullable(projectRef),
+  title: says(text, 'Title of the chat.'),
+})
+export type ListedLoss = Answer<typeof listedLoss>
+
+export const lossesAnswer = pageOf(listedLoss)
+
+/** Losses in total. */
+export const lossCounts = z.object({
+  messages: count,
+  chats: says(count, 'Chats that were deleted as a whole.'),
+  lastAt: maybeTime,
+})
+export type LossCounts = Answer<typeof lossCounts>

@@ -1,0 +1,54 @@
+import * as z from 'zod/mini'
+import { count, maybeText, says, text, texts, yes, type Answer } from './common.ts'
+
+const purgedChat = z.object({
+  id: text,
+  title: text,
+  isWhole: says(yes, 'True if nothing of it stays, and nothing of it comes in again.'),
+  messages: count,
+})
+
+const damagedArchive = z.object({
+  kind: z.enum(['object', 'run']),
+  name: text,
+  chatId: maybeText,
+  why: text,
+})
+export type DamagedArchive = Answer<typeof damagedArchive>
+
+export const purgeAnswer = z.object({
+  dryRun: yes,
+  chats: says(z.array(purgedChat), 'The first hundred of them.'),
+  chatCount: count,
+  messages: count,
+  inCursor: says(count, 'Messages that Cursor still has. It keeps them, and they are not read again.'),
+  facts: says(count, 'Names, summaries, todos and paths of chats that contain the text.'),
+  unknownChats: says(texts, 'Chats that were named, and that neither the mirror nor an archive knows.'),
+  setAside: says(texts, 'Damaged mirrors that were set aside, and are removed.'),
+  archives: z.object({ objects: count, messages: count, runs: texts, damaged: z.array(damagedArchive) }),
+  left: says(maybeText, 'What remains to be done later, in a sentence; null if nothing does.'),
+  check: says(
+    z.nullable(
+      z.object({
+        files: count,
+        bytes: count,
+        found: z.array(z.object({ file: text, times: count, at: count })),
+        unread: texts,
+      }),
+    ),
+    'The search of all files at the end; null for a dry run, and for a purge that is not of a text alone.',
+  ),
+})
+/** What was removed, or would be. */
+export type PurgeReport = Answer<typeof purgeAnswer>
+
+export const purgeStateAnswer = z.object({
+  doing: says(maybeText, 'What a purge does now, for people; null if none runs.'),
+  tombstones: says(z.object({ chats: count, messages: count, texts: count }), 'What stays removed.'),
+  unfinished: says(
+    z.object({ rows: yes, archives: yes, bytes: yes }),
+    "What an interrupted purge still has to do. bytes: rewrite the mirror's file, which may contain bytes of what was " +
+      'removed.',
+  ),
+})
+export type PurgeState = Answer<typeof purgeStateAnswer>

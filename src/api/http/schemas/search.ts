@@ -1,0 +1,132 @@
+import * as z from 'zod/mini'
+import { roles } from '../../../model/message.ts'
+import {
+  amount,
+  chatId,
+  count,
+  maybeCount,
+  maybeText,
+  maybeTime,
+  messageId,
+  named,
+  says,
+  text,
+  texts,
+  yes,
+  type Answer,
+} from './common.ts'
+import { projectRef } from './projects.ts'
+
+export const searchHit = named(
+  'SearchHit',
+  z.object({
+    message: z.object({
+      id: messageId,
+      chatId,
+      position: maybeCount,
+      role: z.enum(roles),
+      createdAt: maybeTime,
+      model: maybeText,
+      isOrphan: yes,
+    }),
+    part: says(z.enum(['text', 'code', 'tool', 'thinking', 'attachment', 'title']), 'The part that matches best.'),
+    toolName: maybeText,
+    chat: z.object({ id: chatId, title: text }),
+    project: z.nullable(projectRef),
+    snippet: says(text, 'HTML-escaped, with matches in <mark>.'),
+    score: says(amount, 'Higher is better, comparable only within one answer. 0 if the order is by time.'),
+    matchCount: says(z.exactOptional(count), 'With group=chat: how many messages of the chat match.'),
+  }),
+)
+export type SearchHit = Answer<typeof searchHit>
+
+/** A chat that matches only a part of the query, with the best passage. */
+export const relatedChat = named(
+  'RelatedChat',
+  z.extend(searchHit, {
+    matched: says(texts, 'Words of the query that the chat has, in any form and in any message.'),
+    missing: says(texts, 'Words that it lacks. Function words are in neither list if the query has other words.'),
+  }),
+)
+export type RelatedChat = Answer<typeof relatedChat>
+
+const searchSuggestion = z.object({
+  text: says(text, 'The query to try, or the filter to drop, by name or as written.'),
+  reason: z.enum(['spelling', 'without-filter', 'without-word']),
+  count,
+  query: says(z.exactOptional(text), 'The query to try, if the filter to drop is in the query.'),
+  filters: says(z.exactOptional(texts), 'The parameters that must be dropped too for this count.'),
+})
+export type SearchSuggestion = Answer<typeof searchSuggestion>
+
+const facetValue = z.object({ value: says(text, 'The value for a filter.'), label: text, count })
+export type FacetValue = Answer<typeof facetValue>
+
+const searchExplanation = z.object({
+  query: says(text, 'The query as it was understood.'),
+  tree: says(texts, 'The same as a tree, one line per node.'),
+  filters: says(texts, 'The filters besides the query.'),
+  ways: says(
+    z.array(
+      z.object({
+        match: says(maybeText, 'The query for the full-text index.'),
+        exclude: says(maybeText, 'What is excluded, as a query for the index.'),
+        keys: says(
+          z.nullable(z.tuple([text, text])),
+          'Smallest and largest key of a message. They come from dates and from the chats.',
+        ),
+        chats: maybeCount,
+        tests: texts,
+      }),
+    ),
+    'The alternatives. A message must match one of them.',
+  ),
+  titles: says(texts, 'The queries for titles.'),
+  steps: says(texts, 'The steps, in order.'),
+})
+export type SearchExplanation = Answer<typeof searchExplanation>
+
+/** What the search gives. The route adds the page. */
+const foundAnswer = z.object({
+  query: text,
+  correctedQuery: says(
+    maybeText,
+    'The corrected query, if the original finds nothing and these are the hits of a similar one.',
+  ),
+  total: count,
+  totalIsExact: says(yes, 'False if total is a lower bound: more than 1,000 hits, or out of time.'),
+  tookMs: amount,
+  items: z.array(searchHit),
+  related: says(
+    z.array(relatedChat),
+    'The closest other chats, the best first: on the first page by relevance, if fewer than ten chats match the whole ' +
+      'query. They are not counted in total.',
+  ),
+  facets: z.record(text, z.array(facetValue)),
+  suggestions: z.array(searchSuggestion),
+  warnings: texts,
+  isPartial: says(yes, 'True if the deadline ended the search early.'),
+  plan: says(z.exactOptional(searchExplanation), 'How the query was understood and run, with explain=true.'),
+})
+export type SearchAnswer = Answer<typeof foundAnswer>
+
+export const searchAnswer = z.extend(foundAnswer, { limit: count, offset: count })
+
+const suggestion = z.object({
+  kind: z.enum(['chat', 'project', 'tool', 'file', 'term']),
+  text: says(text, 'What to show.'),
+  id: says(text, 'Id of a chat or project, name of a tool, path of a file, or the query with the word put in.'),
+  score: says(amount, 'Up to 1, higher is better, comparable only within one answer.'),
+})
+export type Suggestion = Answer<typeof suggestion>
+export type SuggestionKind = Suggestion['kind']
+
+export const suggestAnswer = z.object({
+  items: says(z.array(suggestion), 'The best first.'),
+  isComplete: says(
+    yes,
+    'False while the words of the mirror are being gathered: rare ones may be before frequent ones.',
+  ),
+  tookMs: amount,
+})
+export type SuggestAnswer = Answer<typeof suggestAnswer>

@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import { createApp } from '../../../src/api/http/app.ts'
+import { answerQuestion } from '../../../src/api/questions.ts'
+import { Histories } from '../../../src/git/histories.ts'
+import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { archivesHere } from '../../helpers/archives-here.ts'
+import { writeAllEras } from '../../helpers/eras/all-eras.ts'
+import { GitRepository } from '../../helpers/git-repository.ts'
+import { importUsageFile } from '../../helpers/import-usage-file.ts'
+import { Indexer } from '../../helpers/in-process.ts'
+import { PurgeHere } from '../../helpers/purge-world.ts'
+import { restoreHere } from '../../helpers/restored-mirror.ts'
+import { HOST, live } from './test-api.ts'
+
+/** The present time of the world. */
+export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z')
+const at = (minutes: number): number => NOW_MS - 3_600_000 + minutes * 60_000
+
+export const USAGE_FILE = [
+  'Date,Kind,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost',
+  '"2026-03-01T11:06:00.000Z","Included","claude-4.5-sonnet","0","900","100","40","1040","0.02"',
+].join('\n')
+
+/**
+ * The real app on a mirror of a small project with a repository. Only the daemon around it is fake. With `eras`, the
+ * mirror also has what every version of Cursor wrote.
+ */
+export class ApiWorld {
+  readonly home = new CursorHome()
+  readonly repository = new GitRepository(join(this.home.root, 'shop'))
+  readonly indexer = new Indexer(this.home.userDir)
+  readonly faults: unknown[] = []
+  readonly #app
+
+  constructor({ eras = false } = {}) {
+    const cursorHome = join(this.home.root, '.cursor')
+    this.indexer.homes = [cursorHome]
+    this.indexer.now = () => NOW_MS
+    this.#writeShop()
+    if (eras) writeAllEras(this.home, cursorHome)
+    this.indexer.pass('reconcile')
+    const { indexer } = this
+    this.#app = createApp({
+      version: '1.2.3',
+      startedAt: '2026-03-01T11:00:00.000Z',
+      timeZone: 'UTC',
+      heartbeatMs: 20,
+      access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+      mirror: () => indexer.mirror,
+      now: () => NOW_MS,
+      ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
+      histories: new Histories(process.env),
+      live: () => ({ ...live, mirrorPath: indexer.path }),
+      sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),
+      importUsage: (file) => importUsageFile(indexer.mirror, file),
+      archives: archivesHere(indexer.folder, indexer.path, (order) => restoreHere(indexer.mirror, order.dir, order)),
+      purging: new PurgeHere(indexer.folder).purging,
+      subscribe: () => () => undefined,
+      reportFault: (error) => this.faults.push(error),
+    })
+  }
+
+  /** A chat that led to a commit, with every common kind of part, and a project of its own. */
+  #writeShop(): void {
+    const store = this.home.global()
+    this.home.workspace('shop', { folder: `file://${this.repository.root}` }, ['login'])
+    store.chat('login', {
+      name: 'Fix the login',
+      createdAt: at(0),
+      lastUpdatedAt: at(6),
+      fullConversationHeadersOnly: headers(['ask', 'answer', 'edit']),
+    })
+    store.message('login', 'ask', {
+      type: 1,
+      text: 'Why does the login fail after a restart?',
+      createdAt: new Date(at(1)).toISOString(),
+    })
+    store.message('login', 'answer', {
+      type: 2,
+      text: 'The session is read before it is written.',
+      createdAt: new Date(at(2)).toISOString(),
+      tokenCount: { inputTokens: 900, outputTokens: 40 },
+      modelInfo: { modelName: 'claude-4.5-sonnet' },
+    })
+    store.message('login', 'edit', {
+      type: 2,
+      text: '',
+      createdAt: new Date(at(3)).toISOString(),
+      toolFormerData: {
+        name: 'edit_file',
+        status: 'completed',
+        toolCallId: 'call-1',
+        rawArgs: JSON.stringify({ target_file: 'src/session.ts' }),
+        params: JSON.stringify({ relativeWorkspacePath: 'src/session.ts' }),
+        result: '{"ok":true}',
+      },
+    })
+    this.repository.commit({ atMs: at(5), files: { 'src/session.ts': 'read()\n' }, subject: 'Write the session first' })
+  }
+
+  /** Sends a request as a local program does. */
+  async ask(method: string, path: string, body?: string, mediaType = 'application/json'): Promise<Response> {
+    const headersOf = { host: HOST, ...(body === undefined ? {} : { 'content-type': mediaType }) }
+    return this.#app.request(path, { method, headers: headersOf, ...(body === undefined ? {} : { body }) })
+  }
+
+  remove(): void {
+    this.indexer.remove()
+    this.home.remove()
+  }
+}

@@ -1,0 +1,249 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { documentedRoutes } from '../../../src/api/http/documented-routes.ts'
+import { openApiDocument } from '../../../src/api/http/openapi.ts'
+import { routeTable } from '../../../src/api/http/route-table.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+import { ApiWorld, USAGE_FILE } from './api-world.ts'
+
+interface Operation {
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: 'path' | 'query'
+    readonly description: string
+    readonly schema: Schema
+  }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { schema: Schema }>> }>>
+}
+interface Schema {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly items?: Schema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+}
+
+const document = openApiDocument('1.2.3', {}) as unknown as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+/** The document as tests read it: an answer may have no field that the document lacks. */
+function strictly(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strictly)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.entries(schema).map(([key, value]) => [key, strictly(value)] as const)
+  const strict = Object.fromEntries(members)
+  return 'properties' in schema && 'type' in schema ? { ...strict, additionalProperties: false } : strict
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+ajv.addSchema(strictly(document) as object, 'document')
+const validators = new Map<string, ValidateFunction>()
+
+/** What is wrong with an answer by the document; empty if nothing is. */
+async function faultsOf(method: string, route: string, response: Response): Promise<readonly string[]> {
+  const documented = document.paths[route]?.[method.toLowerCase()]?.responses[response.status]
+  if (documented === undefined) return [`${method} ${route} answered ${response.status}: ${await response.text()}`]
+  const type = (response.headers.get('content-type') ?? '').replace(/;.*/, '')
+  if (documented.content[type] === undefined) return [`${method} ${route} answered ${type}`]
+  if (!type.endsWith('json') || route.endsWith('/export')) return []
+  const escape = (word: string) => word.replaceAll('~', '~0').replaceAll('/', '~1')
+  const words = ['paths', route, method.toLowerCase(), 'responses', String(response.status), 'content', type, 'schema']
+  const pointer = `document#/${words.map((word) => encodeURIComponent(escape(word))).join('/')}`
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: pointer })
+  validators.set(pointer, validate)
+  const body: unknown = await response.json()
+  if (validate(body)) return []
+  return (validate.errors ?? []).map(
+    (each) => `${method} ${route} ${each.instancePath} ${each.message} ${JSON.stringify(each.params)}`,
+  )
+}
+
+let world: ApiWorld
+let archive = ''
+beforeAll(async () => {
+  world = new ApiWorld({ eras: true })
+  const made = (await (await world.ask('POST', '/api/archives', '{}')).json()) as { readonly name: string }
+  archive = made.name
+  await waitUntil('the archive is made', async () => (await stateOf(archive)) === 'verified')
+})
+afterAll(() => world?.remove())
+
+async function stateOf(name: string): Promise<unknown> {
+  const answer = await world.ask('GET', `/api/archives/${name}`)
+  return ((await answer.json()) as { readonly state: string }).state
+}
+
+async function list(path: string): Promise<readonly { readonly id: string }[]> {
+  const answer = (await (await world.ask('GET', path)).json()) as { readonly items: readonly { readonly id: string }[] }
+  return answer.items
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+)
+
+test('the document and the app have the same routes', () => {
+  const named = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`)
+  const served = routeTable
+    .filter(({ path }) => path.startsWith('/api/') || path === '/metrics')
+    .map(({ method, path }) => `${method} ${path}`)
+  expect(named.toSorted()).toEqual(served.toSorted())
+  expect(Object.keys(documentedRoutes).toSorted()).toEqual(served.toSorted())
+})
+
+test('every parameter and every key of a body has a sentence', () => {
+  const bare = operations.flatMap(({ method, path, operation }) => {
+    const keys = Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema }) =>
+      Object.entries(schema.properties ?? {}).map(([name, { description }]) => ({ name, description })),
+    )
+    const all = [...(operation.parameters ?? []), ...keys]
+    return all.filter(({ description }) => !description).map(({ name }) => `${method} ${path} ${name}`)
+  })
+  expect(bare).toEqual([])
+})
+
+test('an answer with a field too many, one too few or a wrong one would be noticed', async () => {
+  const right = { status: 'ok', version: '1', startedAt: 'now' }
+  const wrong = [{ ...right, odd: 1 }, { status: 'ok' }, { ...right, version: 1 }]
+  const faults = await Promise.all(
+    [right, ...wrong].map(async (body) => faultsOf('GET', '/api/health', Response.json(body))),
+  )
+  expect(faults.map(({ length }) => length)).toEqual([0, 1, 1, 1])
+  expect(await faultsOf('GET', '/api/health', Response.json({}, { status: 500 }))).toHaveLength(1)
+})
+
+const variants: Readonly<Record<string, readonly string[]>> = {
+  '/api/search': [
+    '?q=',
+    '?q=login+OR+chat&group=chat&facets=project,role,part,tool,model,month&explain=true',
+    '?q=why+does+the+logn+fail+when+it+starts',
+    '?q=login&role=assistant&tool=nothing',
+    '?sort=newest&limit=200',
+  ],
+  '/api/suggest': ['?q=l', '?q=log', '?q='],
+  '/api/chats': ['?limit=200&subagents=true&includeEmpty=true', '?q=login', '?sort=size'],
+  '/api/projects': ['?limit=200'],
+  '/api/stats': ['', '?bucket=month&project=shop'],
+  '/api/tokens': ['', '?groupBy=chat', '?groupBy=model', '?groupBy=project&prices=false'],
+  '/api/losses': ['', '?limit=1'],
+  '/api/commits': ['', '?repo=shop', '?repo=nobody'],
+  '/api/archives': ['?limit=200'],
+}
+
+test.each(operations.filter(({ method, path }) => method === 'GET' && path !== '/api/events'))(
+  'real answers of $method $path are as documented',
+  async ({ method, path }) => {
+    const ids = path.startsWith('/api/chats/')
+      ? (await list('/api/chats?limit=200&subagents=true&includeEmpty=true')).map(({ id }) => id)
+      : (await list('/api/projects?limit=200')).map(({ id }) => id)
+    const paths = path.includes('{id}')
+      ? [...ids, 'nobody'].map((id) => path.replace('{id}', encodeURIComponent(id)))
+      : path.includes('{name}')
+        ? [archive, 'nothing'].map((name) => path.replace('{name}', name))
+        : (variants[path] ?? ['']).map((query) => `${path}${query}`)
+    const more = path.endsWith('/messages') ? '?limit=200&includeOrphans=true' : ''
+    const faults = await Promise.all(
+      paths.map(async (each) => faultsOf(method, path, await world.ask(method, `${each}${more}`))),
+    )
+    expect(faults.flat().slice(0, 10)).toEqual([])
+  },
+)
+
+test('a match of a commit is documented', async () => {
+  const { items } = (await (await world.ask('GET', '/api/commits?repo=shop')).json()) as {
+    readonly items: readonly { readonly sha: string; readonly chats: readonly unknown[] }[]
+  }
+  expect(items[0]?.chats).toHaveLength(1)
+  const response = await world.ask('GET', `/api/chats?commit=${items[0]?.sha}&repo=shop`)
+  expect(response.status).toBe(200)
+  expect(await faultsOf('GET', '/api/chats', response)).toEqual([])
+})
+
+test('real answers of POST are as documented', async () => {
+  const posts: readonly (readonly [route: string, path: string, body: string, mediaType?: string])[] = [
+    ['/api/tokens/import', '/api/tokens/import', USAGE_FILE, 'text/csv'],
+    ['/api/tokens/import', '/api/tokens/import', 'no file', 'text/csv'],
+    ['/api/tokens/import', '/api/tokens/import', '{}'],
+    ['/api/archives/{name}/verify', `/api/archives/${archive}/verify`, '{}'],
+    ['/api/archives/{name}/verify', '/api/archives/nothing/verify', '{}'],
+    ['/api/archives/{name}/restore', `/api/archives/${archive}/restore`, '{}'],
+    ['/api/purge', '/api/purge', '{"chats":["login"]}'],
+    ['/api/purge', '/api/purge', '{"match":"session is read","dryRun":false}'],
+    ['/api/purge', '/api/purge', '{}'],
+    ['/api/archives', '/api/archives', '{"scope":{"project":"nope","odd":1}}'],
+    ['/api/archives', '/api/archives', '{}', 'text/plain'],
+    ['/api/sync', '/api/sync', '{"full":true}'],
+    ['/api/sync', '/api/sync', '{"full":1}'],
+  ]
+  const answered: string[] = []
+  for (const [route, path, body, mediaType] of posts) {
+    const response = await world.ask('POST', path, body, mediaType)
+    answered.push(`${response.status} ${route}`)
+    expect(await faultsOf('POST', route, response)).toEqual([])
+  }
+  const succeeded = new Set(answered.filter((each) => each.startsWith('2')).map((each) => each.slice(4)))
+  expect([...succeeded].toSorted()).toEqual([
+    '/api/archives/{name}/restore',
+    '/api/archives/{name}/verify',
+    '/api/purge',
+    '/api/sync',
+    '/api/tokens/import',
+  ])
+})
+
+/** Mostly values that the document allows, some that it does not. */
+function valueOf(name: string, schema: Schema): fc.Arbitrary<string> {
+  const known = ['login', 'shop', 'edit_file', 'agent', '2026-03-01', '7d', 'UTC', 'Europe/Berlin', 'src/session.ts']
+  const odd = fc.oneof(fc.constantFrom('', '%', "'", '-1', 'nobody', '"a', '(', 'x'.repeat(300)), fc.string())
+  const right = (each: Schema): fc.Arbitrary<string> => {
+    if (each.items !== undefined) return right(each.items)
+    if (each.enum !== undefined) return fc.constantFrom(...each.enum)
+    if (each.type === 'boolean') return fc.constantFrom('true', 'false')
+    if (each.type === 'integer') {
+      return fc.integer({ min: each.minimum ?? 0, max: Math.min(each.maximum ?? 10_000, 10_000) }).map(String)
+    }
+    if (name === 'from' || name === 'to') return fc.constantFrom('2026-02', '2026-03-01', 'yesterday', '7d')
+    if (name === 'tz') return fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu')
+    return fc.oneof(fc.constantFrom(...known), fc.string())
+  }
+  return fc.oneof({ weight: 9, arbitrary: right(schema) }, { weight: 1, arbitrary: odd })
+}
+
+const requests = fc.oneof(
+  ...operations
+    .filter(({ method, path }) => method === 'GET' && path !== '/api/events')
+    .map(({ path, operation }) => {
+      const parameters = operation.parameters ?? []
+      const queried = parameters.filter((each) => each.in === 'query')
+      const ids = fc.constantFrom('login', 'map-1', archive, 'nobody', '%F0', '..')
+      const query = fc.tuple(
+        ...queried.map(({ name, schema }) =>
+          fc.option(valueOf(name, schema), { freq: 3 }).map((value): [string, string | null] => [name, value]),
+        ),
+      )
+      return fc.tuple(ids, query).map(([id, values]) => ({
+        route: path,
+        path: path.replace(/\{\w+\}/, id === '..' ? '%2E%2E%2F' : id),
+        query: new URLSearchParams(values.filter((each): each is [string, string] => each[1] !== null)),
+      }))
+    }),
+)
+
+test('random requests from the document give documented answers only', { timeout: 120_000 }, async () => {
+  const statuses = new Map<number, number>()
+  await fc.assert(
+    fc.asyncProperty(requests, async ({ route, path, query }) => {
+      const response = await world.ask('GET', `${path}?${query.toString()}`)
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+      expect(await faultsOf('GET', route, response)).toEqual([])
+    }),
+    { numRuns: 300, seed: 26 },
+  )
+  expect(world.faults).toEqual([])
+  expect(statuses.get(200) ?? 0).toBeGreaterThan(60)
+  expect(statuses.has(500)).toBe(false)
+})
