@@ -36,6 +36,7 @@ export const searchParameters = parametersOf({
   facets: listOf(facetNames),
   explain: flag(),
   literal: flag(),
+  redact: flag(),
   limit: limit(),
   offset: offset(OFFSET_MAX),
 })

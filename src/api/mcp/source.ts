@@ -32,12 +32,10 @@ export function redacting(source: McpSource): McpSource {
     version: source.version,
     now: () => source.now(),
     async get(path, query) {
-      const answer = (await source.get(path, query)) as Json
-      const steps = new Masking().mask(answer)
-      for (;;) {
-        const step = steps.next()
-        if (step.done === true) return withIds(step.value, answer)
-      }
+      // A passage is cut from its message. Half of a key would not be known as one, so the search masks before it cuts.
+      const asked = path === '/api/search' ? { ...query, redact: true } : query
+      const answer = (await source.get(path, asked)) as Json
+      return withIds(new Masking().maskAtOnce(answer), answer)
     },
   }
 }

@@ -1,3 +1,5 @@
+import { Masking } from '../export/redact/masking.ts'
+import type { SearchRequest } from './request.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
@@ -40,19 +42,31 @@ const SELECT_HIT = `
   where m.key = @key
 `
 
+type Shape = Pick<SearchRequest, 'isRedacted'>
+
 /** Makes the hits of one page. Texts of messages are read only here. */
-export function makeHits(db: Mirror, found: readonly Found[], matcher: TermMatcher): readonly SearchHit[] {
+export function makeHits(
+  db: Mirror,
+  found: readonly Found[],
+  matcher: TermMatcher,
+  { isRedacted = false }: Shape,
+): readonly SearchHit[] {
+  // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
+  const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().maskAtOnce(value) : value)
   const statement = rowsOf<HitRow>(db, SELECT_HIT)
   return found.flatMap((each) => {
     const row = statement.get({ key: BigInt(each.key) })
-    return row === undefined ? [] : [makeHit(row, each, matcher)]
+    return row === undefined ? [] : [makeHit(row, each, matcher, toShow)]
   })
 }
 
-function makeHit(row: HitRow, found: Found, matcher: TermMatcher): SearchHit {
+type ToShow = <Value>(value: Value) => Value
+
+function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow): SearchHit {
   const chatId = asChatId(row.chatId)
   const { projectId, projectName } = row
-  const shown = found.titled === null ? showPart(row.parts, matcher) : showTitle(found.titled, matcher)
+  const parts = found.titled === null && row.parts !== null ? (JSON.parse(row.parts) as readonly Part[]) : []
+  const shown = found.titled === null ? showPart(toShow(parts), matcher) : showTitle(toShow(found.titled), matcher)
   return {
     message: {
       id: asMessageId(row.id),
@@ -64,7 +78,7 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher): SearchHit {
       isOrphan: row.isOrphan !== 0,
     },
     ...shown,
-    chat: { id: chatId, title: row.chatTitle },
+    chat: { id: chatId, title: toShow(row.chatTitle) },
     project: projectId === null || projectName === null ? null : { id: asProjectId(projectId), name: projectName },
     // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
     score: Number(found.score.toPrecision(6)),
@@ -86,8 +100,8 @@ function showTitle(titled: { readonly title: string; readonly summary: string | 
   return { part: 'title', toolName: null, snippet: makeSnippet(text, found) }
 }
 
-function showPart(parts: string | null, matcher: TermMatcher): Shown {
-  const found = (parts === null ? [] : (JSON.parse(parts) as readonly Part[])).map((part) => findInPart(part, matcher))
+function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
+  const found = parts.map((part) => findInPart(part, matcher))
   const column = bestColumn(found)
   const best = found
     .filter((each) => each.column === column)

@@ -24,6 +24,8 @@ export interface SearchRequest {
   readonly explain: boolean
   /** Searches exactly what was typed: a misspelt word is not replaced, only suggested. */
   readonly isLiteral?: boolean
+  /** Masks secrets in the passages. */
+  readonly isRedacted?: boolean
   readonly limit: number
   readonly offset: number
   /** Milliseconds after which the search answers with what it has; undefined for no limit. */

@@ -128,7 +128,7 @@ function listMessages(db: Mirror, plan: QueryPlan, request: SearchRequest, deadl
   const matcher = createMatcher(plan.phrases)
   const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorerFor(plan, request), deadline)
   const countHolders = (): number => (total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest))
-  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher), countHolders }
+  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher, request), countHolders }
 }
 
 /** Counts up to ten. Usually the first few messages are enough. */
@@ -144,7 +144,7 @@ function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadlin
   const matcher = createMatcher(plan.phrases)
   const { page, total, isExact } = findGroups(db, plan, request, scorerFor(plan, request), deadline)
   const items = page.flatMap(({ best, matchCount }) =>
-    makeHits(db, [best], matcher).map((hit) => ({ ...hit, matchCount })),
+    makeHits(db, [best], matcher, request).map((hit) => ({ ...hit, matchCount })),
   )
   return { total, totalIsExact: isExact, items, countHolders: () => total }
 }

@@ -23,7 +23,7 @@ interface Schema {
   readonly items?: Schema
   readonly minimum?: number
   readonly maximum?: number
-  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+  readonly properties?: Readonly<Record<string, Schema & { readonly description?: string }>>
 }
 
 const document = openApiDocument('1.2.3', {}) as unknown as {
@@ -213,37 +213,74 @@ function valueOf(name: string, schema: Schema): fc.Arbitrary<string> {
   return fc.oneof({ weight: 9, arbitrary: right(schema) }, { weight: 1, arbitrary: odd })
 }
 
-const requests = fc.oneof(
+interface RandomRequest {
+  readonly method: string
+  readonly route: string
+  readonly path: string
+  readonly body: string | null
+  readonly mediaType: string
+}
+
+/** JSON of the keys that the document lists, and now and then another text. */
+function bodyOf(operation: Operation): fc.Arbitrary<Pick<RandomRequest, 'body' | 'mediaType'>> {
+  const [[mediaType, { schema }] = ['', { schema: {} as Schema }]] = Object.entries(
+    operation.requestBody?.content ?? {},
+  )
+  if (mediaType === '') return fc.constant({ body: null, mediaType })
+  const keys = Object.entries(schema.properties ?? {}).map(
+    ([name, each]) => [name, fc.oneof({ weight: 9, arbitrary: jsonOf(name, each) }, fc.jsonValue())] as const,
+  )
+  const right = fc.record(Object.fromEntries(keys), { requiredKeys: [] }).map((value) => JSON.stringify(value))
+  const text = mediaType === 'text/csv' ? fc.constantFrom(USAGE_FILE, USAGE_FILE.slice(0, 200), 'Date\n') : right
+  return fc
+    .tuple(fc.oneof({ weight: 9, arbitrary: text }, fc.string()), fc.integer({ min: 0, max: 19 }))
+    .map(([body, at]) => ({ body, mediaType: at === 0 ? 'text/plain' : mediaType }))
+}
+
+function jsonOf(name: string, schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.type === 'boolean') return fc.boolean()
+  if (schema.type === 'number') return fc.double({ min: 0, max: 1, noNaN: true })
+  if (name === 'scope') return fc.constantFrom(null, 'login', { project: 'shop' }, { odd: 1 })
+  if (name === 'map') return fc.constantFrom({}, { '/home/eve': '/tmp/eve' }, { relative: '/tmp' })
+  const one = fc.constantFrom('login', 'map-1', 'shop', '2026-02', 'UTC', 'session is read', '/tmp', '')
+  return schema.type === 'array' ? fc.array(one, { maxLength: 2 }) : one
+}
+
+const requests: fc.Arbitrary<RandomRequest> = fc.oneof(
   ...operations
-    .filter(({ method, path }) => method === 'GET' && path !== '/api/events')
-    .map(({ path, operation }) => {
-      const parameters = operation.parameters ?? []
-      const queried = parameters.filter((each) => each.in === 'query')
+    .filter(({ path }) => path !== '/api/events')
+    .map(({ method, path, operation }) => {
+      const queried = (operation.parameters ?? []).filter((each) => each.in === 'query')
       const ids = fc.constantFrom('login', 'map-1', archive, 'nobody', '%F0', '..')
       const query = fc.tuple(
         ...queried.map(({ name, schema }) =>
           fc.option(valueOf(name, schema), { freq: 3 }).map((value): [string, string | null] => [name, value]),
         ),
       )
-      return fc.tuple(ids, query).map(([id, values]) => ({
-        route: path,
-        path: path.replace(/\{\w+\}/, id === '..' ? '%2E%2E%2F' : id),
-        query: new URLSearchParams(values.filter((each): each is [string, string] => each[1] !== null)),
-      }))
+      return fc.tuple(ids, query, bodyOf(operation)).map(([id, values, body]) => {
+        const given = values.filter((each): each is [string, string] => each[1] !== null)
+        const named = path.replace(/\{\w+\}/, id === '..' ? '%2E%2E%2F' : id)
+        return { method, route: path, path: `${named}?${new URLSearchParams(given).toString()}`, ...body }
+      })
     }),
 )
 
+// The last test, because some of these requests purge and restore.
 test('random requests from the document give documented answers only', { timeout: 120_000 }, async () => {
-  const statuses = new Map<number, number>()
+  const statuses = new Map<string, number>()
   await fc.assert(
-    fc.asyncProperty(requests, async ({ route, path, query }) => {
-      const response = await world.ask('GET', `${path}?${query.toString()}`)
-      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
-      expect(await faultsOf('GET', route, response)).toEqual([])
+    fc.asyncProperty(requests, async ({ method, route, path, body, mediaType }) => {
+      const response = await world.ask(method, path, body ?? undefined, mediaType)
+      const key = `${method} ${response.status}`
+      statuses.set(key, (statuses.get(key) ?? 0) + 1)
+      expect(await faultsOf(method, route, response)).toEqual([])
     }),
-    { numRuns: 300, seed: 26 },
+    { numRuns: 1_000, seed: 26 },
   )
   expect(world.faults).toEqual([])
-  expect(statuses.get(200) ?? 0).toBeGreaterThan(60)
-  expect(statuses.has(500)).toBe(false)
+  expect(statuses.get('GET 200') ?? 0).toBeGreaterThan(150)
+  const done = (statuses.get('POST 200') ?? 0) + (statuses.get('POST 202') ?? 0)
+  expect(done).toBeGreaterThan(30)
+  expect([...statuses.keys()].filter((each) => /50\d/.test(each))).toEqual([])
+  console.info(`random requests: ${[...statuses].map(([key, times]) => `${times} × ${key}`).join(', ')}`)
 })

@@ -185,18 +185,71 @@ test('one long message is read to its end by following the next calls', async ()
   expect(read).toBe(long)
 })
 
-test('secrets are masked, and shown only where that was asked for', async () => {
-  const key = `AKIAIOSFODNN7EXAMPLF`
-  addTalk('keys', [`my key is ${key} and the plum`])
-  for (const [name, args] of [
-    ['search_chats', { query: 'plum' }],
-    ['read_messages', { chat: 'keys' }],
-    ['get_chat', { chat: 'keys' }],
-  ] as const) {
-    const { text } = await call(name, args)
-    expect(text).toContain('masked')
-    expect(text).not.toContain(key)
+const letters = (length: number): string => 'Kq7mPz94LwR8tB5vN1dXcJ3hYfG6sQeUaT2oVi'.repeat(4).slice(0, length)
+const privateKey = ['-----BEGIN RSA PRIVATE KEY-----', letters(64), letters(40), '-----END RSA PRIVATE KEY-----']
+
+/** Ten kinds of secrets, and what must not appear of each. */
+const secrets: readonly (readonly [text: string, secret: string])[] = [
+  ['AKIAIOSFODNN7EXAMPLF', 'IOSFODNN7EXAMPLF'],
+  [`ghp_${letters(36)}`, letters(36)],
+  [`sk-ant-api03-${letters(93)}AA`, letters(30)],
+  [`xoxb-123456789012-123456789012-${letters(24)}`, letters(24)],
+  [`glpat-${letters(20)}`, letters(20)],
+  [`AIza${letters(35)}`, letters(35)],
+  [`npm_${letters(36)}`, letters(36)],
+  [`eyJ${letters(30)}.eyJ${letters(80)}.${letters(43)}`, letters(43)],
+  [privateKey.join('\n'), letters(40)],
+  [`postgres://shop:${letters(16)}@db.example.com/shop`, letters(16)],
+]
+
+test('ten kinds of secrets never reach an answer', async () => {
+  for (const [at, [text]] of secrets.entries()) {
+    // In the title, in the middle of a passage, and where a passage is cut.
+    const filler = 'a word or two about the weather '.repeat(2)
+    addTalk(`key${at}`, [
+      `plum ${text} is the key`,
+      `${filler}${text} plum ${filler}`,
+      `${'x '.repeat(60)}plum ${filler}${text} ${filler}`,
+      `${filler}${text}${filler}`,
+    ])
+    const rawArgs = JSON.stringify({ command: `echo plum ${text}` })
+    const toolFormerData = { name: 'run_terminal_cmd', status: 'completed', rawArgs, params: rawArgs, result: text }
+    store.message(`key${at}`, `key${at}-m3`, { type: 2, text: '', toolFormerData })
   }
+  indexer.pass('reconcile')
+  const queries = [
+    'plum',
+    ...secrets.flatMap(([text]) => [text.slice(0, 10), `"${text.slice(5, 15)}"`, text.slice(5, 15)]),
+  ]
+  const calls: (readonly [string, Record<string, unknown>])[] = [
+    ...queries.flatMap((query) => [
+      ['search_chats', { query, limit: 30 }] as const,
+      ['search_chats', { query: `how did we ${query} the walnut`, limit: 30 }] as const,
+    ]),
+    ...secrets.flatMap((_, at) => [
+      ['read_messages', { chat: `key${at}`, parts: ['text', 'tool'] }] as const,
+      ['read_messages', { chat: `key${at}`, around: `key${at}-m1`, from_char: 70, before: 0, after: 0 }] as const,
+      ['get_chat', { chat: `key${at}` }] as const,
+    ]),
+    ['list_chats', { limit: 30 }],
+    ['list_losses', {}],
+    ['get_usage', { group_by: 'chat' }],
+    ['why_code', { path: 'src/plum.ts' }],
+  ]
+  const leaks: string[] = []
+  for (const [name, args] of calls) {
+    const { text } = await call(name, args)
+    for (const [, secret] of secrets) {
+      if (text.includes(secret.slice(0, 12))) leaks.push(`${name} ${JSON.stringify(args)}: ${text.slice(0, 2000)}`)
+    }
+  }
+  expect(leaks).toEqual([])
+})
+
+test('secrets are shown only where that was asked for', async () => {
+  const key = 'AKIAIOSFODNN7EXAMPLF'
+  addTalk('keys', [`my key is ${key} and the plum`])
+  expect((await call('search_chats', { query: 'plum' })).text).toContain('masked')
   const open = await connect(false)
   const { content } = await open.callTool({ name: 'read_messages', arguments: { chat: 'keys' } })
   expect(JSON.stringify(content)).toContain(key)

@@ -28,6 +28,14 @@ export class Masking {
     return visit(value as Json, next, (key, text) => this.#maskNamed(key, text)) as Value
   }
 
+  /** The same without pauses. */
+  maskAtOnce<Value>(value: Value): Value {
+    for (const steps = this.mask(value); ;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+    }
+  }
+
   *#maskAll(texts: readonly string[]): Generator<void, readonly string[]> {
     const spans = yield* findSecrets(texts.join(GAP))
     const masked: string[] = []

@@ -15,10 +15,7 @@ export interface Redacted {
 /** A chat as a file. Secrets are masked before the text is formatted, whatever the format. */
 export function redacted(write: Write, chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Redacted {
   const masking = new Masking()
-  const steps = masking.mask(chat)
-  let step = steps.next()
-  while (step.done !== true) step = steps.next()
-  const masked = step.value
+  const masked = masking.maskAtOnce(chat)
   return {
     chat: masked,
     text: writeRedacted(write, masked, messages, { ...stamp, masked: () => masking.counts }, masking),

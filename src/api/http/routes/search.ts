@@ -28,6 +28,7 @@ export function searchRoutes(context: ApiContext): Hono {
       facets: query.facets ?? [],
       explain: query.explain ?? false,
       isLiteral: query.literal ?? false,
+      isRedacted: query.redact ?? false,
       limit: query.limit,
       offset: query.offset,
     }

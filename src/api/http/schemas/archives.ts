@@ -9,7 +9,7 @@ import {
   says,
   text,
   texts,
-  yes,
+  boolean,
   type Answer,
 } from './common.ts'
 
@@ -42,8 +42,8 @@ export type ArchiveRun = Answer<typeof archiveAnswer>
 export const archivesAnswer = pageOf(archiveAnswer)
 
 const verdict = z.object({
-  ok: says(yes, 'Whether everything that was read in the folder is undamaged.'),
-  isSound: says(yes, 'Whether the named archive is undamaged and was read completely.'),
+  ok: says(boolean, 'Whether everything that was read in the folder is undamaged.'),
+  isSound: says(boolean, 'Whether the named archive is undamaged and was read completely.'),
   checked: says(count, 'Manifests and objects that were read.'),
   damaged: says(texts, 'Ids of the damaged chats.'),
   damagedRuns: says(
@@ -61,7 +61,7 @@ export const verdictAnswer = z.extend(verdict, { name: text })
 export const restoredAnswer = z.object({
   name: says(text, 'The run that was read, or the newest one.'),
   runs: says(count, 'How many runs were read: more than one for newest.'),
-  ok: says(yes, 'False if any part is damaged.'),
+  ok: says(boolean, 'False if any part is damaged.'),
   chats: says(count, 'Undamaged chats.'),
   messages: says(count, 'Messages of the undamaged chats.'),
   added: says(count, 'Messages that were not in the mirror.'),

@@ -14,7 +14,7 @@ import {
   says,
   text,
   texts,
-  yes,
+  boolean,
   type Answer,
 } from './common.ts'
 import { projectRef } from './projects.ts'
@@ -49,11 +49,11 @@ export const chat = named(
       "The mirror from whose archive it was restored; null if it comes from a store of Cursor's.",
     ),
     status: maybeText,
-    isArchived: yes,
-    isSubagent: yes,
+    isArchived: boolean,
+    isSubagent: boolean,
     parentChatId: z.nullable(chatId),
     childChatIds: z.array(chatId),
-    deletedInCursor: yes,
+    deletedInCursor: boolean,
     deletedAt: maybeTime,
     linesAdded: maybeCount,
     linesRemoved: maybeCount,
@@ -87,8 +87,8 @@ const chatRef = z.object({
   createdAt: maybeTime,
   lastActivityAt: maybeTime,
   messageCount: count,
-  isSubagent: yes,
-  deletedInCursor: yes,
+  isSubagent: boolean,
+  deletedInCursor: boolean,
 })
 export type ChatRef = Answer<typeof chatRef>
 
@@ -125,7 +125,7 @@ export const evidence = named(
       z.nullable(z.object({ from: maybeTime, to: maybeTime })),
       'When Cursor recorded code of the chat within the window of the commit, which Cursor scored.',
     ),
-    editedElsewhere: says(yes, 'Within the window the chat edited files, but none of the commit.'),
+    editedElsewhere: says(boolean, 'Within the window the chat edited files, but none of the commit.'),
   }),
 )
 

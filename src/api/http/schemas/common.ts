@@ -34,7 +34,7 @@ export const count = z.int()
 export const maybeCount = z.nullable(count)
 export const amount = z.number()
 export const maybeAmount = z.nullable(amount)
-export const yes = z.boolean()
+export const boolean = z.boolean()
 
 /** The brand exists only at compile time. It stops a query from mixing up the ids of different nouns. */
 const idOf = <Id extends string>() => z.string() as unknown as z.ZodMiniType<Id, string>
@@ -51,6 +51,7 @@ export const pageOf = <Item extends z.ZodMiniType>(item: Item) =>
     limit: count,
     offset: count,
   })
+export type Page<Item> = Omit<Answer<ReturnType<typeof pageOf>>, 'items'> & { readonly items: readonly Item[] }
 
 export const problem = named(
   'Problem',

@@ -15,7 +15,7 @@ import {
   says,
   text,
   texts,
-  yes,
+  boolean,
   type Answer,
 } from './common.ts'
 
@@ -78,11 +78,11 @@ export const message = named(
       'A count is null if Cursor recorded only the other one.',
     ),
     parts: z.array(part),
-    isOrphan: says(yes, 'True if the chat no longer names the message.'),
-    isSimulated: says(yes, "True if Cursor sent it in the user's name."),
-    deletedInCursor: yes,
+    isOrphan: says(boolean, 'True if the chat no longer names the message.'),
+    isSimulated: says(boolean, "True if Cursor sent it in the user's name."),
+    deletedInCursor: boolean,
     isIndexCapped: says(
-      yes,
+      boolean,
       "True if some text was too long to be indexed completely: a tool's input or output, or all parts of one kind.",
     ),
     source: says(text, "The kind of store from which the message was read. It may differ from its chat's."),

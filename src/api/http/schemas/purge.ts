@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { count, maybeText, says, text, texts, yes, type Answer } from './common.ts'
+import { count, maybeText, says, text, texts, boolean, type Answer } from './common.ts'
 
 const purgedChat = z.object({
   id: text,
   title: text,
-  isWhole: says(yes, 'True if nothing of it stays, and nothing of it comes in again.'),
+  isWhole: says(boolean, 'True if nothing of it stays, and nothing of it comes in again.'),
   messages: count,
 })
 
@@ -17,7 +17,7 @@ const damagedArchive = z.object({
 export type DamagedArchive = Answer<typeof damagedArchive>
 
 export const purgeAnswer = z.object({
-  dryRun: yes,
+  dryRun: boolean,
   chats: says(z.array(purgedChat), 'The first hundred of them.'),
   chatCount: count,
   messages: count,
@@ -46,7 +46,7 @@ export const purgeStateAnswer = z.object({
   doing: says(maybeText, 'What a purge does now, for people; null if none runs.'),
   tombstones: says(z.object({ chats: count, messages: count, texts: count }), 'What stays removed.'),
   unfinished: says(
-    z.object({ rows: yes, archives: yes, bytes: yes }),
+    z.object({ rows: boolean, archives: boolean, bytes: boolean }),
     "What an interrupted purge still has to do. bytes: rewrite the mirror's file, which may contain bytes of what was " +
       'removed.',
   ),

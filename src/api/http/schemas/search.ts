@@ -12,7 +12,7 @@ import {
   says,
   text,
   texts,
-  yes,
+  boolean,
   type Answer,
 } from './common.ts'
 import { projectRef } from './projects.ts'
@@ -27,7 +27,7 @@ export const searchHit = named(
       role: z.enum(roles),
       createdAt: maybeTime,
       model: maybeText,
-      isOrphan: yes,
+      isOrphan: boolean,
     }),
     part: says(z.enum(['text', 'code', 'tool', 'thinking', 'attachment', 'title']), 'The part that matches best.'),
     toolName: maybeText,
@@ -94,7 +94,7 @@ const foundAnswer = z.object({
     'The corrected query, if the original finds nothing and these are the hits of a similar one.',
   ),
   total: count,
-  totalIsExact: says(yes, 'False if total is a lower bound: more than 1,000 hits, or out of time.'),
+  totalIsExact: says(boolean, 'False if total is a lower bound: more than 1,000 hits, or out of time.'),
   tookMs: amount,
   items: z.array(searchHit),
   related: says(
@@ -105,7 +105,7 @@ const foundAnswer = z.object({
   facets: z.record(text, z.array(facetValue)),
   suggestions: z.array(searchSuggestion),
   warnings: texts,
-  isPartial: says(yes, 'True if the deadline ended the search early.'),
+  isPartial: says(boolean, 'True if the deadline ended the search early.'),
   plan: says(z.exactOptional(searchExplanation), 'How the query was understood and run, with explain=true.'),
 })
 export type SearchAnswer = Answer<typeof foundAnswer>
@@ -124,7 +124,7 @@ export type SuggestionKind = Suggestion['kind']
 export const suggestAnswer = z.object({
   items: says(z.array(suggestion), 'The best first.'),
   isComplete: says(
-    yes,
+    boolean,
     'False while the words of the mirror are being gathered: rare ones may be before frequent ones.',
   ),
   tookMs: amount,

@@ -11,19 +11,14 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
-import type { Chat } from '../../http/schemas/chats.ts'
+import type { Chat, ChatDetail } from '../../http/schemas/chats.ts'
+import type { Page } from '../../http/schemas/common.ts'
 import type { Message } from '../../http/schemas/messages.ts'
 import type { SearchAnswer } from '../../http/schemas/search.ts'
-import type { ChatDetail } from '../../http/schemas/chats.ts'
 
 const END_TOKENS = 300
 const FILES_MAX = 25
 const TEXT_LENGTH = 1500
-
-interface Page<Item> {
-  readonly items: readonly Item[]
-  readonly total: number
-}
 
 export const getChat = defineTool({
   name: 'get_chat',

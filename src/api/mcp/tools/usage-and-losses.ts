@@ -10,6 +10,8 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
+import type { ListedLoss } from '../../http/schemas/chats.ts'
+import type { Page } from '../../http/schemas/common.ts'
 import type { TokensAnswer, TokenSources } from '../../http/schemas/tokens.ts'
 
 const END_TOKENS = 300
@@ -59,25 +61,13 @@ function numbersOf({ recorded, imported, estimated, recordedCents }: TokenSource
   return parts.length === 0 ? 'unknown' : parts.join('; ')
 }
 
-interface Loss {
-  readonly at: string | null
-  readonly kind: string
-  readonly chatId: string
-  readonly messageId: string | null
-  readonly project: { readonly name: string } | null
-  readonly title: string | null
-}
-
 export const listLosses = defineTool({
   name: 'list_losses',
   title: 'What Cursor dropped',
   description: 'Lists messages and chats that Cursor no longer has. They are kept here and can be read.',
   parameters: z.object({ from: fromArgument, to: toArgument, project: projectArgument, offset: offsetArgument }),
   async answer({ from, to, project, offset }, source) {
-    const answer = (await source.get('/api/losses', { from, to, project, offset, limit: 50 })) as {
-      readonly items: readonly Loss[]
-      readonly total: number
-    }
+    const answer = (await source.get('/api/losses', { from, to, project, offset, limit: 50 })) as Page<ListedLoss>
     const text = new BoundedText(END_TOKENS)
     text.add(
       answer.total === 0 ? 'Cursor dropped nothing that was seen here.' : `${answer.total} losses, latest first:`,
@@ -85,7 +75,7 @@ export const listLosses = defineTool({
     let shown = 0
     for (const { at, kind, chatId, messageId, title, project: of } of answer.items) {
       const what = messageId === null ? kind : `${kind} ${messageId}`
-      const line = `- ${shortTime(at)} | ${what} | ${shortLine(title ?? 'untitled', 80)} | ${shortLine(of?.name ?? 'no project', 60)} | chat ${chatId}`
+      const line = `- ${shortTime(at)} | ${what} | ${shortLine(title, 80)} | ${shortLine(of?.name ?? 'no project', 60)} | chat ${chatId}`
       if (!text.add(line)) break
       shown += 1
     }

@@ -1,7 +1,8 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readChats } from './chat-rows.ts'
 import { matchTitles } from './match-titles.ts'
-import type { Page, PageRequest } from '../page.ts'
+import type { Page } from '../../http/schemas/common.ts'
+import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
 import type { Chat } from '../../http/schemas/chats.ts'
 

@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import type { Page, PageRequest } from '../page.ts'
+import type { Page } from '../../http/schemas/common.ts'
+import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { asProjectId, type ProjectId } from '../../../model/ids.ts'
 import { toIso } from '../../iso.ts'

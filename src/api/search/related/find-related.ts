@@ -38,7 +38,7 @@ const CHECKED_MAX = 200
 export function findRelated(
   db: Mirror,
   { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
-  { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
+  { filters, clock, isRedacted = false }: Pick<SearchRequest, 'filters' | 'clock' | 'isRedacted'>,
   shown: ReadonlySet<string>,
   deadline: Deadline,
 ): Related {
@@ -48,7 +48,7 @@ export function findRelated(
   const read = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock), deadline)
   const weighed = weighChats(read.signals, describeCollection(db))
   const chosen = chooseChats(db, weighed, { asked, signals: read.signals, clock, shown }, deadline)
-  const chats = dress(db, chosen, read, holdersOf(db, chosen, read.signals, deadline))
+  const chats = dress(db, chosen, read, holdersOf(db, chosen, read.signals, deadline), { isRedacted })
   return { chats, warnings: warnOfRest(read, chosen, deadline) }
 }
 
@@ -143,6 +143,7 @@ function dress(
   chosen: readonly Chosen[],
   { signals, words }: ReadSignals,
   holds: Holds,
+  request: Pick<SearchRequest, 'isRedacted'>,
 ): readonly RelatedChat[] {
   const matcher = createMatcher(signals.flatMap(({ plan }) => plan.phrases))
   return chosen.flatMap(({ chat, key, titled }) => {
@@ -150,7 +151,7 @@ function dress(
       groups.some((group) => group.every((place) => holds(chat, place)))
     // The averages in the index still count purged messages: more digits would give them away.
     const score = Number(chat.score.toPrecision(3))
-    return makeHits(db, [{ key, score, titled }], matcher).map((hit) => ({
+    return makeHits(db, [{ key, score, titled }], matcher, request).map((hit) => ({
       ...hit,
       matched: words.filter(isHeld).map(({ text }) => text),
       missing: words.filter((word) => !isHeld(word)).map(({ text }) => text),
@@ -166,7 +167,7 @@ function dress(
 export function relateChats(
   db: Mirror,
   { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
-  request: Pick<SearchRequest, 'filters' | 'clock'>,
+  request: Pick<SearchRequest, 'filters' | 'clock' | 'isRedacted'>,
   { items, total }: Pick<SearchAnswer, 'items' | 'total'>,
   deadline: Deadline,
 ): Related {

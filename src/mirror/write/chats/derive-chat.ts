@@ -129,13 +129,15 @@ export function titleOf(
   return { title: UNTITLED_CHAT, title_source: 'none' }
 }
 
-/** The beginning of a text on one line: at most 80 characters, never cut inside a character. */
+/**
+ * The beginning of a text on one line: at most 80 characters. It is cut between words, because half of a key is no longer
+ * known as a secret. A word that is longer than a title is cut between characters.
+ */
 function firstWords(text: string): string {
   const line = text.slice(0, 1000).replace(/\s+/g, ' ').trim()
   const chars = Array.from(line)
   if (chars.length <= TITLE_CHARS_MAX) return line
-  return `${chars
-    .slice(0, TITLE_CHARS_MAX - 1)
-    .join('')
-    .trimEnd()}…`
+  const begun = chars.slice(0, TITLE_CHARS_MAX).join('')
+  const words = begun.slice(0, begun.lastIndexOf(' ')).trimEnd()
+  return `${words === '' || !begun.includes(' ') ? chars.slice(0, TITLE_CHARS_MAX - 1).join('') : words}…`
 }
