@@ -10,18 +10,16 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = join(dist, '.made-from')
 
+const builders = ['bundle.mjs', 'bundle-web.mjs'].map((name) => join(root, 'scripts', name))
+
 /** Bundled packages count as sources. The lockfile names their versions. */
 function sourcesHash() {
   const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
   const hash = createHash('sha256')
-  for (const path of [
-    ...sources.sort(),
-    join(root, 'scripts', 'bundle.mjs'),
-    join(root, 'docs', 'openapi-examples.json'),
-    join(root, 'package-lock.json'),
-  ]) {
+  const others = [join(root, 'docs', 'openapi-examples.json'), join(root, 'package-lock.json')]
+  for (const path of [...sources.sort(), ...builders, ...others]) {
     hash.update(`${path}\0`).update(readFileSync(path))
   }
   return hash.digest('hex')
@@ -33,5 +31,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   // The bundler is loaded only if it is needed.
   const { bundle } = await import('./bundle.mjs')
   await bundle(join(root, 'src'), dist)
+  const { bundleWeb } = await import('./bundle-web.mjs')
+  await bundleWeb(join(root, 'src', 'web'), join(dist, 'web'))
   writeFileSync(stamp, wanted)
 }

@@ -16,9 +16,13 @@ function filesBelow(folder: string): Parsed[] {
 }
 
 const src = filesBelow('src')
+/** What runs in Node. The page is bundled, so its packages are development dependencies. */
+const server = src.filter(({ path }) => !path.startsWith('src/web/'))
+const page = src.filter(({ path }) => path.startsWith('src/web/'))
 const config = filesBelow('config')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
 }
 const packages = rules.packages(Object.keys(manifest.dependencies))
 
@@ -31,7 +35,9 @@ test('the rules see the whole of src', () => {
   const targets = src.flatMap(({ imports }) => imports.flatMap(({ target }) => target ?? []))
   expect(targets.length).toBeGreaterThan(400)
   const known = new Set([...src, ...config, ...filesBelow('docs')].map(({ path }) => path))
-  expect(targets.filter((target) => !known.has(target) && target !== 'package.json')).toEqual([])
+  // Both are found from the program's own place, beside `src` and `dist`.
+  const beside = new Set(['package.json', 'dist/web/'])
+  expect(targets.filter((target) => !known.has(target) && !beside.has(target))).toEqual([])
 })
 
 test.each<[claim: string, rule: Rule, files: readonly Parsed[]]>([
@@ -40,7 +46,12 @@ test.each<[claim: string, rule: Rule, files: readonly Parsed[]]>([
   ['SQL stands in the mirror, the queries, the search and the readers of the adapters', rules.sql, src],
   ['only the settings read the environment and the config files', rules.settingsReaders, src],
   ['only the daemon, the engine and the command line wait, ask the clock and start threads', rules.time, src],
-  ['src imports only what package.json lists as a dependency', packages, src],
+  ['src imports only what package.json lists as a dependency', packages, server],
+  [
+    'the page imports only what package.json lists for its build',
+    rules.packages(Object.keys(manifest.devDependencies)),
+    page,
+  ],
   ['no file is over 400 lines and no function over 70', rules.sizes, src],
   ['no file needs itself by way of others', rules.cycles, src],
 ])('%s', (_, rule, files) => {
@@ -48,7 +59,7 @@ test.each<[claim: string, rule: Rule, files: readonly Parsed[]]>([
 })
 
 test('every dependency in package.json is imported by src', () => {
-  expect(rules.packagesOf(src).sort()).toEqual(Object.keys(manifest.dependencies).sort())
+  expect(rules.packagesOf(server).sort()).toEqual(Object.keys(manifest.dependencies).sort())
 })
 
 type Planted = readonly [path: string, ...lines: string[]]
@@ -94,9 +105,35 @@ test.each([
   ['src/api/http/schemas/a.ts', 'hono'],
   ['src/api/queries/a.ts', '../http/schemas/b.ts'],
   ['src/utils/a.ts', '../model/b.ts'],
+  ['src/web/a.tsx', '../api/http/b.ts'],
+  ['src/web/a.tsx', '../model/b.ts'],
+  ['src/web/lib/a.ts', '../../text/b.ts'],
+  ['src/api/http/a.ts', '../../web/b.ts'],
+  ['src/daemon/a.ts', '../web/b.tsx'],
+  ['src/cli/a.ts', '../web/b.ts'],
 ])('%s may not import %s', (path, specifier) => {
   const line = `import { b } from '${specifier}'`
   expect(placesOf(rules.layers, [path, '', line])).toEqual([`${path}:2`])
+})
+
+test.each([
+  `import type { B } from '../api/search/b.ts'`,
+  `import type { B } from '../mirror/b.ts'`,
+  `import type { B } from '../settings/b.ts'`,
+  `import { type B, c } from '../api/http/b.ts'`,
+])('the page may not hold: %s', (line) => {
+  const places = placesOf(rules.layers, ['src/web/a.tsx', line, 'export const A = () => <p>text</p>'])
+  expect(places).toEqual(['src/web/a.tsx:1'])
+})
+
+test.each([
+  `import type { B } from '../api/http/b.ts'`,
+  `import { type B } from '../model/b.ts'`,
+  `import { b } from './lib/b.ts'`,
+  `setTimeout(() => <p>late</p>, 10)`,
+])('the page may hold: %s', (line) => {
+  expect(placesOf(rules.layers, ['src/web/a.tsx', line])).toEqual([])
+  expect(placesOf(rules.time, ['src/web/a.tsx', line])).toEqual([])
 })
 
 test.each([

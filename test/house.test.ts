@@ -87,12 +87,13 @@ test('npm run check checks format, lint, types and unused code', () => {
   for (const tool of [/^oxfmt --check/m, /^oxlint/m, /^tsc --noEmit/m, /^knip/m]) expect(whole).toMatch(tool)
 })
 
-test('CI runs the checks and both tiers of tests, and stops at the first failure', () => {
+test('CI runs the checks and all tiers of tests, with a browser for the last one, and stops at the first failure', () => {
   const script = read('.ci/run')
   expect(script).toMatch(/^#!/)
   const lines = script.split('\n').map((line) => line.trim())
-  const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd) /.test(line))
-  expect(commands).toEqual(['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
+  const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd|command) /.test(line))
+  expect(commands).toEqual(['npm ci', 'npm run check', 'npm test', 'npm run test:system', 'npm run test:web'])
+  expect(script).toMatch(/command -v chromium .*apt-get install -y chromium[^]*npm run test:web/)
   const stops = lines.findIndex((line) => /^set -\w*e/.test(line))
   expect(stops).toBeGreaterThan(0)
   expect(stops).toBeLessThan(lines.indexOf('npm ci'))

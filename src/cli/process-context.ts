@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { UserError } from '../model/user-error.ts'
 import { realSurroundings } from '../settings.ts'
@@ -26,7 +27,7 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
     serve: async (settings, companion) => {
       const writerThread = await (earlyThread ?? startThread())
       const { serveForever } = await import('./serve-forever.ts')
-      const daemon = { version, zone: localTimeZone, stdout, stderr, writerThread, now: Date.now }
+      const daemon = { version, zone: localTimeZone, stdout, stderr, writerThread, now: Date.now, pageDir: PAGE_DIR }
       await serveForever(settings, daemon, companion)
     },
     get stdin() {
@@ -45,6 +46,9 @@ async function startThread(): Promise<Worker> {
   const { startWriterThread } = await import('../engine/start-writer-thread.ts')
   return startWriterThread()
 }
+
+/** Found from the program's own place, like `package.json`: this file is one folder deep, in `src` and in `dist`. */
+const PAGE_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url))
 
 /** How long a command waits for the lock: a starting daemon may have it, or a command that reads Cursor. */
 const LOCK_WAIT_MS = 30_000

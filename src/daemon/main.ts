@@ -17,6 +17,7 @@ import { ProgressLine } from './lifecycle/progress-line.ts'
 import { requireScopes, startupWarnings } from './lifecycle/startup-checks.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
 import { EventHub } from './server/event-hub.ts'
+import { pageFiles } from './server/page-files.ts'
 import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
 
 export interface DaemonContext {
@@ -28,6 +29,8 @@ export interface DaemonContext {
   /** The thread of the mirror's writer. It may still be loading. */
   readonly writerThread: Worker
   now(): number
+  /** Folder of the built page. Missing if there is none to serve. */
+  readonly pageDir?: string
 }
 
 export interface Daemon {
@@ -214,6 +217,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
   return {
     ...engine.api(),
     startedAt: new Date(startedAtMs).toISOString(),
+    ...(context.pageDir === undefined ? {} : { page: pageFiles(context.pageDir) }),
     access: {
       publicUrl: settings.http.publicUrl,
       // Read at each request: the token may have been replaced.

@@ -33,9 +33,12 @@ export interface Parsed extends ProjectFile {
 export type Rule = (files: readonly Parsed[]) => string[]
 
 export function parseFile({ path, text }: ProjectFile): Parsed {
-  const nodes = path.endsWith('.ts') ? nodesOf(parseAst(text, { lang: 'ts' }, path)) : []
+  const nodes = languageOf(path) === null ? [] : nodesOf(parseAst(text, { lang: languageOf(path) ?? 'ts' }, path))
   return { path, text, nodes, imports: nodes.flatMap((node) => importOf(node, path) ?? []) }
 }
+
+const languageOf = (path: string): 'ts' | 'tsx' | null =>
+  path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : null
 
 const isNode = (given: unknown): given is SyntaxNode =>
   typeof given === 'object' && given !== null && 'type' in given && typeof given.type === 'string'
@@ -95,6 +98,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sample: ['model', 'sqlite'],
   sqlite: ['model'],
   model: [],
+  // The page: it runs in a browser, and takes from the other rooms only types (`isPageType`).
+  web: [],
 }
 
 /** Rooms import only the rooms below them, adapters never import each other, and the model imports nothing. */
@@ -112,8 +117,9 @@ function layerBreach(file: Parsed, each: Import): string | null {
   }
   const to = roomOf(each.target)
   if (to === null) return null
-  const isSettingsType = to === 'settings' && each.isTypeOnly && from !== 'model'
-  if (to !== from && !below.includes(to) && !isSettingsType) return breach(file, each.at, `imports ${each.target}`)
+  const isSettingsType = to === 'settings' && each.isTypeOnly && from !== 'model' && from !== 'web'
+  if (to !== from && !below.includes(to) && !isSettingsType && !isPageType(from, each))
+    return breach(file, each.at, `imports ${each.target}`)
   const [mine, theirs] = [adapterOf(file.path), adapterOf(each.target)]
   // All adapters share the decoders of Cursor's records, which import no adapter.
   const isForeign = mine !== null && theirs !== null && mine !== theirs && theirs !== 'records'
@@ -133,6 +139,10 @@ function schemaBreach(file: Parsed, each: Import): string | null {
   const isLoaded = isOfApi && target?.startsWith(SCHEMAS) === true && !isTypeOnly
   return isLoaded ? breach(file, at, `loads ${target}`) : null
 }
+
+/** The page may use the shapes of answers and the model, as types: nothing of them is in its bundle. */
+const isPageType = (from: string, { target, isTypeOnly }: Import): boolean =>
+  from === 'web' && isTypeOnly && /^src\/(api\/http\/schemas|model)\//.test(target ?? '')
 
 /** Whether a file may use Cursor's own terms: only readers of its files, and writers of samples of them. */
 const speaksAsCursor = (path: string): boolean => adapterOf(path) !== null || roomOf(path) === 'sample'
@@ -247,10 +257,10 @@ const callsGit = (path: string, { specifier, names }: Import): boolean =>
   roomOf(path) === 'git' && /^(node:)?child_process$/.test(specifier) && names.every((name) => programNames.has(name))
 const programNames: ReadonlySet<string> = new Set(['spawn', 'ChildProcessWithoutNullStreams'])
 
-/** Only the daemon, the engine and the command line read the clock, wait and start threads. */
+/** Only the daemon, the engine, the command line and the page read the clock, wait and start threads. */
 export const time: Rule = (files) =>
   files
-    .filter(({ path }) => !['daemon', 'engine', 'cli'].includes(roomOf(path) ?? '') && path !== sampleProcess)
+    .filter(({ path }) => !['daemon', 'engine', 'cli', 'web'].includes(roomOf(path) ?? '') && path !== sampleProcess)
     .flatMap((file) => [
       ...file.imports
         .filter((each) => {

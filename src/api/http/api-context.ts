@@ -49,6 +49,21 @@ export interface Access {
   allowedHosts(): ReadonlySet<string>
 }
 
+/** A file of the built page, with its compressed forms. */
+export interface PageAsset {
+  readonly type: string
+  readonly body: Uint8Array<ArrayBuffer>
+  readonly gzip: Uint8Array<ArrayBuffer> | null
+  readonly brotli: Uint8Array<ArrayBuffer> | null
+}
+
+export interface PageFiles {
+  /** The HTML document that every address of the page answers. Null if the page was not built. */
+  shell(): string | null
+  /** Null for a name that the build did not make. */
+  asset(name: string): PageAsset | null
+}
+
 /** What the HTTP application needs. It only reads the mirror; functions given here do everything else. */
 export interface ApiContext {
   readonly version: string
@@ -57,6 +72,8 @@ export interface ApiContext {
   /** IANA name of the zone for dates without one, unless the request names a zone. */
   readonly timeZone: string
   readonly access: Access
+  /** Missing where nobody opens a browser. */
+  readonly page?: PageFiles
   /** Milliseconds after which `/api/events` sends a heartbeat; 15,000 by default. */
   readonly heartbeatMs?: number
   /** A read-only connection. It is the same one each time, because caches belong to it. @throws UserError */

@@ -13,7 +13,8 @@ import { eventRoutes } from './routes/events.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { countRequests, lazyMetrics, metricRoutes, readyRoutes } from './routes/metrics.ts'
 import { exportRoutes } from './routes/export.ts'
-import { healthRoutes, statusRoutes, pageRoutes, syncRoutes } from './routes/status.ts'
+import { healthRoutes, statusRoutes, syncRoutes } from './routes/status.ts'
+import { pageRoutes } from './routes/page.ts'
 import { projectRoutes, statsRoutes } from './routes/projects.ts'
 import { purgeRoutes } from './routes/purge.ts'
 import { searchRoutes, suggestRoutes } from './routes/search.ts'
@@ -59,7 +60,7 @@ export function createApp(context: ApiContext): Hono {
     syncRoutes(context),
     purgeRoutes(context),
     eventRoutes(context, readStatus),
-    pageRoutes(readStatus),
+    pageRoutes(context),
     docsRoutes(context),
   ]) {
     app.route('/', routes)
@@ -69,7 +70,8 @@ export function createApp(context: ApiContext): Hono {
 
 function missing(path: string): Problem {
   const methods = methodsOf(path)
-  if (methods.length === 0) return new Problem(404, 'not-found', 'There is no such route. GET / lists all routes.')
+  if (methods.length === 0)
+    return new Problem(404, 'not-found', 'There is no such route. GET / is the page. docs/http.md lists all routes.')
   const allow = methods.join(', ')
   return new Problem(405, 'method-not-allowed', `This route takes ${allow}.`, { headers: { allow } })
 }

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { Problem } from './problem.ts'
+import { openKindOf } from './route-table.ts'
 import type { Access } from './api-context.ts'
 
 /**
@@ -13,14 +14,14 @@ export function guard(access: Access): MiddlewareHandler {
     const hosts = access.allowedHosts()
     checkHost(c.req.header('host'), hosts)
     checkOrigin(c.req.header('origin'), hosts, access.publicUrl ?? null)
-    checkFetchSite(c.req.header('sec-fetch-site'))
-    if (access.tokenRequired && !isOpen(c.req.path)) checkToken(c.req.header('authorization'), access.token)
+    const openKind = openKindOf(c.req.path)
+    const isVisit = openKind === 'page' && isNavigation(c.req.raw)
+    if (!isVisit) checkFetchSite(c.req.header('sec-fetch-site'))
+    // The page and its files have no user data. The page sends the token with each request for data.
+    if (access.tokenRequired && openKind === null) checkToken(c.req.header('authorization'), access.token)
     await next()
   }
 }
-
-/** The description of the API contains no data of the user. */
-const isOpen = (path: string): boolean => /^\/(?:docs(?:\/.*)?|openapi\.json)$/u.test(path)
 
 function checkHost(host: string | undefined, hosts: ReadonlySet<string>): void {
   if (host !== undefined && hosts.has(host.toLowerCase())) return
@@ -34,6 +35,12 @@ function checkOrigin(origin: string | undefined, hosts: ReadonlySet<string>, pub
   const [, host] = /^http:\/\/(.+)$/u.exec(origin.toLowerCase()) ?? []
   if (host !== undefined && hosts.has(host)) return
   throw new Problem(403, 'wrong-origin', 'Pages from other origins may not use this server.')
+}
+
+/** A link on another site may open the page. That site cannot read it or show it in a frame. */
+function isNavigation({ method, headers }: Request): boolean {
+  const isRead = method === 'GET' || method === 'HEAD'
+  return isRead && headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document'
 }
 
 /** `same-site` is refused too, because a page from another port of this machine is foreign. */
@@ -62,7 +69,6 @@ function sha256(text: string): Buffer {
 
 const HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'cross-origin-resource-policy': 'same-origin',
@@ -75,6 +81,9 @@ const DATA_CSP = "default-src 'none'; frame-ancestors 'none'"
 export function securityHeaders(): MiddlewareHandler {
   return async (c, next) => {
     await next()
+    // Only files of the page may be cached. Their names change with their content.
+    const isImmutable = c.res.headers.get('cache-control')?.endsWith('immutable') === true
+    if (!isImmutable) c.res.headers.set('cache-control', 'no-store')
     for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value)
     if (!c.res.headers.has('content-security-policy')) c.res.headers.set('content-security-policy', DATA_CSP)
   }

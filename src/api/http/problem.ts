@@ -48,9 +48,13 @@ function shortened(name: string): string {
 }
 
 /** A 404 that repeats the id or name as it was given. */
-export function notFound(what: 'chat' | 'project' | 'archive', given: string): Problem {
+export function notFound(what: 'chat' | 'project' | 'archive' | 'asset', given: string): Problem {
   const named = JSON.stringify(shortened(given)).replaceAll(CONTROLS, escaped)
-  return new Problem(404, `${what}-not-found`, `No ${what} has this ${what === 'archive' ? 'name' : 'id'}: ${named}.`)
+  return new Problem(
+    404,
+    `${what}-not-found`,
+    `No ${what} has this ${what === 'archive' || what === 'asset' ? 'name' : 'id'}: ${named}.`,
+  )
 }
 
 /** Characters that control a terminal and that JSON does not escape. */

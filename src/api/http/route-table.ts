@@ -1,17 +1,34 @@
+/** What anyone on this machine may load without a token: it contains no user data. */
+type OpenKind = 'page' | 'asset'
+
 export interface RouteEntry {
   readonly method: 'GET' | 'POST'
   /** `:name` stands for one segment. */
   readonly path: string
-  /** One line for the status page. */
+  /** One line that explains it. */
   readonly explains: string
+  /** Absent for the API. */
+  readonly open?: OpenKind
 }
 
-/** All routes: for the status page, and to distinguish a wrong method from a wrong path. */
-export const routeTable = [
-  { method: 'GET', path: '/', explains: 'This page.' },
-  { method: 'GET', path: '/docs', explains: 'All routes below /api with parameters, answers and examples.' },
-  { method: 'GET', path: '/docs/rapidoc-min.js', explains: 'The program of that page.' },
-  { method: 'GET', path: '/openapi.json', explains: 'The same for programs, as OpenAPI 3.1.' },
+const routes = [
+  { method: 'GET', path: '/', explains: 'The page: search.', open: 'page' },
+  { method: 'GET', path: '/chats/:id', explains: 'The page: one chat.', open: 'page' },
+  { method: 'GET', path: '/projects/:id', explains: 'The page: one project.', open: 'page' },
+  { method: 'GET', path: '/stats', explains: 'The page: statistics.', open: 'page' },
+  { method: 'GET', path: '/tokens', explains: 'The page: tokens.', open: 'page' },
+  { method: 'GET', path: '/losses', explains: 'The page: what Cursor deleted.', open: 'page' },
+  { method: 'GET', path: '/archives', explains: 'The page: archives.', open: 'page' },
+  { method: 'GET', path: '/status', explains: 'The page: state and sources.', open: 'page' },
+  { method: 'GET', path: '/assets/:name', explains: 'Scripts and styles of the page.', open: 'asset' },
+  {
+    method: 'GET',
+    path: '/docs',
+    explains: 'All routes below /api with parameters, answers and examples.',
+    open: 'asset',
+  },
+  { method: 'GET', path: '/docs/rapidoc-min.js', explains: 'The program of that page.', open: 'asset' },
+  { method: 'GET', path: '/openapi.json', explains: 'The same for programs, as OpenAPI 3.1.', open: 'asset' },
   { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers. Costs nothing.' },
   { method: 'GET', path: '/api/status', explains: 'State, sources, counts and unreadable rows.' },
   { method: 'GET', path: '/api/ready', explains: '200 if everything is searchable, else 503 with the reasons.' },
@@ -86,18 +103,21 @@ export const routeTable = [
   { method: 'GET', path: '/api/events', explains: 'Changes as they happen (server-sent events).' },
 ] as const satisfies readonly RouteEntry[]
 
+/** All routes, to distinguish a wrong method from a wrong path. */
+export const routeTable: readonly RouteEntry[] = routes
+
 /** Such as `GET /api/search`. */
-export type RouteName = (typeof routeTable)[number] extends infer Entry
+export type RouteName = (typeof routes)[number] extends infer Entry
   ? Entry extends RouteEntry
     ? `${Entry['method']} ${Entry['path']}`
     : never
   : never
 
-/** The methods of a path; none for an unknown path. @param path still percent-encoded */
 /** The pattern of the route that a path leads to, or null. */
 export const patternOf = (path: string): string | null =>
   routeTable.find((route) => matches(route.path, path))?.path ?? null
 
+/** The methods of a path; none for an unknown path. @param path still percent-encoded */
 export function methodsOf(path: string): string[] {
   const methods = routeTable.filter((route) => matches(route.path, path)).map((route) => route.method)
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -110,4 +130,11 @@ function matches(pattern: string, path: string): boolean {
     wanted.length === given.length &&
     wanted.every((segment, index) => (segment.startsWith(':') ? given[index] !== '' : segment === given[index]))
   )
+}
+
+const openRoutes = routeTable.filter(({ open }) => open !== undefined)
+
+/** Whether a path belongs to the page. Null for the API and for unknown paths. */
+export function openKindOf(path: string): OpenKind | null {
+  return openRoutes.find((route) => matches(route.path, path))?.open ?? null
 }

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { routeTable } from '../../../src/api/http/route-table.ts'
+import { routeTable, type RouteEntry } from '../../../src/api/http/route-table.ts'
 import { bodyOf, createTestApi, HOST, type TestApi } from './test-api.ts'
 
 interface Raw {
@@ -57,8 +57,8 @@ async function send(path: string, method: string, headers: OutgoingHttpHeaders):
   })
 }
 
-const routes = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', 'talk') }))
-const withUnknown = [...routes, { method: 'GET', path: '/api/nothing', explains: '' }]
+const routes = routeTable.map((route) => ({ ...route, path: route.path.replace(/:id|(?<=assets\/):name/, 'talk') }))
+const withUnknown: readonly RouteEntry[] = [...routes, { method: 'GET', path: '/api/nothing', explains: '' }]
 
 const answered = new Map([
   ['GET /api/nothing', 404],
@@ -70,9 +70,10 @@ const answered = new Map([
   ['POST /api/archives/:name/restore', 404],
 ])
 
+const YEAR = 'public, max-age=31536000, immutable'
 const local = () => `127.0.0.1:${port}`
 
-describe.each(withUnknown)('$method $path', ({ method, path }) => {
+describe.each(withUnknown)('$method $path', ({ method, path, open: openKind }) => {
   const ask = async (headers: OutgoingHttpHeaders) => send(path, method, headers)
   // Only access is tested here. Other errors, such as an unknown id or a wrong media type, show that the guard let it pass.
   const open = answered.get(`${method} ${path}`) ?? 200
@@ -110,15 +111,23 @@ describe.each(withUnknown)('$method $path', ({ method, path }) => {
     expect(api.syncs).toHaveLength(before)
   })
 
-  const hasNoData = /^\/(?:docs|openapi\.json)/.test(path)
+  const visit = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
 
-  it.runIf(hasNoData)('needs no token, because it has no data of the user', async () => {
-    access = { token: 'right', tokenRequired: true }
-    expect((await ask({ host: local() })).status).toBe(open)
-    expect((await ask({ host: 'evil.com' })).status).toBe(421)
+  it(`${openKind === 'page' ? 'opens' : 'does not open'} by a link on another site`, async () => {
+    expect((await ask({ host: local(), ...visit })).status).toBe(openKind === 'page' ? 200 : 403)
+    expect((await ask({ host: 'evil.com', ...visit })).status).toBe(421)
+    expect((await ask({ host: local(), ...visit, 'sec-fetch-dest': 'iframe' })).status).toBe(403)
+    expect((await ask({ host: local(), ...visit, 'sec-fetch-mode': 'no-cors' })).status).toBe(403)
+    expect((await ask({ host: local(), origin: 'null', ...visit })).status).toBe(403)
   })
 
-  it.skipIf(hasNoData)('requires the token if the settings say so', async () => {
+  it.runIf(openKind !== undefined)('needs no token, because it has no user data', async () => {
+    access = { token: 'right', tokenRequired: true }
+    expect((await ask({ host: local() })).status).toBe(200)
+    expect((await ask({ host: local(), authorization: 'Bearer wrong' })).status).toBe(200)
+  })
+
+  it.skipIf(openKind !== undefined)('requires the token if the settings say so', async () => {
     access = { token: 'right', tokenRequired: true }
     for (const authorization of [undefined, 'Bearer wrong', 'Bearer', 'Basic right', 'right', 'Bearer right x']) {
       const answer = await ask({ host: local(), ...(authorization === undefined ? {} : { authorization }) })
@@ -135,7 +144,7 @@ describe.each(withUnknown)('$method $path', ({ method, path }) => {
       const answer = await ask(headers)
       expect(answer.headers).toMatchObject({
         'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store',
+        'cache-control': answer.status === 200 && openKind === 'asset' ? YEAR : 'no-store',
         'referrer-policy': 'no-referrer',
         'x-frame-options': 'DENY',
         'content-security-policy': expect.stringContaining("default-src 'none'"),

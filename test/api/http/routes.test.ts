@@ -17,6 +17,7 @@ afterEach(() => api.dispose())
 
 const idIn = (path: string): string => (path.startsWith('/api/projects/') ? 'shop' : 'talk')
 const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', idIn(route.path)) }))
+const apiPaths = paths.filter(({ open }) => open === undefined)
 const gets = paths.filter((route) => route.method === 'GET')
 
 describe('the answer of each route', () => {
@@ -219,7 +220,7 @@ describe('errors', () => {
     }
   })
 
-  it.each(paths)('an unknown parameter of $method $path is named, with a suggestion', async (route) => {
+  it.each(apiPaths)('an unknown parameter of $method $path is named, with a suggestion', async (route) => {
     const response = await api.ask(`${route.path}?limt=1&__proto__=2`, { method: route.method })
     expect(response.status).toBe(400)
     const body = await bodyOf(response)

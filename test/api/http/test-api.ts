@@ -3,7 +3,7 @@ import { archivesHere } from '../../helpers/archives-here.ts'
 import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
-import type { ApiContext, DaemonEvent, LiveState } from '../../../src/api/http/api-context.ts'
+import type { ApiContext, DaemonEvent, LiveState, PageFiles } from '../../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
@@ -34,6 +34,17 @@ export const live: LiveState = {
   mirrorPath: '/nowhere/mirror.db',
 }
 
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** In place of the built page. */
+const samplePage: PageFiles = {
+  shell: () => '<!doctype html><title>page</title>',
+  asset: (name) =>
+    name === 'talk'
+      ? { type: 'text/javascript; charset=utf-8', body: bytes('plain'), gzip: bytes('gz'), brotli: bytes('br') }
+      : null,
+}
+
 /** Longer than any test. */
 const DEADLINE_MS = 60_000
 
@@ -47,6 +58,7 @@ export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
     version: '1.2.3',
     timeZone: 'UTC',
     heartbeatMs: 20,
+    page: samplePage,
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     mirror: () => mirror.reader,
     now: () => Date.now(),

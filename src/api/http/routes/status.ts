@@ -2,8 +2,6 @@ import { Hono } from 'hono'
 import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
 import type { ApiContext } from '../api-context.ts'
-import { renderStatePage, STATE_PAGE_CSP } from '../../web/state-page.ts'
-import { routeTable } from '../route-table.ts'
 import { readBody } from '../json-body.ts'
 import { syncBody } from '../route-parameters.ts'
 
@@ -19,14 +17,6 @@ export function healthRoutes({ version, startedAt }: Pick<ApiContext, 'version' 
   return new Hono().get('/api/health', (c) => {
     readQuery(c, noParameters)
     return c.json({ status: 'ok', version, startedAt })
-  })
-}
-
-export function pageRoutes(readStatus: ReadStatus): Hono {
-  return new Hono().get('/', (c) => {
-    readQuery(c, noParameters)
-    c.header('content-security-policy', STATE_PAGE_CSP)
-    return c.html(renderStatePage(readStatus(), routeTable))
   })
 }
 

@@ -82,7 +82,9 @@ test('every path is answered or refused with a problem', async () => {
 
 test('every parameter of every route has hostile values, and none of them causes a fault', async () => {
   const headers = { host: server.target.local }
-  const asks = server.routes.flatMap(({ method, path }): Ask[] => {
+  // The page ignores unknown parameters: its addresses have some of their own, which only its script reads.
+  const api = server.routes.filter(({ path }) => path.startsWith('/api/'))
+  const asks = api.flatMap(({ method, path }): Ask[] => {
     const names = noted.get(path)
     expect([path, names === undefined]).toEqual([path, false])
     const queries = (names ?? []).flatMap((name) => {

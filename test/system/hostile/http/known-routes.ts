@@ -34,14 +34,18 @@ export function knownRoutes(ids: {
   readonly chat: string
   readonly project: string
   readonly archive: string
+  /** A file of the built page. */
+  readonly asset: string
 }): readonly KnownRoute[] {
   const registered = bareApp().routes.filter(({ method }) => method !== 'ALL')
   return registered.map(({ method, path }) => {
-    const id = path.startsWith('/api/projects')
-      ? ids.project
-      : path.startsWith('/api/archives')
-        ? ids.archive
-        : ids.chat
+    const id = path.startsWith('/assets/')
+      ? ids.asset
+      : path.startsWith('/api/projects')
+        ? ids.project
+        : path.startsWith('/api/archives')
+          ? ids.archive
+          : ids.chat
     return { method, pattern: path, path: path.replace(/:\w+/g, encodeURIComponent(id)) }
   })
 }

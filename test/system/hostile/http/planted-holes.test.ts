@@ -9,7 +9,7 @@ import { knownRoutes } from './known-routes.ts'
 import { Target } from './target.ts'
 import { oddMethods, oddPaths } from './unusual.ts'
 
-const routes = knownRoutes({ chat: 'talk', project: 'shop', archive: 'run' })
+const routes = knownRoutes({ chat: 'talk', project: 'shop', archive: 'run', asset: 'page.js' })
 const ends: (() => void)[] = []
 afterEach(() => {
   for (const end of ends.splice(0)) end()

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { CursorHome } from '../../../../src/sample/cursor-home.ts'
 import { fillStore } from '../../../helpers/fill-store.ts'
 import { RunningDaemon } from '../../../helpers/running-daemon.ts'
@@ -9,6 +9,9 @@ import { Target } from './target.ts'
 interface List {
   readonly items: readonly { readonly id: string }[]
 }
+
+const assets = new URL('../../../../dist/web/assets/', import.meta.url)
+const builtAsset = (): string => readdirSync(assets).find((name) => name.endsWith('.js')) ?? ''
 
 /** The compiled program with a small store that has something for every route. */
 export class AttackedServer {
@@ -35,7 +38,7 @@ export class AttackedServer {
     const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
     const isMade = async () => (await daemon.get<{ state: string }>(`/api/archives/${name}`)).state === 'verified'
     await waitUntil('an archive', isMade)
-    const names = { chat: chat?.id ?? '', project: project?.id ?? '', archive: name }
+    const names = { chat: chat?.id ?? '', project: project?.id ?? '', archive: name, asset: builtAsset() }
     return new AttackedServer(daemon, home, knownRoutes(names))
   }
 

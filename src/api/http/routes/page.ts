@@ -1,0 +1,57 @@
+import { Hono } from 'hono'
+import type { Context } from 'hono'
+import { notFound, Problem } from '../problem.ts'
+import { routeTable } from '../route-table.ts'
+import type { ApiContext, PageAsset } from '../api-context.ts'
+
+/** Only the page's own files run. DOMPurify is the one source of HTML made from a chat. */
+export const PAGE_CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types dompurify',
+].join('; ')
+
+const ONE_YEAR = 'public, max-age=31536000, immutable'
+
+/** One HTML document for all addresses of the page. Query parameters belong to its script, so none is refused here. */
+export function pageRoutes({ page }: Pick<ApiContext, 'page'>): Hono {
+  const routes = new Hono()
+  for (const { path } of routeTable.filter(({ open }) => open === 'page')) {
+    routes.get(path, (c) => {
+      const shell = page?.shell() ?? null
+      if (shell === null) throw new Problem(503, 'page-not-built', 'The page was not built. Run npm run build.')
+      c.header('content-security-policy', PAGE_CSP)
+      return c.html(shell)
+    })
+  }
+  return routes.get('/assets/:name', (c) => {
+    const name = c.req.param('name')
+    const asset = page?.asset(name) ?? null
+    if (asset === null) throw notFound('asset', name)
+    c.header('content-type', asset.type)
+    c.header('cache-control', ONE_YEAR)
+    c.header('vary', 'Accept-Encoding')
+    return c.body(encoded(c, asset))
+  })
+}
+
+function encoded(c: Context, { body, gzip, brotli }: PageAsset): Uint8Array<ArrayBuffer> {
+  const accepted = new Set(
+    (c.req.header('accept-encoding') ?? '')
+      .split(',')
+      .filter((each) => !/;\s*q=0(\.0*)?\s*$/u.test(each))
+      .map((each) => each.split(';')[0]?.trim().toLowerCase()),
+  )
+  const [coding, bytes] =
+    brotli !== null && accepted.has('br') ? ['br', brotli] : gzip !== null && accepted.has('gzip') ? ['gzip', gzip] : []
+  if (coding === undefined || bytes === undefined) return body
+  c.header('content-encoding', coding)
+  return bytes
+}

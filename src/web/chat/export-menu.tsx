@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks'
+import type { ChatDetail } from '../../api/http/schemas/chats.ts'
+import { download, messageOf } from '../lib/api.ts'
+import { Copy } from './code.tsx'
+
+const FORMATS = [
+  ['markdown', 'Markdown', 'md'],
+  ['html', 'HTML', 'html'],
+  ['json', 'JSON', 'json'],
+] as const
+
+export function ExportMenu({ chat }: { chat: ChatDetail }) {
+  const [isRedacted, setRedacted] = useState(true)
+  const [failure, setFailure] = useState<string | null>(null)
+  const save = (format: string, extension: string): void => {
+    setFailure(null)
+    const path = `/api/chats/${encodeURIComponent(chat.id)}/export?as=${format}${isRedacted ? '&redact=true' : ''}`
+    download(path, `chat.${extension}`).catch((error: unknown) => setFailure(messageOf(error)))
+  }
+  return (
+    <div class="actions">
+      <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
+      <details class="menu">
+        <summary>Export</summary>
+        <div class="menu-body">
+          <label>
+            <input
+              type="checkbox"
+              checked={isRedacted}
+              onChange={(event) => setRedacted(event.currentTarget.checked)}
+            />{' '}
+            Mask secrets
+          </label>
+          {FORMATS.map(([format, name, extension]) => (
+            <button key={format} type="button" onClick={() => save(format, extension)}>
+              {name}
+            </button>
+          ))}
+          {failure !== null && <p role="alert">{failure}</p>}
+        </div>
+      </details>
+    </div>
+  )
+}

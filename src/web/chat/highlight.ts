@@ -1,0 +1,34 @@
+import DOMPurify from 'dompurify'
+import hljs from 'highlight.js/lib/core'
+import bash from 'highlight.js/lib/languages/bash'
+import cpp from 'highlight.js/lib/languages/cpp'
+import css from 'highlight.js/lib/languages/css'
+import go from 'highlight.js/lib/languages/go'
+import java from 'highlight.js/lib/languages/java'
+import json from 'highlight.js/lib/languages/json'
+import python from 'highlight.js/lib/languages/python'
+import rust from 'highlight.js/lib/languages/rust'
+import sql from 'highlight.js/lib/languages/sql'
+import typescript from 'highlight.js/lib/languages/typescript'
+import xml from 'highlight.js/lib/languages/xml'
+import yaml from 'highlight.js/lib/languages/yaml'
+
+const languages = { bash, cpp, css, go, java, json, python, rust, sql, typescript, xml, yaml }
+for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
+hljs.registerAliases(['js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'javascript', 'vue', 'svelte'], {
+  languageName: 'typescript',
+})
+hljs.registerAliases(['sh', 'shell', 'zsh', 'console', 'shellscript'], { languageName: 'bash' })
+hljs.registerAliases(['c', 'h', 'hpp', 'cs', 'csharp'], { languageName: 'cpp' })
+hljs.registerAliases(['py'], { languageName: 'python' })
+hljs.registerAliases(['rs'], { languageName: 'rust' })
+hljs.registerAliases(['html', 'svg'], { languageName: 'xml' })
+hljs.registerAliases(['yml', 'toml'], { languageName: 'yaml' })
+hljs.registerAliases(['scss', 'less'], { languageName: 'css' })
+
+/** Coloured code; null for a language that is not known. */
+export function highlighted(text: string, language: string | null): DocumentFragment | null {
+  if (language === null || hljs.getLanguage(language) === undefined) return null
+  const { value } = hljs.highlight(text, { language, ignoreIllegals: true })
+  return DOMPurify.sanitize(value, { ALLOWED_TAGS: ['span'], ALLOWED_ATTR: ['class'], RETURN_DOM_FRAGMENT: true })
+}

@@ -1,0 +1,135 @@
+import type { Message } from '../../api/http/schemas/messages.ts'
+import type { Part, ToolPart } from '../../model/part.ts'
+
+type ThinkingPart = Extract<Part, { kind: 'thinking' }>
+
+export interface Call {
+  readonly message: Message
+  readonly part: ToolPart | ThinkingPart
+  /** Index of the part in its message. */
+  readonly index: number
+}
+
+/** What is shown as one block: what a message says, or a run of tool calls, over several messages if need be. */
+export type Row =
+  | {
+      readonly kind: 'said'
+      readonly key: string
+      readonly message: Message
+      readonly parts: readonly Part[]
+      readonly isFirst: boolean
+    }
+  | { readonly kind: 'run'; readonly key: string; readonly calls: readonly Call[] }
+
+/** Cursor writes each tool call as a message of its own: calls that follow each other become one run. */
+export function rowsOf(messages: readonly Message[]): Row[] {
+  const rows: Row[] = []
+  let calls: Call[] = []
+  const endRun = (): void => {
+    const first = calls[0]
+    if (first !== undefined) rows.push({ kind: 'run', key: `run ${first.message.id} ${first.index}`, calls })
+    calls = []
+  }
+  for (const message of messages) {
+    if (message.role === 'user' || message.isOrphan || message.deletedInCursor) endRun()
+    let said: Part[] = []
+    let isFirst = true
+    const endSaid = (): void => {
+      if (said.length > 0) {
+        endRun()
+        rows.push({ kind: 'said', key: `${message.id} ${rows.length}`, message, parts: said, isFirst })
+        isFirst = false
+      }
+      said = []
+    }
+    message.parts.forEach((part, index) => {
+      const isFolded = message.role === 'assistant' && (part.kind === 'tool' || part.kind === 'thinking')
+      if (!isFolded) said.push(part)
+      else {
+        endSaid()
+        calls.push({ message, part, index })
+      }
+    })
+    endSaid()
+    if (message.isOrphan || message.deletedInCursor) endRun()
+  }
+  endRun()
+  return rows
+}
+
+export type CallKind = 'read' | 'edit' | 'shell' | 'search' | 'todo' | 'agent' | 'other'
+
+/** Cursor's builds rename their tools; their words tell what they do. */
+export function callKindOf(name: string): CallKind {
+  const words = name.toLowerCase()
+  if (/todo/.test(words)) return 'todo'
+  if (/^task|subagent/.test(words)) return 'agent'
+  if (/terminal|shell|command|bash|exec/.test(words)) return 'shell'
+  if (/edit|write|replace|patch|delete_?file|create/.test(words)) return 'edit'
+  if (/grep|search|glob|find|list_?dir|^ls/.test(words)) return 'search'
+  return /read|fetch|view|cat/.test(words) ? 'read' : 'other'
+}
+
+/** `12 calls: 7 read, 3 edit, 2 shell, 1 failed`. */
+export function describeRun(calls: readonly Call[]): { text: string; failed: number } {
+  const tools = calls.flatMap(({ part }) => (part.kind === 'tool' ? [part] : []))
+  const kinds = new Map<CallKind, number>()
+  for (const { name } of tools) kinds.set(callKindOf(name), (kinds.get(callKindOf(name)) ?? 0) + 1)
+  const failed = tools.filter(({ status }) => status === 'error').length
+  const list = [...kinds].sort((left, right) => right[1] - left[1]).map(([kind, count]) => `${count} ${kind}`)
+  if (tools.length === 0) return { text: 'Thinking', failed }
+  return { text: `${tools.length} ${tools.length === 1 ? 'call' : 'calls'}: ${list.join(', ')}`, failed }
+}
+
+const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** The one line that says what a call did: its command, path or query. */
+export function summaryOf({ input, paths }: ToolPart): string {
+  if (typeof input === 'string') return input
+  const fields = (typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}) as Readonly<
+    Record<string, unknown>
+  >
+  for (const name of ['command', 'cmd']) {
+    const text = asText(fields[name])
+    if (text !== null) return text
+  }
+  if (paths[0] !== undefined) return paths.length > 1 ? `${paths[0]} and ${paths.length - 1} more` : paths[0]
+  for (const name of ['query', 'pattern', 'searchTerm', 'search_term', 'globPattern', 'url', 'description', 'path']) {
+    const text = asText(fields[name])
+    if (text !== null) return text
+  }
+  return (
+    Object.values(fields)
+      .map(asText)
+      .find((text) => text !== null) ?? ''
+  )
+}
+
+const lines = (text: string | null, sign: string): string[] =>
+  text === null ? [] : text.split('\n').map((line) => sign + line)
+
+/** The lines that an edit took away and added, where the call tells. */
+export function diffOf({ input, output }: ToolPart): string | null {
+  const chunks = (output as { diff?: { chunks?: readonly { diffString?: unknown }[] } } | null)?.diff?.chunks
+  if (Array.isArray(chunks)) {
+    const text = chunks.map((chunk: { diffString?: unknown }) => asText(chunk.diffString) ?? '').join('\n⋯\n')
+    if (text !== '') return text
+  }
+  const fields = (typeof input === 'object' && input !== null ? input : {}) as Readonly<Record<string, unknown>>
+  const before = asText(fields['old_string'] ?? fields['oldString'])
+  const after = asText(fields['new_string'] ?? fields['newString'])
+  if (before === null && after === null) return null
+  return [...lines(before, '-'), ...lines(after, '+')].join('\n')
+}
+
+/** The words of a call's output, without the JSON around them. */
+export function outputText({ output }: ToolPart): string | null {
+  if (output === null || output === undefined) return null
+  if (typeof output === 'string') return output
+  const fields = output as Readonly<Record<string, unknown>>
+  for (const name of ['output', 'contents', 'content', 'text', 'answer', 'result']) {
+    const text = asText(fields[name])
+    if (text !== null) return text
+  }
+  return JSON.stringify(output, null, 2)
+}

@@ -1,0 +1,166 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { ChatDetail } from '../../api/http/schemas/chats.ts'
+import type { Message } from '../../api/http/schemas/messages.ts'
+import type { Part } from '../../model/part.ts'
+import { compact, count, duration, shortPath, visible } from '../lib/format.ts'
+import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { Code, LongText } from './code.tsx'
+import { FileLink } from './file-link.tsx'
+import { Markdown } from './markdown-view.tsx'
+import type { Row } from './rows.ts'
+import { Run } from './run.tsx'
+import type { ThreadState } from './use-thread.ts'
+
+interface ThreadProps {
+  readonly rows: readonly Row[]
+  readonly thread: ThreadState
+  readonly chat: ChatDetail
+  readonly target: string | null
+}
+
+export function Thread({ rows, thread, chat, target }: ThreadProps) {
+  const end = thread.offset + thread.items.length
+  return (
+    <section class="thread" aria-label="Messages">
+      {thread.offset > 0 && (
+        <Edge act={thread.loadBefore} isLoading={thread.isLoading} text={`${count(thread.offset)} earlier messages`} />
+      )}
+      {thread.items.length === 0 && thread.isLoading && <Loading what="messages" />}
+      {thread.error !== null && <Failure error={thread.error} />}
+      {thread.items.length === 0 && !thread.isLoading && thread.error === null && (
+        <Notice title="No messages">
+          <p>This chat has no message that can be read.</p>
+        </Notice>
+      )}
+      {rows.map((row) =>
+        row.kind === 'run' ? (
+          <Run key={row.key} calls={row.calls} target={target} />
+        ) : (
+          <Said key={row.key} row={row} chat={chat} />
+        ),
+      )}
+      {end < thread.total && (
+        <Edge
+          act={thread.loadAfter}
+          isLoading={thread.isLoading}
+          text={`${count(thread.total - end)} later messages`}
+        />
+      )}
+    </section>
+  )
+}
+
+/** Loads more when it comes near; the button is for the keyboard. */
+function Edge({ act, isLoading, text }: { act: () => void; isLoading: boolean; text: string }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const latest = useRef(act)
+  latest.current = act
+  useEffect(() => {
+    if (button.current === null) return undefined
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current()
+      },
+      { rootMargin: '600px' },
+    )
+    observer.observe(button.current)
+    return () => observer.disconnect()
+  }, [isLoading])
+  return (
+    <button ref={button} type="button" class="more" disabled={isLoading} onClick={act}>
+      {isLoading ? 'Loading…' : `Show ${text}`}
+    </button>
+  )
+}
+
+function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDetail }) {
+  const { message, parts, isFirst } = row
+  const isUser = message.role === 'user'
+  const isLost = message.deletedInCursor && !chat.deletedInCursor
+  return (
+    <article
+      class={`said ${isUser ? 'user' : 'agent'}${message.isOrphan || isLost ? ' gone' : ''}`}
+      data-message={message.id}
+      tabIndex={-1}
+      aria-label={isUser ? 'Your prompt' : 'Answer'}
+    >
+      {isFirst && <SaidHead message={message} />}
+      {message.isOrphan && (
+        <p class="explain">
+          Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.
+        </p>
+      )}
+      {isLost && !message.isOrphan && <p class="explain">Cursor deleted this message. cursordex kept it.</p>}
+      {parts.map((part, index) => (
+        <PartView key={index} part={part} isUser={isUser} />
+      ))}
+    </article>
+  )
+}
+
+const SaidHead = ({ message }: { message: Message }) => (
+  <header class="said-head">
+    <b>{message.role === 'user' ? (message.isSimulated ? 'Cursor, for you' : 'You') : 'Agent'}</b>
+    {message.model !== null && <span>{message.model}</span>}
+    <When at={message.createdAt} />
+    {message.tokens !== null && (
+      <span title={`${count(message.tokens.input)} in, ${count(message.tokens.output)} out`}>
+        {compact((message.tokens.input ?? 0) + (message.tokens.output ?? 0))} tokens, {message.tokens.source}
+      </span>
+    )}
+    <a class="anchor" href={`#${encodeURIComponent(message.id)}`} aria-label="Link to this message">
+      #
+    </a>
+  </header>
+)
+
+function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
+  switch (part.kind) {
+    case 'text':
+      return <Markdown text={part.text} isPlain={isUser} />
+    case 'code':
+      return <Code text={part.text} language={part.language} path={part.path} />
+    case 'attachment':
+      return <Attachment path={part.path} text={part.text} />
+    case 'todo':
+      return (
+        <ul class="todos">
+          {part.items.map((item, index) => (
+            <li key={index} data-status={item.status ?? 'unknown'}>
+              <span class="hidden">{item.status ?? 'state unknown'}: </span>
+              {visible(item.content)}
+            </li>
+          ))}
+        </ul>
+      )
+    case 'error':
+      return (
+        <p class="error-part">
+          <b>Error.</b> {visible(part.text)}
+        </p>
+      )
+    case 'thinking':
+      return (
+        <details class="fold">
+          <summary>Thinking{part.durationMs === null ? '' : `, ${duration(part.durationMs)}`}</summary>
+          <LongText text={part.text} />
+        </details>
+      )
+    default:
+      return <LongText text={JSON.stringify(part.input)} />
+  }
+}
+
+const Attachment = ({ path, text }: { path: string; text: string | null }) =>
+  text === null ? (
+    <p class="attachment">
+      <span class="soft">Attached</span> <FileLink path={path} />
+    </p>
+  ) : (
+    <details class="fold">
+      <summary>
+        <span class="soft">Attached</span> {visible(shortPath(path))}
+      </summary>
+      <Code text={text} language={null} path={path} />
+    </details>
+  )

@@ -1,0 +1,94 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { SuggestAnswer, Suggestion } from '../../api/http/schemas/search.ts'
+import { get, queryOf } from '../lib/api.ts'
+
+export interface Completion {
+  readonly kind: Suggestion['kind'] | 'field'
+  readonly text: string
+  readonly id: string
+  /** The text of the search field after it was taken. */
+  readonly query: string
+  /** False if a value must still be typed. */
+  readonly isWhole: boolean
+}
+
+const FIELDS = [
+  'project:',
+  'role:user',
+  'role:assistant',
+  'in:text',
+  'in:code',
+  'in:tool',
+  'in:thinking',
+  'in:title',
+  'in:attachment',
+  'tool:',
+  'model:',
+  'mode:',
+  'path:',
+  'before:',
+  'after:',
+  'on:',
+  'is:archived',
+  'is:deleted',
+  'is:subagent',
+  'is:orphan',
+  'has:code',
+  'has:error',
+  'has:thinking',
+]
+const PAUSE_MS = 120
+const MAX = 6
+
+/** Fields and values for what is typed. They come later than results and never delay them. */
+export function useCompletions(typed: string, isWanted: boolean): readonly Completion[] {
+  const [items, setItems] = useState<{ typed: string; list: readonly Completion[] }>({ typed: '', list: [] })
+  useEffect(() => {
+    if (!isWanted || typed.trim().length < 2) return undefined
+    const controller = new AbortController()
+    const timer = setTimeout(() => {
+      get<SuggestAnswer>(`/api/suggest${queryOf({ q: typed, limit: MAX })}`, controller.signal).then(
+        (answer) =>
+          setItems({
+            typed,
+            list: [...fieldsFor(typed), ...answer.items.map((item) => completionOf(typed, item))].slice(0, MAX),
+          }),
+        () => undefined,
+      )
+    }, PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [typed, isWanted])
+  return items.typed === typed ? items.list : []
+}
+
+const lastWord = (typed: string): string => /\S*$/.exec(typed)?.[0] ?? ''
+const withLast = (typed: string, word: string): string => typed.slice(0, typed.length - lastWord(typed).length) + word
+
+function fieldsFor(typed: string): Completion[] {
+  const word = lastWord(typed).toLowerCase()
+  if (word.length < 2) return []
+  const fitting = FIELDS.filter((field) => field.startsWith(word) && field !== word)
+  return fitting.map((text) => {
+    const isWhole = !text.endsWith(':')
+    return { kind: 'field', text, id: text, query: withLast(typed, text), isWhole }
+  })
+}
+
+const quoted = (value: string): string => (/[\s"():]/.test(value) ? `"${value.replaceAll('"', '')}"` : value)
+
+function completionOf(typed: string, { kind, text, id }: Suggestion): Completion {
+  const query =
+    kind === 'term'
+      ? id
+      : kind === 'project'
+        ? withLast(typed, `project:${quoted(text)}`)
+        : kind === 'tool'
+          ? withLast(typed, `tool:${quoted(id)}`)
+          : kind === 'file'
+            ? withLast(typed, `path:${quoted(id)}`)
+            : text
+  return { kind, text, id, query, isWhole: true }
+}

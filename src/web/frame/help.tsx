@@ -1,0 +1,57 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['/ or Ctrl K', 'Go to the search field'],
+  ['j, k', 'Next and previous hit'],
+  ['Enter', 'Open the hit; in the field: search exactly this'],
+  ['n, p', 'In a chat: next and previous hit'],
+  ['J, K', 'In a chat: next and previous prompt'],
+  ['Esc', 'Leave the field, close this'],
+  ['?', 'This help'],
+]
+
+const WORDS: readonly (readonly [string, string])[] = [
+  ['"connection pool"', 'these words side by side'],
+  ['pool -socket', 'without a word'],
+  ['pool OR socket', 'one of them is enough'],
+  ['conn*, *Name*', 'beginning with, containing'],
+  ['project:shop tool:shell', 'in a project, in calls of a tool'],
+  ['role:user in:code', 'who said it, where it is'],
+  ['after:7d before:2026-03', 'when'],
+  ['has:error is:deleted', 'with an error, deleted in Cursor'],
+]
+
+export function Help({ close }: { close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} class="help" onClose={close} aria-labelledby="help-title">
+      <div class="help-head">
+        <h2 id="help-title">Keys and search words</h2>
+        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+      <dl class="keys">
+        {KEYS.map(([key, does]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <dl class="keys">
+        {WORDS.map(([words, means]) => (
+          <div key={words}>
+            <dt>
+              <code>{words}</code>
+            </dt>
+            <dd>{means}</dd>
+          </div>
+        ))}
+      </dl>
+    </dialog>
+  )
+}

@@ -1,0 +1,148 @@
+import { useLocation } from 'preact-iso'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { chatAddress } from '../lib/format.ts'
+import { addressWith, isTyping, readAsked } from '../search/asked.ts'
+import { type Completion, useCompletions } from './completions.ts'
+
+/** Results follow the typing after this pause. */
+const TYPING_PAUSE_MS = 50
+
+/** What the field shows, and the searches that follow from typing and Enter. */
+function useTyped() {
+  const { url, path, route } = useLocation()
+  const asked = readAsked(url)
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
+  const [typed, setTyped] = useState(path === '/' ? asked.q : '')
+  // Back, links and chips change the address without typing.
+  useEffect(() => {
+    if (!isTyping.peek()) setTyped(asked.q)
+  }, [url])
+  const go = (text: string, isFinal: boolean): void => {
+    if (timer.current !== null) clearTimeout(timer.current)
+    isTyping.value = !isFinal
+    const isFirst = path !== '/' || asked.q === ''
+    const address = path === '/' ? addressWith(url, { q: text }) : `/?q=${encodeURIComponent(text)}`
+    // One step of history for each search that was entered, not for each key.
+    if (address !== url || isFinal) route(address, !isFirst && (!isFinal || address === url))
+  }
+  const type = (text: string): void => {
+    setTyped(text)
+    if (path !== '/') return
+    if (timer.current !== null) clearTimeout(timer.current)
+    isTyping.value = true
+    timer.current = setTimeout(() => go(text, false), TYPING_PAUSE_MS)
+  }
+  const openChat = (id: string): void => {
+    isTyping.value = false
+    route(chatAddress(id))
+  }
+  return { typed, setTyped, go, type, openChat }
+}
+
+export function SearchField() {
+  const input = useRef<HTMLInputElement>(null)
+  const { typed, setTyped, go, type, openChat } = useTyped()
+  const [isOpen, setOpen] = useState(false)
+  const [chosen, setChosen] = useState(-1)
+  const completions = useCompletions(typed, isOpen)
+  useSearchKeys(input)
+  const isShown = isOpen && completions.length > 0
+  const take = (completion: Completion): void => {
+    setOpen(!completion.isWhole)
+    setChosen(-1)
+    if (completion.kind === 'chat') return openChat(completion.id)
+    setTyped(completion.query)
+    input.current?.focus()
+    if (completion.isWhole) go(completion.query, true)
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step === 0 && event.key !== 'Escape') return
+    event.preventDefault()
+    if (step === 0 && isShown) setOpen(false)
+    else if (step === 0) input.current?.blur()
+    else if (isShown) setChosen(((chosen + 1 + step + completions.length + 1) % (completions.length + 1)) - 1)
+    else if (step === 1) document.querySelector<HTMLElement>('[data-hit]')?.focus()
+  }
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const completion = isShown ? completions[chosen] : undefined
+    setOpen(false)
+    if (completion === undefined) go(typed, true)
+    else take(completion)
+  }
+  const onInput = (text: string): void => {
+    type(text)
+    setOpen(true)
+    setChosen(-1)
+  }
+  return (
+    <form class="search-field" role="search" onSubmit={submit}>
+      <input
+        ref={input}
+        type="search"
+        role="combobox"
+        list={undefined}
+        aria-label="Search all chats"
+        aria-expanded={isShown}
+        aria-controls="completions"
+        aria-autocomplete="list"
+        aria-activedescendant={isShown && chosen >= 0 ? `completion-${chosen}` : undefined}
+        placeholder="Search all chats"
+        autocomplete="off"
+        spellcheck={false}
+        enterkeyhint="search"
+        value={typed}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+        onBlur={() => setOpen(false)}
+      />
+      <kbd class="field-key" aria-hidden="true">
+        /
+      </kbd>
+      <Completions items={isShown ? completions : []} chosen={chosen} take={take} />
+    </form>
+  )
+}
+
+interface CompletionsProps {
+  readonly items: readonly Completion[]
+  readonly chosen: number
+  readonly take: (completion: Completion) => void
+}
+
+/** A strip of one line: results stay visible below it. */
+const Completions = ({ items, chosen, take }: CompletionsProps) => (
+  <div id="completions" class="completions" role="listbox" aria-label="Completions" hidden={items.length === 0}>
+    {items.map((item, index) => (
+      <div
+        key={`${item.kind} ${item.id}`}
+        id={`completion-${index}`}
+        role="option"
+        aria-selected={index === chosen}
+        onMouseDown={(event) => {
+          event.preventDefault()
+          take(item)
+        }}
+      >
+        <span class="soft">{item.kind === 'term' ? '' : item.kind}</span> {item.text}
+      </div>
+    ))}
+  </div>
+)
+
+function useSearchKeys(input: { current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey
+      const isCtrlK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
+      const isInField = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      if (!isCtrlK && (!isSlash || isInField)) return
+      event.preventDefault()
+      input.current?.focus()
+      input.current?.select()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}

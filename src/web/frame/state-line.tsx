@@ -1,0 +1,45 @@
+import { count, duration, plural } from '../lib/format.ts'
+import { connection, status } from '../lib/live.ts'
+import { Bar } from '../lib/parts.tsx'
+
+/** One line, only when there is something to say: indexing, degraded, or no daemon. */
+export function StateLine() {
+  const text = stateOf()
+  return (
+    <div class="state" role="status">
+      {text}
+    </div>
+  )
+}
+
+function stateOf() {
+  const now = status.value
+  if (connection.value === 'gone') {
+    return (
+      <p class="state-line warn">
+        <strong>The daemon does not answer.</strong> This page reconnects by itself.
+      </p>
+    )
+  }
+  if (now === null || now.state === 'ready') return null
+  if (now.state === 'degraded') {
+    return (
+      <p class="state-line warn">
+        <strong>Degraded.</strong> {now.reasons.join(' ')} <a href="/status">Status</a>
+      </p>
+    )
+  }
+  const { progress } = now
+  if (progress === null) return <p class="state-line">Starting: Cursor's chats are about to be read.</p>
+  const what = progress.stage === 'reading' ? 'Reading Cursor' : 'Indexing'
+  const left = progress.etaMs === null ? '' : `, about ${duration(progress.etaMs)} left`
+  return (
+    <p class="state-line">
+      <span>
+        <strong>{what}:</strong> {count(progress.done)} of {plural(progress.total, 'row')}
+        {left}. Chats that are not read yet are missing here.
+      </span>
+      <Bar done={progress.done} total={progress.total} label={what} />
+    </p>
+  )
+}

@@ -1,0 +1,101 @@
+import { signal } from '@preact/signals'
+import type { Status } from '../../api/http/schemas/status.ts'
+import { get, needsToken, request, token } from './api.ts'
+
+export type LiveType = 'status' | 'chat' | 'message' | 'loss' | 'archive'
+type Listener = (data: Readonly<Record<string, unknown>>) => void
+
+export const status = signal<Status | null>(null)
+/** `gone`: the daemon does not answer. The page keeps trying. */
+export const connection = signal<'connecting' | 'open' | 'gone'>('connecting')
+/** Grows with each new connection: data on the screen may be old then. */
+export const connections = signal(0)
+
+const listeners = new Map<LiveType, Set<Listener>>()
+
+/** @returns the function that ends the subscription */
+export function onLive(type: LiveType, listener: Listener): () => void {
+  const set = listeners.get(type) ?? new Set()
+  listeners.set(type, set.add(listener))
+  return () => set.delete(listener)
+}
+
+const RETRY_MS = [300, 600, 1200, 2500, 5000]
+const STATUS_EVERY_MS = 1000
+
+export function startLive(): void {
+  void follow()
+  setInterval(() => {
+    const isBusy = status.value?.state === 'indexing' || status.value?.state === 'starting'
+    if (isBusy && connection.value === 'open' && !document.hidden) void readStatus()
+  }, STATUS_EVERY_MS)
+}
+
+async function follow(): Promise<never> {
+  for (let failures = 0; ;) {
+    const usedToken = token.value
+    try {
+      // `EventSource` cannot send a token, so the stream is read with `fetch`.
+      const response = await request('/api/events')
+      failures = 0
+      connection.value = 'open'
+      connections.value += 1
+      void readStatus()
+      if (response.body !== null) await readEvents(response.body)
+    } catch {
+      failures += 1
+    }
+    if (needsToken.value) await tokenAfter(usedToken)
+    else {
+      if (connection.value !== 'gone') connection.value = 'gone'
+      await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 1000)
+    }
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function tokenAfter(old: string | null): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const stop = token.subscribe((value) => {
+      if (value !== old) resolve()
+    })
+    void Promise.resolve().then(() => stop)
+  })
+}
+
+async function readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const blocks = (rest + value).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) hear(block)
+  }
+}
+
+function hear(block: string): void {
+  const type = /^event: (.*)$/m.exec(block)?.[1] as LiveType | undefined
+  const data = /^data: (.*)$/m.exec(block)?.[1]
+  if (type === undefined || data === undefined) return
+  if (type === 'status') void readStatus()
+  const parsed = JSON.parse(data) as Readonly<Record<string, unknown>>
+  for (const listener of listeners.get(type) ?? []) listener(parsed)
+}
+
+let isReading = false
+
+/** At most one request at a time: events may come in bursts. */
+async function readStatus(): Promise<void> {
+  if (isReading) return
+  isReading = true
+  try {
+    status.value = await get<Status>('/api/status')
+  } catch {
+    // The stream of events ends too, and says so.
+  } finally {
+    isReading = false
+  }
+}

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from 'preact'
+import { messageOf } from './api.ts'
+import { ago, moment } from './format.ts'
+
+/** A time in words; the exact one is in its tooltip. */
+export const When = ({ at }: { at: string | null }) =>
+  at === null ? (
+    <span class="soft">time unknown</span>
+  ) : (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at)}
+    </time>
+  )
+
+/** A state of a screen that is not data: nothing found, an error, loading. */
+export const Notice = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="notice">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+export const Failure = ({ error, retry }: { error: unknown; retry?: () => void }) => (
+  <div class="notice" role="alert">
+    <h2>This could not be loaded</h2>
+    <p>{messageOf(error)}</p>
+    {retry !== undefined && (
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    )}
+  </div>
+)
+
+export const Loading = ({ what }: { what: string }) => (
+  <p class="loading" role="status">
+    Loading {what}…
+  </p>
+)
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" }
+const decoded = (text: string): string => text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+
+/** A snippet is escaped HTML with `<mark>`. It is split into text and marks, never parsed as HTML. */
+export const Snippet = ({ html }: { html: string }) => (
+  <>
+    {html
+      .split(/(<mark>[^]*?<\/mark>)/)
+      .map((piece, index) =>
+        index % 2 === 1 ? <mark key={index}>{decoded(piece.slice(6, -7))}</mark> : decoded(piece),
+      )}
+  </>
+)
+
+export const Bar = ({ done, total, label }: { done: number; total: number; label: string }) => (
+  <progress class="bar" max={Math.max(1, total)} value={done} aria-label={label} />
+)

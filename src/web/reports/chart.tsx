@@ -1,0 +1,67 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type uPlot from 'uplot'
+import { compact } from '../lib/format.ts'
+import type { Line } from './plot.ts'
+
+interface ChartProps {
+  readonly title: string
+  /** First dates of the buckets, `YYYY-MM-DD`. */
+  readonly dates: readonly string[]
+  readonly lines: readonly Line[]
+  /** The days that were dragged over, as seconds. */
+  readonly onRange: (fromSeconds: number, toSeconds: number) => void
+}
+
+const HEIGHT = 220
+
+const secondsOf = (date: string): number => new Date(`${date}T00:00:00`).getTime() / 1000
+
+/** Bars over time. Its table says the same to those who do not see it. */
+export function Chart({ title, dates, lines, onRange }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const latest = useRef(onRange)
+  latest.current = onRange
+  useEffect(() => {
+    const element = box.current
+    if (element === null || dates.length === 0) return undefined
+    let plot: uPlot | null = null
+    let isGone = false
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const draw = async (): Promise<void> => {
+      const { plotted } = await import('./plot.ts')
+      if (isGone) return
+      plot?.destroy()
+      const data = [dates.map(secondsOf), ...lines.map(({ values }) => [...values])] as uPlot.AlignedData
+      plot = plotted(element, data, lines, (from, to) => latest.current(from, to))
+    }
+    const resize = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }))
+    const redraw = (): void => void draw()
+    void draw()
+    resize.observe(element)
+    dark.addEventListener('change', redraw)
+    return () => {
+      isGone = true
+      resize.disconnect()
+      dark.removeEventListener('change', redraw)
+      plot?.destroy()
+    }
+  }, [dates.join(), JSON.stringify(lines)])
+  return (
+    <figure class="chart">
+      <figcaption>
+        {title}
+        <span class="legend">
+          {lines.map(({ name, colour }) => (
+            <span key={name} data-colour={colour}>
+              {name} <b>{compact(sum(lines, name))}</b>
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <div ref={box} class="plot" aria-hidden="true" />
+    </figure>
+  )
+}
+
+const sum = (lines: readonly Line[], name: string): number =>
+  lines.find((line) => line.name === name)?.values.reduce<number>((total, value) => total + (value ?? 0), 0) ?? 0

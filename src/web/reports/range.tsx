@@ -1,0 +1,77 @@
+import { useLocation } from 'preact-iso'
+import { addressWith } from '../search/asked.ts'
+
+export interface Range {
+  readonly from: string | null
+  readonly to: string | null
+  readonly bucket: string
+}
+
+const BUCKETS = ['day', 'week', 'month'] as const
+const PRESETS = [
+  ['7 days', 7],
+  ['30 days', 30],
+  ['90 days', 90],
+  ['1 year', 365],
+  ['All', null],
+] as const
+
+/** A local date, as the API reads it. */
+const dayOf = (date: Date): string =>
+  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`
+
+export const dayAt = (seconds: number): string => dayOf(new Date(seconds * 1000))
+
+function daysAgo(days: number): string {
+  const date = new Date()
+  date.setDate(date.getDate() - days + 1)
+  return dayOf(date)
+}
+
+export function readRange(url: string): Range {
+  const params = new URL(url, location.origin).searchParams
+  const bucket = params.get('bucket') ?? 'week'
+  return {
+    from: params.get('from'),
+    to: params.get('to'),
+    bucket: (BUCKETS as readonly string[]).includes(bucket) ? bucket : 'week',
+  }
+}
+
+export function RangePicker({ range, url }: { range: Range; url: string }) {
+  const { route } = useLocation()
+  const set = (changes: Readonly<Record<string, string | null>>): void => route(addressWith(url, changes))
+  return (
+    <div class="range">
+      <div class="segments" role="group" aria-label="Time range">
+        {PRESETS.map(([name, days]) => {
+          const from = days === null ? null : daysAgo(days)
+          return (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={range.from === from && range.to === null}
+              onClick={() => set({ from, to: null, ...(days !== null && days <= 30 ? { bucket: 'day' } : {}) })}
+            >
+              {name}
+            </button>
+          )
+        })}
+      </div>
+      <div class="segments" role="group" aria-label="Columns by">
+        {BUCKETS.map((bucket) => (
+          <button key={bucket} type="button" aria-pressed={range.bucket === bucket} onClick={() => set({ bucket })}>
+            {bucket}
+          </button>
+        ))}
+      </div>
+      <label>
+        From{' '}
+        <input type="date" value={range.from ?? ''} onChange={(event) => set({ from: event.currentTarget.value })} />
+      </label>
+      <label>
+        until <input type="date" value={range.to ?? ''} onChange={(event) => set({ to: event.currentTarget.value })} />
+      </label>
+    </div>
+  )
+}

@@ -1,0 +1,188 @@
+import type { SourceStatus, Status } from '../../api/http/schemas/status.ts'
+import { bytes, count, duration, percent } from '../lib/format.ts'
+import { useTitle } from '../lib/hooks.ts'
+import { connection, status } from '../lib/live.ts'
+import { Bar, Loading, When } from '../lib/parts.tsx'
+import { Figure } from './figure.tsx'
+import '../styles/report.css'
+
+const STATES: Readonly<Record<string, string>> = {
+  starting: 'Starting',
+  indexing: 'Reading your chats for the first time',
+  ready: 'Everything is read and searchable',
+  degraded: 'Running, but something needs attention',
+}
+
+/** Reasons as they are recorded, and what a person can do. */
+const ISSUES: Readonly<Record<string, string>> = {
+  'null-value': 'Cursor stored a row without a content. There is nothing to read in it.',
+  'bad-json': 'Cursor left the row incomplete. It is read again when Cursor rewrites it.',
+  'null-key': 'Cursor stored a row without a key. It belongs to no chat.',
+  'too-large': 'The row is above the size limit. Its chat is shown without it.',
+  'unknown-shape': 'The format is newer than this version. An update of cursordex may read it.',
+}
+
+export default function StatusScreen() {
+  useTitle('Status')
+  const now = status.value
+  return (
+    <main id="main" class="column">
+      <h1>Status</h1>
+      {now === null ? (
+        connection.value === 'gone' ? (
+          <p>The daemon does not answer.</p>
+        ) : (
+          <Loading what="the status" />
+        )
+      ) : (
+        <Report now={now} />
+      )}
+    </main>
+  )
+}
+
+function Report({ now }: { now: Status }) {
+  const { counts, coverage, resources } = now
+  return (
+    <>
+      <p class="lead">
+        <span class={`tag ${now.state === 'ready' ? 'ok' : 'busy'}`}>{now.state}</span> {STATES[now.state]}.
+      </p>
+      {now.reasons.map((reason) => (
+        <p key={reason} class="explain">
+          {reason}
+        </p>
+      ))}
+      {now.progress !== null && (
+        <div class="progress-box">
+          <Bar done={now.progress.done} total={now.progress.total} label="Progress" />
+          <p class="soft">
+            {count(now.progress.done)} of {count(now.progress.total)} rows, {now.progress.stage}
+            {now.progress.bytesPerSecond !== null && `, ${bytes(now.progress.bytesPerSecond)} a second`}
+            {now.progress.etaMs !== null && `, about ${duration(now.progress.etaMs)} left`}
+          </p>
+        </div>
+      )}
+      <dl class="figures large">
+        <Figure name="Projects" value={count(counts.projects)} />
+        <Figure name="Chats" value={count(counts.chats)} />
+        <Figure name="Messages" value={count(counts.messages)} />
+        <Figure name="Kept after deletion" value={count(counts.deleted)} />
+        <Figure
+          name="Delay to searchable"
+          value={now.lagMs === null ? 'no change yet' : `${count(Math.round(now.lagMs))} ms`}
+        />
+      </dl>
+      <Issues issues={now.issues} />
+      <Sources sources={now.sources} />
+      <h2 class="section-title">Cost</h2>
+      <dl class="figures">
+        <Figure name="Memory" value={bytes(resources.rssBytes)} />
+        <Figure name="Processor" value={`${resources.cpuPercent.toFixed(1)}%`} />
+        <Figure name="Database" value={bytes(now.mirror.bytes)} />
+        <Figure name="Text" value={bytes(resources.textBytes)} />
+        <Figure
+          name="Rows read"
+          value={coverage.rows === 0 ? '0' : percent((coverage.read + coverage.noise) / coverage.rows)}
+        />
+        <Figure name="Running for" value={duration(now.uptimeMs)} />
+        <Figure name="Version" value={now.version} />
+      </dl>
+      <p class="soft break">
+        Database: <code>{now.mirror.path}</code>
+      </p>
+    </>
+  )
+}
+
+function Issues({ issues }: { issues: Status['issues'] }) {
+  const all = Object.entries(issues)
+  return (
+    <section>
+      <h2 class="section-title">Could not be read</h2>
+      {all.length === 0 ? (
+        <p class="soft">Nothing: every row was read.</p>
+      ) : (
+        <dl class="facts-wide">
+          {all.map(([reason, found]) => (
+            <div key={reason}>
+              <dt>
+                {count(found)} · {reason.replaceAll('-', ' ')}
+              </dt>
+              <dd class="soft">
+                {ISSUES[reason] ?? 'Run cursordex doctor in the terminal for the rows and what helps.'}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}
+
+const isPlain = (source: SourceStatus): boolean => source.kind === 'workspace-items' && source.state === 'ok'
+
+/** Workspaces are many and alike: those that are well are one line. */
+function Sources({ sources }: { sources: readonly SourceStatus[] }) {
+  const plain = sources.filter(isPlain)
+  return (
+    <section>
+      <h2 class="section-title">Sources</h2>
+      {sources.length === 0 && <p class="soft">No storage of Cursor was found yet. cursordex keeps looking.</p>}
+      {sources.length > 0 && (
+        <div class="table-box" tabIndex={0} role="region" aria-label="Sources">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Kind</th>
+                <th scope="col">State</th>
+                <th scope="col">Place</th>
+                <th scope="col" class="number">
+                  Rows
+                </th>
+                <th scope="col">Last read</th>
+              </tr>
+            </thead>
+            <tbody>
+              {sources
+                .filter((source) => !isPlain(source))
+                .map((source) => (
+                  <SourceRow key={source.id} source={source} />
+                ))}
+              {plain.length > 0 && (
+                <tr>
+                  <td>workspaces</td>
+                  <td>
+                    <span class="tag ok">ok</span>
+                  </td>
+                  <td class="soft">{count(plain.length)} workspaces</td>
+                  <td class="number">{count(plain.reduce((sum, { rows }) => sum + rows, 0))}</td>
+                  <td />
+                </tr>
+              )}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
+
+const SourceRow = ({ source }: { source: SourceStatus }) => (
+  <tr>
+    <td class="nowrap">{source.kind.replaceAll('-', ' ')}</td>
+    <td>
+      <span class={`tag ${source.state === 'ok' ? 'ok' : source.state === 'missing' ? '' : 'busy'}`}>
+        {source.state}
+      </span>
+    </td>
+    <td class="place">
+      {source.path}
+      {source.detail !== null && <div class="warn">{source.detail}</div>}
+    </td>
+    <td class="number">{count(source.rows)}</td>
+    <td class="nowrap">
+      <When at={source.lastSyncAt} />
+    </td>
+  </tr>
+)

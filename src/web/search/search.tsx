@@ -1,0 +1,159 @@
+import { useLocation } from 'preact-iso'
+import { useEffect, useState } from 'preact/hooks'
+import type { SearchAnswer } from '../../api/http/schemas/search.ts'
+import { ApiError, queryOf } from '../lib/api.ts'
+import { plural } from '../lib/format.ts'
+import { useData, useKeys, useTitle } from '../lib/hooks.ts'
+import { Failure, Loading, Notice } from '../lib/parts.tsx'
+import { addressWith, type Asked, askedWhileTyping, hasFilters, isTyping, readAsked } from './asked.ts'
+import { Chips, Facets } from './facets.tsx'
+import { Hits, Related, Suggestions } from './hits.tsx'
+import { Start } from './start.tsx'
+
+const PAGE = 20
+const LIMIT_MAX = 200
+/** Facets cost several times a search, so they wait until typing rests. */
+const FACETS_PAUSE_MS = 150
+
+export function SearchScreen() {
+  const { url } = useLocation()
+  const asked = readAsked(url)
+  useTitle(asked.q)
+  useHitKeys()
+  const isEmpty = asked.q.trim() === '' && !hasFilters(asked)
+  return (
+    <main id="main" class="search-screen">
+      {isEmpty ? <Start /> : <Results asked={asked} url={url} />}
+    </main>
+  )
+}
+
+function useAnswer(asked: Asked, limit: number) {
+  const q = isTyping.value ? askedWhileTyping(asked.q) : asked.q
+  const params = { q, ...asked.filters, from: asked.from, to: asked.to }
+  const sort = asked.sort === '' ? null : asked.sort
+  const hits = useData<SearchAnswer>(`/api/search${queryOf({ ...params, sort, group: 'chat', limit })}`)
+  const facetsPath = `/api/search${queryOf({ ...params, facets: 'project,role,part,tool,model,month', limit: 1 })}`
+  const [wanted, setWanted] = useState<string | null>(null)
+  const isAnswered = !hits.isLoading
+  useEffect(() => {
+    if (!isAnswered) return undefined
+    const timer = setTimeout(() => setWanted(facetsPath), FACETS_PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [isAnswered, facetsPath])
+  const facets = useData<SearchAnswer>(wanted)
+  return { hits, facets }
+}
+
+function Results({ asked, url }: { asked: Asked; url: string }) {
+  const [limit, setLimit] = useState(PAGE)
+  const key = addressWith(url, {})
+  useEffect(() => setLimit(PAGE), [key])
+  const { hits, facets } = useAnswer(asked, limit)
+  const answer = hits.data
+  return (
+    <div class="results">
+      <Facets answer={facets.data} asked={asked} url={url} />
+      <section class="found" aria-label="Results" aria-busy={hits.isLoading}>
+        <Chips asked={asked} url={url} answer={facets.data} />
+        {answer !== null && <Summary answer={answer} asked={asked} url={url} />}
+        {answer === null && hits.error === null && <Loading what="results" />}
+        {hits.error !== null && <SearchFailure error={hits.error} retry={hits.reload} />}
+        {answer !== null && hits.error === null && (
+          <>
+            <Suggestions answer={answer} url={url} />
+            {answer.items.length === 0 && <NothingFound answer={answer} asked={asked} url={url} />}
+            <Hits items={answer.items} q={asked.q} />
+            {answer.items.length >= limit && limit < LIMIT_MAX && answer.total > answer.items.length && (
+              <button type="button" class="more" onClick={() => setLimit(Math.min(LIMIT_MAX, limit + 40))}>
+                Show more
+              </button>
+            )}
+            <Related items={answer.related} hasHits={answer.items.length > 0} />
+          </>
+        )}
+      </section>
+    </div>
+  )
+}
+
+const SORTS = [
+  ['', 'Best first'],
+  ['newest', 'Newest first'],
+  ['oldest', 'Oldest first'],
+] as const
+
+function Summary({ answer, asked, url }: { answer: SearchAnswer; asked: Asked; url: string }) {
+  const { route } = useLocation()
+  const total = `${answer.totalIsExact ? '' : 'at least '}${plural(answer.total, 'chat')}`
+  return (
+    <div class="summary">
+      <h1 class="summary-text" aria-live="polite">
+        {answer.items.length === 0 ? 'No exact match' : total}
+        <span class="soft"> · {Math.round(answer.tookMs)} ms</span>
+      </h1>
+      <label class="sort">
+        <span class="hidden">Order</span>
+        <select value={asked.sort} onChange={(event) => route(addressWith(url, { sort: event.currentTarget.value }))}>
+          {SORTS.map(([value, name]) => (
+            <option key={value} value={value} selected={value === asked.sort}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  )
+}
+
+function NothingFound({ answer, asked, url }: { answer: SearchAnswer; asked: Asked; url: string }) {
+  if (answer.related.length > 0 || answer.suggestions.length > 0) return null
+  return (
+    <Notice title="Nothing found">
+      <p>
+        No chat contains <b class="quoted">{asked.q === '' ? 'this selection' : asked.q}</b>. Fewer or other words may
+        help: words are found by their parts, and <code>conn*</code> finds beginnings.
+      </p>
+      {hasFilters(asked) && (
+        <p>
+          <a href={addressWith(url, NO_FILTERS)}>Search without the filters</a>
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+const NO_FILTERS = Object.fromEntries(
+  ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode', 'from', 'to'].map((name) => [name, null]),
+)
+
+function SearchFailure({ error, retry }: { error: unknown; retry: () => void }) {
+  if (!(error instanceof ApiError) || error.code !== 'deadline') return <Failure error={error} retry={retry} />
+  return (
+    <Notice title="The search ran out of time">
+      <p>It found nothing before its deadline. Rarer words, a project or a date make it faster.</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </Notice>
+  )
+}
+
+/** `j`, `k` and arrows move the focus, so that Enter opens what is focused and screen readers follow. */
+function useHitKeys(): void {
+  useKeys((key) => {
+    const step = key === 'j' || key === 'ArrowDown' ? 1 : key === 'k' || key === 'ArrowUp' ? -1 : 0
+    if (step === 0) return false
+    const hits = [...document.querySelectorAll<HTMLElement>('[data-hit]')]
+    const at = hits.findIndex((hit) => hit === document.activeElement)
+    if (at < 0 && step < 0) return false
+    if (at === 0 && step < 0) {
+      document.querySelector<HTMLElement>('.search-field input')?.focus()
+      return true
+    }
+    const next = hits[Math.min(hits.length - 1, at + step)]
+    next?.focus()
+    next?.scrollIntoView({ block: 'nearest' })
+    return next !== undefined
+  })
+}

@@ -1,0 +1,154 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { fillStore } from '../helpers/fill-store.ts'
+import { RunningDaemon } from '../helpers/running-daemon.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
+import { holds, openBrowser, visit } from './browser.ts'
+
+let browser: Browser
+const ends: (() => unknown)[] = []
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+function makeHome(): CursorHome {
+  const home = new CursorHome()
+  ends.push(() => home.remove())
+  return home
+}
+
+async function start(home: CursorHome, flags: readonly string[] = [], dataDir?: string): Promise<RunningDaemon> {
+  const daemon = await RunningDaemon.start({
+    userDirs: [home.userDir],
+    flags,
+    ...(dataDir === undefined ? {} : { dataDir }),
+  })
+  ends.push(() => daemon.stop())
+  return daemon
+}
+
+test('a daemon that ends and starts again under an open page', async () => {
+  const home = makeHome()
+  fillStore(home.global(), { chats: 3, messagesPerChat: 4 })
+  const dataDir = mkdtempSync(join(tmpdir(), 'cursordex-data-'))
+  ends.push(() => rmSync(dataDir, { recursive: true, force: true }))
+  const first = await start(home, [], dataDir)
+  await first.waitReady()
+  const { port } = new URL(first.url)
+  const { page, context } = await visit(browser, first.url)
+  ends.push(() => context.close())
+  await page.goto('/')
+  await page.locator('.chat-list > li').first().waitFor()
+  await first.stop()
+  await page.getByText('The daemon does not answer.').waitFor()
+  const store = home.global()
+  store.chat('late', {
+    name: 'Written while it was away',
+    fullConversationHeadersOnly: headers(['m']),
+    lastUpdatedAt: Date.now(),
+  })
+  store.message('late', 'm', { type: 1, text: 'Late words' })
+  // The later port wins over the one that the helper gives.
+  await start(home, ['--port', port], dataDir)
+  await page.getByText('The daemon does not answer.').waitFor({ state: 'detached' })
+  await page.getByText('Written while it was away').waitFor()
+})
+
+test('with --auth nothing is shown without the token, and the address does not keep it', async () => {
+  const home = makeHome()
+  fillStore(home.global(), { chats: 2, messagesPerChat: 4 })
+  const daemon = await start(home, ['--auth'])
+  // The file is made for the first request.
+  expect((await fetch(`${daemon.url}/api/status`)).status).toBe(401)
+  const token = readFileSync(join(daemon.dataDir, 'token'), 'utf8').trim()
+  const { page, context, faults } = await visit(browser, daemon.url)
+  ends.push(() => context.close())
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Enter the token' }).waitFor()
+  expect(await page.locator('.chat-list').count()).toBe(0)
+  await page.getByLabel('Token').fill('wrong')
+  await page.getByRole('button', { name: 'Show my chats' }).click()
+  await page.getByText('The token of this tab was refused.').waitFor()
+  await page.getByLabel('Token').fill(token)
+  await page.getByRole('button', { name: 'Show my chats' }).click()
+  await page.locator('.chat-list > li').first().waitFor()
+  const other = await visit(browser, daemon.url)
+  ends.push(() => other.context.close())
+  await other.page.goto(`/#token=${encodeURIComponent(token)}`)
+  await other.page.locator('.chat-list > li').first().waitFor()
+  expect(other.page.url()).not.toContain('token')
+  await other.page.reload()
+  await other.page.locator('.chat-list > li').first().waitFor()
+  expect([...faults, ...other.faults]).toEqual([])
+})
+
+test('the first indexing is watched, and its chats appear by themselves', async () => {
+  const home = makeHome()
+  fillStore(home.global(), { chats: 400, messagesPerChat: 60 })
+  const daemon = await start(home)
+  const { page, context, faults } = await visit(browser, daemon.url)
+  ends.push(() => context.close())
+  await page.goto('/status')
+  await page.locator('.state-line progress').waitFor()
+  await page.locator('.tag', { hasText: 'indexing' }).waitFor()
+  await page.goto('/')
+  await page.locator('.chat-list > li').first().waitFor()
+  await daemon.waitReady()
+  await page.locator('.state-line').waitFor({ state: 'detached' })
+  expect(faults).toEqual([])
+})
+
+test('what Cursor deletes is listed, and opens what is kept', async () => {
+  const home = makeHome()
+  const store = home.global()
+  store.chat('kept', { name: 'A chat with a loss', fullConversationHeadersOnly: headers(['a', 'b', 'c']) })
+  for (const id of ['a', 'b', 'c']) store.message('kept', id, { type: 1, text: `Words of ${id}` })
+  const daemon = await start(home)
+  await daemon.waitReady()
+  store.db.prepare("delete from cursorDiskKV where key = 'bubbleId:kept:b'").run()
+  await waitUntil('the loss', async () => {
+    await daemon.post('/api/sync')
+    return (await daemon.get<{ total: number }>('/api/losses')).total > 0
+  })
+  const { page, context, faults } = await visit(browser, daemon.url)
+  ends.push(() => context.close())
+  await page.goto('/')
+  await page.getByText(/Cursor deleted/).waitFor()
+  await page.goto('/losses')
+  await page.getByRole('link', { name: 'A chat with a loss' }).click()
+  await page.getByText('Cursor deleted this message. cursordex kept it.').waitFor()
+  await holds(page, `document.activeElement.getAttribute('data-message') === 'b'`)
+  expect(faults).toEqual([])
+})
+
+test('what an agent writes appears in the open chat and in the list, by itself', async () => {
+  const home = makeHome()
+  const store = home.global()
+  store.chat('live', { name: 'Agent at work', fullConversationHeadersOnly: headers(['a']) })
+  store.message('live', 'a', { type: 1, text: 'Do it' })
+  const daemon = await start(home)
+  await daemon.waitReady()
+  const { page, context, faults } = await visit(browser, daemon.url)
+  ends.push(() => context.close())
+  await page.goto('/chats/live')
+  await page.locator('[data-message="a"]').waitFor()
+  const list = await visit(browser, daemon.url)
+  ends.push(() => list.context.close())
+  await list.page.goto('/')
+  await list.page.getByText('Agent at work').waitFor()
+  store.message('live', 'b', { type: 2, text: 'It is done, and **tested**' })
+  store.chat('live', { name: 'Agent has worked', fullConversationHeadersOnly: headers(['a', 'b']) })
+  await page.locator('[data-message="b"] strong', { hasText: 'tested' }).waitFor()
+  await page.getByRole('heading', { name: 'Agent has worked' }).waitFor()
+  await list.page.getByText('Agent has worked').waitFor()
+  expect([...faults, ...list.faults]).toEqual([])
+})

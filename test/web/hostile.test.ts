@@ -1,0 +1,119 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { RunningDaemon } from '../helpers/running-daemon.ts'
+import { axeViolations, openBrowser, overflow, visit } from './browser.ts'
+
+const SCRIPT = '<script>window.broken = 1</script>'
+const MARKUP = [
+  SCRIPT,
+  '<img src="https://evil.example/a.png" onerror="window.broken = 2">',
+  '<svg onload="window.broken = 3"><script>window.broken = 4</script></svg>',
+  '<iframe srcdoc="<script>parent.broken = 5</script>"></iframe>',
+  '<style>body { display: none }</style>',
+  '<form action="https://evil.example"><button>Send</button></form>',
+  '<a href="javascript:window.broken=6">raw</a>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=window.broken=7&gt;">',
+  '<link rel="stylesheet" href="https://evil.example/a.css"><base href="https://evil.example/">',
+].join('\n\n')
+const LINKS = [
+  'javascript:window.broken=8',
+  'JaVaScRiPt:window.broken=9',
+  'data:text/html,<script>1</script>',
+  'vbscript:x',
+  'file:///etc/passwd',
+  'blob:x',
+  '//evil.example',
+  'https://evil.example/ok',
+  'java\tscript:window.broken=10',
+]
+const MARKDOWN = [
+  ...LINKS.map((link, index) => `[link ${index}](<${link}>)`),
+  '![picture](https://evil.example/b.png "title")',
+  '![picture](data:image/svg+xml,<svg/onload=alert(1)>)',
+  '[ref]: javascript:window.broken=11',
+  '[ref][ref]',
+  '```"><script>window.broken=12</script>\ncode\n```',
+  '`<b>code</b>`',
+  '| a | b |\n|--|--|\n| <script>window.broken=13</script> | x |',
+].join('\n\n')
+const CONTROLS = 'before\u202ereversed\u2066inner\u2069\u0000\u0007\u001b[31mred\u200f after'
+const texts = [
+  MARKUP,
+  MARKDOWN,
+  CONTROLS,
+  'w'.repeat(5000),
+  `${'# '.repeat(50)}deep`,
+  '>'.repeat(3000),
+  '[x]('.repeat(800),
+]
+
+let browser: Browser
+let home: CursorHome
+let daemon: RunningDaemon
+
+beforeAll(async () => {
+  home = new CursorHome()
+  const store = home.global()
+  home.workspace('ws', { folder: 'file:///home/ada/%3Cscript%3Ebroken%3C%2Fscript%3E' }, ['hostile'])
+  const ids = texts.flatMap((_, index) => [`u${index}`, `a${index}`])
+  store.chat('hostile', { name: `${SCRIPT}${'T'.repeat(10_000)}`, fullConversationHeadersOnly: headers(ids) })
+  texts.forEach((text, index) => {
+    store.message('hostile', `u${index}`, { type: 1, text })
+    store.message('hostile', `a${index}`, {
+      type: 2,
+      text,
+      thinking: { text },
+      toolFormerData: {
+        name: `run_terminal_cmd${SCRIPT}`,
+        status: 'completed',
+        params: JSON.stringify({ command: text }),
+        result: JSON.stringify({ output: text }),
+      },
+    })
+  })
+  browser = await openBrowser()
+  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
+  await daemon.waitReady()
+})
+afterAll(async () => {
+  await browser?.close()
+  await daemon?.stop()
+  home?.remove()
+})
+
+const isBroken = (page: Page) => page.evaluate<unknown>('window.broken')
+
+test.each([
+  ['light', 360],
+  ['dark', 1200],
+] as const)('a hostile chat runs nothing, loads nothing and breaks no layout: %s, %i pixels', async (theme, width) => {
+  const { page, context, faults } = await visit(browser, daemon.url, { theme, width })
+  for (const path of ['/', '/?q=broken', '/?q=window', '/chats/hostile?q=broken', '/stats', '/tokens', '/projects/x']) {
+    await page.goto(path)
+    await page.waitForTimeout(400)
+    expect([path, await overflow(page)]).toEqual([path, 0])
+  }
+  await page.goto('/chats/hostile')
+  await page.locator('.thread [data-message]').first().waitFor()
+  await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`)
+  // Each message comes into view once, so that its Markdown is rendered.
+  for (const message of await page.locator('.said').all()) await message.scrollIntoViewIfNeeded()
+  await page.waitForTimeout(500)
+  const plain = await page
+    .locator('.prose.unrendered')
+    .evaluateAll((all) => all.map((one) => one.textContent?.slice(0, 40)))
+  // The prompts, and the answer of nested quotes that no parser gets through.
+  expect(plain.filter((text) => text !== '>'.repeat(40)).length).toBe(texts.length - 1)
+  expect(await page.locator('main :is(script, img, svg, iframe, style, form, link, base, object, embed)').count()).toBe(
+    0,
+  )
+  const hrefs = await page.locator('.prose a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+  expect(hrefs.filter((href) => href !== null && !/^(https?:|mailto:|cursor:)/.test(href))).toEqual([])
+  expect(hrefs).toContain('https://evil.example/ok')
+  expect(await page.locator('.prose', { hasText: 'onerror' }).count()).toBeGreaterThan(0)
+  expect(await page.locator('main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+  expect([await isBroken(page), await overflow(page), faults]).toEqual([undefined, 0, []])
+  expect(await axeViolations(page)).toEqual([])
+  await context.close()
+})
