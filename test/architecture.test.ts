@@ -117,6 +117,7 @@ test.each([
 })
 
 test.each([
+  `import type { B } from '../api/http/b.ts'`,
   `import type { B } from '../api/search/b.ts'`,
   `import type { B } from '../mirror/b.ts'`,
   `import type { B } from '../settings/b.ts'`,
@@ -127,7 +128,7 @@ test.each([
 })
 
 test.each([
-  `import type { B } from '../api/http/b.ts'`,
+  `import type { B } from '../api/http/schemas/b.ts'`,
   `import { type B } from '../model/b.ts'`,
   `import { b } from './lib/b.ts'`,
   `setTimeout(() => <p>late</p>, 10)`,

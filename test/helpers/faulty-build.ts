@@ -20,7 +20,7 @@ export class FaultyBuild {
 
   /** @throws if the code to replace no longer exists */
   constructor(...plantings: readonly Planting[]) {
-    for (const name of ['src', 'scripts', 'config', 'docs', 'package.json', 'package-lock.json']) {
+    for (const name of ['src', 'scripts', 'config', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
       cpSync(join(root, name), join(this.#folder, name), { recursive: true })
     }
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'))

@@ -1,5 +1,5 @@
 /** What anyone on this machine may load without a token: it contains no user data. */
-type OpenKind = 'page' | 'asset'
+type OpenKind = 'page' | 'asset' | 'docs'
 
 export interface RouteEntry {
   readonly method: 'GET' | 'POST'
@@ -25,10 +25,10 @@ const routes = [
     method: 'GET',
     path: '/docs',
     explains: 'All routes below /api with parameters, answers and examples.',
-    open: 'asset',
+    open: 'docs',
   },
-  { method: 'GET', path: '/docs/rapidoc-min.js', explains: 'The program of that page.', open: 'asset' },
-  { method: 'GET', path: '/openapi.json', explains: 'The same for programs, as OpenAPI 3.1.', open: 'asset' },
+  { method: 'GET', path: '/docs/rapidoc-min.js', explains: 'The program of that page.', open: 'docs' },
+  { method: 'GET', path: '/openapi.json', explains: 'The same for programs, as OpenAPI 3.1.', open: 'docs' },
   { method: 'GET', path: '/api/health', explains: 'Whether the daemon answers. Costs nothing.' },
   { method: 'GET', path: '/api/status', explains: 'State, sources, counts and unreadable rows.' },
   { method: 'GET', path: '/api/ready', explains: '200 if everything is searchable, else 503 with the reasons.' },
