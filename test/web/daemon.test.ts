@@ -93,7 +93,7 @@ test('with --auth nothing is shown without the token, and the address does not k
 
 test('the first indexing is watched, and its chats appear by themselves', async () => {
   const home = makeHome()
-  fillStore(home.global(), { chats: 400, messagesPerChat: 60 })
+  fillStore(home.global(), { chats: 1500, messagesPerChat: 60 })
   const daemon = await start(home)
   const { page, context, faults } = await visit(browser, daemon.url)
   ends.push(() => context.close())

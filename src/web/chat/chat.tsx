@@ -92,7 +92,8 @@ function useReading(base: string, chat: ChatDetail | null, id: string, q: string
   const show = (messageId: string): void => {
     history.replaceState(null, '', `${location.pathname}${location.search}#${encodeURIComponent(messageId)}`)
     setTarget(messageId)
-    if (thread.items.some((message) => message.id === messageId)) goTo(messageId, q)
+    // Another target is gone to when it is shown.
+    if (messageId === target) goTo(messageId, q)
   }
   useChatKeys(thread, hits, target, show)
   return { thread, hits, target, show }

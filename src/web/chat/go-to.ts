@@ -4,30 +4,35 @@ const HIGHLIGHT = 'found'
 const elementOf = (messageId: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-message="${CSS.escape(messageId)}"]`)
 
-/** Scrolls to a message, opens what folds it, and marks the words of the search in it. */
+let newest = 0
+
+/** Scrolls to a message, opens what folds it, focuses it, and marks the words of the search in it. */
 export function goTo(messageId: string, q: string): void {
-  // Twice: messages that were never shown have no exact height yet.
+  newest += 1
+  const own = newest
+  const scroll = (): HTMLElement | null => (own === newest ? scrollToMessage(messageId) : null)
   requestAnimationFrame(() => {
-    scrollToMessage(messageId)
+    // Only once: after that the reader may have moved the focus.
+    scroll()?.focus({ preventScroll: true })
+    // Again: messages that were never shown have no exact height yet.
     requestAnimationFrame(() => {
-      scrollToMessage(messageId)
+      scroll()
       setTimeout(() => {
-        scrollToMessage(messageId)
-        markWords(messageId, q)
+        if (scroll() !== null) markWords(messageId, q)
       }, 120)
     })
   })
 }
 
-function scrollToMessage(messageId: string): void {
+function scrollToMessage(messageId: string): HTMLElement | null {
   const element = elementOf(messageId)
-  if (element === null) return
+  if (element === null) return null
   for (let above = element.closest('details'); above !== null; above = above.parentElement?.closest('details') ?? null)
     above.open = true
   const isFirst = document.querySelector('.thread [data-message]') === element
   if (isFirst && element.offsetTop < innerHeight / 2) scrollTo(0, 0)
   else element.scrollIntoView({ block: element.offsetHeight > innerHeight * 0.7 ? 'start' : 'center' })
-  element.focus({ preventScroll: true })
+  return element
 }
 
 /** Words of a query, without fields, excluded words and signs. */
