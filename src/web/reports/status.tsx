@@ -9,7 +9,7 @@ import '../styles/report.css'
 
 const STATES: Readonly<Record<string, string>> = {
   starting: 'Starting',
-  indexing: 'Reading your chats for the first time',
+  indexing: 'Reading chats; they are not all searchable yet',
   ready: 'Everything is read and searchable',
   degraded: 'Running, but something needs attention',
 }
