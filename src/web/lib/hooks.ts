@@ -13,7 +13,10 @@ export interface Loaded<T> {
 }
 
 /** Loads a path, and again when it changes or the daemon is back. Stale answers are dropped. Null loads nothing. */
-export function useData<T>(path: string | null): Loaded<T> {
+export function useData<T>(
+  path: string | null,
+  load: (path: string, abort: AbortSignal) => Promise<T> = get,
+): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({
     data: null,
     path: null,
@@ -27,7 +30,7 @@ export function useData<T>(path: string | null): Loaded<T> {
     if (path === null) return undefined
     const controller = new AbortController()
     setState((old) => ({ ...old, isLoading: true }))
-    get<T>(path, controller.signal).then(
+    load(path, controller.signal).then(
       (data) => setState({ data, path, error: null, isLoading: false }),
       (error: unknown) => {
         if (!isAbort(error)) setState((old) => ({ ...old, error, isLoading: false }))
