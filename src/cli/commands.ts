@@ -23,6 +23,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['purge', async () => (await import('./commands/purge/purge.ts')).addPurgeCommand],
   ['token', async () => (await import('./commands/token.ts')).addTokenCommand],
   ['mcp', async () => (await import('./commands/mcp/mcp.ts')).addMcpCommand],
+  ['service', async () => (await import('./commands/service/service.ts')).addServiceCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
   ['doctor', async () => (await import('./commands/doctor/doctor.ts')).addDoctorCommand],
