@@ -24,6 +24,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['open', async () => (await import('./commands/open.ts')).addOpenCommand],
   ['token', async () => (await import('./commands/token.ts')).addTokenCommand],
   ['mcp', async () => (await import('./commands/mcp/mcp.ts')).addMcpCommand],
+  ['service', async () => (await import('./commands/service/service.ts')).addServiceCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
   ['doctor', async () => (await import('./commands/doctor/doctor.ts')).addDoctorCommand],

@@ -26,3 +26,6 @@ export const withQuery = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query.toString()}`
 
 export type OpenAnswers = (settings: Settings) => Promise<Answers>
+
+/** What to do with a daemon that may have another version than this command. */
+export const RESTART = 'Restart it: cursordex service restart, or stop it and start it again.'
