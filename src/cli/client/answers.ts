@@ -3,6 +3,8 @@ import type { Settings } from '../../settings.ts'
 /** Answers the commands: a running daemon, or an engine in this process. */
 export interface Answers {
   readonly origin: 'daemon' | 'mirror'
+  /** The version of the daemon, if it is known. */
+  readonly version?: string | null
   /**
    * The JSON of one route. `path` begins with `/api`, and its parts are percent-encoded.
    * @throws UserError for a problem that the route reports: exit code 2 for a bad request, otherwise 1

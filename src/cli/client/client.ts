@@ -80,6 +80,7 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   }
   return {
     origin: 'daemon',
+    version: daemon.version,
     get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
     post: (path, body, mediaType) => exchange({ method: 'POST', path, body, mediaType }),
     text: (path, query) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -75,7 +75,7 @@ test('every link in README and docs leads to a file of the package', () => {
   expect(broken).toEqual([])
 })
 
-test('the installed program serves the page and the API, and its commands answer', async () => {
+test('the installed program serves the page and the API, its commands answer, and a daemon of another version is noticed', async () => {
   const { url } = await place.serve([], { bin: bin() })
   await untilReady(url)
   const page = await fetch(`${url}/`)
@@ -88,4 +88,12 @@ test('the installed program serves the page and the API, and its commands answer
   for (const argv of words) expect(await place.run(argv, { bin: bin() })).toMatchObject({ exitCode: 0 })
   expect(await place.run(['--version'], { bin: bin(), isBare: true })).toMatchObject({ exitCode: 0 })
   expect(statSync(bin()).mode & 0o111).not.toBe(0)
+  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { readonly version: string }
+  const upgraded = join(installed, 'package.json')
+  writeFileSync(upgraded, readFileSync(upgraded, 'utf8').replace(`"version": "${version}"`, '"version": "9.9.9"'))
+  const { exitCode, stderr } = await place.run(['chats'], { bin: bin() })
+  expect(exitCode).toBe(0)
+  expect(stderr).toBe(
+    `The daemon has version ${version}, and this command has 9.9.9. Restart the daemon: cursordex service restart.\n`,
+  )
 })
