@@ -1,4 +1,4 @@
-import { openBrowser } from '../test/web/browser.ts'
+import type { openBrowser } from '../test/web/browser.ts'
 
 type Browser = Awaited<ReturnType<typeof openBrowser>>
 type Page = Awaited<ReturnType<Browser['newPage']>>
