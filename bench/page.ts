@@ -202,7 +202,8 @@ function report(shop: Workshop, { scriptBytes, paint, emptyPaint, typed, open }:
   shop.say(`\n${table([`a chat of ${LONG_MESSAGES} messages opens by`, 'median ms', 'runs'], opened)}`)
   const openMs = Math.max(...[...open.values()].map(median))
   const behindMs = percentile(keys, 95) - percentile(http, 95)
-  shop.say('')
+  const own = keys.map((ms, key) => ms - (http[key] ?? Number.NaN))
+  shop.say(`\nof each key, the page takes ${short(median(own))} ms more than the same request over HTTP (median)\n`)
   const line = (what: string, value: number, most: number): void =>
     shop.say(`${value <= most ? 'reached' : 'MISSED '} ${what}: ${short(value)}, at most ${most}`)
   line('required: script on first load, compressed bytes', Math.max(...scriptBytes), SCRIPT_BYTES_MAX)

@@ -4,6 +4,8 @@ import { visible } from '../lib/format.ts'
 type Renderer = (text: string) => DocumentFragment
 let renderer: Renderer | null = null
 const loaded = (): Promise<Renderer> => import('./markdown.ts').then(({ rendered }) => (renderer = rendered))
+// Begins while the messages are still on their way. If it fails, the first message tries again.
+loaded().catch(() => null)
 
 const MARKDOWN_MAX = 200_000
 
