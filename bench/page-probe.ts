@@ -68,12 +68,14 @@ window.bench = {
     setTimeout(() => reject(new Error('message ' + id + ' was not shown')), 30_000)
     const inWindow = (element) => {
       const box = element.getBoundingClientRect()
-      return box.height > 0 && box.bottom > 0 && box.top < innerHeight
+      return box.bottom >= 0 && box.top < innerHeight
     }
+    // Empty before its first effect.
+    const isRaw = (prose) => prose.classList.contains('unrendered') || prose.firstChild === null
     const isOpen = () => {
       const message = document.querySelector('[data-message="' + id + '"]')
       return message !== null && inWindow(message) &&
-        ![...document.querySelectorAll('.agent .prose.unrendered')].some(inWindow)
+        ![...document.querySelectorAll('.agent .prose')].some((prose) => isRaw(prose) && inWindow(prose))
     }
     whenPainted(isOpen, (atMs) => resolve(isFromClick ? atMs - pressedAtMs : atMs))
   }),

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { visible } from '../lib/format.ts'
 
 type Renderer = (text: string) => DocumentFragment
@@ -26,7 +26,7 @@ export function Markdown({ text, isPlain }: { text: string; isPlain: boolean }) 
   const box = useRef<HTMLDivElement>(null)
   const shown = visible(text)
   const isRendered = !isPlain && text.length <= MARKDOWN_MAX
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current
     if (element === null || !isRendered) return undefined
     let isGone = false
