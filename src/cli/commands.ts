@@ -21,6 +21,7 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['commits', async () => (await import('./commands/commits.ts')).addCommitsCommand],
   ['archive', async () => (await import('./commands/archive/archive.ts')).addArchiveCommand],
   ['purge', async () => (await import('./commands/purge/purge.ts')).addPurgeCommand],
+  ['open', async () => (await import('./commands/open.ts')).addOpenCommand],
   ['token', async () => (await import('./commands/token.ts')).addTokenCommand],
   ['mcp', async () => (await import('./commands/mcp/mcp.ts')).addMcpCommand],
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],

@@ -52,11 +52,18 @@ async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly heal
   return { pid, url, health: await healthOf(url, startedAt) }
 }
 
+export const readToken = async (dataDir: string): Promise<string | null> =>
+  (await readIfThere(join(dataDir, 'token')))?.trim() || null
+
+/** Whether the daemon at this address refuses a request without the token. */
+export const isTokenAsked = async (url: string): Promise<boolean> =>
+  (await send(url, { method: 'GET', path: '/api/health' })).status === 401
+
 /** The answers of the data folder's daemon. Null if none runs. */
 export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const daemon = await findDaemon(dataDir)
   if (daemon === null) return null
-  const token = (await readIfThere(join(dataDir, 'token')))?.trim() || null
+  const token = await readToken(dataDir)
   let missing: string | null = null
   const exchange = async (call: Call) => {
     const reply = await send(daemon.url, { ...call, token })
