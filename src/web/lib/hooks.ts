@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { get, isAbort, token } from './api.ts'
 import { connections, onLive, type LiveType } from './live.ts'
 
@@ -26,7 +26,8 @@ export function useData<T>(
   const [round, setRound] = useState(0)
   const connected = connections.value
   const usedToken = token.value
-  useEffect(() => {
+  // Not `useEffect`: it waits for the next frame before the request is sent.
+  useLayoutEffect(() => {
     if (path === null) return undefined
     const controller = new AbortController()
     setState((old) => ({ ...old, isLoading: true }))
