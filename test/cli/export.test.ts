@@ -50,8 +50,10 @@ test.each([
 })
 
 test('the id is always one part of the path', async () => {
-  const { calls } = await run(['export', 'a/b\n%?'], () => 'x')
-  expect(calls.map(({ path }) => path)).toEqual(['/api/chats/a%2Fb%0A%25%3F/export'])
+  const { calls } = await run(['export', 'a/b\n%?'], ({ path }) =>
+    path === '/api/chats' ? { items: [], total: 0 } : 'x',
+  )
+  expect(calls.map(({ path }) => path)).toEqual(['/api/chats', '/api/chats/a%2Fb%0A%25%3F/export'])
 })
 
 test.each([

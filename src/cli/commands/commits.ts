@@ -14,6 +14,7 @@ import {
   type PageOptions,
   inOwnZone,
 } from '../input/options.ts'
+import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Place, type Session } from '../session.ts'
@@ -55,7 +56,7 @@ export function addCommitsCommand(program: Command, session: Session, { workingD
     .description('list the commits of a project, each with the chats that may have led to it')
     .option('--repo <project>', 'the project: its root, name or id; by default the one of this folder')
   addDates(command)
-    .option('--chat <chatId>', 'only commits that this chat may have led to')
+    .option('--chat <chatId>', `only commits that this chat may have led to: ${CHAT_ID}`)
     .addOption(new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']))
     .option(
       '--window <minutes>',
@@ -76,7 +77,9 @@ async function commits(command: Command, session: Session, workingDir: string): 
   await session.ask(command, async (answers) => {
     const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
     const named = isPlace ? await nearestProject(answers, resolve(workingDir, repo ?? '.')) : repo
-    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...inOwnZone(filters, session.screen) }))
+    const chat = filters.chat === undefined ? undefined : await completeChatId(answers, filters.chat)
+    const query = queryOf({ repo: named, ...inOwnZone(filters, session.screen), chat })
+    const answer = await answers.get('/api/commits', query)
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(commitsAnswer, answer)
     const shown = columnsFor(session.screen.width)

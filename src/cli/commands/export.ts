@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
 import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
+import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
@@ -18,7 +19,7 @@ export function addExportCommand(program: Command, session: Session): void {
   const command = program
     .command('export')
     .description('write a chat to a file as Markdown, HTML, JSON or JSON lines')
-    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
+    .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices(exportFormats))
     .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')
     .option('--force', 'overwrite the file if it exists')
@@ -37,8 +38,9 @@ async function exportChat(chatId: string, command: Command, session: Session): P
   const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
   refuseEmpty({ '--output': output })
   const format = json === true ? 'json' : (as ?? 'markdown')
-  const path = `/api/chats/${pathPart('chatId', chatId)}/export`
+  const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
+    const path = `/api/chats/${await completeChatPart(answers, given)}/export`
     const end = new FileEnd()
     const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
     const noteMasked = async (): Promise<void> => {

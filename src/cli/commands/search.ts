@@ -17,6 +17,7 @@ import {
   inOwnZone,
   hasDates,
 } from '../input/options.ts'
+import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
@@ -67,7 +68,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only messages of this model')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode')
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
-  addRepeatable(command, '--chat <chatId>', 'only this chat')
+  addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
   addDates(command)
   command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
   command.addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
@@ -88,7 +89,8 @@ async function search(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
     const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
-    const answer = await answers.get('/api/search', queryOf({ q, ...dated }))
+    const chat = await Promise.all((filters.chat ?? []).map((word) => completeChatId(answers, word)))
+    const answer = await answers.get('/api/search', queryOf({ q, ...dated, chat }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))

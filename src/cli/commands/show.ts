@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
+import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 import { printableJson, printable, printableLine } from '../../text/printable.ts'
@@ -27,7 +28,7 @@ export function addShowCommand(program: Command, session: Session): void {
   const command = program
     .command('show')
     .description('print a chat')
-    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
+    .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
     .option('--limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--around <messageId>', 'only the messages around this one')
@@ -42,8 +43,9 @@ export function addShowCommand(program: Command, session: Session): void {
 
 async function show(chatId: string, command: Command, session: Session): Promise<void> {
   const options = command.opts<ShowOptions>()
-  const path = `/api/chats/${pathPart('chatId', chatId)}`
+  const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
+    const path = `/api/chats/${await completeChatPart(answers, given)}`
     const pages = readPages(answers, `${path}/messages`, options)
     if (options.json === true) return session.print(`${printableJson(await joined(pages))}\n`)
     const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))

@@ -58,3 +58,21 @@ export function countText(count: number, one: string, many: string = `${one}s`):
 }
 
 export const numberText = (count: number): string => count.toLocaleString('en-US')
+
+const SHORT_ID = 8
+
+/**
+ * The beginning of each id, long enough to tell it from the others: 8 characters, or more if others begin alike.
+ * An id is never cut within a character.
+ */
+export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
+  const distinct = [...new Set(ids)].map((id) => ({ id, letters: Array.from(id) }))
+  const shortened = distinct.map(({ id, letters }): [string, string] => {
+    for (let length = SHORT_ID; length < letters.length; length += 1) {
+      const short = letters.slice(0, length).join('')
+      if (distinct.every((other) => other.id === id || !other.id.startsWith(short))) return [id, short]
+    }
+    return [id, id]
+  })
+  return new Map(shortened)
+}
