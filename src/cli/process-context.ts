@@ -39,6 +39,7 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
       return localTimeZone()
     },
     version,
+    now: Date.now,
   }
 }
 

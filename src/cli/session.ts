@@ -52,7 +52,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     get stdin() {
       return world.stdin
     },
-    screen: screenOf(world.stdout, world.env, () => world.timeZone),
+    screen: screenOf(world.stdout, world.env, () => world.timeZone, world.now()),
     print: printTo(world.stdout),
     note,
     progress: statusLine(world.stderr, world.env, note),
@@ -104,5 +104,7 @@ export interface World extends Surroundings {
   readonly stderr: Output
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
+  /** Epoch milliseconds. */
+  readonly now: () => number
   readonly version: string
 }

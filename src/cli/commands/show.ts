@@ -30,7 +30,7 @@ export function addShowCommand(program: Command, session: Session): void {
     .description('print a chat')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option('--limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option('-n, --limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .option('--around <messageId>', 'only the messages around this one')
   addJson(command)
   addExamples(

@@ -46,7 +46,7 @@ export interface PageOptions {
 /** Pages have the limits of the API: 1 to 200 items. */
 export function addPage(command: Command): Command {
   return command
-    .option('--limit <n>', 'how many to list, 1 to 200', wholeNumber(1, 200))
+    .option('-n, --limit <n>', 'how many to list, 1 to 200', wholeNumber(1, 200))
     .option('--offset <n>', 'how many to skip', wholeNumber(0, Number.MAX_SAFE_INTEGER))
 }
 

@@ -1,3 +1,5 @@
+import type { Screen } from './screen.ts'
+
 /** A time as `2026-02-19 14:03` in a zone, or `-` if it is unknown. */
 export function localTime(iso: string | null, timeZone: string): string {
   const time = iso === null ? Number.NaN : Date.parse(iso)
@@ -29,6 +31,29 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   formats.set(timeZone, format)
   return format
 }
+
+const ageUnits = [
+  ['year', 365.25 * 86_400_000],
+  ['month', 30.4375 * 86_400_000],
+  ['week', 7 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** `just now`, `5 minutes ago`, `3 days ago`, or `-` if the time is unknown. Times in the future are shown in full. */
+export function ageText(iso: string | null, { nowMs, timeZone }: Pick<Screen, 'nowMs' | 'timeZone'>): string {
+  const ageMs = iso === null ? Number.NaN : nowMs - Date.parse(iso)
+  if (Number.isNaN(ageMs) || ageMs < -60_000) return localTime(iso, timeZone)
+  // Two of a unit at least: "9 days ago" says more than "1 week ago".
+  const [unit, unitMs] =
+    ageUnits.find(([name, ms]) => ageMs >= (name === 'week' || name === 'month' ? 2 : 1) * ms) ?? []
+  return unit === undefined ? 'just now' : `${countText(Math.floor(ageMs / unitMs), unit)} ago`
+}
+
+/** An age on a terminal. In a pipe the full time, for programs. */
+export const timeText = (iso: string | null, screen: Screen): string =>
+  screen.width === null ? localTime(iso, screen.timeZone) : ageText(iso, screen)
 
 /** `850 ms`, `4.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 1 h`. */
 export function durationText(durationMs: number): string {
@@ -75,4 +100,10 @@ export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
     return [id, id]
   })
   return new Map(shortened)
+}
+
+/** How ids are shown together: short on a terminal, whole in a pipe. */
+export function shownIds(ids: readonly string[], { width }: Screen): (id: string) => string {
+  const short = width === null ? null : shortIds(ids)
+  return (id) => short?.get(id) ?? id
 }

@@ -37,7 +37,7 @@ export function addTokensCommand(program: Command, session: Session): void {
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--model <model>', 'only this model')
   addDates(command)
-    .option('--limit <n>', 'how many rows to print, 1 to 10000', wholeNumber(1, 10_000))
+    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000', wholeNumber(1, 10_000))
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
   addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
