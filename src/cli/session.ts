@@ -7,6 +7,7 @@ import type { Answers, OpenAnswers } from './client/answers.ts'
 import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
 import { inputOf } from './input/options.ts'
 import { screenOf, type Screen, type Output } from './terminal/screen.ts'
+import type { Pager } from './terminal/pager.ts'
 import type { Companion } from './serve-forever.ts'
 
 /** The settings for a command, including its flags. @throws UserError as `loadSettings` does */
@@ -30,6 +31,8 @@ export interface Session {
   readonly print: (text: string) => Promise<void>
   /** Writes to stderr: notes about the output. */
   readonly note: (text: string) => Promise<void>
+  /** Prints through a pager, if stdout is a terminal, `isWanted`, and there is a pager. */
+  readonly paged: (isWanted: boolean, act: (print: Session['print']) => Promise<void>) => Promise<void>
   /** Progress of a long command, on stderr. */
   readonly progress: StatusLine
   readonly serve: (command: Command) => Promise<void>
@@ -45,6 +48,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     return settings
   }
   const note = printTo(world.stderr)
+  const print = printTo(world.stdout)
   return {
     argv,
     version: world.version,
@@ -53,8 +57,17 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       return world.stdin
     },
     screen: screenOf(world.stdout, world.env, () => world.timeZone, world.now()),
-    print: printTo(world.stdout),
+    print,
     note,
+    paged: async (isWanted, act) => {
+      const pager = isWanted && world.stdout.isTTY === true ? await world.openPager() : null
+      if (pager === null) return act(print)
+      try {
+        await act(pager.print)
+      } finally {
+        await pager.close()
+      }
+    },
     progress: statusLine(world.stderr, world.env, note),
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
@@ -104,6 +117,8 @@ export interface World extends Surroundings {
   readonly stderr: Output
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
+  /** Null if there is none. Only asked for if stdout is a terminal. */
+  readonly openPager: () => Promise<Pager | null>
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly version: string

@@ -239,14 +239,14 @@ describe('search', () => {
     const { lines } = await cardsOf([...items.slice(0, 1), wide, ...items.slice(1)])
     expect(lines).toEqual([
       '0b1f2c3d  標題 long long long long long… · shop · 2 days ago',
-      '  user       passage a',
-      '  user       passage b',
-      '  user       passage c',
+      '  user       passage a @a',
+      '  user       passage b @b',
+      '  user       passage c @c',
       '             and 1 more message',
       '',
       expect.stringMatching(/^9b1f2c3d {2}標題 long .*… · shop · 2 days ago$/),
       `  user       read_file: ${'漢字'.repeat(9)}`,
-      `             ${'漢字'.repeat(11)}`,
+      `             ${'漢字'.repeat(11)} @e`,
       '',
     ])
   })
@@ -258,7 +258,7 @@ describe('search', () => {
       'Closest chats, some words missing:',
       '',
       'c1  The chat \\x1b[31m · shop · 2 days ago',
-      '  user       a <b> needle \\x1b[2J',
+      '  user       a <b> needle \\x1b[2J @m1',
       '             without needle hay',
     ])
   })

@@ -58,7 +58,7 @@ test('the id is always one part of the path', async () => {
 
 test.each([
   [['export'], /^Missing required argument 'chatId'\.\n$/],
-  [['export', 'c1', '--as', 'pdf'], /choices are markdown, json, jsonl, html\.\n$/],
+  [['export', 'c1', '--as', 'pdf'], /choices are markdown, json, jsonl, html, md\.\n$/],
   [['export', 'c1', '--as', 'html', '--json'], /'--json' cannot be used with option '--as <format>'\.\n$/],
 ])('%j is wrong usage: one sentence, exit code 2', async (argv, sentence) => {
   const { exitCode, err, calls } = await run(argv, () => 'x')

@@ -102,6 +102,7 @@ export async function run(
     workingDir: '/nonexistent',
     timeZone: 'Asia/Tokyo',
     version: '1.2.3',
+    openPager: async () => null,
     now: () => Date.parse('2026-02-22T12:00:00Z'),
     ...world,
   })

@@ -8,7 +8,7 @@ import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
 
 interface ExportOptions extends JsonOption {
-  readonly as?: ExportFormat
+  readonly as?: ExportFormat | 'md'
   readonly output?: string
   readonly force?: true
   readonly orphans?: true
@@ -20,7 +20,7 @@ export function addExportCommand(program: Command, session: Session): void {
     .command('export')
     .description('write a chat to a file as Markdown, HTML, JSON or JSON lines')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
-    .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices(exportFormats))
+    .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices([...exportFormats, 'md']))
     .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')
     .option('--force', 'overwrite the file if it exists')
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
@@ -37,7 +37,7 @@ export function addExportCommand(program: Command, session: Session): void {
 async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
   const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
   refuseEmpty({ '--output': output })
-  const format = json === true ? 'json' : (as ?? 'markdown')
+  const format = json === true ? 'json' : as === undefined || as === 'md' ? 'markdown' : as
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}/export`

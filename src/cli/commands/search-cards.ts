@@ -22,14 +22,23 @@ type Hit = SearchHit & Partial<Pick<RelatedChat, 'missing'>>
  */
 export function renderCards(hits: readonly Hit[], width: number, screen: Screen): string {
   const short = shortIds(hits.map(({ chat }) => chat.id))
+  const messages = shortIds(hits.map(({ message }) => message.id))
   const byChat = new Map<string, Hit[]>()
   for (const hit of hits) byChat.set(hit.chat.id, [...(byChat.get(hit.chat.id) ?? []), hit])
-  return [...byChat].map(([id, ofChat]) => renderCard(short.get(id) ?? id, ofChat, width, screen)).join('\n')
+  return [...byChat].map(([id, ofChat]) => renderCard(short.get(id) ?? id, ofChat, messages, width, screen)).join('\n')
 }
 
-function renderCard(id: string, hits: readonly Hit[], width: number, screen: Screen): string {
+function renderCard(
+  id: string,
+  hits: readonly Hit[],
+  messages: ReadonlyMap<string, string>,
+  width: number,
+  screen: Screen,
+): string {
   const { dim } = screen.colours
-  const passages = hits.slice(0, PASSAGES_MAX).flatMap((hit) => renderPassage(hit, width, screen))
+  const passages = hits
+    .slice(0, PASSAGES_MAX)
+    .flatMap((hit) => renderPassage(hit, messages.get(hit.message.id) ?? hit.message.id, width, screen))
   const more = hits.length - PASSAGES_MAX
   const rest = more > 0 ? [dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
   return [headOf(id, hits, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
@@ -49,13 +58,17 @@ function headOf(id: string, [hit]: readonly Hit[], width: number, screen: Screen
   return `${cyan(shownId)}  ${bold(title)}${dim(tail)}`
 }
 
-function renderPassage({ message, part, toolName, snippet, missing }: Hit, width: number, screen: Screen): string[] {
+/** The role, the passage, and the short id of the message for `show --around`. */
+function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen): string[] {
+  const { message, part, toolName, snippet, missing } = hit
   const { bold, dim, yellow } = screen.colours
   const mark = (text: string) => bold(yellow(text))
   const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
   const pieces: Piece[] = [
     { text: kind, paint: dim },
     ...spansOf(snippetSpans(snippet)).map(({ text, isHit }) => ({ text, paint: isHit ? mark : undefined })),
+    { text: ' ' },
+    { text: `@${printableLine(shortId)}`, paint: dim },
   ]
   const lines = wrapPieces(pieces, width - INDENT)
   const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]

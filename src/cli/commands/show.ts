@@ -1,14 +1,15 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
-import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
+import { CHAT_ID, completeChatPart, completeMessageId } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 import { printableJson, printable, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { displayWidth, fitting } from '../terminal/display-width.ts'
-import { countText, durationText, localTime } from '../terminal/formats.ts'
+import { continues, renderChatForTerminal, renderMessageForTerminal, type View } from './show-terminal.ts'
+import { countText, durationText, localTime, shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { chat as chatSchema, type Chat } from '../../api/http/schemas/chats.ts'
 import { message as messageSchema, messagesAnswer, type Message } from '../../api/http/schemas/messages.ts'
@@ -22,6 +23,9 @@ interface ShowOptions extends JsonOption {
   readonly orphans?: true
   readonly limit?: number
   readonly around?: string
+  readonly as?: 'md' | 'markdown'
+  readonly full?: true
+  readonly pager: boolean
 }
 
 export function addShowCommand(program: Command, session: Session): void {
@@ -31,7 +35,10 @@ export function addShowCommand(program: Command, session: Session): void {
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
     .option('-n, --limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .option('--around <messageId>', 'only the messages around this one')
+    .option('--around <messageId>', 'only the messages around this one; the beginning of its id is enough')
+    .option('--full', 'on a terminal, show thinking and tool calls in full')
+    .addOption(new Option('--as <format>', 'print the chat as Markdown').choices(['md', 'markdown']).conflicts('json'))
+    .option('--no-pager', 'do not use a pager on a terminal')
   addJson(command)
   addExamples(
     command,
@@ -42,23 +49,58 @@ export function addShowCommand(program: Command, session: Session): void {
 }
 
 async function show(chatId: string, command: Command, session: Session): Promise<void> {
-  const options = command.opts<ShowOptions>()
+  const typed = command.opts<ShowOptions>()
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}`
-    const pages = readPages(answers, `${path}/messages`, options)
-    if (options.json === true) return session.print(`${printableJson(await joined(pages))}\n`)
-    const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))
-    let isFirst = true
-    for await (const page of pages) {
-      // The head is printed only after the first page arrived, so that an error prints nothing.
-      if (isFirst) await session.print(renderChatHead(head, session.screen))
-      isFirst = false
-      for (const item of page.items) {
-        await session.print(`\n${renderMessage(decodeAnswer(messageSchema, item), session.screen)}`)
-      }
+    const { around } = typed
+    const target = around === undefined ? undefined : await completeMessageId(answers, `${path}/messages`, around)
+    const options = target === undefined ? typed : { ...typed, around: target }
+    if (options.json === true) {
+      const pages = readPages(answers, `${path}/messages`, options)
+      return session.print(`${printableJson(await joined(pages))}\n`)
     }
+    if (options.as === undefined) {
+      return session.paged(options.pager, (print) => printChat(path, options, answers, session.screen, print))
+    }
+    const query = queryOf({ as: 'markdown', includeOrphans: options.orphans })
+    const shown = session.screen.width === null ? (text: string) => text : printable
+    await session.paged(options.pager, async (print) => {
+      for await (const piece of answers.text(`${path}/export`, query)) await print(shown(piece))
+    })
   })
+}
+
+async function printChat(
+  path: string,
+  options: ShowOptions,
+  answers: Answers,
+  screen: Screen,
+  print: Session['print'],
+): Promise<void> {
+  const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))
+  const view = screen.width === null ? null : { screen, width: screen.width, isFull: options.full === true }
+  let isFirst = true
+  let before: Message | null = null
+  for await (const page of readPages(answers, `${path}/messages`, options)) {
+    // The head is printed only after the first page arrived, so that an error prints nothing.
+    if (isFirst) await print(view === null ? renderChatHead(head, screen) : renderChatForTerminal(head, view))
+    isFirst = false
+    const messages = page.items.map((item) => decodeAnswer(messageSchema, item))
+    const short = shownIds(
+      messages.map(({ id }) => id),
+      screen,
+    )
+    for (const message of messages) {
+      await print(view === null ? `\n${renderMessage(message, screen)}` : inTerminal(message, before, short, view))
+      before = message
+    }
+  }
+}
+
+function inTerminal(message: Message, before: Message | null, short: (id: string) => string, view: View): string {
+  const hasHead = view.isFull || !continues(message, before)
+  return renderMessageForTerminal(message, view, hasHead ? short(message.id) : null)
 }
 
 /** The pages of a thread. Each is requested after the one before was used. */
