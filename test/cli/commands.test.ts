@@ -383,6 +383,35 @@ test('status prints a block and the sources', async () => {
   )
 })
 
+test('on a terminal status sums the sources by kind, and lists what needs attention; --sources lists all', async () => {
+  const workspace = { id: 'w', kind: 'workspace-items', path: '/w/1', state: 'ok', detail: null, rows: 2 }
+  const sources = [
+    ...status.sources,
+    { ...workspace, lastSyncAt: '2026-02-22T10:00:00.000Z' },
+    { ...workspace, path: '/w/2', lastSyncAt: '2026-02-22T11:00:00.000Z' },
+    { ...workspace, path: '/w/3', state: 'missing', lastSyncAt: null, rows: null },
+  ]
+  const shown = async (...argv: string[]) => {
+    const stdout = new Paper(80)
+    await run(['status', ...argv], () => ({ ...status, sources }), { stdout, env: { NO_COLOR: '1' } })
+    return stdout.text
+  }
+  const text = await shown()
+  expect(text.split('\n').slice(10)).toEqual([
+    'source           stores            rows  last read',
+    'transcripts      1 ok             1,500  2 days ago',
+    'cli-store        1 busy               0  -',
+    'workspace-items  2 ok, 1 missing      4  1 hour ago',
+    '',
+    'Needs attention',
+    '- /y: busy: locked',
+    '- 2 rows could not be read. "cursordex doctor" shows which.',
+    '',
+  ])
+  expect(text.split('\n').length).toBeLessThan(24)
+  expect((await shown('--sources')).match(/^workspace-items .*\/w\/\d$/gm)).toHaveLength(3)
+})
+
 test('sync waits for the pass and prints its counts; --full compares every value', async () => {
   const plain = await run(['sync'], () => synced)
   expect(plain.calls).toEqual([{ method: 'POST', path: '/api/sync', query: '', body: {} }])

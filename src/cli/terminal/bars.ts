@@ -40,8 +40,8 @@ export function renderBars(bars: readonly Bar[], screen: Screen): string {
       const cells = [
         padEnd(cutTo(label, widths.label), widths.label),
         `${' '.repeat(Math.max(0, widths.figure - displayWidth(figure)))}${figure}`,
-        `${screen.colours.cyan(bar)}${' '.repeat(Math.max(0, widths.bar - displayWidth(bar)))}`,
-        screen.colours.dim(cutTo(note, widths.note)),
+        `${bar === '' ? '' : screen.colours.cyan(bar)}${' '.repeat(Math.max(0, widths.bar - displayWidth(bar)))}`,
+        note === '' ? '' : screen.colours.dim(cutTo(note, widths.note)),
       ]
       return cells
         .filter((_, column) => column < 2 || (column === 2 ? widths.bar > 0 : widths.note > 0))

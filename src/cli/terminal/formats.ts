@@ -84,6 +84,11 @@ export function countText(count: number, one: string, many: string = `${one}s`):
 
 export const numberText = (count: number): string => count.toLocaleString('en-US')
 
+/** `850`, `9.1k`, `138k`, `1.2M`. */
+export const shortNumber = (count: number): string => shortFormat.format(count).replace('K', 'k')
+
+const shortFormat = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
 const SHORT_ID = 8
 
 /**
