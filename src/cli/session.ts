@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
-import { demoSettings, loadSettings, type Settings, type Surroundings } from '../settings.ts'
+import { demoSettings, loadSettings, type Settings, type SettingsInput, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
 import type { Answers, OpenAnswers } from './client/answers.ts'
 import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
@@ -82,7 +83,9 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       }
     },
     ask: async (command, question) => {
-      const answers = await world.openAnswers(settingsOf(command))
+      const settings = settingsOf(command)
+      if (!WRITES.has(command.name())) refuseMissingFolder(settings, inputOf(world, command))
+      const answers = await world.openAnswers(settings)
       try {
         await question(answers)
       } finally {
@@ -93,6 +96,16 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       }
     },
   }
+}
+
+/** These commands may begin a new data folder. The others only read: a folder that does not exist is a mistake. */
+const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp'])
+
+/** @throws UserError `no-data-folder`, exit code 2, if a flag or the environment names a folder that does not exist */
+function refuseMissingFolder({ dataDir }: Settings, { flags, env }: SettingsInput): void {
+  if ((flags.dataDir === undefined && !env['CURSORDEX_DATA_DIR']) || existsSync(dataDir)) return
+  const hint = 'Check its name. The daemon or "cursordex sync" makes a new one.'
+  throw new UserError('no-data-folder', `The data folder ${dataDir} does not exist.`, hint, { exitCode: 2 })
 }
 
 /** Checks the shape of an answer. @throws UserError `unexpected-answer` */

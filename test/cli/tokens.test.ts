@@ -118,5 +118,5 @@ test('the help of "tokens import" lists only its own options', async () => {
   const { out } = await run(['tokens', 'import', '--help'])
   expect(out).not.toMatch(/--(project|group-by|limit|csv|model)\b/)
   expect(out.match(/^ {2}--tz /gm)).toHaveLength(1)
-  expect(out).toContain('--data-dir <folder>')
+  expect(out).toContain('Common options: cursordex help settings')
 })

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -132,6 +132,8 @@ export class Workplace {
 
   /** Runs a command until it ends. */
   run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    // Reading commands refuse a folder that does not exist.
+    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 })
     return this.start(argv, options).ended
   }
 

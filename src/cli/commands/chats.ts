@@ -51,7 +51,14 @@ export function addChatsCommand(program: Command, session: Session): void {
     .option('--subagents', 'also list chats of subagents')
     .option('--include-empty', 'also list drafts and chats without messages')
     .option('-q <words>', 'only chats with a similar title')
-    .addOption(new Option('--sort <order>', 'order of the chats').choices(['newest', 'oldest', 'size', 'messages']))
+    .addOption(
+      new Option('--sort <order>', 'order of the chats; by default newest').choices([
+        'newest',
+        'oldest',
+        'size',
+        'messages',
+      ]),
+    )
   addJson(addPage(command))
   addExamples(command, 'cursordex chats --project shop --from 2026-01-01', 'cursordex chats -q "login bug" --json')
   command.action(() => chats(command, session))

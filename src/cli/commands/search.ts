@@ -71,7 +71,13 @@ export function addSearchCommand(program: Command, session: Session): void {
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
   addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
   addDates(command)
-  command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
+  command.addOption(
+    new Option('--sort <order>', 'order of the results; by default relevance').choices([
+      'relevance',
+      'newest',
+      'oldest',
+    ]),
+  )
   command.addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
   command.option('--literal', 'do not correct misspelt words')
   addJson(addPage(command))

@@ -34,7 +34,11 @@ export function addShowCommand(program: Command, session: Session): void {
     .description('print a chat')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option('-n, --limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option(
+      '-n, --limit <n>',
+      'how many messages to print at most; by default all',
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    )
     .option('--around <messageId>', 'only the messages around this one; the beginning of its id is enough')
     .option('--full', 'on a terminal, show thinking and tool calls in full')
     .addOption(new Option('--as <format>', 'print the chat as Markdown').choices(['md', 'markdown']).conflicts('json'))

@@ -26,7 +26,7 @@ export function addStatsCommand(program: Command, session: Session): void {
   const command = program.command('stats').description('show how much was done, by day, project, model and tool')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addDates(command)
-  command.addOption(new Option('--bucket <unit>', 'unit of time of the curve').choices([...bucketUnits]))
+  command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
   command
     .option('--compact', 'on a terminal, only the table')
     .option('--notes', 'on a terminal, also how many messages have no certain time')

@@ -39,7 +39,7 @@ export function addTokensCommand(program: Command, session: Session): void {
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--model <model>', 'only this model')
   addDates(command)
-    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000', wholeNumber(1, 10_000))
+    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default all', wholeNumber(1, 10_000))
     .option('--notes', 'explain the numbers')
     .option('--compact', 'short numbers, for a narrow terminal')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
@@ -93,11 +93,6 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
   addJson(command)
   addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
-  // Options of the parent command do not apply here.
-  command.configureHelp({
-    ...command.configureHelp(),
-    visibleGlobalOptions: () => [...(tokensCommand.parent?.options ?? [])],
-  })
   command.action((file: string) => {
     refuseOptionsAbove(command)
     return importFile(file, command, session)
