@@ -35,7 +35,7 @@ const languageHelp = `Search language:
   one -two             one without two; quote a literal flag: "-k"
   conf*  *fig*         words that start with conf, words that contain fig
   one OR two           one of them; use parentheses to group: (one OR two) three
-  project:shop role:user in:code tool:edit model:gpt mode:agent path:src/api chat:ID
+  project:shop role:user in:code tool:edit model:gpt mode:agent path:src chat:ID
   before:2026-02 after:7d on:yesterday on:"last week" on:2026-Q3
   is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
   A repeated field matches any of its values. A - before a field excludes it.
@@ -85,7 +85,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addExamples(
     command,
     'cursordex search connection pool --project shop --from 2026-01-01',
-    "cursordex search '(tool:edit OR tool:write) migration -test after:7d' --sort newest --json",
+    "cursordex search '(tool:edit OR tool:write) -test after:7d' --sort newest",
   )
   command.action(() => search(command, session))
 }

@@ -5,6 +5,7 @@ import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
 import { decodeAnswer } from '../session.ts'
+import { cutTo } from '../terminal/display-width.ts'
 import { shortIds } from '../terminal/formats.ts'
 import { queryOf } from './options.ts'
 
@@ -15,6 +16,8 @@ const PREFIX_MIN = 4
 /** A UUID. Most ids of chats are this long, and then there is nothing to complete. */
 const UUID_LENGTH = 36
 const LISTED_MAX = 5
+/** Columns. With a short id the line fits a narrow terminal. */
+const TITLE_MAX = 60
 
 /**
  * The id of the chat that a user means by an id or a prefix. A word that fits no chat is returned unchanged, so that the
@@ -29,7 +32,7 @@ export async function completeChatId(answers: Answers, word: string): Promise<st
   if (only === undefined) return word
   if (total === 1) return only.id
   const short = shortIds(items.map(({ id }) => id))
-  const lines = items.map(({ id, title }) => `  ${short.get(id) ?? id}  ${printableLine(title)}`)
+  const lines = items.map(({ id, title }) => `  ${short.get(id) ?? id}  ${cutTo(printableLine(title), TITLE_MAX)}`)
   const more = total > items.length ? [`  and ${total - items.length} more`] : []
   const text = [`${total} chats have an id that begins with ${word}:`, ...lines, ...more].join('\n')
   throw new UserError('several-chats', text, 'Give more characters of the id.', { exitCode: 2 })

@@ -1,4 +1,6 @@
 import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
+import { printableLine } from '../../../text/printable.ts'
+import { cutTo } from '../../terminal/display-width.ts'
 import { bytesText, countText, durationText, numberText, shownIds } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable } from '../../terminal/table.ts'
@@ -183,7 +185,8 @@ function chatBars(chats: Stats['largestChats'], screen: Screen): Bar[] {
     screen,
   )
   return chats.map(({ id, title, messages, sizeBytes }) => ({
-    label: title,
+    // A longer title would leave no room for the id.
+    label: screen.width === null ? title : cutTo(printableLine(title), Math.floor(screen.width / 2)),
     value: sizeBytes,
     figure: bytesText(sizeBytes),
     note: `${countText(messages, 'message')}  ${short(id)}`,
