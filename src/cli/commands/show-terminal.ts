@@ -1,9 +1,9 @@
 import type { Chat } from '../../api/http/schemas/chats.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
-import type { Part, ToolPart } from '../../model/part.ts'
+import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapPieces } from '../terminal/display-width.ts'
-import { ageText, countText, durationText } from '../terminal/formats.ts'
+import { ageText, countText, durationText, timeText } from '../terminal/formats.ts'
 import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
 import type { Screen } from '../terminal/screen.ts'
 
@@ -11,7 +11,7 @@ import type { Screen } from '../terminal/screen.ts'
 const FAILED_LINES = 5
 const DETAIL_INDENT = 4
 
-/** A message as lines of a terminal: Markdown, a line for each tool call, and folded thinking unless `isFull`. */
+/** How a chat is shown on a terminal: Markdown, a line for each tool call, and folded thinking unless `isFull`. */
 export interface View {
   readonly screen: Screen
   /** Columns of the terminal. */
@@ -20,33 +20,47 @@ export interface View {
 }
 
 export function renderChatForTerminal(chat: Chat, { screen, width }: View): string {
+  const [title = '', ...about] = chatLines(chat, ageText(chat.lastActivityAt, screen))
+  const lines = [{ text: title, paint: screen.colours.bold }, ...about.map((text) => ({ text }))]
+  return lines
+    .flatMap((line) => wrapPieces([line], width))
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+/** Title, facts and id of a chat. @param times when it was active, as they are shown */
+export function chatLines(chat: Chat, times: string): string[] {
   const facts = [
     chat.project?.name,
-    ageText(chat.lastActivityAt, screen),
+    times,
     countText(chat.messageCount, 'message'),
     chat.model,
     chat.isArchived ? 'archived' : null,
     chat.deletedInCursor ? 'deleted in Cursor' : null,
   ]
-  const title = wrapPieces([{ text: printableLine(chat.title), paint: screen.colours.bold }], width)
-  const about = [dotted(facts), printableLine(chat.id)].flatMap((line) => wrapPieces([{ text: line }], width))
-  return [...title, ...about].map((line) => `${line}\n`).join('')
+  return [printableLine(chat.title), dotted(facts), printableLine(chat.id)]
+}
+
+/** Role, time, model and state of a message. @param shortId null leaves it out */
+export function messageLine(message: Message, shortId: string | null, screen: Screen): string {
+  const facts = [
+    message.role,
+    timeText(message.createdAt, screen),
+    message.model,
+    shortId === null ? null : `@${shortId}`,
+    message.isOrphan ? 'orphan' : null,
+    message.deletedInCursor ? 'deleted in Cursor' : null,
+    message.isIndexCapped ? 'only partly indexed' : null,
+  ]
+  return `── ${dotted(facts)}`
 }
 
 /** @param shortId null leaves out the head */
 export function renderMessageForTerminal(message: Message, view: View, shortId: string | null): string {
   const { screen, width } = view
-  const facts = [
-    message.role,
-    ageText(message.createdAt, screen),
-    message.model,
-    `@${shortId ?? ''}`,
-    message.isOrphan ? 'orphan' : null,
-    message.deletedInCursor ? 'deleted in Cursor' : null,
-    message.isIndexCapped ? 'only partly indexed' : null,
-  ]
   const paint = message.role === 'user' ? screen.colours.green : screen.colours.blue
-  const head = shortId === null ? [] : ['', screen.colours.bold(paint(cutTo(`── ${dotted(facts)}`, width)))]
+  const head =
+    shortId === null ? [] : ['', screen.colours.bold(paint(cutTo(messageLine(message, shortId, screen), width)))]
   return [...head, ...message.parts.flatMap((part) => renderPart(part, view))].map((line) => `${line}\n`).join('')
 }
 
@@ -61,7 +75,7 @@ export const continues = (message: Message, before: Message | null): boolean =>
   message.deletedInCursor === before.deletedInCursor &&
   message.parts.every(({ kind }) => kind === 'tool' || kind === 'thinking')
 
-const dotted = (facts: readonly (string | null | undefined)[]): string =>
+export const dotted = (facts: readonly (string | null | undefined)[]): string =>
   facts
     .filter((fact) => typeof fact === 'string' && fact !== '')
     .map((fact) => printableLine(String(fact)))
@@ -85,9 +99,7 @@ function renderPart(part: Part, view: View): string[] {
     case 'attachment':
       return [dim(cutTo(`attached: ${printableLine(part.path)}`, width))]
     case 'todo':
-      return part.items.map(({ content, status }) =>
-        cutTo(`[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`, width),
-      )
+      return part.items.map((item) => cutTo(todoLine(item), width))
     default:
       return wrapPieces([{ text: printableLine(`error: ${part.text}`), paint: red }], width)
   }
@@ -97,6 +109,9 @@ const details = (text: string, width: number, paint: (line: string) => string): 
   lines(text)
     .flatMap((line) => wrapPieces([{ text: line, paint }], width - DETAIL_INDENT))
     .map((line) => ' '.repeat(DETAIL_INDENT) + line)
+
+export const todoLine = ({ content, status }: TodoItem): string =>
+  `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
 
 /** `› edit_file  src/cart.ts`: the command, the path or the query, and how it ended if not well. */
 function renderTool(tool: ToolPart, { screen, width, isFull }: View): string[] {

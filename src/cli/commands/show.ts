@@ -8,8 +8,17 @@ import type { Part, ToolPart } from '../../model/part.ts'
 import { printableJson, printable, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { displayWidth, fitting } from '../terminal/display-width.ts'
-import { continues, renderChatForTerminal, renderMessageForTerminal, type View } from './show-terminal.ts'
-import { countText, durationText, localTime, shownIds } from '../terminal/formats.ts'
+import {
+  chatLines,
+  continues,
+  dotted,
+  messageLine,
+  renderChatForTerminal,
+  renderMessageForTerminal,
+  todoLine,
+  type View,
+} from './show-terminal.ts'
+import { durationText, localTime, shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { chat as chatSchema, type Chat } from '../../api/http/schemas/chats.ts'
 import { message as messageSchema, messagesAnswer, type Message } from '../../api/http/schemas/messages.ts'
@@ -137,56 +146,35 @@ async function joined(pages: AsyncGenerator<PageAnswer>): Promise<unknown> {
   return { ...first, items, limit: items.length }
 }
 
-export function renderChatHead(chat: Chat, { colours, timeZone }: Screen): string {
+// In a pipe, and in a file, everything is printed in full and as it is.
+
+function renderChatHead(chat: Chat, { timeZone }: Screen): string {
   const from = localTime(chat.createdAt, timeZone)
   const to = localTime(chat.lastActivityAt, timeZone)
-  const facts = [
-    chat.project?.name,
-    from === to ? from : `${from} to ${to}`,
-    countText(chat.messageCount, 'message'),
-    chat.model,
-    chat.isArchived ? 'archived' : null,
-    chat.deletedInCursor ? 'deleted in Cursor' : null,
-  ]
-  return `${colours.bold(printableLine(chat.title))}\n${dotted(facts)}\n${printableLine(chat.id)}\n`
+  return chatLines(chat, from === to ? from : `${from} to ${to}`)
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
-export function renderMessage(message: Message, screen: Screen): string {
-  const facts = [
-    message.role,
-    localTime(message.createdAt, screen.timeZone),
-    message.model,
-    message.isOrphan ? 'orphan' : null,
-    message.deletedInCursor ? 'deleted in Cursor' : null,
-    message.isIndexCapped ? 'only partly indexed' : null,
-  ]
-  const head = screen.colours.bold(`── ${dotted(facts)}`)
-  return `${head}\n${message.parts.map((each) => `${renderPart(each, screen)}\n`).join('')}`
-}
+const renderMessage = (message: Message, screen: Screen): string =>
+  [messageLine(message, null, screen), ...message.parts.map(renderPart)].map((line) => `${line}\n`).join('')
 
-const dotted = (facts: readonly (string | null | undefined)[]) =>
-  facts
-    .filter((fact) => typeof fact === 'string' && fact !== '')
-    .map((fact) => printableLine(String(fact)))
-    .join(' · ')
-
-function renderPart(shown: Part, screen: Screen): string {
-  const { dim } = screen.colours
+function renderPart(shown: Part): string {
   switch (shown.kind) {
     case 'text':
       return block(shown.text)
     case 'thinking':
-      return dim(`${thinkingHead(shown.durationMs)}\n${indented(shown.text)}`)
+      return `${thinkingHead(shown.durationMs)}\n${indented(shown.text)}`
     case 'code':
       return `${codeHead(shown.language, shown.path)}\n${indented(shown.text)}`
     case 'tool':
-      return toolLine(shown, screen)
+      return toolLine(shown)
     case 'attachment':
       return `[attachment] ${printableLine(shown.path)}`
     case 'todo':
       return shown.items.map(todoLine).join('\n')
     default:
-      return screen.colours.red(`[error] ${block(shown.text)}`)
+      return `[error] ${block(shown.text)}`
   }
 }
 
@@ -200,16 +188,15 @@ const thinkingHead = (durationMs: number | null) =>
 
 const codeHead = (language: string | null, path: string | null) => `[code] ${dotted([path, language])}`.trimEnd()
 
-const todoLine = ({ content, status }: { readonly content: string; readonly status: string | null }) =>
-  `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
+const LINE_MAX = 200
 
 /** Name, status, paths, and the first part of the output, on one line. */
-function toolLine(tool: ToolPart, screen: Screen): string {
+function toolLine(tool: ToolPart): string {
   const result = tool.error ?? tool.output
   const outcome =
     typeof result === 'string' ? result : result === null || result === undefined ? '' : JSON.stringify(result)
   const line = `[tool] ${dotted([`${tool.name}: ${tool.status}`, tool.paths.join(', ')])}`
-  const room = Math.max(24, (screen.width ?? 200) - displayWidth(line) - 4)
+  const room = Math.max(24, LINE_MAX - displayWidth(line) - 4)
   const full = printableLine(outcome.slice(0, 4000))
   const shown = displayWidth(full) <= room && outcome.length <= 4000 ? full : `${fitting(full, room - 1)}…`
   return shown === '' ? line : `${line} → ${shown}`

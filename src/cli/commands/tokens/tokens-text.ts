@@ -45,55 +45,39 @@ interface Source {
   readonly read: (row: TokenSources, write: Write) => string
 }
 
+const always = () => true
+const sourceOf = (title: string, short: string, read: Source['read'], isKnown: Source['isKnown'] = always): Source => ({
+  title,
+  short,
+  read,
+  isKnown,
+})
+
+const known: Source['read'] = ({ coverage: { messages, unknown } }) =>
+  `${numberText(messages - unknown)} of ${numberText(messages)}`
+const context: Source['read'] = ({ contextSnapshot }, write) =>
+  contextSnapshot === null ? '-' : write(contextSnapshot.tokens)
+const isImported: Source['isKnown'] = ({ imported }) => imported !== null
+
 const shownSources: readonly Source[] = [
-  {
-    title: 'messages known',
-    short: 'known',
-    isKnown: () => true,
-    read: ({ coverage: { messages, unknown } }) => `${numberText(messages - unknown)} of ${numberText(messages)}`,
-  },
-  {
-    title: 'recorded in / out',
-    short: 'recorded',
-    isKnown: () => true,
-    read: ({ recorded }, write) => pair(recorded, write),
-  },
-  {
-    title: 'recorded cost',
-    short: 'cost',
-    isKnown: (row) => row.recordedCents !== null,
-    read: (row) => dollars(row.recordedCents),
-  },
-  {
-    title: 'list price',
-    short: 'priced',
-    isKnown: ({ priced }) => priced !== null,
-    read: ({ priced }) => pricedText(priced),
-  },
-  {
-    title: 'imported in / out',
-    short: 'imported',
-    isKnown: ({ imported }) => imported !== null,
-    read: ({ imported }, write) => importedText(imported, write),
-  },
-  {
-    title: 'imported cost',
-    short: 'imp. cost',
-    isKnown: ({ imported }) => imported !== null,
-    read: ({ imported }) => dollars(imported?.cents),
-  },
-  {
-    title: 'estimated in / out',
-    short: 'estimated',
-    isKnown: () => true,
-    read: ({ estimated }, write) => pair(estimated, write),
-  },
-  {
-    title: 'context',
-    short: 'context',
-    isKnown: (row) => row.contextSnapshot !== null,
-    read: ({ contextSnapshot }, write) => (contextSnapshot === null ? '-' : write(contextSnapshot.tokens)),
-  },
+  sourceOf('messages known', 'known', known),
+  sourceOf('recorded in / out', 'recorded', ({ recorded }, write) => pair(recorded, write)),
+  source(
+    'recorded cost',
+    'cost',
+    (row) => dollars(row.recordedCents),
+    (row) => row.recordedCents !== null,
+  ),
+  source(
+    'list price',
+    'priced',
+    ({ priced }) => pricedText(priced),
+    ({ priced }) => priced !== null,
+  ),
+  sourceOf('imported in / out', 'imported', ({ imported }, write) => importedText(imported, write), isImported),
+  sourceOf('imported cost', 'imp. cost', ({ imported }) => dollars(imported?.cents), isImported),
+  sourceOf('estimated in / out', 'estimated', ({ estimated }, write) => pair(estimated, write)),
+  sourceOf('context', 'context', context, (row) => row.contextSnapshot !== null),
 ]
 
 /** What a narrow terminal leaves out, the least important first. */
