@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
-import { demoSettings, loadSettings, type Settings, type SettingsInput, type Surroundings } from '../settings.ts'
+import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
 import type { Answers, OpenAnswers } from './client/answers.ts'
 import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
-import { inputOf } from './input/options.ts'
+import { asksDemo, inputOf } from './input/options.ts'
 import { screenOf, type Screen, type Output } from './terminal/screen.ts'
 import type { Pager } from './terminal/pager.ts'
 import type { Companion } from './serve-forever.ts'
@@ -73,7 +73,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
-      const stage = new DemoStage(printTo(world.stdout), world.workingDir ?? '/')
+      const stage = new DemoStage(print, world.workingDir ?? '/', demoLink(world))
       try {
         const settings = demoSettings(inputOf(world, command), stage.folders)
         onSettings(settings)
@@ -84,7 +84,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     },
     ask: async (command, question) => {
       const settings = settingsOf(command)
-      if (!WRITES.has(command.name())) refuseMissingFolder(settings, inputOf(world, command))
+      if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, world.env, command)
       const answers = await world.openAnswers(settings)
       try {
         await question(answers)
@@ -102,10 +102,16 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
 const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp'])
 
 /** @throws UserError `no-data-folder`, exit code 2, if a flag or the environment names a folder that does not exist */
-function refuseMissingFolder({ dataDir }: Settings, { flags, env }: SettingsInput): void {
-  if ((flags.dataDir === undefined && !env['CURSORDEX_DATA_DIR']) || existsSync(dataDir)) return
-  const hint = 'Check its name. The daemon or "cursordex sync" makes a new one.'
-  throw new UserError('no-data-folder', `The data folder ${dataDir} does not exist.`, hint, { exitCode: 2 })
+function refuseMissingFolder({ dataDir }: Settings, env: Surroundings['env'], command: Command): void {
+  const isNamed = command.optsWithGlobals<Flags>().dataDir !== undefined || Boolean(env['CURSORDEX_DATA_DIR'])
+  const isDemo = asksDemo(command)
+  if (existsSync(dataDir) || !(isNamed || isDemo)) return
+  const text = isDemo && !isNamed ? 'No demo is running.' : `The data folder ${dataDir} does not exist.`
+  const hint =
+    isDemo && !isNamed
+      ? 'Start one with: cursordex demo'
+      : 'Check its name. The daemon or "cursordex sync" makes a new one.'
+  throw new UserError('no-data-folder', text, hint, { exitCode: 2 })
 }
 
 /** Checks the shape of an answer. @throws UserError `unexpected-answer` */

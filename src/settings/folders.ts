@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import type { PlatformPath } from 'node:path'
+import type { Surroundings } from './load.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -49,6 +50,10 @@ export function defaultDataDir(platform: NodeJS.Platform, env: Environment, home
   if (platform === 'darwin') return paths.join(home, 'Library', 'Application Support', 'cursordex')
   return paths.join(folderFrom(env, 'XDG_DATA_HOME', platform) ?? paths.join(home, '.local', 'share'), 'cursordex')
 }
+
+/** Where commands with `--demo` find the data folder of the running demo: a link beside the default data folder. */
+export const demoLink = ({ platform, env, homeDir }: Surroundings): string =>
+  `${defaultDataDir(platform, env, homeDir)}-demo`
 
 export function defaultConfigFile(platform: NodeJS.Platform, env: Environment, home: string): string {
   return pathsOf(platform).join(roamingFolder(platform, env, home), 'cursordex', 'config.json')

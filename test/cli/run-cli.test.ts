@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { UserError } from '../../src/model/user-error.ts'
 import { ClosingPipe, Paper, run } from './fake-world.ts'
 
@@ -77,6 +77,31 @@ test.each([['chats'], ['search', 'x'], ['archive', 'list']])(
     expect(existsSync(missing)).toBe(false)
   },
 )
+
+describe('--demo', () => {
+  const homeDir = mkdtempSync(join(tmpdir(), 'cursordex-home-'))
+  afterAll(() => rmSync(homeDir, { recursive: true, force: true }))
+  const empty = () => ({ items: [], total: 0 })
+
+  test('says if no demo runs, also for commands that may make a data folder', async () => {
+    for (const argv of [['chats'], ['sync']]) {
+      const { exitCode, err, settings } = await run([...argv, '--demo'], empty, { homeDir })
+      expect([exitCode, err, settings]).toEqual([2, 'No demo is running.\nStart one with: cursordex demo\n', null])
+    }
+  })
+
+  test('uses the data folder of the demo, and reads no chats of this machine', async () => {
+    const dataDir = join(homeDir, '.local', 'share', 'cursordex-demo')
+    mkdirSync(dataDir, { recursive: true })
+    for (const argv of [
+      ['chats', '--demo'],
+      ['--demo', 'chats', '--cursor-user-dir', '/x'],
+    ]) {
+      const { exitCode, settings } = await run(argv, empty, { homeDir })
+      expect([exitCode, settings]).toMatchObject([0, { dataDir, cursor: { userDirs: [], homes: [] } }])
+    }
+  })
+})
 
 test('an error without a hint is printed without an empty line', async () => {
   const { exitCode, err } = await run(['chats'], () => {

@@ -21,9 +21,9 @@ export interface View {
 
 export function renderChatForTerminal(chat: Chat, { screen, width }: View): string {
   const [title = '', ...about] = chatLines(chat, ageText(chat.lastActivityAt, screen))
-  const lines = [{ text: title, paint: screen.colours.bold }, ...about.map((text) => ({ text }))]
-  return lines
-    .flatMap((line) => wrapPieces([line], width))
+  const pieces = [{ text: title, paint: screen.colours.bold }, ...about.map((text) => ({ text }))]
+  return pieces
+    .flatMap((piece) => wrapPieces([piece], width))
     .map((line) => `${line}\n`)
     .join('')
 }

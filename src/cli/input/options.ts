@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { Flags, SettingsInput, Surroundings } from '../../settings.ts'
+import { demoLink, type Flags, type SettingsInput, type Surroundings } from '../../settings.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]
@@ -25,14 +25,26 @@ export function addSettingFlags(program: Command): void {
     .option('--public-url <url>', 'another address of this server, for a proxy or an SSH tunnel')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent; by default info')
     .option('--auth', 'require the token on loopback addresses too')
+    .option('--demo', 'use the running demo, which "cursordex demo" starts')
   for (const option of program.options.slice(others)) option.helpGroup(SETTING_FLAGS)
 }
 
-const flagsOf = (command: Command): Flags => command.optsWithGlobals<Flags>()
+interface CommonOptions extends Flags {
+  readonly demo?: true
+}
+
+/** True for `--demo` of a command that asks the running demo. `serve --demo` starts one. */
+export const asksDemo = (command: Command): boolean =>
+  command.optsWithGlobals<CommonOptions>().demo === true && !['serve', 'demo'].includes(command.name())
 
 /** The input for the settings of a command. It reads nothing that takes time. */
-export function inputOf({ env, platform, homeDir, workingDir }: Surroundings, command: Command): SettingsInput {
-  return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags: flagsOf(command) }
+export function inputOf(surroundings: Surroundings, command: Command): SettingsInput {
+  const { env, platform, homeDir, workingDir } = surroundings
+  const given = command.optsWithGlobals<CommonOptions>()
+  // The mirror of a demo that was killed must not get the chats of this machine.
+  const ofDemo = { dataDir: given.dataDir ?? demoLink(surroundings), cursorUserDir: [], cursorHome: [] }
+  const flags = asksDemo(command) ? { ...given, ...ofDemo } : given
+  return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags }
 }
 
 export interface JsonOption {

@@ -62,13 +62,13 @@ const isImported: Source['isKnown'] = ({ imported }) => imported !== null
 const shownSources: readonly Source[] = [
   sourceOf('messages known', 'known', known),
   sourceOf('recorded in / out', 'recorded', ({ recorded }, write) => pair(recorded, write)),
-  source(
+  sourceOf(
     'recorded cost',
     'cost',
     (row) => dollars(row.recordedCents),
     (row) => row.recordedCents !== null,
   ),
-  source(
+  sourceOf(
     'list price',
     'priced',
     ({ priced }) => pricedText(priced),
