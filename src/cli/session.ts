@@ -73,7 +73,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
-      const stage = new DemoStage(print, world.workingDir ?? '/', demoLink(world))
+      const stage = new DemoStage(print, world.workingDir ?? '/', demoLink(world.platform, world.env, world.homeDir))
       try {
         const settings = demoSettings(inputOf(world, command), stage.folders)
         onSettings(settings)

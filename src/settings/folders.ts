@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import type { PlatformPath } from 'node:path'
-import type { Surroundings } from './load.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -52,8 +51,8 @@ export function defaultDataDir(platform: NodeJS.Platform, env: Environment, home
 }
 
 /** Where commands with `--demo` find the data folder of the running demo: a link beside the default data folder. */
-export const demoLink = ({ platform, env, homeDir }: Surroundings): string =>
-  `${defaultDataDir(platform, env, homeDir)}-demo`
+export const demoLink = (platform: NodeJS.Platform, env: Environment, home: string): string =>
+  `${defaultDataDir(platform, env, home)}-demo`
 
 export function defaultConfigFile(platform: NodeJS.Platform, env: Environment, home: string): string {
   return pathsOf(platform).join(roamingFolder(platform, env, home), 'cursordex', 'config.json')

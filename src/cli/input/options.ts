@@ -42,7 +42,7 @@ export function inputOf(surroundings: Surroundings, command: Command): SettingsI
   const { env, platform, homeDir, workingDir } = surroundings
   const given = command.optsWithGlobals<CommonOptions>()
   // The mirror of a demo that was killed must not get the chats of this machine.
-  const ofDemo = { dataDir: given.dataDir ?? demoLink(surroundings), cursorUserDir: [], cursorHome: [] }
+  const ofDemo = { dataDir: given.dataDir ?? demoLink(platform, env, homeDir), cursorUserDir: [], cursorHome: [] }
   const flags = asksDemo(command) ? { ...given, ...ofDemo } : given
   return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags }
 }

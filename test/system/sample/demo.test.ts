@@ -74,7 +74,7 @@ test('a command with --demo finds the running demo, and nothing is left of it', 
   const found = await start(['search', '--demo', 'getUserName', '--json'], place, env).ended
   expect(found).toMatchObject({ exitCode: 0, stderr: '' })
   expect((JSON.parse(found.stdout) as { total: number }).total).toBeGreaterThan(0)
-  const link = demoLink({ platform: process.platform, env, homeDir: dataHome })
+  const link = demoLink(process.platform, env, dataHome)
   expect(lstatSync(link).isSymbolicLink()).toBe(true)
   await demo.stop('SIGTERM')
   expect(readdirSync(dirname(link))).toEqual([])
