@@ -61,12 +61,17 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     print,
     note,
     paged: async (isWanted, act) => {
-      const pager = isWanted && world.stdout.isTTY === true ? await world.openPager() : null
-      if (pager === null) return act(print)
+      if (!isWanted || world.stdout.isTTY !== true) return act(print)
+      // Opened for the first text, so that an error without a text needs no pager.
+      let opening: ReturnType<World['openPager']> | null = null
       try {
-        await act(pager.print)
+        await act(async (text) => {
+          const pager = await (opening ??= world.openPager())
+          await (pager?.print ?? print)(text)
+        })
       } finally {
-        await pager.close()
+        const pager = await (opening as ReturnType<World['openPager']> | null)
+        await pager?.close()
       }
     },
     progress: statusLine(world.stderr, world.env, note),

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { UserError } from '../../src/model/user-error.ts'
 import { displayWidth } from '../../src/cli/terminal/display-width.ts'
 import { openPager } from '../../src/cli/terminal/pager.ts'
 import { PipeClosed } from '../../src/cli/terminal/print.ts'
@@ -208,6 +209,19 @@ describe('the pager', () => {
       await run(['show', 'c', ...argv], thread([messageOf('m1', [])]), { stdout, openPager: openFake })
       expect([paged.length > 0, stdout.text !== '']).toEqual([isPaged, !isPaged])
     }
+  })
+
+  test('is not opened for a chat that does not exist', async () => {
+    let opened = 0
+    const openNone = async () => {
+      opened += 1
+      return null
+    }
+    const nobody = () => {
+      throw new UserError('chat-not-found', 'No chat has this id.', '')
+    }
+    const { exitCode } = await run(['show', 'c'], nobody, { stdout: new Paper(80), openPager: openNone })
+    expect([exitCode, opened]).toEqual([1, 0])
   })
 
   test('receives everything, and is waited for', async () => {
