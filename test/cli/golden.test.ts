@@ -13,6 +13,8 @@ import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { loadSettings } from '../../src/settings.ts'
 import { Paper, run, type Call } from './fake-world.ts'
 
+// After a wanted change: npx vitest run test/cli/golden.test.ts -u, and read the difference.
+
 const NOW = '2026-02-20T12:00:00.000Z'
 const LOGIN = '0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
 const CHINESE = '0b1f2c3d-aaaa-4071-8293-a4b5c6d7e8f9'
