@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,10 +27,14 @@ export class DemoStage implements Companion {
   readonly #root = join(tmpdir(), `cursordex-demo-${randomBytes(6).toString('hex')}`)
   readonly #cursorFolder = join(this.#root, 'sample')
   readonly #place: string
+  readonly #link: string
+  #linked: string | null = null
   #agent: ChildProcess | null = null
 
-  constructor(print: (text: string) => Promise<void>, workingDir: string) {
+  /** @param link where commands with `--demo` look for the data folder */
+  constructor(print: (text: string) => Promise<void>, workingDir: string, link: string) {
     this.#print = print
+    this.#link = link
     const way = relative(ownFolder, workingDir)
     this.#place = way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
     this.folders = { userDir: join(this.#cursorFolder, 'Cursor', 'User'), dataDir: join(this.#root, 'data') }
@@ -53,6 +57,7 @@ export class DemoStage implements Companion {
   async started(settings: Settings, isStopping: () => boolean): Promise<void> {
     this.#startAgent()
     const { dataDir } = settings
+    this.#makeLink(dataDir)
     const counts = await this.#firstCounts(dataDir, isStopping)
     const isKept = dataDir !== this.folders.dataDir
     if (!isStopping()) await this.#print(demoGreeting(counts, dataDir, process.platform, this.#place, isKept))
@@ -87,8 +92,27 @@ export class DemoStage implements Companion {
     return null
   }
 
+  /** The demo that started last has the link. Without permission to make one, the demo runs without it. */
+  #makeLink(dataDir: string): void {
+    try {
+      mkdirSync(dirname(this.#link), { recursive: true, mode: 0o700 })
+      rmSync(this.#link, { force: true })
+      // On Windows everyone may make a junction, but not a link.
+      symlinkSync(dataDir, this.#link, 'junction')
+      this.#linked = dataDir
+    } catch {
+      this.#linked = null
+    }
+  }
+
+  #removeLink(): void {
+    const target = this.#linked === null ? null : lstatSync(this.#link, { throwIfNoEntry: false })
+    if (target?.isSymbolicLink() === true && readlinkSync(this.#link) === this.#linked) rmSync(this.#link)
+  }
+
   readonly #removeFiles = (): void => {
     this.#agent?.kill('SIGKILL')
+    this.#removeLink()
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 40 })
   }
 }

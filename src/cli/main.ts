@@ -4,6 +4,7 @@ import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { addCommands } from './commands.ts'
 import { addExamples, addSettingFlags, inputOf } from './input/options.ts'
+import { addSettingsHelp, helpLayout } from './input/help-layout.ts'
 import { PipeClosed } from './terminal/print.ts'
 import { printable, printableLine } from '../text/printable.ts'
 import { openSession } from './session.ts'
@@ -33,9 +34,9 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
 async function programFor(session: Session, world: World, argv: readonly string[], help: string[]): Promise<Command> {
   const program = new Command('cursordex')
     .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
-    .version(world.version, '--version', 'print the version')
+    .version(world.version, '-V, --version', 'print the version')
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(helpLayout)
     .configureOutput({
       writeOut: (text) => help.push(text),
       // Only `cursordex help nonsense` gets here, with the help of the whole program. That is too much for one mistake.
@@ -45,6 +46,7 @@ async function programFor(session: Session, world: World, argv: readonly string[
       getErrHelpWidth: () => session.screen.width ?? 80,
     })
   addSettingFlags(program)
+  addSettingsHelp(program)
   await addCommands(program, session, argv, {
     settingsOf: (command) => loadSettings(inputOf(world, command)),
     workingDir: world.workingDir ?? '/',

@@ -17,12 +17,13 @@ import type { World } from './session.ts'
 export function processContext(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
   const version = installedVersion()
+  const surroundings = realSurroundings()
   const note = (text: string): void => {
     // The text may contain names of folders or text from Cursor.
     stderr.write(`${printable(text)}\n`)
   }
   return {
-    ...realSurroundings(),
+    ...surroundings,
     openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note }),
     serve: async (settings, companion) => {
       const writerThread = await (earlyThread ?? startThread())
@@ -39,6 +40,8 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
       return localTimeZone()
     },
     version,
+    now: Date.now,
+    openPager: async () => (await import('./terminal/pager.ts')).openPager(surroundings.env),
   }
 }
 

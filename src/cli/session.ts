@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
-import { demoSettings, loadSettings, type Settings, type Surroundings } from '../settings.ts'
+import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
 import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
 import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
-import { inputOf } from './input/options.ts'
+import { asksDemo, inputOf } from './input/options.ts'
 import { screenOf, type Screen, type Output } from './terminal/screen.ts'
+import type { Pager } from './terminal/pager.ts'
 import type { Companion } from './serve-forever.ts'
 
 /** The settings for a command, including its flags. @throws UserError as `loadSettings` does */
@@ -30,6 +32,8 @@ export interface Session {
   readonly print: (text: string) => Promise<void>
   /** Writes to stderr: notes about the output. */
   readonly note: (text: string) => Promise<void>
+  /** Prints through a pager, if stdout is a terminal, `isWanted`, and there is a pager. */
+  readonly paged: (isWanted: boolean, act: (print: Session['print']) => Promise<void>) => Promise<void>
   /** Progress of a long command, on stderr. */
   readonly progress: StatusLine
   readonly serve: (command: Command) => Promise<void>
@@ -45,6 +49,7 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     return settings
   }
   const note = printTo(world.stderr)
+  const print = printTo(world.stdout)
   return {
     argv,
     version: world.version,
@@ -52,14 +57,28 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     get stdin() {
       return world.stdin
     },
-    screen: screenOf(world.stdout, world.env, () => world.timeZone),
-    print: printTo(world.stdout),
+    screen: screenOf(world.stdout, world.env, () => world.timeZone, world.now()),
+    print,
     note,
+    paged: async (isWanted, act) => {
+      if (!isWanted || world.stdout.isTTY !== true) return act(print)
+      // Opened for the first text, so that an error without a text needs no pager.
+      let opening: ReturnType<World['openPager']> | null = null
+      try {
+        await act(async (text) => {
+          const pager = await (opening ??= world.openPager())
+          await (pager?.print ?? print)(text)
+        })
+      } finally {
+        const pager = await (opening as ReturnType<World['openPager']> | null)
+        await pager?.close()
+      }
+    },
     progress: statusLine(world.stderr, world.env, note),
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
-      const stage = new DemoStage(printTo(world.stdout), world.workingDir ?? '/')
+      const stage = new DemoStage(print, world.workingDir ?? '/', demoLink(world.platform, world.env, world.homeDir))
       try {
         const settings = demoSettings(inputOf(world, command), stage.folders)
         onSettings(settings)
@@ -69,7 +88,9 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       }
     },
     ask: async (command, question) => {
-      const answers = await world.openAnswers(settingsOf(command))
+      const settings = settingsOf(command)
+      if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, world.env, command)
+      const answers = await world.openAnswers(settings)
       try {
         await question(answers)
       } finally {
@@ -80,6 +101,22 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
       }
     },
   }
+}
+
+/** These commands may begin a new data folder. The others only read: a folder that does not exist is a mistake. */
+const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp'])
+
+/** @throws UserError `no-data-folder`, exit code 2, if a flag or the environment names a folder that does not exist */
+function refuseMissingFolder({ dataDir }: Settings, env: Surroundings['env'], command: Command): void {
+  const isNamed = command.optsWithGlobals<Flags>().dataDir !== undefined || Boolean(env['CURSORDEX_DATA_DIR'])
+  const isDemo = asksDemo(command)
+  if (existsSync(dataDir) || !(isNamed || isDemo)) return
+  const text = isDemo && !isNamed ? 'No demo is running.' : `The data folder ${dataDir} does not exist.`
+  const hint =
+    isDemo && !isNamed
+      ? 'Start one with: cursordex demo'
+      : 'Check its name. The daemon or "cursordex sync" makes a new one.'
+  throw new UserError('no-data-folder', text, hint, { exitCode: 2 })
 }
 
 /** Checks the shape of an answer. @throws UserError `unexpected-answer` */
@@ -104,5 +141,9 @@ export interface World extends Surroundings {
   readonly stderr: Output
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
+  /** Null if there is none. Only asked for if stdout is a terminal. */
+  readonly openPager: () => Promise<Pager | null>
+  /** Epoch milliseconds. */
+  readonly now: () => number
   readonly version: string
 }

@@ -50,6 +50,10 @@ export function defaultDataDir(platform: NodeJS.Platform, env: Environment, home
   return paths.join(folderFrom(env, 'XDG_DATA_HOME', platform) ?? paths.join(home, '.local', 'share'), 'cursordex')
 }
 
+/** Where commands with `--demo` find the data folder of the running demo: a link beside the default data folder. */
+export const demoLink = (platform: NodeJS.Platform, env: Environment, home: string): string =>
+  `${defaultDataDir(platform, env, home)}-demo`
+
 export function defaultConfigFile(platform: NodeJS.Platform, env: Environment, home: string): string {
   return pathsOf(platform).join(roamingFolder(platform, env, home), 'cursordex', 'config.json')
 }

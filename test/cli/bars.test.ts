@@ -11,6 +11,7 @@ const screen = (width: number | null, { hasBlocks = true, hasColours = false } =
   colours: pc.createColors(hasColours),
   hasBlocks,
   timeZone: 'UTC',
+  nowMs: 0,
 })
 const bar = (label: string, value: number | null, note = ''): Bar => ({
   label,
@@ -103,7 +104,7 @@ describe('blocks are drawn', () => {
     [{ OS: 'Windows_NT' }, true],
     [{ LANG: 'en_US.UTF-8', TERM: 'dumb' }, false],
   ])('in %o: %s', (env, expected) => {
-    expect(screenOf(terminal, env, () => 'UTC').hasBlocks).toBe(expected)
-    expect(screenOf(new PassThrough(), env, () => 'UTC').hasBlocks).toBe(false)
+    expect(screenOf(terminal, env, () => 'UTC', 0).hasBlocks).toBe(expected)
+    expect(screenOf(new PassThrough(), env, () => 'UTC', 0).hasBlocks).toBe(false)
   })
 })

@@ -29,6 +29,7 @@ test('the path of an unreadable store is printed without control characters', ()
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'state.vscdb'), 'no database '.repeat(100))
     const places = ['--cursor-user-dir', home.userDir, '--cursor-home', '', '--data-dir', join(home.root, 'data')]
+    mkdirSync(join(home.root, 'data'))
     const { status, stderr } = start('chats', ...places)
     expect(status).toBe(0)
     expect(stderr).toContain(String.raw`a\x1b]0;b\x07\x9b31m/state.vscdb`)

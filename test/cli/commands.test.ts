@@ -203,14 +203,6 @@ describe('search', () => {
     expect(await noteOf({ text: 'from to' })).toContain('Without --from --to: 1 result\n')
   })
 
-  test('a narrow window says how to get the ids, and a wide one shows them', async () => {
-    const narrow = await run(['search', 'x'], () => found, { stdout: new Paper(100) })
-    expect(narrow.err).toContain('To see the ids for "show", use --json or a window of 130 columns.')
-    for (const columns of [130, null]) {
-      expect((await run(['search', 'x'], () => found, { stdout: new Paper(columns) })).err).not.toContain('--json')
-    }
-  })
-
   test.each([
     [['-word'], '-word'],
     [['a', '-b', 'c', '--sort', 'oldest'], 'a -b c'],
@@ -228,12 +220,64 @@ describe('search', () => {
     expect(out).toBe('2026-02-20 05:30\tshop\tThe chat \\x1b[31m\ta <b> needle \\x1b[2J\tc1\tm1\n')
   })
 
-  test('shows a head and bold hits on a terminal', async () => {
+  const cardsOf = async (items: readonly unknown[], more: object = {}) => {
+    const stdout = new Paper(60)
+    const { err } = await run(['search', 'x'], () => ({ ...found, items, ...more }), { stdout, env: { NO_COLOR: '1' } })
+    return { lines: stdout.text.split('\n'), err }
+  }
+  const passage = (id: string, chatId: string, snippet: string) => ({
+    ...hit,
+    message: { ...hit.message, id, chatId },
+    chat: { id: chatId, title: `標題 ${'long '.repeat(20)}` },
+    snippet,
+  })
+
+  test('shows a card for each chat on a terminal: short id, title, project, age, and three passages', async () => {
+    const [one, other] = ['0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9', '9b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9']
+    const items = ['a', 'b', 'c', 'd'].map((id) => passage(id, one, `passage <mark>${id}</mark>`))
+    const wide = { ...passage('e', other, '漢字'.repeat(20)), part: 'tool', toolName: 'read_file' }
+    const { lines } = await cardsOf([...items.slice(0, 1), wide, ...items.slice(1)])
+    expect(lines).toEqual([
+      '0b1f2c3d  標題 long long long long long… · shop · 2 days ago',
+      '  user       passage a @a',
+      '  user       passage b @b',
+      '  user       passage c @c',
+      '             and 1 more message',
+      '',
+      expect.stringMatching(/^9b1f2c3d {2}標題 long .*… · shop · 2 days ago$/),
+      `  user       read_file: ${'漢字'.repeat(9)}`,
+      `             ${'漢字'.repeat(11)} @e`,
+      '',
+    ])
+  })
+
+  test('the closest chats follow as cards, with the words that they lack', async () => {
+    const related = [{ ...hit, matched: ['x'], missing: ['needle', 'hay'] }]
+    const { lines } = await cardsOf([], { total: 0, related })
+    expect(lines.slice(0, 5)).toEqual([
+      'Closest chats, some words missing:',
+      '',
+      'c1  The chat \\x1b[31m · shop · 2 days ago',
+      '  user       a <b> needle \\x1b[2J @m1',
+      '             without needle hay',
+    ])
+  })
+
+  test('hits are marked if colours are on, and control characters of the chat are escaped', async () => {
     const stdout = new Paper(100)
     await run(['search', 'x'], () => found, { stdout })
-    expect(stdout.text).toContain('time')
-    expect(stdout.text).toContain('\u001b[1mneedle\u001b[22m')
+    expect(stdout.text).toContain('\u001b[1m\u001b[33mneedle\u001b[39m\u001b[22m')
     expect(stdout.text).not.toContain('\u001b[2J')
+  })
+
+  test('a search without hits says how many chats were searched, and what to try', async () => {
+    const reply: Reply = ({ path }) =>
+      path === '/api/chats' ? { ...page([{ ...chat, title: 'x' }]), total: 1234 } : { ...found, total: 0, items: [] }
+    const { out, err } = await run(['search', 'x'], reply)
+    expect(out).toBe('')
+    expect(err).toMatch(/^Nothing found in 1,234 chats, the latest active 2026-02-20 06:30\.\nTry fewer words/)
+    const onTerminal = await run(['search', 'x'], reply, { stdout: new Paper(80) })
+    expect(onTerminal.err).toMatch(/the latest active 2 days ago\.\n/)
   })
 
   test('prints warnings and suggestions on stderr if nothing was found', async () => {
@@ -242,7 +286,7 @@ describe('search', () => {
     const { exitCode, out, err } = await run(['search', 'x'], () => nothing)
     expect(exitCode).toBe(0)
     expect(out).toBe('')
-    expect(err).toBe('Nothing found.\nNo such field: foo\nDid you mean need\\x1ble? (2 results)\n')
+    expect(err).toBe('Nothing found in 0 chats.\nNo such field: foo\nDid you mean need\\x1ble? (2 results)\n')
   })
 
   test('notes that the query was corrected, and suggests other spellings', async () => {
@@ -337,6 +381,35 @@ test('status prints a block and the sources', async () => {
       '',
     ].join('\n'),
   )
+})
+
+test('on a terminal status sums the sources by kind, and lists what needs attention; --sources lists all', async () => {
+  const workspace = { id: 'w', kind: 'workspace-items', path: '/w/1', state: 'ok', detail: null, rows: 2 }
+  const sources = [
+    ...status.sources,
+    { ...workspace, lastSyncAt: '2026-02-22T10:00:00.000Z' },
+    { ...workspace, path: '/w/2', lastSyncAt: '2026-02-22T11:00:00.000Z' },
+    { ...workspace, path: '/w/3', state: 'missing', lastSyncAt: null, rows: null },
+  ]
+  const shown = async (...argv: string[]) => {
+    const stdout = new Paper(80)
+    await run(['status', ...argv], () => ({ ...status, sources }), { stdout, env: { NO_COLOR: '1' } })
+    return stdout.text
+  }
+  const text = await shown()
+  expect(text.split('\n').slice(10)).toEqual([
+    'source           stores            rows  last read',
+    'transcripts      1 ok             1,500  2 days ago',
+    'cli-store        1 busy               0  -',
+    'workspace-items  2 ok, 1 missing      4  1 hour ago',
+    '',
+    'Needs attention',
+    '- /y: busy: locked',
+    '- 2 rows could not be read. "cursordex doctor" shows which.',
+    '',
+  ])
+  expect(text.split('\n').length).toBeLessThan(24)
+  expect((await shown('--sources')).match(/^workspace-items .*\/w\/\d$/gm)).toHaveLength(3)
 })
 
 test('sync waits for the pass and prints its counts; --full compares every value', async () => {

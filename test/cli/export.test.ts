@@ -50,13 +50,15 @@ test.each([
 })
 
 test('the id is always one part of the path', async () => {
-  const { calls } = await run(['export', 'a/b\n%?'], () => 'x')
-  expect(calls.map(({ path }) => path)).toEqual(['/api/chats/a%2Fb%0A%25%3F/export'])
+  const { calls } = await run(['export', 'a/b\n%?'], ({ path }) =>
+    path === '/api/chats' ? { items: [], total: 0 } : 'x',
+  )
+  expect(calls.map(({ path }) => path)).toEqual(['/api/chats', '/api/chats/a%2Fb%0A%25%3F/export'])
 })
 
 test.each([
   [['export'], /^Missing required argument 'chatId'\.\n$/],
-  [['export', 'c1', '--as', 'pdf'], /choices are markdown, json, jsonl, html\.\n$/],
+  [['export', 'c1', '--as', 'pdf'], /choices are markdown, json, jsonl, html, md\.\n$/],
   [['export', 'c1', '--as', 'html', '--json'], /'--json' cannot be used with option '--as <format>'\.\n$/],
 ])('%j is wrong usage: one sentence, exit code 2', async (argv, sentence) => {
   const { exitCode, err, calls } = await run(argv, () => 'x')

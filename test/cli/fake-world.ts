@@ -102,6 +102,8 @@ export async function run(
     workingDir: '/nonexistent',
     timeZone: 'Asia/Tokyo',
     version: '1.2.3',
+    openPager: async () => null,
+    now: () => Date.parse('2026-02-22T12:00:00Z'),
     ...world,
   })
   return { exitCode, out: stdout.text, err: stderr.text, calls, settings, isClosed, served }

@@ -71,8 +71,8 @@ test('losses prints one row each, with local time first and without control char
 test.each([
   [200, ['noticed', 'project', 'message id']],
   [100, ['noticed', 'chat id']],
-  [60, ['kind', 'title', 'chat id']],
-])('losses on a terminal of %i columns shows a head and complete ids', async (width, heads) => {
+  [80, ['kind', 'title', 'chat id']],
+])('losses on a terminal of %i columns shows a head and short ids of chats', async (width, heads) => {
   const stdout = new Paper(width)
   await run(['losses'], () => ({ ...page, total: 9 }), { stdout })
   for (const head of heads) expect(stdout.text).toContain(head)

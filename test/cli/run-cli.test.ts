@@ -1,5 +1,8 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { UserError } from '../../src/model/user-error.ts'
 import { ClosingPipe, Paper, run } from './fake-world.ts'
 
@@ -27,7 +30,9 @@ test.each([[[]], ...commands.map((name) => [[name]])])('%j --help shows two exam
   const { exitCode, out, err } = await run([...argv, '--help'])
   expect(exitCode).toBe(0)
   expect(out.match(/^ {2}\$ cursordex/gm)).toHaveLength(2)
-  expect(out).toContain('--cursor-user-dir <folder>')
+  const isServer = argv[0] === 'serve'
+  expect(out.includes('--cursor-user-dir <folder>')).toBe(isServer)
+  expect(out.includes('Common options: cursordex help settings')).toBe(!isServer)
   expect(err).toBe('')
 })
 
@@ -49,8 +54,53 @@ test('every example in the help is a valid command line', async () => {
   }
 })
 
-test('--version prints only the version', async () => {
-  expect(await run(['--version'])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
+test.each(['--version', '-V'])('%s prints only the version', async (flag) => {
+  expect(await run([flag])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
+})
+
+test('"help settings" lists the options of every command', async () => {
+  const { exitCode, out } = await run(['help', 'settings'])
+  expect(exitCode).toBe(0)
+  expect(out).toMatch(/^Usage: cursordex <command> \[common options\]\n/)
+  for (const flag of ['--cursor-user-dir <folder>', '--data-dir <folder>', '--auth']) expect(out).toContain(flag)
+  expect((await run(['--help'])).out).not.toMatch(/^ {2}settings/m)
+})
+
+test.each([['chats'], ['search', 'x'], ['archive', 'list']])(
+  'a reading command (%s) refuses a data folder that does not exist, and makes none',
+  async (...argv) => {
+    const missing = join(tmpdir(), 'cursordex-nowhere', 'data')
+    const { exitCode, err, settings } = await run([...argv, '--data-dir', missing])
+    expect([exitCode, settings]).toEqual([2, null])
+    expect(err).toMatch(/^The data folder .*cursordex-nowhere.data does not exist\.\nCheck its name\./)
+    expect((await run(argv, undefined, { env: { CURSORDEX_DATA_DIR: missing } })).exitCode).toBe(2)
+    expect(existsSync(missing)).toBe(false)
+  },
+)
+
+describe('--demo', () => {
+  const homeDir = mkdtempSync(join(tmpdir(), 'cursordex-home-'))
+  afterAll(() => rmSync(homeDir, { recursive: true, force: true }))
+  const empty = () => ({ items: [], total: 0 })
+
+  test('says if no demo runs, also for commands that may make a data folder', async () => {
+    for (const argv of [['chats'], ['sync']]) {
+      const { exitCode, err, settings } = await run([...argv, '--demo'], empty, { homeDir })
+      expect([exitCode, err, settings]).toEqual([2, 'No demo is running.\nStart one with: cursordex demo\n', null])
+    }
+  })
+
+  test('uses the data folder of the demo, and reads no chats of this machine', async () => {
+    const dataDir = join(homeDir, '.local', 'share', 'cursordex-demo')
+    mkdirSync(dataDir, { recursive: true })
+    for (const argv of [
+      ['chats', '--demo'],
+      ['--demo', 'chats', '--cursor-user-dir', '/x'],
+    ]) {
+      const { exitCode, settings } = await run(argv, empty, { homeDir })
+      expect([exitCode, settings]).toMatchObject([0, { dataDir, cursor: { userDirs: [], homes: [] } }])
+    }
+  })
 })
 
 test('an error without a hint is printed without an empty line', async () => {

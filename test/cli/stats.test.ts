@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerStats } from '../../src/api/reports/stats/answer-stats.ts'
+import type { Stats } from '../../src/api/http/schemas/stats.ts'
 import { displayWidth } from '../../src/cli/terminal/display-width.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
@@ -64,6 +65,41 @@ describe('on a terminal', () => {
     // eslint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
     expect(text).toMatch(/[▁-█]/)
+  })
+
+  test('the newest week is first and the totals are last; --compact prints only that table', async () => {
+    const stdout = new Paper(80)
+    const { exitCode } = await run(['stats', '--compact'], () => stats, { stdout, env: { NO_COLOR: '1' } })
+    const [, , head, newest, ...rest] = stdout.text.trimEnd().split('\n')
+    const busy = (stats as unknown as Stats).series.filter(({ messages }) => messages > 0)
+    expect(exitCode).toBe(0)
+    expect(head).toMatch(/^week +messages +chats +from you +tool calls$/)
+    expect(newest?.split(/ +/).slice(0, 2)).toEqual([busy.at(-1)?.start, String(busy.at(-1)?.messages)])
+    expect(rest).toHaveLength(13)
+    expect(rest.at(-1)).toMatch(new RegExp(`^all +${(stats as unknown as Stats).totals.messages} `))
+    const all = await show(80, { ...utf8, NO_COLOR: '1' })
+    expect(all.split('\n\n').map((section) => section.split('\n')[0])).toEqual([
+      'Messages by week',
+      'Messages by project',
+      'Messages by model, if recorded',
+      'Chats by mode',
+      'Tool calls',
+      'Messages by hour',
+      'Messages by weekday',
+      'Largest chats',
+      'Files read and edited',
+      'Totals',
+    ])
+  })
+
+  test('--notes shows how many messages have no certain time', async () => {
+    const uncertain = { ...stats, undated: { messages: 3, chats: 1 } }
+    const noted = async (...argv: string[]) => {
+      const stdout = new Paper(80)
+      await run(['stats', ...argv], () => uncertain, { stdout })
+      return stdout.text.includes('without a time')
+    }
+    expect([await noted(), await noted('--notes')]).toEqual([false, true])
   })
 
   test('columns are aligned with wide characters', async () => {

@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, nat, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { displayWidth, fitting, fittingEnd } from '../../src/cli/terminal/display-width.ts'
-import { highlight, snippetSpans } from '../../src/cli/terminal/highlight.ts'
+import { snippetSpans } from '../../src/cli/terminal/highlight.ts'
 import type { Screen } from '../../src/cli/terminal/screen.ts'
 import { renderTable } from '../../src/cli/terminal/table.ts'
 import pc from 'picocolors'
@@ -11,6 +11,7 @@ const screen = (width: number | null, hasColours = false): Screen => ({
   colours: pc.createColors(hasColours),
   hasBlocks: true,
   timeZone: 'UTC',
+  nowMs: 0,
 })
 
 const columns = [{ title: 'name', widthMin: 4 }, { title: 'n', align: 'right' as const }, { title: 'id' }]
@@ -93,17 +94,12 @@ test('rows fit the terminal as long as columns can be cut', () => {
 })
 
 describe('a snippet', () => {
-  test('shows bold hits only if colours are on', () => {
-    const snippet = 'a <mark>b</mark> c'
-    expect(highlight(snippet, pc.createColors(true))).toBe('a \u001b[1mb\u001b[22m c')
-    expect(highlight(snippet, pc.createColors(false))).toBe('a b c')
-  })
   test.each([
     ['&lt;mark&gt;x&lt;/mark&gt; &amp;amp; &quot;&#39;&#x27;', "<mark>x</mark> &amp; \"''"],
     ['&unknown; & &#99999999; &#x110000;', '&unknown; & &#99999999; &#x110000;'],
     ['&#27;[2J<mark>&#x9b;</mark>', '\\x1b[2J\\x9b'],
     ['</mark><mark>open', 'open'],
   ])('%j is unescaped once, then made printable', (snippet, shown) => {
-    expect(highlight(snippet, pc.createColors(false))).toBe(shown)
+    expect(renderTable([{ title: '' }], [[snippetSpans(snippet)]], screen(null))).toBe(`${shown}\n`)
   })
 })

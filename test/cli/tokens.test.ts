@@ -4,14 +4,14 @@ import type { Screen } from '../../src/cli/terminal/screen.ts'
 import { renderTokens } from '../../src/cli/commands/tokens/tokens-text.ts'
 import { estimateAll } from '../helpers/estimate-all.ts'
 import { TokenWorld } from '../helpers/token-world.ts'
-import { run } from './fake-world.ts'
+import { Paper, run } from './fake-world.ts'
 
 const world = new TokenWorld()
 afterAll(() => world.remove())
 
 const plain = new Proxy({}, { get: () => (text: string) => text })
 const screenOf = (width: number | null) =>
-  ({ width, hasBlocks: true, timeZone: 'UTC', colours: plain }) as unknown as Screen
+  ({ width, hasBlocks: true, timeZone: 'UTC', nowMs: 0, colours: plain }) as unknown as Screen
 
 test('a usage file with only a total shows that total, and its cost is not called charged', async () => {
   await world.import(
@@ -30,10 +30,33 @@ test.each([60, 80, 100, 200])('the table of tokens fits a terminal of %d columns
   const shown = renderTokens(await world.told(), screenOf(width))
   const lines = shown.split('\n')
   expect(Math.max(...lines.map((line) => displayWidth(line)))).toBeLessThanOrEqual(width)
-  for (const title of ['messages known', 'recorded in / out', 'imported cost', 'context'])
+  expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(1)
+  for (const title of width === 200
+    ? ['messages known', 'recorded in / out', 'imported cost', 'context']
+    : ['recorded'])
     expect(shown).toContain(title)
-  // Side by side if there is enough room.
-  expect(lines.filter((line) => line.startsWith('all'))).toHaveLength(width === 200 ? 1 : width === 60 ? 3 : 2)
+  expect(shown.includes('Too wide to show: ')).toBe(width <= 80)
+})
+
+test('a terminal shows the newest day first and notes only if asked; a pipe the oldest, with the notes', async () => {
+  const answer = await world.told()
+  const show = async (columns: number | null, ...argv: string[]) => {
+    const stdout = new Paper(columns)
+    const { err, calls } = await run(['tokens', ...argv], () => answer, { stdout, env: { NO_COLOR: '1' } })
+    const days = stdout.text.split('\n').flatMap((line) => /^\d{4}-\d\d-\d\d/.exec(line)?.[0] ?? [])
+    return { days, err, query: calls[0]?.query, text: stdout.text }
+  }
+  const days = answer.rows.map(({ key }) => key)
+  const oldestFirst = days.filter((key): key is string => key !== null).toSorted()
+  expect(oldestFirst.length).toBeGreaterThan(1)
+  const shown = await show(200)
+  expect([shown.days, shown.err]).toEqual([oldestFirst.toReversed(), 'For what the numbers mean, add --notes.\n'])
+  expect(shown.text.trimEnd().split('\n').at(-1)).toMatch(/^all /)
+  expect((await show(200, '--notes')).err).toContain('Estimated: ')
+  expect(await show(200, '-n', '1')).toMatchObject({ days: oldestFirst.slice(-1), query: 'tz=Asia%2FTokyo' })
+  const piped = await show(null, '-n', '7')
+  expect([piped.days, piped.query]).toEqual([oldestFirst, 'limit=7&tz=Asia%2FTokyo'])
+  expect(piped.err).toContain('Estimated: ')
 })
 
 test.each([40, 60, 80])('in a terminal of %d columns the label of a week is not cut', async (width) => {
@@ -95,5 +118,5 @@ test('the help of "tokens import" lists only its own options', async () => {
   const { out } = await run(['tokens', 'import', '--help'])
   expect(out).not.toMatch(/--(project|group-by|limit|csv|model)\b/)
   expect(out.match(/^ {2}--tz /gm)).toHaveLength(1)
-  expect(out).toContain('--data-dir <folder>')
+  expect(out).toContain('Common options: cursordex help settings')
 })

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -111,6 +111,9 @@ export interface Status {
   readonly progress: unknown
 }
 
+/** Commands that refuse a data folder that does not exist. */
+const READING = new Set(['search', 'chats', 'show', 'export', 'projects', 'stats', 'losses', 'commits', 'status'])
+
 /** A Cursor home, a data folder, and all processes that use them. `remove` ends and deletes all of these. */
 export class Workplace {
   readonly cursor = new CursorHome()
@@ -132,6 +135,7 @@ export class Workplace {
 
   /** Runs a command until it ends. */
   run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    if (READING.has(argv[0] ?? '') && !existsSync(this.dataDir)) mkdirSync(this.dataDir, { mode: 0o700 })
     return this.start(argv, options).ended
   }
 

@@ -135,6 +135,7 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   archived: 'Only archived chats, or only others.',
   deleted: 'Only chats that Cursor deleted, or only others.',
   subagents: 'Lists chats of subagents too.',
+  idPrefix: 'Only chats whose id begins like this. A whole id finds only its chat.',
   includeEmpty: 'Lists drafts and chats without messages too.',
   commit: 'Only chats that may have led to the commit with this sha. Needs repo.',
   repo: 'The repository: id, name or path of a known project.',

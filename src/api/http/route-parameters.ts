@@ -55,6 +55,7 @@ export const chatsParameters = parametersOf({
   deleted: flag(),
   subagents: flag(),
   includeEmpty: flag(),
+  idPrefix: word(),
   q: text(),
   sort: oneOf(chatSorts),
   commit: word(),

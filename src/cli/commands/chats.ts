@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { localTime, numberText } from '../terminal/formats.ts'
+import { numberText, shownIds, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
@@ -39,12 +39,6 @@ const columns: readonly Column[] = [
   { title: 'id' },
 ]
 
-/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
-function columnsFor(width: number | null): readonly number[] {
-  if (width === null || width >= 100) return [0, 1, 2, 3, 4]
-  return width >= 80 ? [0, 2, 3, 4] : [2, 4]
-}
-
 export function addChatsCommand(program: Command, session: Session): void {
   const command = program.command('chats').description('list chats')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
@@ -57,7 +51,14 @@ export function addChatsCommand(program: Command, session: Session): void {
     .option('--subagents', 'also list chats of subagents')
     .option('--include-empty', 'also list drafts and chats without messages')
     .option('-q <words>', 'only chats with a similar title')
-    .addOption(new Option('--sort <order>', 'order of the chats').choices(['newest', 'oldest', 'size', 'messages']))
+    .addOption(
+      new Option('--sort <order>', 'order of the chats; by default newest').choices([
+        'newest',
+        'oldest',
+        'size',
+        'messages',
+      ]),
+    )
   addJson(addPage(command))
   addExamples(command, 'cursordex chats --project shop --from 2026-01-01', 'cursordex chats -q "login bug" --json')
   command.action(() => chats(command, session))
@@ -69,27 +70,22 @@ async function chats(command: Command, session: Session): Promise<void> {
     const answer = await answers.get('/api/chats', queryOf({ ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(chatsAnswer, answer)
-    const shown = columnsFor(session.screen.width)
-    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount }) =>
-      [
-        localTime(lastActivityAt, session.screen.timeZone),
-        project?.name ?? '-',
-        title,
-        numberText(messageCount),
-        id,
-      ].filter((_, index) => shown.includes(index)),
+    const { screen } = session
+    const short = shownIds(
+      list.items.map(({ id }) => id),
+      screen,
     )
+    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount }) => [
+      timeText(lastActivityAt, screen),
+      project?.name ?? '-',
+      title,
+      numberText(messageCount),
+      short(id),
+    ])
     if (rows.length === 0) {
       await session.note(`${emptyText(list, 'No chats.')}\n`)
       await noteUnknown(filters, answers, session)
-    } else
-      await session.print(
-        renderTable(
-          shown.flatMap((index) => columns[index] ?? []),
-          rows,
-          session.screen,
-        ),
-      )
+    } else await session.print(renderTable(columns, rows, screen))
     await notePage(session, list, filters)
   })
 }

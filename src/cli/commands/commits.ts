@@ -1,7 +1,7 @@
 import { isAbsolute, resolve, relative } from 'node:path'
 import { Option, type Command } from 'commander'
 import * as z from 'zod/mini'
-import { countText, localTime } from '../terminal/formats.ts'
+import { countText, shownIds, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
@@ -14,9 +14,11 @@ import {
   type PageOptions,
   inOwnZone,
 } from '../input/options.ts'
+import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Place, type Session } from '../session.ts'
+import type { Screen } from '../terminal/screen.ts'
 import { renderTable, type Column } from '../terminal/table.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Answers } from '../client/answers.ts'
@@ -40,10 +42,10 @@ const columns: readonly Column[] = [
   { title: 'chat id' },
 ]
 
-/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
+/** On a narrow terminal the subject needs the room of the time and the evidence. */
 function columnsFor(width: number | null): readonly number[] {
-  if (width === null || width >= 150) return [0, 1, 2, 3, 4, 5, 6]
-  return width >= 100 ? [0, 1, 2, 3, 4, 5] : [0, 2, 3, 4]
+  if (width === null || width >= 100) return [0, 1, 2, 3, 4, 5, 6]
+  return width >= 80 ? [0, 2, 3, 4, 5, 6] : [0, 2, 3, 4, 6]
 }
 
 const SHA_SHOWN = 9
@@ -55,7 +57,7 @@ export function addCommitsCommand(program: Command, session: Session, { workingD
     .description('list the commits of a project, each with the chats that may have led to it')
     .option('--repo <project>', 'the project: its root, name or id; by default the one of this folder')
   addDates(command)
-    .option('--chat <chatId>', 'only commits that this chat may have led to')
+    .option('--chat <chatId>', `only commits that this chat may have led to: ${CHAT_ID}`)
     .addOption(new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']))
     .option(
       '--window <minutes>',
@@ -76,12 +78,16 @@ async function commits(command: Command, session: Session, workingDir: string): 
   await session.ask(command, async (answers) => {
     const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
     const named = isPlace ? await nearestProject(answers, resolve(workingDir, repo ?? '.')) : repo
-    const answer = await answers.get('/api/commits', queryOf({ repo: named, ...inOwnZone(filters, session.screen) }))
+    const chat = filters.chat === undefined ? undefined : await completeChatId(answers, filters.chat)
+    const query = queryOf({ repo: named, ...inOwnZone(filters, session.screen), chat })
+    const answer = await answers.get('/api/commits', query)
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(commitsAnswer, answer)
     const shown = columnsFor(session.screen.width)
     const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
-    const rows = list.items.flatMap((commit) => commitRows(commit, session))
+    const ids = list.items.flatMap(({ chats }) => chats.map(({ id }) => id))
+    const short = shownIds(ids, session.screen)
+    const rows = list.items.flatMap((commit) => commitRows(commit, short, session.screen))
     if (rows.length === 0) await session.note(`${emptyText(list, 'No commits.')}\n`)
     else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
     for (const warning of list.warnings) await session.note(`${printableLine(warning)}\n`)
@@ -90,9 +96,13 @@ async function commits(command: Command, session: Session, workingDir: string): 
 }
 
 /** One line for each chat. A terminal shows the commit once; programs get it in every line. */
-function commitRows({ sha, committedAt, subject, chats }: ReportedCommit, { screen }: Session): string[][] {
+function commitRows(
+  { sha, committedAt, subject, chats }: ReportedCommit,
+  short: (id: string) => string,
+  screen: Screen,
+): string[][] {
   const [shown, blank] = [
-    [sha.slice(0, SHA_SHOWN), localTime(committedAt, screen.timeZone), subject],
+    [sha.slice(0, SHA_SHOWN), timeText(committedAt, screen), subject],
     ['', '', ''],
   ]
   if (chats.length === 0) return [[...shown, '-', '-', '-', '-']]
@@ -101,7 +111,7 @@ function commitRows({ sha, committedAt, subject, chats }: ReportedCommit, { scre
     chat.confidence,
     chat.title,
     becauseOf(chat),
-    chat.id,
+    short(chat.id),
   ])
 }
 

@@ -1,13 +1,14 @@
 import { Option, type Command } from 'commander'
 import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
 import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
+import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
 
 interface ExportOptions extends JsonOption {
-  readonly as?: ExportFormat
+  readonly as?: ExportFormat | 'md'
   readonly output?: string
   readonly force?: true
   readonly orphans?: true
@@ -18,8 +19,8 @@ export function addExportCommand(program: Command, session: Session): void {
   const command = program
     .command('export')
     .description('write a chat to a file as Markdown, HTML, JSON or JSON lines')
-    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
-    .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices(exportFormats))
+    .argument('<chatId>', `the chat: ${CHAT_ID}`)
+    .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices([...exportFormats, 'md']))
     .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')
     .option('--force', 'overwrite the file if it exists')
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
@@ -36,9 +37,10 @@ export function addExportCommand(program: Command, session: Session): void {
 async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
   const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
   refuseEmpty({ '--output': output })
-  const format = json === true ? 'json' : (as ?? 'markdown')
-  const path = `/api/chats/${pathPart('chatId', chatId)}/export`
+  const format = json === true ? 'json' : as === undefined || as === 'md' ? 'markdown' : as
+  const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
+    const path = `/api/chats/${await completeChatPart(answers, given)}/export`
     const end = new FileEnd()
     const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
     const noteMasked = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { localTime } from '../terminal/formats.ts'
+import { shownIds, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
@@ -32,11 +32,9 @@ const columns: readonly Column[] = [
   { title: 'message id' },
 ]
 
-/** Ids are never cut, because a part of an id is useless. On a narrow terminal other columns are left out. */
-function columnsFor(width: number | null): readonly number[] {
-  if (width === null || width >= 140) return [0, 1, 2, 3, 4, 5]
-  return width >= 90 ? [0, 1, 3, 4] : [1, 3, 4]
-}
+/** Without the ids of messages, which are long, everything fits a narrow terminal. */
+const columnsFor = (width: number | null): readonly Column[] =>
+  width === null || width >= 120 ? columns : columns.slice(0, -1)
 
 export function addLossesCommand(program: Command, session: Session): void {
   const command = program
@@ -55,15 +53,23 @@ async function losses(command: Command, session: Session): Promise<void> {
     const answer = await answers.get('/api/losses', queryOf({ ...inOwnZone(filters, session.screen) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(lossesAnswer, answer)
-    const shown = columnsFor(session.screen.width)
-    const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
-    const rows = list.items.map(({ at, kind, chatId, messageId, project, title }) =>
-      pick([localTime(at, session.screen.timeZone), kind, project?.name ?? '-', title, chatId, messageId ?? '-']),
+    const { screen } = session
+    const short = shownIds(
+      list.items.map(({ chatId }) => chatId),
+      screen,
     )
+    const rows = list.items.map(({ at, kind, chatId, messageId, project, title }) => [
+      timeText(at, screen),
+      kind,
+      project?.name ?? '-',
+      title,
+      short(chatId),
+      messageId ?? '-',
+    ])
     if (rows.length === 0) {
       await session.note(`${emptyText(list, 'Nothing was lost.')}\n`)
       await noteUnknown(filters, answers, session)
-    } else await session.print(renderTable(pick(columns), rows, session.screen))
+    } else await session.print(renderTable(columnsFor(screen.width), rows, screen))
     await notePage(session, list, filters)
   })
 }

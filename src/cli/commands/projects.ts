@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { localTime, numberText } from '../terminal/formats.ts'
+import { numberText, timeText } from '../terminal/formats.ts'
 import { addExamples, addJson, addPage, queryOf, type JsonOption, type PageOptions } from '../input/options.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson } from '../../text/printable.ts'
@@ -29,7 +29,7 @@ async function projects(command: Command, session: Session): Promise<void> {
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const list = decodeAnswer(projectsAnswer, answer)
     const rows = list.items.map(({ name, path, remote, chatCount, messageCount, lastActivityAt }) => [
-      localTime(lastActivityAt, session.screen.timeZone),
+      timeText(lastActivityAt, session.screen),
       name,
       numberText(chatCount),
       numberText(messageCount),

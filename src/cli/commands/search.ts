@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
 import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
-import { countText, localTime, numberText } from '../terminal/formats.ts'
+import type { Answers } from '../client/answers.ts'
+import { chatsAnswer } from '../../api/http/schemas/chats.ts'
+import { countText, localTime, numberText, timeText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
 import {
   addDates,
@@ -17,10 +19,13 @@ import {
   inOwnZone,
   hasDates,
 } from '../input/options.ts'
+import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
+import { wrap } from '../terminal/display-width.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
-import { renderTable, type Cell, type Column } from '../terminal/table.ts'
+import { renderTable, type Cell } from '../terminal/table.ts'
+import { renderCards } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
 import { searchAnswer, type SearchAnswer } from '../../api/http/schemas/search.ts'
 
@@ -30,7 +35,7 @@ const languageHelp = `Search language:
   one -two             one without two; quote a literal flag: "-k"
   conf*  *fig*         words that start with conf, words that contain fig
   one OR two           one of them; use parentheses to group: (one OR two) three
-  project:shop role:user in:code tool:edit model:gpt mode:agent path:src/api chat:ID
+  project:shop role:user in:code tool:edit model:gpt mode:agent path:src chat:ID
   before:2026-02 after:7d on:yesterday on:"last week" on:2026-Q3
   is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
   A repeated field matches any of its values. A - before a field excludes it.
@@ -50,9 +55,6 @@ interface SearchOptions extends JsonOption, PageOptions, DateOptions {
   readonly literal?: true
 }
 
-/** Ids are never cut. On a narrower terminal they would leave no room for the text. */
-const IDS_FROM = 130
-
 export function addSearchCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
@@ -67,9 +69,15 @@ export function addSearchCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only messages of this model')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode')
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
-  addRepeatable(command, '--chat <chatId>', 'only this chat')
+  addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
   addDates(command)
-  command.addOption(new Option('--sort <order>', 'order of the results').choices(['relevance', 'newest', 'oldest']))
+  command.addOption(
+    new Option('--sort <order>', 'order of the results; by default relevance').choices([
+      'relevance',
+      'newest',
+      'oldest',
+    ]),
+  )
   command.addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
   command.option('--literal', 'do not correct misspelt words')
   addJson(addPage(command))
@@ -77,7 +85,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addExamples(
     command,
     'cursordex search connection pool --project shop --from 2026-01-01',
-    "cursordex search '(tool:edit OR tool:write) migration -test after:7d' --sort newest --json",
+    "cursordex search '(tool:edit OR tool:write) -test after:7d' --sort newest",
   )
   command.action(() => search(command, session))
 }
@@ -88,11 +96,12 @@ async function search(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
     const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
-    const answer = await answers.get('/api/search', queryOf({ q, ...dated }))
+    const chat = await Promise.all((filters.chat ?? []).map((word) => completeChatId(answers, word)))
+    const answer = await answers.get('/api/search', queryOf({ q, ...dated, chat }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const found = decodeAnswer(searchAnswer, answer)
     await session.print(renderFound(found, session))
-    await noteFound(found, filters, session)
+    await noteFound(found, filters, answers, session)
     await showRelated(found, session)
   })
 }
@@ -110,55 +119,58 @@ function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
   refuseWord(command, 'option', unknown.replace(/=.*/s, ''), known)
 }
 
-const hasIds = ({ screen }: Session): boolean => screen.width === null || screen.width >= IDS_FROM
+const hitColumns = ['time', 'project', 'chat', 'text', 'chat id', 'message id'].map((title) => ({ title }))
 
-const hitColumns: readonly Column[] = [
-  { title: 'time' },
-  { title: 'project', widthMin: 8 },
-  { title: 'chat', widthMin: 12 },
-  { title: 'text', widthMin: 24 },
-]
-
-function renderFound(found: SearchAnswer, session: Session): string {
-  const { screen } = session
-  const columns = [...hitColumns]
-  if (hasIds(session)) columns.push({ title: 'chat id' })
-  if (screen.width === null) columns.push({ title: 'message id' })
-  const rows = found.items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
+/** Cards on a terminal; in a pipe one line for each hit. */
+function renderFound({ items }: SearchAnswer, { screen }: Session): string {
+  if (screen.width !== null) return renderCards(items, screen.width, screen)
+  const rows = items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
     const time = localTime(message.createdAt, screen.timeZone)
     const title = matchCount > 1 ? `${chat.title} (${matchCount})` : chat.title
-    return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id].slice(0, columns.length)
+    return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id]
   })
-  return rows.length === 0 ? '' : renderTable(columns, rows, screen)
+  return renderTable(hitColumns, rows, screen)
 }
 
 /** In a pipe only exact results are printed, because a program cannot tell these apart. `--json` has both. */
 async function showRelated({ items, related }: SearchAnswer, session: Session): Promise<void> {
   const { screen } = session
   if (related.length === 0) return
-  if (screen.width === null) {
-    if (items.length > 0) return
-    return session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
+  if (screen.width !== null) {
+    const cards = renderCards(related, screen.width, screen)
+    return session.print(`${items.length > 0 ? '\n' : ''}Closest chats, some words missing:\n\n${cards}`)
   }
-  const columns = [...hitColumns, { title: 'missing', widthMin: 8 }, ...(hasIds(session) ? [{ title: 'chat id' }] : [])]
-  const rows = related.map(({ message, chat, project, snippet, missing }): Cell[] => {
-    const time = localTime(message.createdAt, screen.timeZone)
-    return [time, project?.name ?? '-', chat.title, snippetSpans(snippet), missing.join(' '), chat.id]
-  })
-  await session.print(`\nClosest chats, some words missing:\n${renderTable(columns, rows, screen)}`)
+  if (items.length > 0) return
+  await session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
 }
 
-async function noteFound(found: SearchAnswer, filters: SearchOptions, session: Session): Promise<void> {
+async function noteFound(
+  found: SearchAnswer,
+  filters: SearchOptions,
+  answers: Answers,
+  session: Session,
+): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   // A warning already reports the corrected query.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
-  const nothing = found.items.length === 0 ? [emptyText(found, 'Nothing found.')] : []
-  for (const line of [...nothing, ...warnings, ...suggestions]) await session.note(`${printableLine(line)}\n`)
-  await notePage(session, found, filters)
-  if (found.items.length > 0 && !hasIds(session)) {
-    await session.note(`To see the ids for "show", use --json or a window of ${IDS_FROM} columns.\n`)
+  const nothing =
+    found.items.length > 0 ? [] : [found.total > 0 ? emptyText(found, '') : await searchedText(answers, session)]
+  if (nothing.length + found.related.length + suggestions.length === 1 && found.total === 0) nothing.push(ADVICE)
+  for (const line of [...nothing, ...warnings, ...suggestions]) {
+    await session.note(`${wrap(printableLine(line), 0, session.screen)}\n`)
   }
+  await notePage(session, found, filters)
+}
+
+const ADVICE =
+  'Try fewer words, other words, or the beginning of a word such as conf*. Words of one search must be in one message.'
+
+/** How many chats were searched, and how old the latest is. */
+async function searchedText(answers: Answers, { screen }: Session): Promise<string> {
+  const { items, total } = decodeAnswer(chatsAnswer, await answers.get('/api/chats', queryOf({ limit: 1 })))
+  const latest = items[0]?.lastActivityAt ?? null
+  return `Nothing found in ${countText(total, 'chat')}${latest === null ? '' : `, the latest active ${timeText(latest, screen)}`}.`
 }
 
 /** The server counts the results of a suggestion only so far. */

@@ -9,11 +9,10 @@ export function addServeCommand(program: Command, session: Session): void {
     .description('run the daemon in the foreground: mirror the chats and serve the HTTP API')
     .allowExcessArguments()
     .usage('[options]')
-    .option('--demo', 'run on sample data, like "cursordex demo"')
   command.action(async () => {
     // Commander passes every unknown word to the default command.
     refuseExcess(program, command.args)
-    if (command.opts<{ readonly demo?: true }>().demo === true) await session.demo(command)
+    if (command.optsWithGlobals<{ readonly demo?: true }>().demo === true) await session.demo(command)
     else await session.serve(command)
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')

@@ -1,13 +1,24 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
+import { CHAT_ID, completeChatPart, completeMessageId } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 import { printableJson, printable, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import { displayWidth, fitting } from '../terminal/display-width.ts'
-import { countText, durationText, localTime } from '../terminal/formats.ts'
+import {
+  chatLines,
+  continues,
+  dotted,
+  messageLine,
+  renderChatForTerminal,
+  renderMessageForTerminal,
+  todoLine,
+  type View,
+} from './show-terminal.ts'
+import { durationText, localTime, shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { chat as chatSchema, type Chat } from '../../api/http/schemas/chats.ts'
 import { message as messageSchema, messagesAnswer, type Message } from '../../api/http/schemas/messages.ts'
@@ -21,16 +32,26 @@ interface ShowOptions extends JsonOption {
   readonly orphans?: true
   readonly limit?: number
   readonly around?: string
+  readonly as?: 'md' | 'markdown'
+  readonly full?: true
+  readonly pager: boolean
 }
 
 export function addShowCommand(program: Command, session: Session): void {
   const command = program
     .command('show')
     .description('print a chat')
-    .argument('<chatId>', 'id of the chat, from "chats" or "search"')
+    .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option('--limit <n>', 'how many messages to print at most', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .option('--around <messageId>', 'only the messages around this one')
+    .option(
+      '-n, --limit <n>',
+      'how many messages to print at most; by default all',
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--around <messageId>', 'only the messages around this one; the beginning of its id is enough')
+    .option('--full', 'on a terminal, show thinking and tool calls in full')
+    .addOption(new Option('--as <format>', 'print the chat as Markdown').choices(['md', 'markdown']).conflicts('json'))
+    .option('--no-pager', 'do not use a pager on a terminal')
   addJson(command)
   addExamples(
     command,
@@ -41,22 +62,58 @@ export function addShowCommand(program: Command, session: Session): void {
 }
 
 async function show(chatId: string, command: Command, session: Session): Promise<void> {
-  const options = command.opts<ShowOptions>()
-  const path = `/api/chats/${pathPart('chatId', chatId)}`
+  const typed = command.opts<ShowOptions>()
+  const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
-    const pages = readPages(answers, `${path}/messages`, options)
-    if (options.json === true) return session.print(`${printableJson(await joined(pages))}\n`)
-    const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))
-    let isFirst = true
-    for await (const page of pages) {
-      // The head is printed only after the first page arrived, so that an error prints nothing.
-      if (isFirst) await session.print(renderChatHead(head, session.screen))
-      isFirst = false
-      for (const item of page.items) {
-        await session.print(`\n${renderMessage(decodeAnswer(messageSchema, item), session.screen)}`)
-      }
+    const path = `/api/chats/${await completeChatPart(answers, given)}`
+    const { around } = typed
+    const target = around === undefined ? undefined : await completeMessageId(answers, `${path}/messages`, around)
+    const options = target === undefined ? typed : { ...typed, around: target }
+    if (options.json === true) {
+      const pages = readPages(answers, `${path}/messages`, options)
+      return session.print(`${printableJson(await joined(pages))}\n`)
     }
+    if (options.as === undefined) {
+      return session.paged(options.pager, (print) => printChat(path, options, answers, session.screen, print))
+    }
+    const query = queryOf({ as: 'markdown', includeOrphans: options.orphans })
+    const shown = session.screen.width === null ? (text: string) => text : printable
+    await session.paged(options.pager, async (print) => {
+      for await (const piece of answers.text(`${path}/export`, query)) await print(shown(piece))
+    })
   })
+}
+
+async function printChat(
+  path: string,
+  options: ShowOptions,
+  answers: Answers,
+  screen: Screen,
+  print: Session['print'],
+): Promise<void> {
+  const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))
+  const view = screen.width === null ? null : { screen, width: screen.width, isFull: options.full === true }
+  let isFirst = true
+  let before: Message | null = null
+  for await (const page of readPages(answers, `${path}/messages`, options)) {
+    // The head is printed only after the first page arrived, so that an error prints nothing.
+    if (isFirst) await print(view === null ? renderChatHead(head, screen) : renderChatForTerminal(head, view))
+    isFirst = false
+    const messages = page.items.map((item) => decodeAnswer(messageSchema, item))
+    const short = shownIds(
+      messages.map(({ id }) => id),
+      screen,
+    )
+    for (const message of messages) {
+      await print(view === null ? `\n${renderMessage(message, screen)}` : inTerminal(message, before, short, view))
+      before = message
+    }
+  }
+}
+
+function inTerminal(message: Message, before: Message | null, short: (id: string) => string, view: View): string {
+  const hasHead = view.isFull || !continues(message, before)
+  return renderMessageForTerminal(message, view, hasHead ? short(message.id) : null)
 }
 
 /** The pages of a thread. Each is requested after the one before was used. */
@@ -89,56 +146,35 @@ async function joined(pages: AsyncGenerator<PageAnswer>): Promise<unknown> {
   return { ...first, items, limit: items.length }
 }
 
-export function renderChatHead(chat: Chat, { colours, timeZone }: Screen): string {
+// In a pipe, and in a file, everything is printed in full and as it is.
+
+function renderChatHead(chat: Chat, { timeZone }: Screen): string {
   const from = localTime(chat.createdAt, timeZone)
   const to = localTime(chat.lastActivityAt, timeZone)
-  const facts = [
-    chat.project?.name,
-    from === to ? from : `${from} to ${to}`,
-    countText(chat.messageCount, 'message'),
-    chat.model,
-    chat.isArchived ? 'archived' : null,
-    chat.deletedInCursor ? 'deleted in Cursor' : null,
-  ]
-  return `${colours.bold(printableLine(chat.title))}\n${dotted(facts)}\n${printableLine(chat.id)}\n`
+  return chatLines(chat, from === to ? from : `${from} to ${to}`)
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
-export function renderMessage(message: Message, screen: Screen): string {
-  const facts = [
-    message.role,
-    localTime(message.createdAt, screen.timeZone),
-    message.model,
-    message.isOrphan ? 'orphan' : null,
-    message.deletedInCursor ? 'deleted in Cursor' : null,
-    message.isIndexCapped ? 'only partly indexed' : null,
-  ]
-  const head = screen.colours.bold(`── ${dotted(facts)}`)
-  return `${head}\n${message.parts.map((each) => `${renderPart(each, screen)}\n`).join('')}`
-}
+const renderMessage = (message: Message, screen: Screen): string =>
+  [messageLine(message, null, screen), ...message.parts.map(renderPart)].map((line) => `${line}\n`).join('')
 
-const dotted = (facts: readonly (string | null | undefined)[]) =>
-  facts
-    .filter((fact) => typeof fact === 'string' && fact !== '')
-    .map((fact) => printableLine(String(fact)))
-    .join(' · ')
-
-function renderPart(shown: Part, screen: Screen): string {
-  const { dim } = screen.colours
+function renderPart(shown: Part): string {
   switch (shown.kind) {
     case 'text':
       return block(shown.text)
     case 'thinking':
-      return dim(`${thinkingHead(shown.durationMs)}\n${indented(shown.text)}`)
+      return `${thinkingHead(shown.durationMs)}\n${indented(shown.text)}`
     case 'code':
       return `${codeHead(shown.language, shown.path)}\n${indented(shown.text)}`
     case 'tool':
-      return toolLine(shown, screen)
+      return toolLine(shown)
     case 'attachment':
       return `[attachment] ${printableLine(shown.path)}`
     case 'todo':
       return shown.items.map(todoLine).join('\n')
     default:
-      return screen.colours.red(`[error] ${block(shown.text)}`)
+      return `[error] ${block(shown.text)}`
   }
 }
 
@@ -152,16 +188,15 @@ const thinkingHead = (durationMs: number | null) =>
 
 const codeHead = (language: string | null, path: string | null) => `[code] ${dotted([path, language])}`.trimEnd()
 
-const todoLine = ({ content, status }: { readonly content: string; readonly status: string | null }) =>
-  `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
+const LINE_MAX = 200
 
 /** Name, status, paths, and the first part of the output, on one line. */
-function toolLine(tool: ToolPart, screen: Screen): string {
+function toolLine(tool: ToolPart): string {
   const result = tool.error ?? tool.output
   const outcome =
     typeof result === 'string' ? result : result === null || result === undefined ? '' : JSON.stringify(result)
   const line = `[tool] ${dotted([`${tool.name}: ${tool.status}`, tool.paths.join(', ')])}`
-  const room = Math.max(24, (screen.width ?? 200) - displayWidth(line) - 4)
+  const room = Math.max(24, LINE_MAX - displayWidth(line) - 4)
   const full = printableLine(outcome.slice(0, 4000))
   const shown = displayWidth(full) <= room && outcome.length <= 4000 ? full : `${fitting(full, room - 1)}…`
   return shown === '' ? line : `${line} → ${shown}`

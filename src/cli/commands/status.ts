@@ -3,7 +3,8 @@ import { addExamples, addJson, type JsonOption } from '../input/options.ts'
 import { printableJson, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
-import { bytesText, countText, durationText, localTime, numberText } from '../terminal/formats.ts'
+import { wrap } from '../terminal/display-width.ts'
+import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
@@ -12,6 +13,7 @@ export function addStatusCommand(program: Command, session: Session): void {
   const command = program
     .command('status')
     .description('show what is mirrored, from where, and whether there are problems')
+  command.option('--sources', 'list every source; on a terminal they are summed by kind otherwise')
   addJson(command)
   addExamples(command, 'cursordex status', 'cursordex status --json')
   command.action(() => showStatus(command, session))
@@ -20,18 +22,22 @@ export function addStatusCommand(program: Command, session: Session): void {
 async function showStatus(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/status', new URLSearchParams())
-    if (command.opts<JsonOption>().json === true) return session.print(`${printableJson(answer)}\n`)
-    await session.print(renderStatus(decodeAnswer(statusAnswer, answer), answers.origin, session.screen))
+    const { json, sources } = command.opts<JsonOption & { readonly sources?: true }>()
+    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const { screen } = session
+    const hasList = sources === true || screen.width === null
+    await session.print(renderStatus(decodeAnswer(statusAnswer, answer), answers.origin, screen, hasList))
   })
 }
 
-export function renderStatus(status: Status, origin: Answers['origin'], screen: Screen): string {
+/** @param hasList lists every source, not only sums and the sources that need attention */
+function renderStatus(status: Status, origin: Answers['origin'], screen: Screen, hasList: boolean): string {
   const lines: readonly (readonly [label: string, text: string] | null)[] = [
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
     ['mirrored', tallyText(withoutDeleted(status.counts))],
-    status.losses ? ['deleted', lossText(status.losses, screen.timeZone)] : null,
+    status.losses ? ['deleted', lossText(status.losses, screen)] : null,
     ['read', tallyText(status.coverage)],
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
@@ -40,10 +46,17 @@ export function renderStatus(status: Status, origin: Answers['origin'], screen: 
   ]
   const block = lines
     .filter((line) => line !== null)
-    .map(([label, text]) => `${screen.colours.dim(label.padEnd(10))} ${printableLine(text)}\n`)
+    .map(
+      ([label, text]) =>
+        `${screen.colours.dim(label.padEnd(LABEL_WIDTH))} ${wrap(printableLine(text), LABEL_WIDTH + 1, screen)}\n`,
+    )
     .join('')
-  return `${block}\n${renderSources(status, screen)}`
+  if (status.sources.length === 0) return `${block}\nNo Cursor was found yet.\n`
+  if (hasList) return `${block}\n${renderSources(status, screen)}`
+  return `${block}\n${sumSources(status, screen)}${needingAttention(status, screen)}`
 }
+
+const LABEL_WIDTH = 10
 
 /** A reason without its code, which is for programs. */
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
@@ -72,10 +85,10 @@ function progressText({ stage, done, total, etaMs }: NonNullable<Status['progres
   return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
 }
 
-function lossText({ messages, chats, lastAt }: NonNullable<Status['losses']>, timeZone: string): string {
+function lossText({ messages, chats, lastAt }: NonNullable<Status['losses']>, screen: Screen): string {
   if (lastAt === null) return 'nothing'
   const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, still here; last noticed ${localTime(lastAt, timeZone)}`
+  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, still here; last noticed ${timeText(lastAt, screen)}`
 }
 
 function mirrorText({ path, bytes, ftsBytes }: Status['mirror']): string {
@@ -88,12 +101,43 @@ const tallyText = (counts: Readonly<Record<string, number>>) =>
     .map(([name, count]) => `${numberText(count)} ${name}`)
     .join(', ')
 
+const right = (title: string) => ({ title, align: 'right' as const })
+
+/** A row for each kind of source, because Cursor makes a store for every folder that was ever opened. */
+function sumSources({ sources }: Status, screen: Screen): string {
+  const kinds = [...new Set(sources.map(({ kind }) => kind))]
+  const rows = kinds.map((kind) => {
+    const ofKind = sources.filter((source) => source.kind === kind)
+    const states = [...new Set(ofKind.map(({ state }) => state))]
+    const counted = states.map((state) => `${ofKind.filter((each) => each.state === state).length} ${state}`)
+    const lastAt = ofKind.reduce<string | null>((latest, { lastSyncAt }) => maxOf(latest, lastSyncAt), null)
+    const total = ofKind.reduce((sum, each) => sum + (each.rows ?? 0), 0)
+    return [kind, counted.join(', '), numberText(total), timeText(lastAt, screen)]
+  })
+  return renderTable([{ title: 'source' }, { title: 'stores' }, right('rows'), { title: 'last read' }], rows, screen)
+}
+
+/** ISO times have the order of their letters. */
+const maxOf = (one: string | null, other: string | null): string | null => ((one ?? '') > (other ?? '') ? one : other)
+
+/** The sources that cannot be read. A missing one is usual: not every version of Cursor has every store. */
+function needingAttention({ sources, issues }: Status, screen: Screen): string {
+  const troubled = sources.filter(({ state }) => state !== 'ok' && state !== 'missing')
+  const unread = Object.values(issues).reduce((sum, count) => sum + count, 0)
+  const sentences = [
+    ...troubled.map(({ path, state, detail }) => `${path}: ${detail ? `${state}: ${detail}` : state}`),
+    ...(unread > 0 ? [`${countText(unread, 'row')} could not be read. "cursordex doctor" shows which.`] : []),
+  ]
+  if (sentences.length === 0) return ''
+  const bullets = sentences.map((text) => `- ${wrap(printableLine(text), 2, screen)}\n`)
+  return `\n${screen.colours.bold('Needs attention')}\n${bullets.join('')}`
+}
+
 function renderSources({ sources }: Status, screen: Screen): string {
-  if (sources.length === 0) return 'No Cursor was found yet.\n'
   const columns = [
     { title: 'source' },
     { title: 'state', widthMin: 8 },
-    { title: 'rows', align: 'right' as const },
+    right('rows'),
     { title: 'last read' },
     { title: 'path', widthMin: 12 },
   ]
@@ -101,7 +145,7 @@ function renderSources({ sources }: Status, screen: Screen): string {
     kind,
     detail === null || detail === '' ? state : `${state}: ${detail}`,
     count === null ? '-' : numberText(count),
-    localTime(lastSyncAt, screen.timeZone),
+    timeText(lastSyncAt, screen),
     path,
   ])
   return renderTable(columns, rows, screen)

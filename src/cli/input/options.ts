@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { Flags, SettingsInput, Surroundings } from '../../settings.ts'
+import { demoLink, type Flags, type SettingsInput, type Surroundings } from '../../settings.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]
@@ -9,25 +9,42 @@ export function addRepeatable(command: Command, flags: string, what: string): vo
   command.option(flags, `${what} (repeatable)`, collect)
 }
 
+/** The group of these flags in the help. */
+export const SETTING_FLAGS = 'Settings:'
+
 /** Flags for settings. They belong to the program itself, so that they may be before and after the command's name. */
 export function addSettingFlags(program: Command): void {
+  const others = program.options.length
   addRepeatable(program, '--cursor-user-dir <folder>', '"User" folder of Cursor to read; "" reads none')
   addRepeatable(program, '--cursor-home <folder>', 'home folder of Cursor to read; "" reads none')
   program
     .option('--data-dir <folder>', 'folder for the mirror, the lock and the token')
     .option('--config <file>', 'config file')
-    .option('--host <host>', 'address to listen on')
-    .option('--port <port>', 'port to listen on; 0 takes any free port')
+    .option('--host <host>', 'address to listen on; by default 127.0.0.1')
+    .option('--port <port>', 'port to listen on; by default 4870, 0 takes any free port')
     .option('--public-url <url>', 'another address of this server, for a proxy or an SSH tunnel')
-    .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
+    .option('--log-level <level>', 'trace, debug, info, warn, error or silent; by default info')
     .option('--auth', 'require the token on loopback addresses too')
+    .option('--demo', 'use the running demo, which "cursordex demo" starts')
+  for (const option of program.options.slice(others)) option.helpGroup(SETTING_FLAGS)
 }
 
-const flagsOf = (command: Command): Flags => command.optsWithGlobals<Flags>()
+interface CommonOptions extends Flags {
+  readonly demo?: true
+}
+
+/** True for `--demo` of a command that asks the running demo. `serve --demo` starts one. */
+export const asksDemo = (command: Command): boolean =>
+  command.optsWithGlobals<CommonOptions>().demo === true && !['serve', 'demo'].includes(command.name())
 
 /** The input for the settings of a command. It reads nothing that takes time. */
-export function inputOf({ env, platform, homeDir, workingDir }: Surroundings, command: Command): SettingsInput {
-  return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags: flagsOf(command) }
+export function inputOf(surroundings: Surroundings, command: Command): SettingsInput {
+  const { env, platform, homeDir, workingDir } = surroundings
+  const given = command.optsWithGlobals<CommonOptions>()
+  // The mirror of a demo that was killed must not get the chats of this machine.
+  const ofDemo = { dataDir: given.dataDir ?? demoLink(platform, env, homeDir), cursorUserDir: [], cursorHome: [] }
+  const flags = asksDemo(command) ? { ...given, ...ofDemo } : given
+  return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags }
 }
 
 export interface JsonOption {
@@ -46,8 +63,8 @@ export interface PageOptions {
 /** Pages have the limits of the API: 1 to 200 items. */
 export function addPage(command: Command): Command {
   return command
-    .option('--limit <n>', 'how many to list, 1 to 200', wholeNumber(1, 200))
-    .option('--offset <n>', 'how many to skip', wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option('-n, --limit <n>', 'how many to list, 1 to 200; by default 20', wholeNumber(1, 200))
+    .option('--offset <n>', 'how many to skip; by default 0', wholeNumber(0, Number.MAX_SAFE_INTEGER))
 }
 
 export interface DateOptions {
@@ -60,7 +77,7 @@ export function addDates(command: Command): Command {
   return command
     .option('--from <date>', 'only from this date or time on')
     .option('--to <date>', 'only before this date or time')
-    .option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin')
+    .option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin; by default yours')
 }
 
 export function wholeNumber(min: number, max: number): (word: string) => number {

@@ -1,4 +1,4 @@
-import { displayWidth, fitting } from './display-width.ts'
+import { cutTo, displayWidth } from './display-width.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Screen } from './screen.ts'
 
@@ -38,10 +38,10 @@ export function renderBars(bars: readonly Bar[], screen: Screen): string {
     .map(({ label, value, figure, note }) => {
       const bar = value === null ? '' : barOf(value, most, widths.bar, screen.hasBlocks)
       const cells = [
-        padEnd(cut(label, widths.label), widths.label),
+        padEnd(cutTo(label, widths.label), widths.label),
         `${' '.repeat(Math.max(0, widths.figure - displayWidth(figure)))}${figure}`,
-        `${screen.colours.cyan(bar)}${' '.repeat(Math.max(0, widths.bar - displayWidth(bar)))}`,
-        screen.colours.dim(cut(note, widths.note)),
+        `${bar === '' ? '' : screen.colours.cyan(bar)}${' '.repeat(Math.max(0, widths.bar - displayWidth(bar)))}`,
+        note === '' ? '' : screen.colours.dim(cutTo(note, widths.note)),
       ]
       return cells
         .filter((_, column) => column < 2 || (column === 2 ? widths.bar > 0 : widths.note > 0))
@@ -111,10 +111,6 @@ export function sparkline(values: readonly BarValue[], widthMax: number, screen:
 function addUp(values: readonly BarValue[]): BarValue {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
-}
-
-function cut(line: string, width: number): string {
-  return displayWidth(line) <= width ? line : width < 1 ? '' : `${fitting(line, width - 1)}…`
 }
 
 const padEnd = (line: string, width: number): string => line + ' '.repeat(Math.max(0, width - displayWidth(line)))

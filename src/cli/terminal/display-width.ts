@@ -45,21 +45,80 @@ export function fittingEnd(line: string, widthMax: number): string {
   return ''
 }
 
+/** A part of a printable line, and how it is painted. */
+export interface Piece {
+  readonly text: string
+  readonly paint?: ((text: string) => string) | undefined
+}
+
+interface Letter extends Piece {
+  readonly width: number
+}
+
+/**
+ * Breaks a printable line into painted lines of at most `width` columns: at spaces, between wide characters, and within
+ * a word that is too long. Spaces at a break are left out, and those at the beginning are kept.
+ */
+export function wrapPieces(pieces: readonly Piece[], width: number): string[] {
+  const lines: string[] = []
+  let line: Letter[] = []
+  let taken = 0
+  let breakAt = 0
+  for (const letter of pieces.flatMap(lettersOf)) {
+    if (letter.text === ' ') {
+      if (line.length === 0 && lines.length > 0) continue
+      line.push(letter)
+      taken += 1
+      breakAt = line.length
+      continue
+    }
+    if (letter.width === 2) breakAt = line.length
+    if (line.length > 0 && taken + letter.width > width) {
+      const end = breakAt > 0 ? breakAt : line.length
+      lines.push(painted(line.slice(0, end)))
+      line = line.slice(end)
+      taken = line.reduce((sum, each) => sum + each.width, 0)
+      breakAt = 0
+    }
+    line.push(letter)
+    taken += letter.width
+    if (letter.width === 2) breakAt = line.length
+  }
+  return [...lines, painted(line)]
+}
+
+function lettersOf({ text, paint }: Piece): Letter[] {
+  if (plain.test(text)) return text.split('').map((letter) => ({ text: letter, paint, width: 1 }))
+  return Array.from(graphemes.segment(text), ({ segment }) => ({ text: segment, paint, width: graphemeWidth(segment) }))
+}
+
+/** Neighbours with the same paint are painted at once. */
+function painted(line: readonly Letter[]): string {
+  const end = line.findLastIndex(({ text }) => text !== ' ') + 1
+  let out = ''
+  for (let from = 0; from < end;) {
+    const { paint } = line[from] ?? {}
+    let to = from
+    while (to < end && line[to]?.paint === paint) to += 1
+    const text = line
+      .slice(from, to)
+      .map((letter) => letter.text)
+      .join('')
+    out += paint === undefined ? text : paint(text)
+    from = to
+  }
+  return out
+}
+
 /**
  * Breaks a text between words at the width of the terminal. Without a terminal it stays one line.
  * @param indent columns before each line
  */
 export function wrap(text: string, indent: number, { width }: Screen): string {
-  if (width === null) return text
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (line === '' || displayWidth(longer) <= width - indent) line = longer
-    else {
-      lines.push(line)
-      line = word
-    }
-  }
-  return [...lines, line].join(`\n${' '.repeat(indent)}`)
+  return width === null ? text : wrapPieces([{ text }], width - indent).join(`\n${' '.repeat(indent)}`)
+}
+
+/** The beginning of a printable line, with a sign where it was cut. */
+export function cutTo(line: string, width: number): string {
+  return displayWidth(line) <= width ? line : width < 1 ? '' : `${fitting(line, width - 1)}…`
 }

@@ -1,3 +1,5 @@
+import type { Screen } from './screen.ts'
+
 /** A time as `2026-02-19 14:03` in a zone, or `-` if it is unknown. */
 export function localTime(iso: string | null, timeZone: string): string {
   const time = iso === null ? Number.NaN : Date.parse(iso)
@@ -30,6 +32,29 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format
 }
 
+const ageUnits = [
+  ['year', 365.25 * 86_400_000],
+  ['month', 30.4375 * 86_400_000],
+  ['week', 7 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** `just now`, `5 minutes ago`, `3 days ago`, or `-` if the time is unknown. Times in the future are shown in full. */
+export function ageText(iso: string | null, { nowMs, timeZone }: Pick<Screen, 'nowMs' | 'timeZone'>): string {
+  const ageMs = iso === null ? Number.NaN : nowMs - Date.parse(iso)
+  if (Number.isNaN(ageMs) || ageMs < -60_000) return localTime(iso, timeZone)
+  // Two of a unit at least: "9 days ago" says more than "1 week ago".
+  const [unit, unitMs] =
+    ageUnits.find(([name, ms]) => ageMs >= (name === 'week' || name === 'month' ? 2 : 1) * ms) ?? []
+  return unit === undefined ? 'just now' : `${countText(Math.floor(ageMs / unitMs), unit)} ago`
+}
+
+/** An age on a terminal. In a pipe the full time, for programs. */
+export const timeText = (iso: string | null, screen: Screen): string =>
+  screen.width === null ? localTime(iso, screen.timeZone) : ageText(iso, screen)
+
 /** `850 ms`, `4.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 1 h`. */
 export function durationText(durationMs: number): string {
   const seconds = Math.round(durationMs / 1000)
@@ -58,3 +83,32 @@ export function countText(count: number, one: string, many: string = `${one}s`):
 }
 
 export const numberText = (count: number): string => count.toLocaleString('en-US')
+
+/** `850`, `9.1k`, `138k`, `1.2M`. */
+export const shortNumber = (count: number): string => shortFormat.format(count).replace('K', 'k')
+
+const shortFormat = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
+const SHORT_ID = 8
+
+/**
+ * The beginning of each id, long enough to tell it from the others: 8 characters, or more if others begin alike.
+ * An id is never cut within a character.
+ */
+export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
+  const distinct = [...new Set(ids)].map((id) => ({ id, letters: Array.from(id) }))
+  const shortened = distinct.map(({ id, letters }): [string, string] => {
+    for (let length = SHORT_ID; length < letters.length; length += 1) {
+      const short = letters.slice(0, length).join('')
+      if (distinct.every((other) => other.id === id || !other.id.startsWith(short))) return [id, short]
+    }
+    return [id, id]
+  })
+  return new Map(shortened)
+}
+
+/** How ids are shown together: short on a terminal, whole in a pipe. */
+export function shownIds(ids: readonly string[], { width }: Screen): (id: string) => string {
+  const short = width === null ? null : shortIds(ids)
+  return (id) => short?.get(id) ?? id
+}

@@ -1,6 +1,3 @@
-import type { Colours } from './screen.ts'
-import { printable } from '../../text/printable.ts'
-
 /** A piece of a text, and whether it matches the search. It may contain control characters. */
 export interface Span {
   readonly text: string
@@ -28,11 +25,4 @@ export function snippetSpans(snippet: string): Span[] {
     else if (piece !== '') spans.push({ text: unescapeHtml(piece), isHit })
   }
   return spans
-}
-
-/** A snippet as terminal text. Hits are bold if colours are on. */
-export function highlight(snippet: string, colours: Colours): string {
-  return snippetSpans(snippet)
-    .map(({ text, isHit }) => (isHit ? colours.bold(printable(text)) : printable(text)))
-    .join('')
 }

@@ -16,9 +16,11 @@ export interface Screen {
   readonly hasBlocks: boolean
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
+  /** Epoch milliseconds, for ages such as "3 days ago". */
+  readonly nowMs: number
 }
 
-export function screenOf(output: Output, env: Environment, timeZone: () => string): Screen {
+export function screenOf(output: Output, env: Environment, timeZone: () => string, nowMs: number): Screen {
   const isTerminal = output.isTTY === true
   return {
     width: isTerminal ? Math.max(40, output.columns ?? 80) : null,
@@ -27,6 +29,7 @@ export function screenOf(output: Output, env: Environment, timeZone: () => strin
     get timeZone() {
       return timeZone()
     },
+    nowMs,
   }
 }
 

@@ -33,7 +33,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
 }
 
 /** One printable line as spans. White space between two spans is preserved. */
-function spansOf(cell: Cell): Span[] {
+export function spansOf(cell: Cell): Span[] {
   if (typeof cell === 'string') return [{ text: printableLine(cell), isHit: false }]
   return cell.map(({ text, isHit }, index) => {
     const before = index > 0 && /^\s/.test(text) ? ' ' : ''

@@ -89,6 +89,11 @@ describe('the answer of each route', () => {
     expect(body).toMatchObject({ items: [{ id: 'talk', project: { id: 'shop' } }], total: 1, limit: 20, offset: 0 })
   })
 
+  it('chats whose id begins with a prefix', async () => {
+    expect(await bodyOf(await api.ask('/api/chats?idPrefix=tal'))).toMatchObject({ items: [{ id: 'talk' }], total: 1 })
+    expect(await bodyOf(await api.ask('/api/chats?idPrefix=talked'))).toMatchObject({ items: [], total: 0 })
+  })
+
   it('one chat', async () => {
     const body = await bodyOf(await api.ask('/api/chats/talk'))
     expect(body).toMatchObject({ id: 'talk', files: [], toolCounts: [], children: [] })

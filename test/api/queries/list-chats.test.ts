@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FIND_CHATS, listChats } from '../../../src/api/queries/chats/list-chats.ts'
+import {
+  CHATS_BY_ID_PREFIX,
+  FIND_CHATS,
+  listChats,
+  scoresByIdPrefix,
+} from '../../../src/api/queries/chats/list-chats.ts'
 import type { ChatListRequest } from '../../../src/api/queries/chats/list-chats.ts'
 import { seedMirror } from '../../helpers/seed-mirror.ts'
 import type { SeededMirror } from '../../helpers/seed-mirror.ts'
@@ -117,6 +122,34 @@ describe('the order of chats', () => {
     const details = plan.map((step) => step.detail)
     expect(details).toContainEqual(expect.stringContaining('USING INDEX chats_by_activity'))
     expect(details.join()).not.toContain('USE TEMP B-TREE FOR ORDER BY')
+  })
+})
+
+describe('chats by the beginning of their id', () => {
+  beforeEach(() => {
+    for (const id of ['abcd', 'abcd-1', 'abcd-😀', 'abce', 'ABCD']) mirror.addChat({ id, createdAt: 1 })
+  })
+  const found = (prefix: string) => {
+    const page = listChats(mirror.reader, { ...everything, scores: scoresByIdPrefix(mirror.reader, prefix, null) })
+    return page.items.map(({ id }) => id).toSorted()
+  }
+
+  it('a prefix finds every id that begins with it, and a whole id only its chat', () => {
+    expect(found('abcd-')).toEqual(['abcd-1', 'abcd-😀'])
+    expect(found('abc')).toEqual(['abcd', 'abcd-1', 'abcd-😀', 'abce'])
+    expect(found('abcd')).toEqual(['abcd'])
+    expect(found('abcd%')).toEqual([])
+  })
+
+  it('chats that were not asked for are left out', () => {
+    expect(scoresByIdPrefix(mirror.reader, 'abc', new Map([[4, 0.5]]))).toEqual(new Map([[4, 0.5]]))
+  })
+
+  it('the ids come from a range of the index', () => {
+    const plan = mirror.reader
+      .prepare<[object], { detail: string }>(`explain query plan ${CHATS_BY_ID_PREFIX}`)
+      .all({ prefix: 'abcd' })
+    expect(plan.map(({ detail }) => detail).join()).toMatch(/^SEARCH chats .*\(id>\? AND id<\?\)$/)
   })
 })
 

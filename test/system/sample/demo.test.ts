@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { demoLink } from '../../../src/settings.ts'
 import { Cursordex, getJson, STOP_MS_MAX, untilReady } from '../../helpers/spawn-cursordex.ts'
 import type { Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -63,6 +64,22 @@ test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
     expect(readdirSync(place)).toEqual([])
   },
 )
+
+test('a command with --demo finds the running demo, and nothing is left of it', async () => {
+  const place = newPlace()
+  const dataHome = newPlace()
+  const env = { XDG_DATA_HOME: dataHome, LOCALAPPDATA: dataHome, HOME: dataHome }
+  const demo = start(['demo'], place, env)
+  await suggestedCommands(demo)
+  const found = await start(['search', '--demo', 'getUserName', '--json'], place, env).ended
+  expect(found).toMatchObject({ exitCode: 0, stderr: '' })
+  expect((JSON.parse(found.stdout) as { total: number }).total).toBeGreaterThan(0)
+  const link = demoLink(process.platform, env, dataHome)
+  expect(lstatSync(link).isSymbolicLink()).toBe(true)
+  await demo.stop('SIGTERM')
+  expect(readdirSync(dirname(link))).toEqual([])
+  expect(await start(['search', '--demo', 'x'], place, env).ended).toMatchObject({ exitCode: 2 })
+})
 
 test('words of a chat that began after the start are found', async () => {
   const place = newPlace()

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
-import { listChats } from '../../queries/chats/list-chats.ts'
+import { listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
@@ -20,6 +20,7 @@ export function chatRoutes(context: ApiContext): Hono {
     const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
     const matches = await readMatches(context, query)
     const db = context.mirror()
+    const scores = matches === null ? null : new Map(matches.map(({ num, score }) => [num, score]))
     const page = listChats(db, {
       projectNums: query.project === null ? null : resolveProjects(db, query.project),
       fromMs,
@@ -31,7 +32,7 @@ export function chatRoutes(context: ApiContext): Hono {
       subagents: query.subagents ?? false,
       includeEmpty: query.includeEmpty ?? false,
       titleWords: query.q,
-      scores: matches === null ? null : new Map(matches.map(({ num, score }) => [num, score])),
+      scores: query.idPrefix === null ? scores : scoresByIdPrefix(db, query.idPrefix, scores),
       sort: query.sort,
       limit: query.limit,
       offset: query.offset,

@@ -75,6 +75,24 @@ export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
   messages: `select c.num ${LISTED_CHATS} order by ${ORDERS.messages} limit @limit offset @offset`,
 }
 
+/** A range of the index of ids, in the order of their bytes. No character is above U+10FFFF. */
+export const CHATS_BY_ID_PREFIX = 'select num, id from chats where id >= @prefix and id < @prefix || char(0x10ffff)'
+
+/**
+ * The row numbers of the chats whose id begins with `prefix`. A whole id finds only its chat.
+ * @param scores only these chats, with their scores; null: all chats
+ */
+export function scoresByIdPrefix(
+  db: Mirror,
+  prefix: string,
+  scores: ReadonlyMap<number, number> | null,
+): ReadonlyMap<number, number> {
+  const rows = db.prepare<[object], { num: number; id: string }>(CHATS_BY_ID_PREFIX).all({ prefix })
+  const whole = rows.filter(({ id }) => id === prefix)
+  const found = (whole.length > 0 ? whole : rows).filter(({ num }) => scores?.has(num) ?? true)
+  return new Map(found.map(({ num }) => [num, scores?.get(num) ?? 0]))
+}
+
 /** One page of the chats that pass the filter. */
 export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
   const { limit, offset } = request

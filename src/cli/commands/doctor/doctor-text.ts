@@ -1,7 +1,7 @@
 import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import type { Accounting, DoctorReport, FamilyReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
 import { displayWidth, fittingEnd, wrap } from '../../terminal/display-width.ts'
-import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
+import { bytesText, countText, numberText, timeText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { attentionOf, isAbsent, renderAttention } from './doctor-attention.ts'
 import type { Screen } from '../../terminal/screen.ts'
@@ -72,7 +72,7 @@ function renderStore(store: StoreReport, screen: Screen, isAll: boolean): string
     ...(accounting === null ? [] : [['rows', accountingText(accounting)] as const]),
     ...(survey === null ? [] : surveyLines(survey, isAll || accounting === null)),
   ]
-  return `${screen.colours.bold(printableLine(kind))} ${printableLine(path)}\n${renderLines(lines, screen)}`
+  return `${screen.colours.bold(kind)} ${wrap(printableLine(path), kind.length + 1, screen)}\n${renderLines(lines, screen)}`
 }
 
 const LABEL_WIDTH = 10
@@ -86,9 +86,9 @@ const renderLines = (lines: readonly Line[], screen: Screen): string =>
     })
     .join('')
 
-function stateText({ state, lastSyncAt }: StoreReport, { timeZone }: Screen): string {
+function stateText({ state, lastSyncAt }: StoreReport, screen: Screen): string {
   const what = state === 'missing' ? 'not found' : state
-  return lastSyncAt === null ? what : `${what}, last read ${localTime(lastSyncAt, timeZone)}`
+  return lastSyncAt === null ? what : `${what}, last read ${timeText(lastSyncAt, screen)}`
 }
 
 function chatsText({ total, incomplete, empty, lost }: SourceFindings['chats']): string {

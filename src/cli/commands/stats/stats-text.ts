@@ -1,33 +1,46 @@
 import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
-import { bytesText, countText, durationText, numberText } from '../../terminal/formats.ts'
+import { printableLine } from '../../../text/printable.ts'
+import { cutTo } from '../../terminal/display-width.ts'
+import { bytesText, countText, durationText, numberText, shownIds } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
+import { renderTable } from '../../terminal/table.ts'
 import type { Stats } from '../../../api/http/schemas/stats.ts'
 
 /** Longer lists are cut, with a count of the rest. `--json` has all rows. */
 const ROWS_MAX = 12
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-/** On a terminal: totals, curves and bars that fit its width. Elsewhere: the same figures as lines with tabs. */
-export function renderStats(stats: Stats, screen: Screen): string {
-  const sections: readonly (readonly [string, string])[] = [
-    ['Totals', totals(stats, screen)],
-    [`Messages by ${stats.bucket}`, series(stats, screen)],
+export interface StatsView {
+  /** Only the table of days, weeks or months. */
+  readonly compact?: boolean | undefined
+  /** Also how many messages have no certain time. */
+  readonly notes?: boolean | undefined
+}
+
+/** On a terminal: the newest first, the totals last. Elsewhere: the same figures as lines with tabs. */
+export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}): string {
+  const hasNotes = screen.width === null || view.notes === true
+  const sum = ['Totals', totals(stats, screen, hasNotes)] as const
+  const curve = [`Messages by ${stats.bucket}`, series(stats, screen)] as const
+  if (screen.width !== null && view.compact === true) return curve[1]
+  const rest: readonly (readonly [string, string])[] = [
     ['Messages by project', shares(stats.byProject, screen)],
     ['Messages by model, if recorded', shares(stats.byModel, screen)],
     ['Chats by mode', bars(stats.byMode.map(modeBar), screen)],
     ['Tool calls', bars(stats.byTool.map(toolBar), screen)],
     ['Messages by hour', hours(stats, screen)],
     ['Messages by weekday', bars(stats.byWeekday.map(weekdayBar), screen)],
-    ['Largest chats', bars(stats.largestChats.map(chatBar), screen)],
+    ['Largest chats', bars(chatBars(stats.largestChats, screen), screen)],
     ['Files read and edited', bars(stats.topFiles.map(fileBar), screen)],
   ]
+  const sections = screen.width === null ? [sum, curve, ...rest] : [curve, ...rest, sum]
   return sections
     .filter(([, text]) => text !== '')
     .map(([title, text]) => `${screen.colours.bold(title)}\n${text}`)
     .join('\n')
 }
 
-function totals(stats: Stats, screen: Screen): string {
+function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
   const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
   const ofChats = (count: number): string => (count === known.chats ? '' : `known for ${count} of ${known.chats} chats`)
   const rows: readonly (readonly [string, string, string?])[] = [
@@ -54,7 +67,7 @@ function totals(stats: Stats, screen: Screen): string {
       timeOrUnknown(chatDuration.median),
       `median; p90 ${timeOrUnknown(chatDuration.p90)}, max ${timeOrUnknown(chatDuration.max)}`,
     ],
-    ...uncertainTimes(stats),
+    ...(hasNotes ? uncertainTimes(stats) : []),
   ]
   const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
   return renderBars(asBars, screen)
@@ -85,7 +98,7 @@ function rates({ successRate, errorRate, rejectionRate }: Stats['calls']): strin
   return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
 }
 
-function series({ series: rows }: Stats, screen: Screen): string {
+function series({ series: rows, totals: sum, bucket }: Stats, screen: Screen): string {
   const [first, last] = [rows[0], rows.at(-1)]
   if (first === undefined || last === undefined) return ''
   if (screen.width === null) {
@@ -99,10 +112,24 @@ function series({ series: rows }: Stats, screen: Screen): string {
     screen.width,
     screen,
   )
-  const most = Math.max(...rows.map(({ messages }) => messages))
-  const span = first === last ? first.start : `${first.start} to ${last.start}`
-  return `${screen.colours.cyan(curve)}\n${span}, max ${numberText(most)}\n`
+  const busy = rows.filter(({ messages, chats }) => messages + chats > 0).toReversed()
+  const lines = busy.slice(0, ROWS_MAX).map((row) => [row.start, ...figures(row)])
+  const more = busy.length - lines.length
+  const earlier = more > 0 ? [[`${numberText(more)} earlier`, '', '', '', '']] : []
+  const columns = [{ title: bucket }, ...['messages', 'chats', 'from you', 'tool calls'].map(rightColumn)]
+  const rowsShown = [...lines, ...earlier, ['all', ...figures(sum)]]
+  const table = renderTable(screen.width < NARROW ? columns.slice(0, 3) : columns, rowsShown, screen)
+  return `${screen.colours.cyan(curve)}\n${screen.colours.dim(`${first.start} to ${last.start}`)}\n${table}`
 }
+
+/** Columns for all figures of a day. */
+const NARROW = 60
+
+/** In the order of the columns. */
+const figures = ({ messages, userMessages, toolCalls, chats }: Omit<Stats['series'][number], 'start'>) =>
+  [messages, chats, userMessages, toolCalls].map(numberText)
+
+const rightColumn = (title: string) => ({ title, align: 'right' as const })
 
 const HOURS_AXIS = '0     6     12    18   23'
 
@@ -117,7 +144,7 @@ function hours({ byHour }: Stats, screen: Screen): string {
 function bars(all: readonly Bar[], screen: Screen): string {
   if (screen.width === null) return renderBars(all, screen)
   const more = all.length - ROWS_MAX
-  return renderBars(all.slice(0, ROWS_MAX), screen) + (more > 0 ? screen.colours.dim(`and ${more} more\n`) : '')
+  return renderBars(all.slice(0, ROWS_MAX), screen) + (more > 0 ? `${screen.colours.dim(`and ${more} more`)}\n` : '')
 }
 
 function shares(rows: Stats['byModel'], screen: Screen): string {
@@ -152,12 +179,19 @@ const weekdayBar = (messages: number, day: number): Bar => ({
   figure: numberText(messages),
 })
 
-const chatBar = ({ id, title, messages, sizeBytes }: Stats['largestChats'][number]): Bar => ({
-  label: title,
-  value: sizeBytes,
-  figure: bytesText(sizeBytes),
-  note: `${countText(messages, 'message')}  ${id}`,
-})
+function chatBars(chats: Stats['largestChats'], screen: Screen): Bar[] {
+  const short = shownIds(
+    chats.map(({ id }) => id),
+    screen,
+  )
+  return chats.map(({ id, title, messages, sizeBytes }) => ({
+    // A longer title would leave no room for the id.
+    label: screen.width === null ? title : cutTo(printableLine(title), Math.floor(screen.width / 2)),
+    value: sizeBytes,
+    figure: bytesText(sizeBytes),
+    note: `${countText(messages, 'message')}  ${short(id)}`,
+  }))
+}
 
 const fileBar = ({ path, reads, edits }: Stats['topFiles'][number]): Bar => ({
   label: path,

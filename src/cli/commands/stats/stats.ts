@@ -14,10 +14,10 @@ import { printableJson } from '../../../text/printable.ts'
 import { countText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
-import { isOfRange, renderStats } from './stats-text.ts'
+import { isOfRange, renderStats, type StatsView } from './stats-text.ts'
 import { statsAnswer } from '../../../api/http/schemas/stats.ts'
 
-interface StatsOptions extends JsonOption, DateOptions {
+interface StatsOptions extends JsonOption, DateOptions, StatsView {
   readonly project?: readonly string[]
   readonly bucket?: string
 }
@@ -26,7 +26,10 @@ export function addStatsCommand(program: Command, session: Session): void {
   const command = program.command('stats').description('show how much was done, by day, project, model and tool')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addDates(command)
-  command.addOption(new Option('--bucket <unit>', 'unit of time of the curve').choices([...bucketUnits]))
+  command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
+  command
+    .option('--compact', 'on a terminal, only the table')
+    .option('--notes', 'on a terminal, also how many messages have no certain time')
   addJson(command)
   addExamples(
     command,
@@ -37,7 +40,7 @@ export function addStatsCommand(program: Command, session: Session): void {
 }
 
 async function stats(command: Command, session: Session): Promise<void> {
-  const { json, ...filters } = command.opts<StatsOptions>()
+  const { json, compact, notes, ...filters } = command.opts<StatsOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
@@ -55,6 +58,6 @@ async function stats(command: Command, session: Session): Promise<void> {
       }
       return noteUnknown(filters, answers, session)
     }
-    await session.print(renderStats(decoded, session.screen))
+    await session.print(renderStats(decoded, session.screen, { compact, notes }))
   })
 }

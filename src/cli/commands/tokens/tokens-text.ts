@@ -1,12 +1,10 @@
-import { displayWidth } from '../../terminal/display-width.ts'
-import { countText, localTime, numberText } from '../../terminal/formats.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { displayWidth, wrap } from '../../terminal/display-width.ts'
+import { countText, localTime, numberText, shortNumber } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderTable, type Column } from '../../terminal/table.ts'
 import type { ImportAnswer, TokensAnswer, TokenSources } from '../../../api/http/schemas/tokens.ts'
-
-const number = (value: number | null | undefined): string =>
-  value === null || value === undefined ? '-' : numberText(value)
 
 /** With two decimals it would be shown as $0.00. */
 const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5
@@ -24,112 +22,110 @@ function pricedText(priced: TokenSources['priced']): string {
   return isBelowCent(priced.cents) ? 'more than $0.00' : `at least ${dollars(priced.cents)}`
 }
 
-const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>
-  row === null ? '-' : `${number(row.input)} / ${number(row.output)}`
+/** How numbers are written: in full, or short, such as `12.3k`. */
+type Write = (value: number) => string
+
+const pair = (row: { readonly input: number | null; readonly output: number | null } | null, write: Write): string =>
+  row === null ? '-' : [row.input, row.output].map((value) => (value === null ? '-' : write(value))).join(' / ')
 
 /** Usage files of 2025 have only a total. */
-const importedText = (imported: TokenSources['imported']): string => {
+function importedText(imported: TokenSources['imported'], write: Write): string {
   const hasParts = imported === null || imported.input !== null || imported.output !== null
-  return hasParts || imported.total === null ? pair(imported) : `${numberText(imported.total)} total`
+  return hasParts || imported.total === null ? pair(imported, write) : `${write(imported.total)} total`
 }
 
 const right = (title: string): Column => ({ title, align: 'right' })
 
 /** A column of the table. A terminal shows it only if any of its values is known. */
 interface Source {
-  readonly column: Column
+  readonly title: string
+  /** A title for narrow terminals. */
+  readonly short: string
   readonly isKnown: (totals: TokenSources) => boolean
-  readonly read: (row: TokenSources) => string
+  readonly read: (row: TokenSources, write: Write) => string
 }
+
+const always = () => true
+const sourceOf = (title: string, short: string, read: Source['read'], isKnown: Source['isKnown'] = always): Source => ({
+  title,
+  short,
+  read,
+  isKnown,
+})
+
+const known: Source['read'] = ({ coverage: { messages, unknown } }) =>
+  `${numberText(messages - unknown)} of ${numberText(messages)}`
+const context: Source['read'] = ({ contextSnapshot }, write) =>
+  contextSnapshot === null ? '-' : write(contextSnapshot.tokens)
+const isImported: Source['isKnown'] = ({ imported }) => imported !== null
 
 const shownSources: readonly Source[] = [
-  {
-    column: right('recorded in / out'),
-    isKnown: () => true,
-    read: ({ recorded }) => pair(recorded),
-  },
-  {
-    column: right('recorded cost'),
-    isKnown: (row) => row.recordedCents !== null,
-    read: (row) => dollars(row.recordedCents),
-  },
-  {
-    column: right('list price'),
-    isKnown: ({ priced }) => priced !== null,
-    read: ({ priced }) => pricedText(priced),
-  },
-  {
-    column: right('imported in / out'),
-    isKnown: ({ imported }) => imported !== null,
-    read: ({ imported }) => importedText(imported),
-  },
-  {
-    column: right('imported cost'),
-    isKnown: ({ imported }) => imported !== null,
-    read: ({ imported }) => dollars(imported?.cents),
-  },
-  { column: right('estimated in / out'), isKnown: () => true, read: ({ estimated }) => pair(estimated) },
-  {
-    column: right('context'),
-    isKnown: (row) => row.contextSnapshot !== null,
-    read: (row) => number(row.contextSnapshot?.tokens),
-  },
+  sourceOf('messages known', 'known', known),
+  sourceOf('recorded in / out', 'recorded', ({ recorded }, write) => pair(recorded, write)),
+  sourceOf(
+    'recorded cost',
+    'cost',
+    (row) => dollars(row.recordedCents),
+    (row) => row.recordedCents !== null,
+  ),
+  sourceOf(
+    'list price',
+    'priced',
+    ({ priced }) => pricedText(priced),
+    ({ priced }) => priced !== null,
+  ),
+  sourceOf('imported in / out', 'imported', ({ imported }, write) => importedText(imported, write), isImported),
+  sourceOf('imported cost', 'imp. cost', ({ imported }) => dollars(imported?.cents), isImported),
+  sourceOf('estimated in / out', 'estimated', ({ estimated }, write) => pair(estimated, write)),
+  sourceOf('context', 'context', context, (row) => row.contextSnapshot !== null),
 ]
 
-/** For how many messages any number is known: `known of all`. */
-const coverageText = ({ coverage: { messages, unknown } }: TokenSources): string =>
-  `${numberText(messages - unknown)} of ${numberText(messages)}`
+/** What a narrow terminal leaves out, the least important first. */
+const LEFT_OUT = ['context', 'list price', 'messages known', 'imported cost', 'recorded cost', 'estimated in / out']
 
-/** Programs get all columns in a fixed order, because the output has no head. */
-export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): string {
-  const shown = shownSources.filter(({ isKnown }) => screen.width === null || isKnown(totals))
-  const columns = [right('messages known'), ...shown.map(({ column }) => column)]
-  const line = (row: TokenSources): string[] => [coverageText(row), ...shown.map(({ read }) => read(row))]
-  const labels = [...rows.map(({ label }) => label), 'all']
-  const lines = [...rows.map(line), line(totals)]
-  const widthMin = Math.min(
-    LABEL_WIDTH_MAX,
-    labels.reduce((most, label) => Math.max(most, displayWidth(label)), 0),
-  )
-  const tables = groupsThatFit(columns, lines, (screen.width ?? Infinity) - widthMin).map((group) =>
-    renderTable(
-      [{ title: '', widthMin }, ...group.map((at) => columns[at] ?? right(''))],
-      lines.map((cells, row) => [labels[row] ?? '', ...group.map((at) => cells[at] ?? '')]),
-      screen,
-    ),
-  )
-  return tables.join('\n')
+/** Programs get all columns in a fixed order, because the output has no head. A terminal gets one table that fits it. */
+export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen, isCompact = false): string {
+  const { width } = screen
+  const all = shownSources.filter(({ isKnown }) => width === null || isKnown(totals))
+  if (width === null) return tableOf(rows, totals, all, false, screen)
+  if (!isCompact) {
+    const table = tableOf(rows, totals, all, false, screen)
+    if (widest(table.split('\n')) <= width) return table
+  }
+  for (let left = 0; ; left += 1) {
+    const shown = all.filter(({ title }) => !LEFT_OUT.slice(0, left).includes(title))
+    const table = tableOf(rows, totals, shown, true, screen)
+    if (left === LEFT_OUT.length || widest(table.split('\n')) <= width) {
+      const missing = all.filter((source) => !shown.includes(source)).map(({ title }) => title)
+      if (missing.length === 0) return table
+      return table + screen.colours.dim(`${wrap(`Too wide to show: ${missing.join(', ')}.`, 0, screen)}\n`)
+    }
+  }
 }
+
+function tableOf(
+  rows: TokensAnswer['rows'],
+  totals: TokenSources,
+  sources: readonly Source[],
+  isShort: boolean,
+  screen: Screen,
+): string {
+  const write = isShort ? shortNumber : numberText
+  const line = (label: string, row: TokenSources): string[] => [label, ...sources.map(({ read }) => read(row, write))]
+  const lines = [...rows.map((row) => line(row.label, row)), line('all', totals)]
+  const widthMin = Math.min(LABEL_WIDTH_MAX, widest(lines.map(([label = '']) => label)))
+  const columns = sources.map(({ title, short }) => right(isShort ? short : title))
+  return renderTable([{ title: '', widthMin }, ...columns], lines, screen)
+}
+
+const widest = (lines: readonly string[]): number =>
+  lines.reduce((most, line) => Math.max(most, displayWidth(stripVTControlCharacters(line))), 0)
 
 /** Labels of weeks are not cut, because they all begin alike. */
 const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
-const GAP_WIDTH = 2
-
-/** Splits columns that are too wide for the terminal into several tables, one below the other. */
-function groupsThatFit(
-  columns: readonly Column[],
-  lines: readonly (readonly string[])[],
-  widthMax: number,
-): number[][] {
-  const groups: number[][] = [[]]
-  let room = widthMax
-  for (const [at, { title }] of columns.entries()) {
-    const widths = [title, ...lines.map((cells) => cells[at] ?? '')].map(displayWidth)
-    const needed = GAP_WIDTH + widths.reduce((most, width) => Math.max(most, width), 0)
-    const group = groups.at(-1)
-    if (group === undefined || (group.length > 0 && needed > room)) {
-      groups.push([at])
-      room = widthMax - needed
-    } else {
-      group.push(at)
-      room -= needed
-    }
-  }
-  return groups
-}
 
 /** Sentences that explain the numbers. */
-export function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string {
+export function explainTokens({ totals, imports, prices, notes }: TokensAnswer, screen: Screen): string {
   const { messages, recorded, estimated, unknown } = totals.coverage
   const sentences = [
     `${countText(messages, 'message')}: ${numberText(recorded)} recorded, ${numberText(estimated)} estimated, ${numberText(unknown)} unknown.`,
@@ -139,7 +135,7 @@ export function explainTokens({ totals, imports, prices, notes }: TokensAnswer):
     ...notes,
     prices === null ? null : `Prices: ${prices.source}, as of ${prices.asOf}.`,
   ].filter((sentence) => sentence !== null)
-  return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
+  return sentences.map((sentence) => `${wrap(printableLine(sentence), 0, screen)}\n`).join('')
 }
 
 const reasons: Readonly<Record<string, string>> = {

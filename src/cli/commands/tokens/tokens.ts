@@ -27,6 +27,8 @@ interface TokensOptions extends JsonOption, DateOptions {
   readonly model?: readonly string[]
   readonly limit?: number
   readonly csv?: true
+  readonly notes?: true
+  readonly compact?: true
 }
 
 export function addTokensCommand(program: Command, session: Session): void {
@@ -37,7 +39,9 @@ export function addTokensCommand(program: Command, session: Session): void {
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--model <model>', 'only this model')
   addDates(command)
-    .option('--limit <n>', 'how many rows to print, 1 to 10000', wholeNumber(1, 10_000))
+    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default all', wholeNumber(1, 10_000))
+    .option('--notes', 'explain the numbers')
+    .option('--compact', 'short numbers, for a narrow terminal')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
   addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
@@ -50,8 +54,11 @@ export function addTokensCommand(program: Command, session: Session): void {
 }
 
 async function tokens(command: Command, session: Session): Promise<void> {
-  const { json, csv, ...filters } = command.opts<TokensOptions>()
+  const { json, csv, notes, compact, ...filters } = command.opts<TokensOptions>()
   const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
+  // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
+  const isOfTime = ['day', 'week', 'month'].includes(filters.groupBy ?? 'day')
+  if (isOfTime && json !== true && csv !== true && session.screen.width !== null) query.delete('limit')
   await session.ask(command, async (answers) => {
     if (csv === true) {
       const shown = session.screen.width === null ? (text: string) => text : printable
@@ -63,8 +70,11 @@ async function tokens(command: Command, session: Session): Promise<void> {
     const answer = await answers.get('/api/tokens', query)
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const decoded = decodeAnswer(tokensAnswer, answer)
-    await session.print(renderTokens(decoded, session.screen))
-    await session.note(explainTokens(decoded))
+    const isOnTerminal = session.screen.width !== null
+    const rows = isOnTerminal && isOfTime ? decoded.rows.toReversed().slice(0, filters.limit) : decoded.rows
+    await session.print(renderTokens({ ...decoded, rows }, session.screen, compact))
+    if (notes === true || !isOnTerminal) await session.note(explainTokens(decoded, session.screen))
+    else await session.note('For what the numbers mean, add --notes.\n')
     if (decoded.rows.length === 0) await noteUnknown(filters, answers, session)
   })
 }
@@ -83,11 +93,6 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
   addJson(command)
   addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
-  // Options of the parent command do not apply here.
-  command.configureHelp({
-    ...command.configureHelp(),
-    visibleGlobalOptions: () => [...(tokensCommand.parent?.options ?? [])],
-  })
   command.action((file: string) => {
     refuseOptionsAbove(command)
     return importFile(file, command, session)

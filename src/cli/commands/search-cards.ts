@@ -1,0 +1,78 @@
+import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
+import { printableLine } from '../../text/printable.ts'
+import { cutTo, displayWidth, wrapPieces, type Piece } from '../terminal/display-width.ts'
+import { countText, shortIds, timeText } from '../terminal/formats.ts'
+import { snippetSpans } from '../terminal/highlight.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { spansOf } from '../terminal/table.ts'
+
+const PASSAGES_MAX = 3
+/** Columns before a passage: an indent, the longest role and a gap. */
+const LABEL_WIDTH = 'assistant'.length
+const INDENT = 2 + LABEL_WIDTH + 2
+const TITLE_MIN = 20
+const PROJECT_MAX = 24
+
+type Hit = SearchHit & Partial<Pick<RelatedChat, 'missing'>>
+
+/**
+ * The hits of each chat as a card: a line about the chat, then its best passages. The chats keep the order of their
+ * first hits.
+ * @param width columns of the terminal
+ */
+export function renderCards(hits: readonly Hit[], width: number, screen: Screen): string {
+  const short = shortIds(hits.map(({ chat }) => chat.id))
+  const messages = shortIds(hits.map(({ message }) => message.id))
+  const byChat = new Map<string, Hit[]>()
+  for (const hit of hits) byChat.set(hit.chat.id, [...(byChat.get(hit.chat.id) ?? []), hit])
+  return [...byChat].map(([id, ofChat]) => renderCard(short.get(id) ?? id, ofChat, messages, width, screen)).join('\n')
+}
+
+function renderCard(
+  id: string,
+  hits: readonly Hit[],
+  messages: ReadonlyMap<string, string>,
+  width: number,
+  screen: Screen,
+): string {
+  const { dim } = screen.colours
+  const passages = hits
+    .slice(0, PASSAGES_MAX)
+    .flatMap((hit) => renderPassage(hit, messages.get(hit.message.id) ?? hit.message.id, width, screen))
+  const more = hits.length - PASSAGES_MAX
+  const rest = more > 0 ? [dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
+  return [headOf(id, hits, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
+}
+
+/** Id, title, project and age on one line. A long title is cut, then a long project. */
+function headOf(id: string, [hit]: readonly Hit[], width: number, screen: Screen): string {
+  if (hit === undefined) return ''
+  const { bold, cyan, dim } = screen.colours
+  const shownId = printableLine(id)
+  const matches = (hit.matchCount ?? 1) > 1 ? [countText(hit.matchCount ?? 1, 'match', 'matches')] : []
+  const project = hit.project === null ? [] : [cutTo(printableLine(hit.project.name), PROJECT_MAX)]
+  const facts = [...project, timeText(hit.message.createdAt, screen), ...matches]
+  const room = width - displayWidth(shownId) - 2
+  const tail = cutTo(` · ${facts.join(' · ')}`, Math.max(0, room - TITLE_MIN))
+  const title = cutTo(printableLine(hit.chat.title), room - displayWidth(tail))
+  return `${cyan(shownId)}  ${bold(title)}${dim(tail)}`
+}
+
+/** The role, the passage, and the short id of the message for `show --around`. */
+function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen): string[] {
+  const { message, part, toolName, snippet, missing } = hit
+  const { bold, dim, yellow } = screen.colours
+  const mark = (text: string) => bold(yellow(text))
+  const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
+  const pieces: Piece[] = [
+    { text: kind, paint: dim },
+    ...spansOf(snippetSpans(snippet)).map(({ text, isHit }) => ({ text, paint: isHit ? mark : undefined })),
+    { text: ' ' },
+    { text: `@${printableLine(shortId)}`, paint: dim },
+  ]
+  const lines = wrapPieces(pieces, width - INDENT)
+  const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
+  return [...lines, ...lacks].map((line, index) => {
+    return index === 0 ? `  ${dim(message.role.padEnd(LABEL_WIDTH))}  ${line}` : `${' '.repeat(INDENT)}${line}`
+  })
+}

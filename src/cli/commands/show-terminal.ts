@@ -1,0 +1,178 @@
+import type { Chat } from '../../api/http/schemas/chats.ts'
+import type { Message } from '../../api/http/schemas/messages.ts'
+import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
+import { printableLine } from '../../text/printable.ts'
+import { cutTo, displayWidth, wrapPieces } from '../terminal/display-width.ts'
+import { ageText, countText, durationText, timeText } from '../terminal/formats.ts'
+import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+/** How many lines of a failed call's output are shown. */
+const FAILED_LINES = 5
+const DETAIL_INDENT = 4
+
+/** How a chat is shown on a terminal: Markdown, a line for each tool call, and folded thinking unless `isFull`. */
+export interface View {
+  readonly screen: Screen
+  /** Columns of the terminal. */
+  readonly width: number
+  readonly isFull: boolean
+}
+
+export function renderChatForTerminal(chat: Chat, { screen, width }: View): string {
+  const [title = '', ...about] = chatLines(chat, ageText(chat.lastActivityAt, screen))
+  const pieces = [{ text: title, paint: screen.colours.bold }, ...about.map((text) => ({ text }))]
+  return pieces
+    .flatMap((piece) => wrapPieces([piece], width))
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+/** Title, facts and id of a chat. @param times when it was active, as they are shown */
+export function chatLines(chat: Chat, times: string): string[] {
+  const facts = [
+    chat.project?.name,
+    times,
+    countText(chat.messageCount, 'message'),
+    chat.model,
+    chat.isArchived ? 'archived' : null,
+    chat.deletedInCursor ? 'deleted in Cursor' : null,
+  ]
+  return [printableLine(chat.title), dotted(facts), printableLine(chat.id)]
+}
+
+/** Role, time, model and state of a message. @param shortId null leaves it out */
+export function messageLine(message: Message, shortId: string | null, screen: Screen): string {
+  const facts = [
+    message.role,
+    timeText(message.createdAt, screen),
+    message.model,
+    shortId === null ? null : `@${shortId}`,
+    message.isOrphan ? 'orphan' : null,
+    message.deletedInCursor ? 'deleted in Cursor' : null,
+    message.isIndexCapped ? 'only partly indexed' : null,
+  ]
+  return `── ${dotted(facts)}`
+}
+
+/** @param shortId null leaves out the head */
+export function renderMessageForTerminal(message: Message, view: View, shortId: string | null): string {
+  const { screen, width } = view
+  const paint = message.role === 'user' ? screen.colours.green : screen.colours.blue
+  const head =
+    shortId === null ? [] : ['', screen.colours.bold(paint(cutTo(messageLine(message, shortId, screen), width)))]
+  return [...head, ...message.parts.flatMap((part) => renderPart(part, view))].map((line) => `${line}\n`).join('')
+}
+
+/**
+ * Cursor writes each tool call as a message of its own. Such a message is shown below the one before, without a head.
+ * @param before null at the beginning
+ */
+export const continues = (message: Message, before: Message | null): boolean =>
+  before?.role === 'assistant' &&
+  message.role === 'assistant' &&
+  !message.isOrphan &&
+  message.deletedInCursor === before.deletedInCursor &&
+  message.parts.every(({ kind }) => kind === 'tool' || kind === 'thinking')
+
+export const dotted = (facts: readonly (string | null | undefined)[]): string =>
+  facts
+    .filter((fact) => typeof fact === 'string' && fact !== '')
+    .map((fact) => printableLine(String(fact)))
+    .join(' · ')
+
+function renderPart(part: Part, view: View): string[] {
+  const { screen, width, isFull } = view
+  const { dim, red } = screen.colours
+  switch (part.kind) {
+    case 'text':
+      return renderMarkdown(part.text, width, screen)
+    case 'thinking': {
+      const head = `thinking${part.durationMs === null ? '' : ` ${durationText(part.durationMs)}`}: `
+      if (isFull) return [dim(head.trimEnd()), ...details(part.text, width, dim)]
+      return [dim(cutTo(head + firstLine(part.text, width), width))]
+    }
+    case 'code':
+      return [dim(cutTo(dotted([part.path, part.language]), width)), ...renderCode(part.text, width, screen)]
+    case 'tool':
+      return renderTool(part, view)
+    case 'attachment':
+      return [dim(cutTo(`attached: ${printableLine(part.path)}`, width))]
+    case 'todo':
+      return part.items.map((item) => cutTo(todoLine(item), width))
+    default:
+      return wrapPieces([{ text: printableLine(`error: ${part.text}`), paint: red }], width)
+  }
+}
+
+const details = (text: string, width: number, paint: (line: string) => string): string[] =>
+  lines(text)
+    .flatMap((line) => wrapPieces([{ text: line, paint }], width - DETAIL_INDENT))
+    .map((line) => ' '.repeat(DETAIL_INDENT) + line)
+
+export const todoLine = ({ content, status }: TodoItem): string =>
+  `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
+
+/** `› edit_file  src/cart.ts`: the command, the path or the query, and how it ended if not well. */
+function renderTool(tool: ToolPart, { screen, width, isFull }: View): string[] {
+  const { dim, red, yellow } = screen.colours
+  const isFailed = tool.status === 'error'
+  const name = `${screen.hasBlocks ? '›' : '>'} ${cutTo(printableLine(tool.name), Math.floor(width / 3))}  `
+  const end = cutTo(outcomeOf(tool), Math.floor(width / 3))
+  const room = width - displayWidth(name) - (end === '' ? 0 : displayWidth(end) + 2)
+  const what = cutTo(printableLine(summaryOf(tool)), room)
+  const ending = end === '' ? '' : `  ${isFailed ? red(end) : yellow(end)}`
+  const line = `${isFailed ? red(name) : dim(name)}${what}${ending}`
+  const output = outputOf(tool)
+  if (isFull) {
+    const input = typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input, null, 2)
+    return [
+      line,
+      ...[input, tool.error ?? '', output].filter((text) => text !== '').flatMap((text) => details(text, width, dim)),
+    ]
+  }
+  if (!isFailed) return [line]
+  const all = lines(output === '' ? (tool.error ?? '') : output)
+  const shown = all
+    .slice(0, FAILED_LINES)
+    .map((each) => ' '.repeat(DETAIL_INDENT) + red(cutTo(each, width - DETAIL_INDENT)))
+  const more = all.length - shown.length
+  return [line, ...shown, ...(more > 0 ? [dim(`${' '.repeat(DETAIL_INDENT)}and ${countText(more, 'more line')}`)] : [])]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+const firstText = (fields: Fields, names: readonly string[]): string | undefined =>
+  names.map((name) => fields[name]).find((value): value is string => typeof value === 'string' && value !== '')
+
+/** Cursor's builds name the fields of their tools differently. */
+function summaryOf({ input, paths }: ToolPart): string {
+  if (typeof input === 'string') return input
+  const fields = fieldsOf(input)
+  const command = firstText(fields, ['command', 'cmd'])
+  if (command !== undefined) return command
+  const [path, ...others] = paths
+  if (path !== undefined) return others.length > 0 ? `${path} and ${others.length} more` : path
+  const names = ['query', 'pattern', 'searchTerm', 'search_term', 'globPattern', 'url', 'description', 'path']
+  return firstText(fields, [...names, ...Object.keys(fields)]) ?? ''
+}
+
+/** How a call ended, if it did not just end well: `exit 1`, `rejected`. */
+function outcomeOf({ status, error, output }: ToolPart): string {
+  const { exitCode } = fieldsOf(output)
+  const code = typeof exitCode === 'number' ? exitCode : /exit (?:code|status) (\d+)/.exec(error ?? '')?.[1]
+  if (status === 'error') return code === undefined ? firstLine(error ?? 'failed', 200) : `exit ${code}`
+  if (status === 'completed') return code === undefined || code === 0 ? '' : `exit ${code}`
+  return status
+}
+
+/** The text of an output, without the JSON around it. */
+function outputOf({ output }: ToolPart): string {
+  if (output === null || output === undefined) return ''
+  if (typeof output === 'string') return output
+  const names = ['output', 'contents', 'content', 'text', 'answer', 'result']
+  return firstText(fieldsOf(output), names) ?? JSON.stringify(output, null, 2)
+}
