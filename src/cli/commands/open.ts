@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
 import { daemonAnswers, findDaemon, isTokenAsked, readToken } from '../client/client.ts'
 import type { Answers } from '../client/answers.ts'
+import { completeChatId } from '../input/chat-id.ts'
 import { addExamples } from '../input/options.ts'
 import type { Place, Session } from '../session.ts'
 
@@ -14,7 +15,7 @@ export function addOpenCommand(program: Command, session: Session, { settingsOf 
   const command = program
     .command('open')
     .description('open the page in the browser: all chats, one chat, or a search')
-    .argument('[chat or query...]', 'id of a chat, or words to search for')
+    .argument('[chat or query...]', 'a chat by its id or the beginning of it, or words to search for')
     .option('--print', 'print the address and open nothing')
   addExamples(command, 'cursordex open', 'cursordex open connection pool')
   command.action(async (words: readonly string[]) => {
@@ -36,11 +37,13 @@ export function addOpenCommand(program: Command, session: Session, { settingsOf 
   })
 }
 
-/** The chat with this id, else the search for these words. */
+/** The chat with this id or the only one whose id begins so, else the search for these words. */
 async function placeOf(words: string, answers: Answers): Promise<string> {
   if (words === '') return '/'
-  const chat = `/chats/${encodeURIComponent(words)}`
-  if (!words.includes(' ') && (await isFound(answers, `/api${chat}`))) return chat
+  if (!words.includes(' ')) {
+    const chat = `/chats/${encodeURIComponent(await completeChatId(answers, words))}`
+    if (await isFound(answers, `/api${chat}`)) return chat
+  }
   return `/?${new URLSearchParams({ q: words }).toString()}`
 }
 

@@ -26,7 +26,7 @@ const opened = (): string[] => readFileSync(join(place.root, 'opened'), 'utf8').
 test.skipIf(process.platform === 'win32')('the page opens at all chats, at a chat, and at a search', async () => {
   const { url } = await place.serve()
   await untilReady(url)
-  for (const words of [[], ['orchard'], ['plum', 'tree'], ['no-such-chat']]) {
+  for (const words of [[], ['orch'], ['plum', 'tree'], ['no-such-chat']]) {
     expect(await place.run(['open', ...words], { env })).toMatchObject({ exitCode: 0, stdout: '' })
   }
   expect(opened()).toEqual([`${url}/`, `${url}/chats/orchard`, `${url}/?q=plum+tree`, `${url}/?q=no-such-chat`])
