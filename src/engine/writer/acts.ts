@@ -2,6 +2,7 @@ import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { excludeProjects } from '../../mirror/projects/exclusion.ts'
 import { saveEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -33,7 +34,9 @@ export class WriterActs {
   /** The writing connection. @throws UserError `stopped` after `close` */
   get db(): Mirror {
     if (this.#isClosed) throw new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
-    return this.maintenance.db
+    const { db } = this.maintenance
+    excludeProjects(db, this.#setup.excludedProjects ?? [])
+    return db
   }
 
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
