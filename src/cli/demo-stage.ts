@@ -1,14 +1,15 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { execFileSync, fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { devNull, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { writeDemoHome } from '../sample/demo-home.ts'
-import type { DemoFolders, Settings } from '../settings.ts'
+import { writeRepositoryChats, type SampleCommit } from '../sample/repository.ts'
+import { realSurroundings, type DemoFolders, type Settings } from '../settings.ts'
 import { daemonAnswers } from './client/client.ts'
 import type { Companion } from './serve-forever.ts'
 
@@ -41,7 +42,10 @@ export class DemoStage implements Companion {
     process.once('exit', this.#removeFiles)
     try {
       mkdirSync(this.#root, { mode: 0o700 })
-      writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
+      const nowMs = Date.now()
+      const home = writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs })
+      const repository = join(this.#cursorFolder, 'tide-tables')
+      makeRepository(repository, writeRepositoryChats(home, repository, nowMs))
     } catch (cause) {
       if (cause instanceof UserError) throw cause
       const why = cause instanceof Error ? cause.message : String(cause)
@@ -55,6 +59,7 @@ export class DemoStage implements Companion {
     const { dataDir } = settings
     const counts = await this.#firstCounts(dataDir, isStopping)
     const isKept = dataDir !== this.folders.dataDir
+    if (counts !== null && this.#agent?.connected === true) this.#agent.send('lose')
     if (!isStopping()) await this.#print(demoGreeting(counts, dataDir, process.platform, this.#place, isKept))
   }
 
@@ -90,6 +95,35 @@ export class DemoStage implements Companion {
   readonly #removeFiles = (): void => {
     this.#agent?.kill('SIGKILL')
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 40 })
+  }
+}
+
+/** Makes a real repository. Without git the demo has no commits. */
+function makeRepository(root: string, commits: readonly SampleCommit[]): void {
+  const git = (words: readonly string[], date: string): void => {
+    const settings = ['user.name=Ada', 'user.email=ada@example.org', `core.hooksPath=${devNull}`]
+    const config = settings.flatMap((setting) => ['-c', setting])
+    const env = {
+      GIT_CONFIG_GLOBAL: devNull,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_DATE: date,
+    }
+    const options = { stdio: 'ignore', env: { ...realSurroundings().env, ...env } } as const
+    execFileSync('git', ['-C', root, ...config, ...words], options)
+  }
+  mkdirSync(root)
+  for (const { files } of commits)
+    for (const path of Object.keys(files)) mkdirSync(dirname(join(root, path)), { recursive: true })
+  try {
+    git(['init', '--quiet'], '')
+    for (const { atMs, subject, files } of commits) {
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text)
+      git(['add', '--all'], '')
+      git(['commit', '--quiet', '--message', subject], `@${Math.floor(atMs / 1000)} +0000`)
+    }
+  } catch {
+    // Git is not installed, or it refused.
   }
 }
 
