@@ -169,8 +169,8 @@ export function demoGreeting(
   ].join('\n')
 }
 
-/** An identifier in all its spellings, a word inside unspaced text, and the chat in which the agent works. */
-const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5']
+/** An identifier in all its spellings, a word inside unspaced text, the chat in which the agent works, and what it deleted. */
+const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5', 'losses']
 
 /** Quotes a path for a shell. */
 function quoted(path: string, platform: NodeJS.Platform): string {
