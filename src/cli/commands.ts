@@ -34,7 +34,7 @@ const COMPLETE = '__complete'
 
 /**
  * Adds the commands. Loaded are the default command and every command whose name is among the arguments. For help, which
- * lists all of them with their arguments, and for completion all are loaded. For the others only the name is added.
+ * lists all of them with their arguments, and for the completion of a command's name, all are loaded. For the others only the name is added.
  */
 export async function addCommands(
   program: Command,
@@ -43,7 +43,9 @@ export async function addCommands(
   place: Place,
 ): Promise<void> {
   const isCompletion = argv[0] === COMPLETE
-  const isEveryNeeded = isCompletion || argv.some((word) => ['help', '--help', '-h'].includes(word))
+  // After a command's name, completion needs only that command. Loading all of them takes longer than the answer.
+  const isNaming = isCompletion && !commands.some(([name]) => argv.includes(name))
+  const isEveryNeeded = isNaming || argv.some((word) => ['help', '--help', '-h'].includes(word))
   for (const [name, load] of commands) {
     if (isEveryNeeded || name === SERVE || argv.includes(name)) (await load())(program, session, place)
     else program.command(name)
