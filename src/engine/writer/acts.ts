@@ -34,7 +34,12 @@ export class WriterActs {
   /** The writing connection. @throws UserError `stopped` after `close` */
   get db(): Mirror {
     if (this.#isClosed) throw new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
-    const { db } = this.maintenance
+    return this.maintenance.db
+  }
+
+  /** The same, for acts that read Cursor or an archive. It reads the mirror, so a damaged one is checked before. */
+  get #reading(): Mirror {
+    const { db } = this
     excludeProjects(db, this.#setup.excludedProjects ?? [])
     return db
   }
@@ -42,7 +47,7 @@ export class WriterActs {
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
     switch (order.kind) {
       case 'run':
-        return yield* reported(runPasses(this.db, this.#setup, order, this.#now), onStep)
+        return yield* reported(runPasses(this.#reading, this.#setup, order, this.#now), onStep)
       case 'upkeep':
         return yield* this.maintenance.run(order.task)
       case 'purge': {
@@ -82,7 +87,7 @@ export class WriterActs {
       await this.endRestore()
       // Seldom needed.
       const { restore } = await import('../restore.ts')
-      this.#restoring = restore(order, { mirror: () => this.db, now: this.#now })
+      this.#restoring = restore(order, { mirror: () => this.#reading, now: this.#now })
     }
     const restoring = this.#restoring
     if (restoring === null) throw new Error('no restore was begun')
