@@ -32,8 +32,9 @@ export class BenchDaemon {
   }
 
   /** Resolves when the daemon listens. Indexing has just begun. */
-  static async start(userDir: string, dataDir: string): Promise<BenchDaemon> {
-    const flags = ['--port', '0', '--data-dir', dataDir, '--cursor-user-dir', userDir, '--log-level', 'error']
+  static async start(userDirs: readonly string[], dataDir: string): Promise<BenchDaemon> {
+    const sources = userDirs.flatMap((userDir) => ['--cursor-user-dir', userDir])
+    const flags = ['--port', '0', '--data-dir', dataDir, ...sources, '--log-level', 'error']
     const startedAtMs = performance.now()
     const child = spawn(process.execPath, [bin, 'serve', ...flags], {
       env: withoutSettings(dataDir),

@@ -50,15 +50,16 @@ export interface MirrorMaintenance {
 const INDEXING = ['src/model', 'src/text', 'src/mirror', 'src/indexer', 'bench/bench-projects.js']
 
 /**
- * A data folder for a mirror of this store that stays between runs. Older ones are removed.
+ * A data folder for a mirror of this store that stays between runs. Older ones of the same kind are removed.
  * @param isAnyTaken also takes a mirror that other code made, if only queries are measured
+ * @param kind the first word of its name
  */
-export function keepMirror({ userDir }: KeptStore, isAnyTaken: boolean): MirrorMaintenance {
+export function keepMirror({ userDir }: KeptStore, isAnyTaken: boolean, kind = 'mirror'): MirrorMaintenance {
   const folder = dirname(dirname(userDir))
   const hash = createHash('sha256')
   for (const path of INDEXING) addToHash(hash, fileURLToPath(new URL(`../${path}`, import.meta.url)))
-  const name = `mirror-${hash.digest('hex').slice(0, 12)}`
-  const others = readdirSync(folder).filter((other) => other.startsWith('mirror-') && other !== name)
+  const name = `${kind}-${hash.digest('hex').slice(0, 12)}`
+  const others = readdirSync(folder).filter((other) => other.startsWith(`${kind}-`) && other !== name)
   const taken = isAnyTaken ? others.find((other) => existsSync(join(folder, other, 'whole'))) : undefined
   if (taken !== undefined && !existsSync(join(folder, name))) renameSync(join(folder, taken), join(folder, name))
   for (const other of others) rmSync(join(folder, other), { recursive: true, force: true })

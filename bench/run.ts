@@ -12,6 +12,7 @@ import { longChat } from './long-chat.ts'
 import { LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
+import { page } from './page.ts'
 import { relatedLatency } from './related-latency.ts'
 import { restore } from './restore.ts'
 import { searchLatency } from './search-latency.ts'
@@ -36,6 +37,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['related-latency', relatedLatency],
   ['suggest-latency', suggestLatency],
   ['stats-latency', statsLatency],
+  ['page', page],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
   ['token-estimates', tokenEstimates],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mirrorPath } from '../src/engine/data-folder.ts'
+import { openReader } from '../src/mirror/open.ts'
 import { BenchDaemon } from './daemon.ts'
 import { makeBenchProjects } from './bench-projects.ts'
 import { keepMirror, keepStore, type KeptStore } from './kept-store.ts'
@@ -73,22 +74,41 @@ export class Workshop {
   /** A daemon on the mirror of an earlier run, if the code is the same. A large mirror takes minutes to make. */
   async startKept(): Promise<{ readonly daemon: BenchDaemon; readonly store: KeptStore }> {
     const store = this.store()
-    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror)
-    if (!isWhole || this.#options.isFresh) {
-      this.say(`indexing ${store.shape.messages} messages`)
-      const filler = await this.#start(store, dataDir)
-      await filler.untilReady()
-      await filler.stop()
-      makeBenchProjects(mirrorPath(dataDir))
-      markWhole()
-    }
-    const daemon = await this.#start(store, dataDir)
+    const daemon = await this.#start(store, await this.#keptMirror(store))
     await daemon.untilReady()
     return { daemon, store }
   }
 
-  async #start(store: KeptStore, dataDir: string): Promise<BenchDaemon> {
-    const daemon = await BenchDaemon.start(store.userDir, dataDir)
+  /** The same with a second `User` folder, on a copy of that mirror: other questions do not see its chats. */
+  async startKeptWith(userDir: string): Promise<BenchDaemon> {
+    const store = this.store()
+    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror, 'page')
+    if (!isWhole || this.#options.isFresh) {
+      const mirror = openReader(mirrorPath(await this.#keptMirror(store)))
+      await mirror.backup(mirrorPath(dataDir))
+      mirror.close()
+    }
+    const daemon = await this.#start(store, dataDir, [userDir])
+    await daemon.untilReady()
+    markWhole()
+    return daemon
+  }
+
+  /** @returns a data folder with a finished mirror */
+  async #keptMirror(store: KeptStore): Promise<string> {
+    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror)
+    if (isWhole && !this.#options.isFresh) return dataDir
+    this.say(`indexing ${store.shape.messages} messages`)
+    const filler = await this.#start(store, dataDir)
+    await filler.untilReady()
+    await filler.stop()
+    makeBenchProjects(mirrorPath(dataDir))
+    markWhole()
+    return dataDir
+  }
+
+  async #start(store: KeptStore, dataDir: string, more: readonly string[] = []): Promise<BenchDaemon> {
+    const daemon = await BenchDaemon.start([store.userDir, ...more], dataDir)
     this.#daemons.push(daemon)
     return daemon
   }

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = join(dist, '.made-from')
 
-const builders = ['bundle.mjs', 'bundle-web.mjs'].map((name) => join(root, 'scripts', name))
+const builders = ['bundle.mjs', 'bundle-web.mjs', 'licences.mjs'].map((name) => join(root, 'scripts', name))
 
 /** Bundled packages count as sources. The lockfile names their versions. */
 function sourcesHash() {
@@ -30,8 +30,10 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   rmSync(dist, { recursive: true, force: true })
   // The bundler is loaded only if it is needed.
   const { bundle } = await import('./bundle.mjs')
-  await bundle(join(root, 'src'), dist)
+  const modules = await bundle(join(root, 'src'), dist)
   const { bundleWeb } = await import('./bundle-web.mjs')
-  await bundleWeb(join(root, 'src', 'web'), join(dist, 'web'))
+  modules.push(...(await bundleWeb(join(root, 'src', 'web'), join(dist, 'web'))))
+  const { licencesOf } = await import('./licences.mjs')
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licencesOf(modules))
   writeFileSync(stamp, wanted)
 }

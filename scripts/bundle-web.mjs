@@ -1,11 +1,12 @@
-// Builds the page into dist/web with Vite and compresses each file once, so that the daemon never compresses.
+// Builds the page into dist/web with Vite and compresses each file once, so that the daemon never compresses. Returns the
+// paths of all bundled modules.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'vite'
 
 export async function bundleWeb(root, outDir) {
-  await build({
+  const { output } = await build({
     root,
     configFile: false,
     envDir: false,
@@ -29,4 +30,5 @@ export async function bundleWeb(root, outDir) {
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
     writeFileSync(join(assets, `${name}.br`), brotliCompressSync(bytes, { params }))
   }
+  return output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
 }

@@ -13,9 +13,11 @@ const programs = ['cli/bin', 'engine/writer-thread', 'engine/job-child', 'sample
  * about 15 ms longer at each start. Every program is one folder deep, as in src, so that `../engine/job-child.js` and
  * `../../package.json` lead to the same place.
  * @param more modules that are bundled under their own names too
+ * @returns the paths of all bundled modules
  */
 export async function bundle(source, target, more = []) {
-  for (const name of [...programs, ...more]) await bundleOne(source, target, name)
+  const modules = []
+  for (const name of [...programs, ...more]) modules.push(...(await bundleOne(source, target, name)))
   chmodSync(join(target, 'cli', 'bin.js'), 0o755)
   mkdirSync(join(target, 'sample'), { recursive: true })
   copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
@@ -23,6 +25,7 @@ export async function bundle(source, target, more = []) {
   for (const name of ['rapidoc-min.js.gz', 'rapidoc-min.js.LICENSE.txt']) {
     copyFileSync(fileURLToPath(import.meta.resolve(`rapidoc/dist/${name}`)), join(target, 'docs', name))
   }
+  return modules
 }
 
 /** Deeper modules are written one folder deep too. */
@@ -37,7 +40,7 @@ async function bundleOne(source, target, name) {
     tsconfig: false,
     logLevel: 'warn',
   })
-  await bundled.write({
+  const { output } = await bundled.write({
     dir: target,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -48,4 +51,5 @@ async function bundleOne(source, target, name) {
     minify: { compress: false, mangle: false },
   })
   await bundled.close()
+  return output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
 }

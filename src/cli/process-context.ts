@@ -62,7 +62,11 @@ async function openAnswers(settings: Settings, context: InlineContext): Promise<
   const endAtMs = Date.now() + LOCK_WAIT_MS
   for (let silences = 0; ;) {
     const answers = await daemonAnswers(settings.dataDir)
-    if (answers !== null) return answers
+    if (answers !== null) {
+      const { version = null } = answers
+      if (version !== null && version !== context.version) context.note(otherVersion(version, context.version))
+      return answers
+    }
     try {
       const { engineAnswers } = await import('./client/engine-answers.ts')
       return await engineAnswers(settings, context)
@@ -75,6 +79,9 @@ async function openAnswers(settings: Settings, context: InlineContext): Promise<
     if (silent !== null && silences >= SILENCES_MAX) throw daemonSilent(settings.dataDir, silent)
   }
 }
+
+const otherVersion = (daemon: string, own: string): string =>
+  `The daemon has version ${daemon}, and this command has ${own}. Restart the daemon: cursordex service restart.`
 
 const daemonSilent = (dataDir: string, pid: number): UserError =>
   new UserError(

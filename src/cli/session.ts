@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, type Settings, type Surroundings } from '../settings.ts'
 import { printableLine } from '../text/printable.ts'
-import type { Answers, OpenAnswers } from './client/answers.ts'
+import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
 import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
 import { inputOf } from './input/options.ts'
 import { screenOf, type Screen, type Output } from './terminal/screen.ts'
@@ -89,7 +89,7 @@ export function decodeAnswer<T>(schema: z.core.$ZodType<T>, answer: unknown): T 
   throw new UserError(
     'unexpected-answer',
     `The answer has an unexpected shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`,
-    'The running daemon may have another version. Restart it.',
+    `The running daemon may have another version. ${RESTART}`,
     { cause: decoded.error },
   )
 }

@@ -1,6 +1,6 @@
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
-import type { JobProgress } from './jobs/job.ts'
+import type { Progress } from '../api/http/schemas/archives.ts'
 import type { RestoreOrder, RestoreResult } from './restore.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
@@ -12,7 +12,7 @@ export interface Passes {
   /** Reads Cursor now. Resolves when all of it is searchable. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** Restores an archive. Resolves when all of it is searchable. */
-  restore(order: RestoreOrder, onProgress: (progress: JobProgress) => void): Promise<RestoreResult>
+  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
 }
 
 const nothingRead = { changed: 0, added: 0, gone: 0 }
@@ -54,7 +54,7 @@ export class DirectPasses implements Passes {
     }
   }
 
-  async restore(order: RestoreOrder, onProgress: (progress: JobProgress) => void): Promise<RestoreResult> {
+  async restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult> {
     const result = await this.#writer.restore(order, ({ progress }) => onProgress(progress))
     await this.#writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
     return result

@@ -1,4 +1,5 @@
 import { findRuns, openRun, readRun, type ReadChat } from '../api/archives/open-run.ts'
+import type { Progress } from '../api/http/schemas/archives.ts'
 import { AllRuns, type Round } from '../api/archives/read-all-runs.ts'
 import { restoreChats, type RestoreStep as ChatStep } from '../indexer/sources/archive/index.ts'
 import { urisOf } from '../indexer/sources/archive/decode.ts'
@@ -17,11 +18,6 @@ export interface RestoreOrder {
   /** The name of a run. Null restores everything that any run of the folder names. */
   readonly name: string | null
   readonly map: FolderMap
-}
-
-export interface RestoreProgress {
-  readonly done: number
-  readonly total: number
 }
 
 /** A damaged chat, which was skipped. `id` is null if the id is unreadable too. */
@@ -48,7 +44,7 @@ export interface RestoreResult {
   readonly unusedMaps: readonly string[]
 }
 
-export interface RestoreStep extends RestoreProgress {
+export interface RestoreStep extends Progress {
   readonly outcome: BatchOutcome | null
 }
 
@@ -129,7 +125,7 @@ async function* restoreRounds(
 class RestoreTally {
   /** Chats that changed. */
   readonly touched = new Set<ChatId>()
-  progress: RestoreProgress = { done: 0, total: 0 }
+  progress: Progress = { done: 0, total: 0 }
   /** How many messages each undamaged chat has, in its most complete state. */
   readonly #messages = new Map<string, number>()
   readonly #damaged: RestoreDamage[] = []

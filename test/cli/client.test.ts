@@ -57,7 +57,7 @@ afterEach(async () => {
 })
 
 test('a running daemon is found and answers', async () => {
-  expect(await findDaemon(dataDir)).toEqual({ pid: process.pid, url: urlOf() })
+  expect(await findDaemon(dataDir)).toEqual({ pid: process.pid, url: urlOf(), version: '1' })
   const answers = await daemonAnswers(dataDir)
   expect(answers?.origin).toBe('daemon')
   expect(

@@ -281,11 +281,6 @@ export const time: Rule = (files) =>
       }),
     ])
 
-/** Packages that files import, without Node's built-in modules. */
-export const packagesOf = (files: readonly Parsed[]): string[] => [
-  ...new Set(files.flatMap(({ imports }) => imports.filter(isPackage).map(({ specifier }) => packageOf(specifier)))),
-]
-
 const isPackage = ({ specifier, target }: Import): boolean => target === null && !isBuiltin(specifier)
 
 /** Packages that src imports must be dependencies. */

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { waitUntil } from '../helpers/wait-until.ts'
 import axe from 'axe-core'
+import { parse } from 'csv-parse/sync'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -79,6 +80,13 @@ export async function axeViolations(page: Page): Promise<string[]> {
 /** Waits until an expression is true in the page. The page's policy forbids the evaluation that Playwright's own wait uses. */
 export const holds = (page: Page, expression: string): Promise<boolean> =>
   waitUntil(expression, () => page.evaluate<boolean>(`Boolean(${expression})`))
+
+/** Saves the table with this title as CSV. @returns its rows, by the names of the columns */
+export async function savedCsv(page: Page, title: string): Promise<Record<string, string>[]> {
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: `Download CSV: ${title}`, exact: true }).click()
+  return parse(readFileSync(await (await saved).path()), { columns: true })
+}
 
 /** How many pixels the page is wider than its window. */
 export const overflow = (page: Page): Promise<number> =>

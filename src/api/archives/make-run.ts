@@ -8,6 +8,7 @@ import {
   type LeftOutChat,
   type Manifest,
 } from '../../archive/manifest.ts'
+import type { Progress } from '../http/schemas/archives.ts'
 import { objectPath } from '../../archive/names.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -31,11 +32,6 @@ export interface RunOrder {
   readonly program: Manifest['program']
   /** Epoch milliseconds. */
   now(): number
-}
-
-export interface RunProgress {
-  readonly done: number
-  readonly total: number
 }
 
 export interface RunOutcome {
@@ -64,7 +60,7 @@ const UNCHANGED_MAX = 1000
  * @throws UserError `archive-busy` if another mirror took the name, `archive-unproven` if the disk returns something else
  *   than was written; NodeJS.ErrnoException of the disk
  */
-export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<RunProgress, RunOutcome> {
+export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Progress, RunOutcome> {
   const createdAtMs = order.now()
   const origin = readIdentity(db)
   const names = listRunNames(order.dir)

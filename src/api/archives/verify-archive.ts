@@ -7,8 +7,7 @@ import { guessChatId, UNFINISHED } from './object-files.ts'
 import { ARCHIVE_LOCK, readManifest } from './manifest-files.ts'
 import { isFile, isFolder } from './plain-files.ts'
 import { examineObject } from './prove-object.ts'
-import type { RunProgress } from './make-run.ts'
-import type { DamagedRun } from '../http/schemas/archives.ts'
+import type { DamagedRun, Progress } from '../http/schemas/archives.ts'
 
 export interface Verdict {
   readonly ok: boolean
@@ -41,7 +40,7 @@ type Claims = Map<string, Map<string, Claim>>
  * @param share of the objects to read, 0 to 1; all manifests are read
  * @param turn selects the objects of the share: another word selects others
  */
-export function* verifyArchive(given: string, share = 1, turn = ''): Generator<RunProgress, Verdict> {
+export function* verifyArchive(given: string, share = 1, turn = ''): Generator<Progress, Verdict> {
   // The folder itself may be a link, but nothing below it may be one.
   const dir = existsSync(given) ? realpathSync(given) : given
   const found = walkFolder(dir)

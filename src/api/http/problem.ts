@@ -1,11 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { damageToldBy, isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
+import type { BadParameter } from './schemas/common.ts'
 import { UserError } from '../../model/user-error.ts'
-
-export interface BadParameter {
-  readonly name: string
-  readonly reason: string
-}
 
 export interface ProblemOptions {
   /** The wrong parameters or body keys, and what is wrong with each. */

@@ -3,6 +3,8 @@ import type { Settings } from '../../settings.ts'
 /** Answers the commands: a running daemon, or an engine in this process. */
 export interface Answers {
   readonly origin: 'daemon' | 'mirror'
+  /** The version of the daemon, if it is known. */
+  readonly version?: string | null
   /**
    * The JSON of one route. `path` begins with `/api`, and its parts are percent-encoded.
    * @throws UserError for a problem that the route reports: exit code 2 for a bad request, otherwise 1
@@ -26,3 +28,6 @@ export const withQuery = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query.toString()}`
 
 export type OpenAnswers = (settings: Settings) => Promise<Answers>
+
+/** What to do with a daemon that may have another version than this command. */
+export const RESTART = 'Restart it: cursordex service restart, or stop it and start it again.'

@@ -6,7 +6,7 @@ import * as mini from 'zod/mini'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/file-identity.ts'
 import { UserError } from '../../model/user-error.ts'
-import { withQuery, type Answers } from './answers.ts'
+import { RESTART, withQuery, type Answers } from './answers.ts'
 import { errorOfProblem } from './problem.ts'
 import { healthAnswer } from '../../api/http/schemas/common.ts'
 
@@ -16,6 +16,7 @@ const daemonFile = z.object({
   pid: z.number().int().positive(),
   url: z.url({ protocol: /^http$/ }),
   startedAt: z.string().optional(),
+  version: z.string().optional(),
   folder: z.string().nullish(),
 })
 
@@ -25,6 +26,8 @@ const health = mini.pick(healthAnswer, { status: true, startedAt: true })
 export interface Daemon {
   readonly pid: number
   readonly url: string
+  /** Null if `daemon.json` does not contain it. */
+  readonly version: string | null
 }
 
 /**
@@ -34,7 +37,9 @@ export interface Daemon {
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
   const found = await lookForDaemon(dataDir)
-  return found !== null && found.health === 'well' ? { pid: found.pid, url: found.url } : null
+  if (found === null || found.health !== 'well') return null
+  const { health: _, ...daemon } = found
+  return daemon
 }
 
 /** The process of a daemon that runs and accepts a request, but does not answer it. Otherwise null. */
@@ -47,16 +52,23 @@ async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly heal
   const text = await readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
-  const { pid, url, startedAt, folder } = parsed.data
+  const { pid, url, startedAt, version, folder } = parsed.data
   if (typeof folder === 'string' && folder !== identityAt(dataDir)) return null
-  return { pid, url, health: await healthOf(url, startedAt) }
+  return { pid, url, version: version ?? null, health: await healthOf(url, startedAt) }
 }
+
+export const readToken = async (dataDir: string): Promise<string | null> =>
+  (await readIfThere(join(dataDir, 'token')))?.trim() || null
+
+/** Whether the daemon at this address refuses a request without the token. */
+export const isTokenAsked = async (url: string): Promise<boolean> =>
+  (await send(url, { method: 'GET', path: '/api/health' })).status === 401
 
 /** The answers of the data folder's daemon. Null if none runs. */
 export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const daemon = await findDaemon(dataDir)
   if (daemon === null) return null
-  const token = (await readIfThere(join(dataDir, 'token')))?.trim() || null
+  const token = await readToken(dataDir)
   let missing: string | null = null
   const exchange = async (call: Call) => {
     const reply = await send(daemon.url, { ...call, token })
@@ -64,14 +76,11 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
     const body = jsonOf(reply.text)
     if (reply.status >= 400) throw errorOfProblem(reply.status, call.path, body)
     if (body !== undefined) return body
-    throw new UserError(
-      'unexpected-answer',
-      `The answer of ${daemon.url} is not from cursordex.`,
-      'Restart the daemon.',
-    )
+    throw new UserError('unexpected-answer', `The answer of ${daemon.url} is not from cursordex.`, RESTART)
   }
   return {
     origin: 'daemon',
+    version: daemon.version,
     get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
     post: (path, body, mediaType) => exchange({ method: 'POST', path, body, mediaType }),
     text: (path, query) => {

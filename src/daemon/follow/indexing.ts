@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads'
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
@@ -13,7 +14,7 @@ import { PassScheduler, type Order } from './pass-scheduler.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Executor } from '../../engine/executor/executor.ts'
 import type { Passes } from '../../engine/passes.ts'
-import type { RestoreOrder, RestoreProgress, RestoreResult } from '../../engine/restore.ts'
+import type { RestoreOrder, RestoreResult } from '../../engine/restore.ts'
 import type { Readers } from '../../engine/writer/maintenance.ts'
 import { Upkeep } from './upkeep.ts'
 import { Metrics } from './metrics.ts'
@@ -205,7 +206,7 @@ export class Indexing implements Passes {
   }
 
   /** @throws UserError if the archive cannot be read or the mirror cannot be written */
-  async restore(order: RestoreOrder, onProgress: (progress: RestoreProgress) => void): Promise<RestoreResult> {
+  async restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult> {
     await this.#whenSound()
     try {
       const result = await this.#writer.restore(order, ({ progress, backlog }) => {

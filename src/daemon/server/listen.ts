@@ -200,5 +200,15 @@ export function hostsOf(host: string, port: number, publicUrl: string | null = n
 }
 
 /** Only asked if the host is not loopback: a hardened service may not be allowed to. */
-const addressesOfMachine = (): readonly string[] =>
-  Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])
+function addressesOfMachine(): readonly string[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])
+  } catch (cause) {
+    throw new UserError(
+      'no-addresses',
+      'The system does not let cursordex list the addresses of this machine.',
+      'If it runs as a service, allow it with: cursordex service install',
+      { cause },
+    )
+  }
+}

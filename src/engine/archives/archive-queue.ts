@@ -1,6 +1,6 @@
 import { UserError } from '../../model/user-error.ts'
 import { stopped, type RunOptions } from '../executor/executor.ts'
-import type { JobProgress } from '../jobs/job.ts'
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
 
 type AtWork = NonNullable<ArchiveHealth['atWork']>
@@ -32,7 +32,7 @@ export class ArchiveQueue {
   }
 
   /** Null if no act on this run has reported its progress yet. */
-  progressOf(name: string): JobProgress | null {
+  progressOf(name: string): Progress | null {
     if (this.#atWork?.state.name !== name || !this.#atWork.hasProgress) return null
     const { done, total } = this.#atWork.state
     return { done, total }
@@ -77,7 +77,7 @@ export class ArchiveQueue {
   async #run<Result>(state: AtWork, work: Work<Result>): Promise<Result> {
     if (this.#isStopped) throw stopped()
     const stop = new AbortController()
-    const onProgress = (progress: JobProgress): void => {
+    const onProgress = (progress: Progress): void => {
       if (this.#atWork === null) return
       this.#atWork = { ...this.#atWork, state: { ...state, ...progress }, hasProgress: true }
       this.#onProgress(this.#atWork.state)

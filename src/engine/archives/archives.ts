@@ -10,7 +10,7 @@ import { UserError } from '../../model/user-error.ts'
 import { ArchiveNotes, type RunNote } from './archive-notes.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { ArchiveInput, ArchiveResult } from '../jobs/archive.ts'
-import type { JobProgress } from '../jobs/job.ts'
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
 import { ArchiveQueue } from './archive-queue.ts'
 import type { ArchiveHealth, ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../api/http/schemas/archives.ts'
@@ -27,7 +27,7 @@ export interface ArchivesContext {
   now(): number
   readonly executor: Pick<Executor, 'run'>
   /** Has the mirror's writer restore an archive. */
-  restore(order: RestoreOrder, onProgress: (progress: JobProgress) => void): Promise<RestoreResult>
+  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
   /** Publishes an event. */
   publish(data: DaemonEvent['data']): void
   /** Writes to the log. */

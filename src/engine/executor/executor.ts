@@ -1,12 +1,12 @@
 import { isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { JobProgress } from '../jobs/job.ts'
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 
 export interface RunOptions {
   /** Ends the job. Its promise then rejects. */
   readonly signal?: AbortSignal
-  readonly onProgress?: (progress: JobProgress) => void
+  readonly onProgress?: (progress: Progress) => void
 }
 
 /** Runs jobs, in separate processes or in this one. */
@@ -36,7 +36,7 @@ export type JobOrder = { [Name in JobName]: { readonly name: Name; readonly inpu
 
 /** A message from such a process: progress, and finally a result or a failure. */
 export type JobReply =
-  | { readonly kind: 'progress'; readonly progress: JobProgress }
+  | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly failure: Failure }
 

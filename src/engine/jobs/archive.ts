@@ -1,3 +1,4 @@
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import { makeRun } from '../../api/archives/make-run.ts'
 import { explainForbidden } from '../../api/archives/manifest-files.ts'
 import type { PruneOrder, PruneOutcome } from '../../api/archives/prune.ts'
@@ -6,7 +7,7 @@ import { verifyArchive, type Verdict } from '../../api/archives/verify-archive.t
 import { SCHEMA_VERSION, type Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { takeArchiveLock } from '../archives/archive-lock.ts'
-import type { Job, JobContext, JobProgress } from './job.ts'
+import type { Job, JobContext } from './job.ts'
 import type { ArchiveRun } from '../../api/http/schemas/archives.ts'
 
 export interface ArchiveInput {
@@ -52,8 +53,8 @@ export const verifyJob: Job<VerifyInput, VerifyResult> = ({ dir, share }) =>
 /** Holds the folder's lock while it works. */
 async function* inFolder<Result>(
   dir: string,
-  work: () => Generator<JobProgress, Result> | AsyncGenerator<JobProgress, Result>,
-): AsyncGenerator<JobProgress, Result> {
+  work: () => Generator<Progress, Result> | AsyncGenerator<Progress, Result>,
+): AsyncGenerator<Progress, Result> {
   const lock = takeArchiveLock(dir)
   try {
     return yield* work()
@@ -67,7 +68,7 @@ async function* inFolder<Result>(
 async function* makeArchive(
   { dir, name, scope, timeZone, version, prune }: ArchiveInput,
   context: JobContext,
-): AsyncGenerator<JobProgress, ArchiveResult> {
+): AsyncGenerator<Progress, ArchiveResult> {
   const db = context.mirror()
   const { manifest, packed, mended } = yield* makeRun(db, {
     dir,

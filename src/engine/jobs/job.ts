@@ -1,10 +1,5 @@
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { Mirror } from '../../mirror/open.ts'
-
-/** Units of work, such as chats: how many are done, and how many there are. */
-export interface JobProgress {
-  readonly done: number
-  readonly total: number
-}
 
 /** What a job gets besides its input. */
 export interface JobContext {
@@ -17,4 +12,4 @@ export interface JobContext {
 export type Job<Input, Result> = (
   input: Input,
   context: JobContext,
-) => Generator<JobProgress | undefined, Result> | AsyncGenerator<JobProgress | undefined, Result>
+) => Generator<Progress | undefined, Result> | AsyncGenerator<Progress | undefined, Result>

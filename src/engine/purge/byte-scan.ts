@@ -2,6 +2,7 @@ import { createReadStream, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import type { PurgeReport } from '../../api/http/schemas/purge.ts'
 import { formsOf, needlesOf } from '../../mirror/purge/scope.ts'
 
 export interface ScanOrder {
@@ -10,14 +11,7 @@ export interface ScanOrder {
   readonly match: string
 }
 
-export interface ScanOutcome {
-  readonly files: number
-  readonly bytes: number
-  /** Files that contain the text, by their path in the folder. `at` is the offset of the first occurrence, in bytes. */
-  readonly found: readonly { readonly file: string; readonly times: number; readonly at: number }[]
-  /** Files and folders that could not be read or unpacked, and symbolic links. */
-  readonly unread: readonly string[]
-}
+export type ScanOutcome = NonNullable<PurgeReport['check']>
 
 const CHUNK_BYTES = 1024 * 1024
 const FOUND_MAX = 1000

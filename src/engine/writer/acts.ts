@@ -1,4 +1,5 @@
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -6,7 +7,7 @@ import { excludeProjects } from '../../mirror/projects/exclusion.ts'
 import { saveEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { RestoreProgress, RestoreResult, RestoreStep } from '../restore.ts'
+import type { RestoreResult, RestoreStep } from '../restore.ts'
 import { MirrorMaintenance } from './maintenance.ts'
 import type { RestoreSlice, RestoreStretch, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { runPasses } from './run-passes.ts'
@@ -23,7 +24,7 @@ export class WriterActs {
   readonly #now: () => number
   #isClosed = false
   #restoring: AsyncGenerator<RestoreStep, RestoreResult> | null = null
-  #restored: RestoreProgress = { done: 0, total: 0 }
+  #restored: Progress = { done: 0, total: 0 }
 
   constructor(setup: WriterSetup, now: () => number) {
     this.#setup = setup

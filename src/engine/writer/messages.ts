@@ -1,4 +1,5 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
+import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
@@ -7,7 +8,7 @@ import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
-import type { RestoreOrder, RestoreProgress, RestoreResult } from '../restore.ts'
+import type { RestoreOrder, RestoreResult } from '../restore.ts'
 
 /** Where the mirror and Cursor's files are. */
 export interface WriterSetup {
@@ -71,7 +72,7 @@ export interface RestoreStretch {
 }
 
 export interface RestoreSlice {
-  readonly progress: RestoreProgress
+  readonly progress: Progress
   /** Null while there is more to do. */
   readonly result: RestoreResult | null
   /** How many messages can be read and are not searchable yet. */

@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/http/schemas/chats.ts'
 import type { SearchAnswer } from '../../api/http/schemas/search.ts'
 import { ApiError, queryOf } from '../lib/api.ts'
@@ -86,7 +86,8 @@ function useReading(base: string, chat: ChatDetail | null, id: string, q: string
   useEffect(() => {
     if (target === null && hits[0] !== undefined) setTarget(hits[0])
   }, [hits])
-  useEffect(() => {
+  // Before the first paint: else the messages at the top are rendered first, and for nothing.
+  useLayoutEffect(() => {
     if (isShown && target !== null && thread.items.some((message) => message.id === target)) goTo(target, q)
   }, [target, thread.round, isShown])
   const show = (messageId: string): void => {

@@ -11,10 +11,11 @@ export function goTo(messageId: string, q: string): void {
   newest += 1
   const own = newest
   const scroll = (): HTMLElement | null => (own === newest ? scrollToMessage(messageId) : null)
+  // Only once: after that the reader may have moved the focus.
+  scroll()?.focus({ preventScroll: true })
   requestAnimationFrame(() => {
-    // Only once: after that the reader may have moved the focus.
-    scroll()?.focus({ preventScroll: true })
     // Again: messages that were never shown have no exact height yet.
+    scroll()
     requestAnimationFrame(() => {
       scroll()
       setTimeout(() => {

@@ -1,9 +1,11 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { visible } from '../lib/format.ts'
 
 type Renderer = (text: string) => DocumentFragment
 let renderer: Renderer | null = null
 const loaded = (): Promise<Renderer> => import('./markdown.ts').then(({ rendered }) => (renderer = rendered))
+// Begins while the messages are still on their way. If it fails, the first message tries again.
+loaded().catch(() => null)
 
 const MARKDOWN_MAX = 200_000
 
@@ -24,7 +26,7 @@ export function Markdown({ text, isPlain }: { text: string; isPlain: boolean }) 
   const box = useRef<HTMLDivElement>(null)
   const shown = visible(text)
   const isRendered = !isPlain && text.length <= MARKDOWN_MAX
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current
     if (element === null || !isRendered) return undefined
     let isGone = false

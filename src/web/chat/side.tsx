@@ -76,10 +76,19 @@ function factsOf(chat: ChatDetail): Fact[] {
       'Context',
       context === null || context.used === null ? unknown : `${count(context.used)} of ${count(context.limit)} tokens`,
     ],
+    ['Tokens', tokensOf(chat)],
     ['Cost', chat.recordedCostCents === null ? unknown : `${cents(chat.recordedCostCents)}, recorded`],
     ['Size', bytes(chat.sizeBytes)],
     ['Source', `${chat.source.replaceAll('-', ' ')}, ${chat.format}`],
   ]
+}
+
+function tokensOf({ tokens: { recorded, estimated } }: ChatDetail) {
+  const parts = [
+    ...(recorded === null ? [] : [`${count(recorded.input)} in, ${count(recorded.output)} out, recorded`]),
+    ...(estimated === null ? [] : [`${count(estimated.input)} in, ${count(estimated.output)} out, estimated`]),
+  ]
+  return parts.length === 0 ? unknown : parts.join('; ')
 }
 
 const SHOWN = 8

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/http/schemas/chats.ts'
 import type { Page } from '../../api/http/schemas/common.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
@@ -58,7 +58,8 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
     running.current = null
     setLoading(false)
   }
-  useEffect(() => {
+  // Not `useEffect`: it waits for the next frame before the request is sent.
+  useLayoutEffect(() => {
     if (loaded.items.length > 0 && (target === null || loaded.items.some(({ id }) => id === target))) return
     void load(target === null ? { offset: 0 } : { around: target }, replaced, true)
   }, [target, Math.max(1, connections.value), token.value])

@@ -4,7 +4,7 @@ import { chatAddress } from '../lib/format.ts'
 import { addressWith, isTyping, readAsked } from '../search/asked.ts'
 import { type Completion, useCompletions } from './completions.ts'
 
-/** Results follow the typing after this pause. */
+/** A key after this pause is searched at once. Keys that follow faster are searched together after it. */
 const TYPING_PAUSE_MS = 50
 
 /** What the field shows, and the searches that follow from typing and Enter. */
@@ -12,6 +12,7 @@ function useTyped() {
   const { url, path, route } = useLocation()
   const asked = readAsked(url)
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
+  const lastKeyAtMs = useRef(Number.NEGATIVE_INFINITY)
   const [typed, setTyped] = useState(path === '/' ? asked.q : '')
   // Back, links and chips change the address without typing.
   useEffect(() => {
@@ -30,7 +31,11 @@ function useTyped() {
     if (path !== '/') return
     if (timer.current !== null) clearTimeout(timer.current)
     isTyping.value = true
-    timer.current = setTimeout(() => go(text, false), TYPING_PAUSE_MS)
+    const nowMs = performance.now()
+    const pauseMs = nowMs - lastKeyAtMs.current
+    lastKeyAtMs.current = nowMs
+    if (pauseMs >= TYPING_PAUSE_MS) go(text, false)
+    else timer.current = setTimeout(() => go(text, false), TYPING_PAUSE_MS)
   }
   const openChat = (id: string): void => {
     isTyping.value = false

@@ -30,7 +30,10 @@ function stateOf() {
     )
   }
   const { progress } = now
-  if (progress === null) return <p class="state-line">Starting: Cursor's chats are about to be read.</p>
+  if (progress === null) {
+    // A pass over a few new messages needs no line, which would move the page.
+    return now.counts.messages > 0 ? null : <p class="state-line">Starting: Cursor's chats are about to be read.</p>
+  }
   const what = progress.stage === 'reading' ? 'Reading Cursor' : 'Indexing'
   const left = progress.etaMs === null ? '' : `, about ${duration(progress.etaMs)} left`
   return (

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { Page } from '../../api/http/schemas/common.ts'
 
 /** Lists of values become a repeated parameter; null and '' are left out. */
 export type Params = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>
@@ -73,16 +74,38 @@ export async function post<T>(path: string, body: unknown = {}): Promise<T> {
   return (await (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as T
 }
 
-/** Saves an answer as a file: a plain link could not send the token. */
-export async function download(path: string, fallbackName: string): Promise<void> {
-  const response = await request(path)
-  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? fallbackName
-  const address = URL.createObjectURL(await response.blob())
+const LIMIT_MAX = 200
+
+/** Like `get`, for a list with any `limit`: the server gives at most 200 items at a time. */
+export async function getList<T extends Page<unknown>>(path: string, abort?: AbortSignal): Promise<T> {
+  const { pathname, searchParams } = new URL(path, location.origin)
+  const wanted = Number(searchParams.get('limit'))
+  const items: unknown[] = []
+  for (;;) {
+    searchParams.set('limit', String(Math.min(LIMIT_MAX, wanted - items.length)))
+    searchParams.set('offset', String(items.length))
+    const page = await get<T>(`${pathname}?${searchParams}`, abort)
+    items.push(...page.items)
+    if (page.items.length === 0 || items.length >= Math.min(wanted, page.total)) {
+      return { ...page, items, limit: wanted, offset: 0 }
+    }
+  }
+}
+
+export function saveBlob(blob: Blob, name: string): void {
+  const address = URL.createObjectURL(blob)
   const link = document.createElement('a')
   link.href = address
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}
+
+/** Saves an answer as a file: a plain link could not send the token. */
+export async function download(path: string, fallbackName: string): Promise<void> {
+  const response = await request(path)
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? fallbackName
+  saveBlob(await response.blob(), name)
 }
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

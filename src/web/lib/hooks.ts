@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { get, isAbort, token } from './api.ts'
 import { connections, onLive, type LiveType } from './live.ts'
 
@@ -13,7 +13,10 @@ export interface Loaded<T> {
 }
 
 /** Loads a path, and again when it changes or the daemon is back. Stale answers are dropped. Null loads nothing. */
-export function useData<T>(path: string | null): Loaded<T> {
+export function useData<T>(
+  path: string | null,
+  load: (path: string, abort: AbortSignal) => Promise<T> = get,
+): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({
     data: null,
     path: null,
@@ -23,11 +26,12 @@ export function useData<T>(path: string | null): Loaded<T> {
   const [round, setRound] = useState(0)
   const connected = connections.value
   const usedToken = token.value
-  useEffect(() => {
+  // Not `useEffect`: it waits for the next frame before the request is sent.
+  useLayoutEffect(() => {
     if (path === null) return undefined
     const controller = new AbortController()
     setState((old) => ({ ...old, isLoading: true }))
-    get<T>(path, controller.signal).then(
+    load(path, controller.signal).then(
       (data) => setState({ data, path, error: null, isLoading: false }),
       (error: unknown) => {
         if (!isAbort(error)) setState((old) => ({ ...old, error, isLoading: false }))

@@ -1,17 +1,21 @@
 import { useState } from 'preact/hooks'
 import type { ArchiveRun, ArchiveVerdict } from '../../api/http/schemas/archives.ts'
 import type { Page } from '../../api/http/schemas/common.ts'
-import { messageOf, post } from '../lib/api.ts'
+import { getList, messageOf, post } from '../lib/api.ts'
 import { bytes, count, moment, plural } from '../lib/format.ts'
 import { useData, useLive, useTitle } from '../lib/hooks.ts'
 import { status } from '../lib/live.ts'
 import { Bar, Failure, Loading, Notice, When } from '../lib/parts.tsx'
 import { Figure } from './figure.tsx'
+import { More } from './table.tsx'
 import '../styles/report.css'
+
+const FIRST = 50
 
 export default function ArchivesScreen() {
   useTitle('Archives')
-  const runs = useData<Page<ArchiveRun>>('/api/archives?limit=100')
+  const [limit, setLimit] = useState(FIRST)
+  const runs = useData(`/api/archives?limit=${limit}`, getList<Page<ArchiveRun>>)
   useLive(['archive'], runs.reload, 250)
   const [failure, setFailure] = useState<string | null>(null)
   const start = async (): Promise<void> => {
@@ -59,6 +63,7 @@ export default function ArchivesScreen() {
           <RunCard key={run.name} run={run} reload={runs.reload} />
         ))}
       </ul>
+      {runs.data !== null && <More shown={runs.data.items.length} total={runs.data.total} show={setLimit} />}
     </main>
   )
 }

@@ -1,6 +1,6 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { compact } from '../lib/format.ts'
+import { compact, count } from '../lib/format.ts'
 import type { Line } from './plot.ts'
 
 interface ChartProps {
@@ -19,6 +19,8 @@ const secondsOf = (date: string): number => new Date(`${date}T00:00:00`).getTime
 /** Bars over time. Its table says the same to those who do not see it. */
 export function Chart({ title, dates, lines, onRange }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
+  // The bucket below the pointer.
+  const [hovered, setHovered] = useState<number | null>(null)
   const latest = useRef(onRange)
   latest.current = onRange
   useEffect(() => {
@@ -32,7 +34,7 @@ export function Chart({ title, dates, lines, onRange }: ChartProps) {
       if (isGone) return
       plot?.destroy()
       const data = [dates.map(secondsOf), ...lines.map(({ values }) => [...values])] as uPlot.AlignedData
-      plot = plotted(element, data, lines, (from, to) => latest.current(from, to))
+      plot = plotted(element, data, lines, (from, to) => latest.current(from, to), setHovered)
     }
     const resize = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }))
     const redraw = (): void => void draw()
@@ -51,9 +53,10 @@ export function Chart({ title, dates, lines, onRange }: ChartProps) {
       <figcaption>
         {title}
         <span class="legend">
-          {lines.map(({ name, colour }) => (
-            <span key={name} data-colour={colour}>
-              {name} <b>{compact(sum(lines, name))}</b>
+          {hovered !== null && <b>{dates[hovered]}</b>}
+          {lines.map(({ name, colour, values }) => (
+            <span key={name} class="legend-line" data-colour={colour}>
+              {name} <b>{hovered === null ? compact(sum(values)) : count(values[hovered])}</b>
             </span>
           ))}
         </span>
@@ -63,5 +66,4 @@ export function Chart({ title, dates, lines, onRange }: ChartProps) {
   )
 }
 
-const sum = (lines: readonly Line[], name: string): number =>
-  lines.find((line) => line.name === name)?.values.reduce<number>((total, value) => total + (value ?? 0), 0) ?? 0
+const sum = (values: Line['values']): number => values.reduce<number>((total, value) => total + (value ?? 0), 0)

@@ -1,18 +1,21 @@
 import { useState } from 'preact/hooks'
 import type { ListedLoss } from '../../api/http/schemas/chats.ts'
 import type { Page } from '../../api/http/schemas/common.ts'
-import { chatAddress, count, cut, plural, projectAddress, visible } from '../lib/format.ts'
+import { getList } from '../lib/api.ts'
+import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { type Column, CsvButton, DataTable, More } from './table.tsx'
 import '../styles/report.css'
 
-const PAGE = 100
+const FIRST = 100
+const LOSSES = '/api/losses'
 
 /** What Cursor deleted; each line opens what is kept. */
 export default function LossesScreen() {
   useTitle('Losses')
-  const [limit, setLimit] = useState(PAGE)
-  const losses = useData<Page<ListedLoss>>(`/api/losses?limit=${limit}`)
+  const [limit, setLimit] = useState(FIRST)
+  const losses = useData(`${LOSSES}?limit=${limit}`, getList<Page<ListedLoss>>)
   useLive(['loss'], losses.reload)
   const { data, error } = losses
   return (
@@ -26,53 +29,45 @@ export default function LossesScreen() {
           <p>Since cursordex began to watch, Cursor deleted no chat and no message.</p>
         </Notice>
       )}
-      {data !== null && data.items.length > 0 && <LossTable items={data.items} total={data.total} />}
-      {data !== null && data.total > data.items.length && limit < 200 && (
-        <button type="button" class="more" onClick={() => setLimit(200)}>
-          Show more
-        </button>
+      {data !== null && data.items.length > 0 && (
+        <section>
+          <div class="head">
+            <h2 class="section-title">{plural(data.total, 'loss', 'losses')}, the latest first</h2>
+            <CsvButton title="Losses" columns={[...columns, ...idColumns]} rows={allLosses} />
+          </div>
+          <DataTable caption="Losses" columns={columns} rows={data.items} />
+          <More shown={data.items.length} total={data.total} show={setLimit} />
+        </section>
       )}
     </main>
   )
 }
 
-const LossTable = ({ items, total }: { items: readonly ListedLoss[]; total: number }) => (
-  <div class="table-box" tabIndex={0} role="region" aria-label="Losses">
-    <table>
-      <caption>
-        {plural(total, 'loss', 'losses')}
-        {total > items.length && `, the latest ${count(items.length)}`}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Chat</th>
-          <th scope="col">Project</th>
-          <th scope="col">Noticed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((loss) => (
-          <tr key={`${loss.chatId} ${loss.messageId}`}>
-            <td>
-              <span class="tag lost">{loss.kind === 'chat' ? 'whole chat' : 'message'}</span>
-            </td>
-            <td>
-              <a href={chatAddress(loss.chatId, '', loss.messageId)}>{visible(cut(loss.title, 160))}</a>
-            </td>
-            <td>
-              {loss.project === null ? (
-                <span class="soft">unknown</span>
-              ) : (
-                <a href={projectAddress(loss.project.id)}>{loss.project.name}</a>
-              )}
-            </td>
-            <td class="nowrap">
-              <When at={loss.at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+const allLosses = async (): Promise<readonly ListedLoss[]> =>
+  (await getList<Page<ListedLoss>>(`${LOSSES}?limit=${Number.MAX_SAFE_INTEGER}`)).items
+
+const columns: readonly Column<ListedLoss>[] = [
+  {
+    name: 'Chat',
+    value: ({ title }) => title,
+    show: ({ chatId, messageId, title }) => <a href={chatAddress(chatId, '', messageId)}>{visible(cut(title, 160))}</a>,
+  },
+  {
+    name: 'Lost',
+    value: ({ kind }) => kind,
+    show: ({ kind }) => <span class="tag lost">{kind === 'chat' ? 'whole chat' : 'message'}</span>,
+    className: 'nowrap',
+  },
+  {
+    name: 'Project',
+    value: ({ project }) => project?.name ?? null,
+    show: ({ project }) => project !== null && <a href={projectAddress(project.id)}>{visible(project.name)}</a>,
+    className: 'text',
+  },
+  { name: 'Noticed', value: ({ at }) => at, show: ({ at }) => <When at={at} />, className: 'nowrap' },
+]
+
+const idColumns: readonly Column<ListedLoss>[] = [
+  { name: 'Chat id', value: ({ chatId }) => chatId },
+  { name: 'Message id', value: ({ messageId }) => messageId },
+]

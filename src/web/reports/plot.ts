@@ -35,6 +35,7 @@ export function plotted(
   data: uPlot.AlignedData,
   lines: readonly Line[],
   onRange: (from: number, to: number) => void,
+  onHover: (index: number | null) => void,
 ): uPlot {
   const [ink = '', grid = '', ...colours] = coloursOf(element, ['soft', 'line', ...lines.map(({ colour }) => colour)])
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], gap: 1 })
@@ -64,6 +65,7 @@ export function plotted(
       })),
     ],
     hooks: {
+      setCursor: [({ cursor }) => onHover(cursor.idx ?? null)],
       setSelect: [
         (plot) => {
           if (plot.select.width < 8) return

@@ -1,19 +1,25 @@
 import { useLocation, useRoute } from 'preact-iso'
+import { useState } from 'preact/hooks'
 import type { Chat } from '../../api/http/schemas/chats.ts'
+import type { CommitReport } from '../../api/http/schemas/commits.ts'
 import type { Page } from '../../api/http/schemas/common.ts'
 import type { Project } from '../../api/http/schemas/projects.ts'
-import { ApiError, queryOf } from '../lib/api.ts'
+import { ApiError, getList, messageOf, queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, visible } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
 import { StatsReport } from './stats-report.tsx'
+import { More } from './table.tsx'
+
+const FIRST = 10
 
 export default function ProjectScreen() {
   const { url } = useLocation()
   const id = useRoute().params['id'] ?? ''
   const base = `/api/projects/${encodeURIComponent(id)}`
   const project = useData<Project>(base)
-  const chats = useData<Page<Chat>>(`/api/chats${queryOf({ project: id, limit: 10 })}`)
+  const [limit, setLimit] = useState(FIRST)
+  const chats = useData(`/api/chats${queryOf({ project: id, limit })}`, getList<Page<Chat>>)
   useTitle(project.data?.name ?? 'Project')
   if (project.data === null) {
     const isUnknown = project.error instanceof ApiError && project.error.status === 404
@@ -51,8 +57,52 @@ export default function ProjectScreen() {
             </li>
           ))}
         </ul>
+        {chats.data !== null && <More shown={chats.data.items.length} total={chats.data.total} show={setLimit} />}
       </section>
+      <Commits projectId={id} />
+      <h2 class="section-title">Statistics</h2>
       <StatsReport base={`${base}/stats`} url={url} />
     </main>
+  )
+}
+
+/** Why a project has no commits, by the code of the error. */
+const NO_COMMITS: Readonly<Record<string, string>> = {
+  'repo-missing': 'The folder of this project is not on this machine, so its commits cannot be read.',
+  'not-a-repository': 'The folder of this project is not in a git repository, so there are no commits.',
+  'repo-remote': 'The folder of this project is on another machine, so its commits cannot be read here.',
+  'git-missing': 'Git is not installed on this machine, so commits cannot be read.',
+}
+
+function Commits({ projectId }: { projectId: string }) {
+  const [limit, setLimit] = useState(FIRST)
+  const { data, error } = useData(`/api/commits${queryOf({ repo: projectId, limit })}`, getList<CommitReport>)
+  return (
+    <section>
+      <h2 class="section-title">Commits</h2>
+      {data === null && error === null && <Loading what="commits" />}
+      {error !== null && (
+        <p class="soft">{(error instanceof ApiError ? NO_COMMITS[error.code] : undefined) ?? messageOf(error)}</p>
+      )}
+      {data?.total === 0 && <p class="soft">The repository has no commit yet.</p>}
+      <ul class="lines">
+        {data?.items.map(({ sha, subject, committedAt, chats }) => (
+          <li key={sha}>
+            <span>
+              <code>{sha.slice(0, 7)}</code> {visible(cut(subject, 140))}
+              {chats.slice(0, 3).map((chat) => (
+                <a key={chat.id} class="commit-chat" href={chatAddress(chat.id)}>
+                  {visible(cut(chat.title, 80))} <span class="soft">({chat.confidence} confidence)</span>
+                </a>
+              ))}
+            </span>
+            <span class="soft nowrap">
+              <When at={committedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {data !== null && <More shown={data.items.length} total={data.total} show={setLimit} />}
+    </section>
   )
 }

@@ -28,6 +28,15 @@ function daysAgo(days: number): string {
   return dayOf(date)
 }
 
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+/** The date some days after another; '' if it is none. */
+function shifted(date: string | null, days: number): string {
+  if (date === null || !DATE.test(date)) return ''
+  const time = Date.parse(date) + days * 86_400_000
+  return new Date(time).toISOString().slice(0, 10)
+}
+
 export function readRange(url: string): Range {
   const params = new URL(url, location.origin).searchParams
   const bucket = params.get('bucket') ?? 'week'
@@ -67,10 +76,20 @@ export function RangePicker({ range, url }: { range: Range; url: string }) {
       </div>
       <label>
         From{' '}
-        <input type="date" value={range.from ?? ''} onChange={(event) => set({ from: event.currentTarget.value })} />
+        <input
+          type="date"
+          value={shifted(range.from, 0)}
+          onChange={(event) => set({ from: event.currentTarget.value })}
+        />
       </label>
       <label>
-        until <input type="date" value={range.to ?? ''} onChange={(event) => set({ to: event.currentTarget.value })} />
+        {/* The API's bound is exclusive; people name the last day. */}
+        to{' '}
+        <input
+          type="date"
+          value={shifted(range.to, -1)}
+          onChange={(event) => set({ to: shifted(event.currentTarget.value, 1) })}
+        />
       </label>
     </div>
   )

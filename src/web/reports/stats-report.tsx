@@ -1,15 +1,15 @@
 import { useLocation } from 'preact-iso'
-import type { ComponentChildren } from 'preact'
 import type { Stats } from '../../api/http/schemas/stats.ts'
 import { queryOf } from '../lib/api.ts'
-import { chatAddress, count, cut, percent, plural, projectAddress, visible } from '../lib/format.ts'
+import { bytes, chatAddress, count, cut, percent, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
-import { CsvLink } from './csv.tsx'
-import { DataTable, Figure } from './figure.tsx'
+import { Figure } from './figure.tsx'
+import { Hours } from './hours.tsx'
 import { dayAt, RangePicker, readRange } from './range.tsx'
+import { Breakdown, type Column, CsvButton, DataTable } from './table.tsx'
 import '../styles/report.css'
 
 /** Statistics of everything or of one project. */
@@ -50,10 +50,7 @@ function Report({ stats, url }: { stats: Stats; url: string }) {
         <Figure name="Active days" value={count(totals.activeDays)} />
       </dl>
       <Activity stats={stats} url={url} />
-      <div class="columns">
-        <Times title="Hours" names={HOURS} values={stats.byHour} />
-        <Times title="Weekdays" names={WEEKDAYS} values={stats.byWeekday} />
-      </div>
+      <Hours stats={stats} />
       <Breakdowns stats={stats} />
     </>
   )
@@ -61,12 +58,18 @@ function Report({ stats, url }: { stats: Stats; url: string }) {
 
 function Activity({ stats, url }: { stats: Stats; url: string }) {
   const { route } = useLocation()
-  const head = [stats.bucket, 'Messages', 'Prompts', 'Tool calls', 'Chats']
-  const rows = stats.series.map((row) => [row.start, row.messages, row.userMessages, row.toolCalls, row.chats])
+  const title = `Messages by ${stats.bucket}`
+  const columns: readonly Column<Stats['series'][number]>[] = [
+    { name: stats.bucket, value: ({ start }) => start },
+    { name: 'Messages', value: ({ messages }) => messages },
+    { name: 'Prompts', value: ({ userMessages }) => userMessages },
+    { name: 'Tool calls', value: ({ toolCalls }) => toolCalls },
+    { name: 'Chats', value: ({ chats }) => chats },
+  ]
   return (
     <section>
       <Chart
-        title={`Messages by ${stats.bucket}`}
+        title={title}
         dates={stats.series.map(({ start }) => start)}
         lines={[
           { name: 'Messages', values: stats.series.map(({ messages }) => messages), colour: 'chart-1' },
@@ -75,122 +78,75 @@ function Activity({ stats, url }: { stats: Stats; url: string }) {
         onRange={(from, to) => route(addressWith(url, { from: dayAt(from), to: dayAt(to + 86_400) }))}
       />
       <details class="numbers">
-        <summary>Table of {plural(rows.length, stats.bucket)}</summary>
-        <CsvLink name={`messages-by-${stats.bucket}.csv`} head={head} rows={rows} />
-        <DataTable
-          caption={`Messages by ${stats.bucket}`}
-          head={head}
-          rows={rows.toReversed().map(([start, ...numbers]) => [start, ...numbers.map((each) => count(Number(each)))])}
-        />
+        <summary>Table of {plural(stats.series.length, stats.bucket)}</summary>
+        <CsvButton title={title} columns={columns} rows={stats.series} />
+        <DataTable caption={title} columns={columns} rows={stats.series.toReversed()} />
       </details>
     </section>
   )
 }
 
-const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'))
-const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+type Share = Stats['byModel'][number]
 
-/** A row of bars that is a table: the numbers are read, the bars are seen. */
-function Times({ title, names, values }: { title: string; names: readonly string[]; values: readonly number[] }) {
-  const most = Math.max(1, ...values)
-  return (
-    <section>
-      <h2 class="section-title">{title}</h2>
-      <table class="times">
-        <caption class="hidden">Messages by {title.toLowerCase()}</caption>
-        <tbody>
-          <tr class="times-bars">
-            {values.map((value, index) => (
-              <td key={names[index]} title={`${names[index]}: ${count(value)}`}>
-                <span class="times-bar" style={{ height: `${Math.round((value / most) * 100)}%` }}>
-                  <span class="hidden">{count(value)}</span>
-                </span>
-              </td>
-            ))}
-          </tr>
-          <tr>
-            {names.map((name, index) => (
-              <th key={name} scope="col" class={names.length > 7 && index % 3 !== 0 ? 'dim' : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </tbody>
-      </table>
-    </section>
-  )
-}
+const shareColumns: readonly Column<Share>[] = [
+  { name: 'Chats', value: ({ chats }) => chats },
+  { name: 'Messages', value: ({ messages }) => messages },
+]
 
-interface BreakdownProps {
-  readonly title: string
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly ComponentChildren[])[]
-}
+const projectColumns: readonly Column<Stats['byProject'][number]>[] = [
+  {
+    name: 'Project',
+    value: ({ name }) => name,
+    show: ({ id, name }) => id !== null && <a href={projectAddress(id)}>{visible(name ?? id)}</a>,
+  },
+  ...shareColumns,
+]
 
-const Breakdown = ({ title, head, rows }: BreakdownProps) =>
-  rows.length === 0 ? null : (
-    <section>
-      <h2 class="section-title">{title}</h2>
-      <DataTable caption={title} head={head} rows={rows.slice(0, 12)} />
-      {rows.length > 12 && (
-        <details class="numbers">
-          <summary>All {count(rows.length)}</summary>
-          <DataTable caption={`${title}, all`} head={head} rows={rows.slice(12, 200)} />
-        </details>
-      )}
-    </section>
-  )
+const toolColumns: readonly Column<Stats['byTool'][number]>[] = [
+  { name: 'Tool', value: ({ name }) => name },
+  { name: 'Calls', value: ({ calls }) => calls },
+  {
+    name: 'Failed',
+    value: ({ errors }) => errors,
+    show: ({ calls, errors }) => (errors === 0 ? '0' : `${count(errors)} (${percent(errors / calls)})`),
+  },
+]
 
-const unknown = <span class="soft">unknown</span>
+const fileColumns: readonly Column<Stats['topFiles'][number]>[] = [
+  { name: 'File', value: ({ path }) => path, show: ({ path }) => <span title={path}>{visible(cut(path, 120))}</span> },
+  { name: 'Reads', value: ({ reads }) => reads },
+  { name: 'Edits', value: ({ edits }) => edits },
+]
+
+const chatColumns: readonly Column<Stats['largestChats'][number]>[] = [
+  {
+    name: 'Chat',
+    value: ({ title }) => title,
+    show: ({ id, title }) => <a href={chatAddress(id)}>{visible(cut(title, 80))}</a>,
+  },
+  { name: 'Messages', value: ({ messages }) => messages },
+  { name: 'Size', value: ({ sizeBytes }) => sizeBytes, show: ({ sizeBytes }) => bytes(sizeBytes) },
+]
 
 const Breakdowns = ({ stats }: { stats: Stats }) => (
   <div class="columns">
-    {stats.byProject.length > 1 && (
-      <Breakdown
-        title="Projects"
-        head={['Project', 'Chats', 'Messages']}
-        rows={stats.byProject.map(({ id, name, chats, messages }) => [
-          id === null ? unknown : <a href={projectAddress(id)}>{visible(name ?? id)}</a>,
-          count(chats),
-          count(messages),
-        ])}
-      />
-    )}
-    <Breakdown
-      title="Tools"
-      head={['Tool', 'Calls', 'Failed']}
-      rows={stats.byTool.map(({ name, calls, errors }) => [
-        visible(name),
-        count(calls),
-        `${count(errors)} · ${percent(calls === 0 ? null : errors / calls)}`,
-      ])}
-    />
+    {stats.byProject.length > 1 && <Breakdown title="Projects" columns={projectColumns} rows={stats.byProject} />}
+    <Breakdown title="Tools" columns={toolColumns} rows={stats.byTool} />
     <Breakdown
       title="Models"
-      head={['Model', 'Chats', 'Messages']}
-      rows={stats.byModel.map(({ name, chats, messages }) => [name ?? unknown, count(chats), count(messages)])}
+      columns={[{ name: 'Model', value: ({ name }: Share) => name }, ...shareColumns]}
+      rows={stats.byModel}
+      note="Cursor records the model of few messages."
     />
-    <Breakdown
-      title="Files"
-      head={['File', 'Reads', 'Edits']}
-      rows={stats.topFiles.map(({ path, reads, edits }) => [
-        <span title={path}>{visible(cut(path, 120))}</span>,
-        count(reads),
-        count(edits),
-      ])}
-    />
-    <Breakdown
-      title="Largest chats"
-      head={['Chat', 'Messages']}
-      rows={stats.largestChats.map(({ id, title, messages }) => [
-        <a href={chatAddress(id)}>{visible(cut(title, 80))}</a>,
-        count(messages),
-      ])}
-    />
+    <Breakdown title="Most used files" columns={fileColumns} rows={stats.topFiles} />
+    <Breakdown title="Largest chats" columns={chatColumns} rows={stats.largestChats} />
     <Breakdown
       title="Modes"
-      head={['Mode', 'Chats']}
-      rows={stats.byMode.map(({ name, chats }) => [name ?? unknown, count(chats)])}
+      columns={[
+        { name: 'Mode', value: ({ name }) => name },
+        { name: 'Chats', value: ({ chats }) => chats },
+      ]}
+      rows={stats.byMode}
     />
   </div>
 )

@@ -4,11 +4,12 @@ import { useTitle } from '../lib/hooks.ts'
 import { connection, status } from '../lib/live.ts'
 import { Bar, Loading, When } from '../lib/parts.tsx'
 import { Figure } from './figure.tsx'
+import { type Column, CsvButton } from './table.tsx'
 import '../styles/report.css'
 
 const STATES: Readonly<Record<string, string>> = {
   starting: 'Starting',
-  indexing: 'Reading your chats for the first time',
+  indexing: 'Reading chats; they are not all searchable yet',
   ready: 'Everything is read and searchable',
   degraded: 'Running, but something needs attention',
 }
@@ -122,12 +123,24 @@ function Issues({ issues }: { issues: Status['issues'] }) {
 
 const isPlain = (source: SourceStatus): boolean => source.kind === 'workspace-items' && source.state === 'ok'
 
+const sourceColumns: readonly Column<SourceStatus>[] = [
+  { name: 'Kind', value: ({ kind }) => kind },
+  { name: 'State', value: ({ state }) => state },
+  { name: 'Place', value: ({ path }) => path },
+  { name: 'Rows', value: ({ rows }) => rows },
+  { name: 'Last read', value: ({ lastSyncAt }) => lastSyncAt },
+  { name: 'Detail', value: ({ detail }) => detail },
+]
+
 /** Workspaces are many and alike: those that are well are one line. */
 function Sources({ sources }: { sources: readonly SourceStatus[] }) {
   const plain = sources.filter(isPlain)
   return (
     <section>
-      <h2 class="section-title">Sources</h2>
+      <div class="head">
+        <h2 class="section-title">Sources</h2>
+        {sources.length > 0 && <CsvButton title="Sources" columns={sourceColumns} rows={sources} />}
+      </div>
       {sources.length === 0 && <p class="soft">No storage of Cursor was found yet. cursordex keeps looking.</p>}
       {sources.length > 0 && (
         <div class="table-box" tabIndex={0} role="region" aria-label="Sources">

@@ -1,13 +1,14 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/http/schemas/tokens.ts'
-import { download, queryOf } from '../lib/api.ts'
+import { queryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
-import { DataTable, Figure } from './figure.tsx'
+import { Figure } from './figure.tsx'
 import { dayAt, RangePicker, readRange } from './range.tsx'
+import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
 export default function TokensScreen() {
@@ -16,28 +17,25 @@ export default function TokensScreen() {
   const { from, to, bucket } = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
   const params = { from, to, tz }
-  const path = `/api/tokens${queryOf({ ...params, groupBy: bucket })}`
-  const tokens = useData<TokensAnswer>(path)
-  const models = useData<TokensAnswer>(`/api/tokens${queryOf({ ...params, groupBy: 'model', limit: 30 })}`)
-  const projects = useData<TokensAnswer>(`/api/tokens${queryOf({ ...params, groupBy: 'project', limit: 30 })}`)
+  const pathOf = (groupBy: string): string => `/api/tokens${queryOf({ ...params, groupBy })}`
+  const tokens = useData<TokensAnswer>(pathOf(bucket))
+  const models = useData<TokensAnswer>(pathOf('model'))
+  const projects = useData<TokensAnswer>(pathOf('project'))
   return (
     <main id="main" class="column">
-      <div class="head">
-        <h1>Tokens</h1>
-        <button type="button" onClick={() => void download(`${path}&as=csv`, 'tokens.csv')}>
-          Download CSV
-        </button>
-      </div>
+      <h1>Tokens</h1>
       <p class="lead">
         Each source of numbers stands by itself. They measure different things and are never added together.
       </p>
       <RangePicker range={{ from, to, bucket }} url={url} />
       {tokens.data === null && tokens.error === null && <Loading what="tokens" />}
       {tokens.error !== null && <Failure error={tokens.error} retry={tokens.reload} />}
-      {tokens.data !== null && <Report answer={tokens.data} bucket={bucket} url={url} />}
+      {tokens.data !== null && <Report answer={tokens.data} bucket={bucket} url={url} path={pathOf(bucket)} />}
       <div class="columns">
-        {models.data !== null && <Table title="Models" name="Model" rows={models.data.rows} />}
-        {projects.data !== null && <Table title="Projects" name="Project" rows={projects.data.rows} />}
+        {models.data !== null && <Table title="Models" name="Model" answer={models.data} path={pathOf('model')} />}
+        {projects.data !== null && (
+          <Table title="Projects" name="Project" answer={projects.data} path={pathOf('project')} />
+        )}
       </div>
       {tokens.data !== null && <Notes answer={tokens.data} />}
     </main>
@@ -48,7 +46,14 @@ export default function TokensScreen() {
 const both = (sum: { readonly input: number | null; readonly output: number | null } | null): number | null =>
   sum === null || (sum.input === null && sum.output === null) ? null : (sum.input ?? 0) + (sum.output ?? 0)
 
-function Report({ answer, bucket, url }: { answer: TokensAnswer; bucket: string; url: string }) {
+interface ReportProps {
+  readonly answer: TokensAnswer
+  readonly bucket: string
+  readonly url: string
+  readonly path: string
+}
+
+function Report({ answer, bucket, url, path }: ReportProps) {
   const { route } = useLocation()
   const { totals, coverage } = answer
   if (coverage.messages === 0 && answer.rows.length === 0) return <Notice title="No tokens in this time" />
@@ -60,17 +65,17 @@ function Report({ answer, bucket, url }: { answer: TokensAnswer; bucket: string;
   return (
     <>
       <dl class="figures large">
-        <Figure name="Recorded, in" value={count(totals.recorded?.input)} />
-        <Figure name="Recorded, out" value={count(totals.recorded?.output)} />
-        <Figure name="Estimated" value={count(both(totals.estimated))} />
+        <Figure name="Recorded input" value={count(totals.recorded?.input)} />
+        <Figure name="Recorded output" value={count(totals.recorded?.output)} />
+        <Figure name="Estimated from text" value={count(both(totals.estimated))} />
         <Figure name="Imported" value={totals.imported === null ? 'no file' : count(totals.imported.total)} />
         <Figure name="Recorded cost" value={cents(totals.recordedCents)} />
-        <Figure name="List price" value={cents(totals.priced?.cents)} />
+        <Figure name="At list price" value={cents(totals.priced?.cents)} />
       </dl>
       <Coverage coverage={coverage} />
       <section>
         <Chart
-          title={`Recorded and estimated by ${bucket}`}
+          title={`Recorded and estimated tokens by ${bucket}`}
           dates={dated.map(({ key }) => String(key))}
           lines={[
             { name: 'Recorded', values: dated.map(({ recorded }) => both(recorded)), colour: 'chart-1' },
@@ -81,7 +86,8 @@ function Report({ answer, bucket, url }: { answer: TokensAnswer; bucket: string;
         <Table
           title={`By ${bucket}`}
           name={bucket}
-          rows={answer.rows.toSorted((left, right) => (String(left.key) < String(right.key) ? 1 : -1))}
+          answer={{ ...answer, rows: newestFirst(answer.rows) }}
+          path={path}
         />
       </section>
     </>
@@ -95,29 +101,42 @@ const Coverage = ({ coverage: { messages, recorded, estimated, unknown } }: { co
   </p>
 )
 
-function Table({ title, name, rows }: { title: string; name: string; rows: readonly TokensRow[] }) {
+/** Rows without a time are last. */
+const newestFirst = (rows: readonly TokensRow[]): TokensRow[] =>
+  rows.toSorted((left, right) => ((left.key ?? '') < (right.key ?? '') ? 1 : -1))
+
+interface TableProps {
+  readonly title: string
+  readonly name: string
+  readonly answer: TokensAnswer
+  readonly path: string
+}
+
+function Table({ title, name, answer, path }: TableProps) {
+  const imported: readonly Column<TokensRow>[] =
+    answer.imports === null ? [] : [{ name: 'Imported', value: (row) => row.imported?.total ?? null }]
   return (
-    <section>
-      <h2 class="section-title">{title}</h2>
-      <DataTable
-        caption={`Tokens: ${title}`}
-        head={[name, 'Recorded in', 'Recorded out', 'Estimated', 'Cost']}
-        rows={rows
-          .slice(0, 60)
-          .map((row) => [
-            row.label,
-            known(row.recorded?.input),
-            known(row.recorded?.output),
-            known(both(row.estimated)),
-            row.recordedCents === null ? unknown : cents(row.recordedCents),
-          ])}
-      />
-    </section>
+    <Breakdown
+      title={title}
+      caption={`Tokens: ${title}`}
+      columns={[{ name, value: ({ label }) => label.replace(/^week of /, '') }, ...sources, ...imported, cost]}
+      rows={answer.rows}
+      csvPath={`${path}&as=csv`}
+    />
   )
 }
 
-const unknown = <span class="soft">unknown</span>
-const known = (value: number | null | undefined) => (value === null || value === undefined ? unknown : count(value))
+const sources: readonly Column<TokensRow>[] = [
+  { name: 'Recorded input', value: ({ recorded }) => recorded?.input ?? null },
+  { name: 'Recorded output', value: ({ recorded }) => recorded?.output ?? null },
+  { name: 'Estimated', value: ({ estimated }) => both(estimated) },
+]
+
+const cost: Column<TokensRow> = {
+  name: 'Recorded cost',
+  value: (row) => row.recordedCents,
+  show: (row) => cents(row.recordedCents),
+}
 
 const Notes = ({ answer }: { answer: TokensAnswer }) => (
   <details class="numbers">

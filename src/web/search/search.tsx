@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../api/http/schemas/search.ts'
 import { ApiError, queryOf } from '../lib/api.ts'
 import { plural } from '../lib/format.ts'
@@ -8,10 +8,10 @@ import { Failure, Loading, Notice } from '../lib/parts.tsx'
 import { addressWith, type Asked, askedWhileTyping, hasFilters, isTyping, readAsked } from './asked.ts'
 import { Chips, Facets } from './facets.tsx'
 import { Hits, Related, Suggestions } from './hits.tsx'
+import { More } from './more.tsx'
 import { Start } from './start.tsx'
 
 const PAGE = 20
-const LIMIT_MAX = 200
 /** Facets cost several times a search, so they wait until typing rests. */
 const FACETS_PAUSE_MS = 150
 
@@ -28,28 +28,26 @@ export function SearchScreen() {
   )
 }
 
-function useAnswer(asked: Asked, limit: number) {
+function useAnswer(asked: Asked) {
   const q = isTyping.value ? askedWhileTyping(asked.q) : asked.q
   const params = { q, ...asked.filters, from: asked.from, to: asked.to }
-  const sort = asked.sort === '' ? null : asked.sort
-  const hits = useData<SearchAnswer>(`/api/search${queryOf({ ...params, sort, group: 'chat', limit })}`)
+  const grouped = { ...params, sort: asked.sort, group: 'chat' }
+  const hits = useData<SearchAnswer>(`/api/search${queryOf({ ...grouped, limit: PAGE })}`)
   const facetsPath = `/api/search${queryOf({ ...params, facets: 'project,role,part,tool,model,month', limit: 1 })}`
-  const [wanted, setWanted] = useState<string | null>(null)
-  const isAnswered = !hits.isLoading
+  // The pause runs while the results are on their way.
+  const [rested, setRested] = useState<string | null>(null)
   useEffect(() => {
-    if (!isAnswered) return undefined
-    const timer = setTimeout(() => setWanted(facetsPath), FACETS_PAUSE_MS)
+    const timer = setTimeout(() => setRested(facetsPath), isTyping.peek() ? FACETS_PAUSE_MS : 0)
     return () => clearTimeout(timer)
-  }, [isAnswered, facetsPath])
-  const facets = useData<SearchAnswer>(wanted)
-  return { hits, facets }
+  }, [facetsPath])
+  const wanted = useRef<string | null>(null)
+  if (!hits.isLoading && rested === facetsPath) wanted.current = facetsPath
+  const facets = useData<SearchAnswer>(wanted.current)
+  return { hits, facets, grouped }
 }
 
 function Results({ asked, url }: { asked: Asked; url: string }) {
-  const [limit, setLimit] = useState(PAGE)
-  const key = addressWith(url, {})
-  useEffect(() => setLimit(PAGE), [key])
-  const { hits, facets } = useAnswer(asked, limit)
+  const { hits, facets, grouped } = useAnswer(asked)
   const answer = hits.data
   return (
     <div class="results">
@@ -64,11 +62,7 @@ function Results({ asked, url }: { asked: Asked; url: string }) {
             <Suggestions answer={answer} url={url} />
             {answer.items.length === 0 && <NothingFound answer={answer} asked={asked} url={url} />}
             <Hits items={answer.items} q={asked.q} />
-            {answer.items.length >= limit && limit < LIMIT_MAX && answer.total > answer.items.length && (
-              <button type="button" class="more" onClick={() => setLimit(Math.min(LIMIT_MAX, limit + 40))}>
-                Show more
-              </button>
-            )}
+            {answer.total > answer.items.length && <More key={hits.path} params={grouped} first={answer} q={asked.q} />}
             <Related items={answer.related} hasHits={answer.items.length > 0} />
           </>
         )}

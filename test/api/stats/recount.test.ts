@@ -46,7 +46,7 @@ async function ask(path: string): Promise<Stats> {
 /** The answer in the shape of the recount. A distribution is replaced by the values from which it can come. */
 function comparable(stats: Stats, counted: ReturnType<typeof recountStats>): object {
   const { totals, known, undated, approximate, series, byModel, byTool, byMode, byHour, byWeekday } = stats
-  const { topFiles, calls, longestStreak, largestChats, uncounted } = stats
+  const { byHourOfWeek, topFiles, calls, longestStreak, largestChats, uncounted } = stats
   expect(uncounted).toEqual({ chats: 0 })
   return {
     totals,
@@ -59,6 +59,7 @@ function comparable(stats: Stats, counted: ReturnType<typeof recountStats>): obj
     byMode,
     byHour,
     byWeekday,
+    byHourOfWeek,
     topFiles,
     calls,
     longestStreak,

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getChat } from '../../../src/api/queries/chats/get-chat.ts'
+import { asChatId } from '../../../src/model/ids.ts'
 import { readLedger } from '../../../src/api/tokens/ledger.ts'
 import { tokenGroupings, type TokensRequest } from '../../../src/api/tokens/request.ts'
 import { CursorHome } from '../../../src/sample/cursor-home.ts'
@@ -99,3 +101,19 @@ test('the year contains the difficult cases: undated messages, records, cents an
   expect(totals.recordedCents).toBeGreaterThan(0)
   expect(totals.contextSnapshot?.chats).toBeGreaterThan(10)
 })
+
+test('the sums of one chat are those of its row', () => {
+  const { rows } = readLedger(indexer.mirror, ask({ groupBy: 'chat', timeZone: 'UTC' }))
+  const wrong = rows.flatMap(({ key, recorded, estimated }) => {
+    const { tokens } = getChat(indexer.mirror, asChatId(key ?? '')) ?? {}
+    return JSON.stringify(tokens) === JSON.stringify({ recorded: inOrder(recorded), estimated })
+      ? []
+      : [{ key, tokens }]
+  })
+  expect(wrong).toEqual([])
+  expect(rows.filter(({ recorded }) => recorded !== null).length).toBeGreaterThan(10)
+  expect(rows.filter(({ estimated }) => estimated !== null).length).toBeGreaterThan(10)
+})
+
+const inOrder = (recorded: TokensRow['recorded']): TokensRow['recorded'] =>
+  recorded === null ? null : { input: recorded.input, output: recorded.output, messages: recorded.messages }

@@ -76,6 +76,12 @@ export function recountStats(chats: readonly RawChat[], order: Recounting) {
     ),
     byHour: Array.from({ length: 24 }, (_, hour) => local.filter((message) => message.hour === hour).length),
     byWeekday: Array.from({ length: 7 }, (_, day) => local.filter(({ weekday }) => weekday === day + 1).length),
+    byHourOfWeek: Array.from({ length: 7 }, (_, day) =>
+      Array.from(
+        { length: 24 },
+        (_hour, hour) => local.filter((message) => message.weekday === day + 1 && message.hour === hour).length,
+      ),
+    ),
     topFiles: filesOf(calls),
     calls: { ...endsOf(calls), ...ratesOf(calls.map(({ status }) => status)) },
     largest: listed

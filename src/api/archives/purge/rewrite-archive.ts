@@ -15,17 +15,9 @@ import { examineObject } from '../prove-object.ts'
 import { readObjects, type ReadObject } from './read-objects.ts'
 import { scrubScope } from './scrub-scope.ts'
 import { describeDamaged, sentAtMs } from './survey-archive.ts'
-import type { DamagedArchive } from '../../http/schemas/purge.ts'
+import type { DamagedArchive, PurgeReport } from '../../http/schemas/purge.ts'
 
-export interface ArchivePurge {
-  /** How many objects were replaced or removed. */
-  readonly objects: number
-  readonly messages: number
-  /** Names of the runs that were sealed again. */
-  readonly runs: readonly string[]
-  /** What could not be read and is still there. Damaged objects of purged chats are removed. */
-  readonly damaged: readonly DamagedArchive[]
-}
+export type ArchivePurge = PurgeReport['archives']
 
 interface Rewriting {
   readonly dir: string

@@ -18,6 +18,7 @@ import {
   type Answer,
 } from './common.ts'
 import { projectRef } from './projects.ts'
+import { estimated, recorded } from './tokens.ts'
 
 export const chat = named(
   'Chat',
@@ -95,8 +96,13 @@ export type ChatRef = Answer<typeof chatRef>
 export const chatAnswer = z.extend(chat, {
   files: z.array(chatFile),
   toolCounts: z.array(toolCount),
+  tokens: says(
+    z.object({ recorded: z.nullable(recorded), estimated: z.nullable(estimated) }),
+    'Sums over the messages of the thread, by source. They are never added to each other. Null means unknown.',
+  ),
   children: says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
 })
+export type ChatTokens = ChatDetail['tokens']
 export type ChatDetail = Answer<typeof chatAnswer>
 
 export const confidences = ['low', 'medium', 'high'] as const

@@ -68,6 +68,8 @@ export const problem = named(
   }),
 )
 
+export type BadParameter = NonNullable<Answer<typeof problem>['errors']>[number]
+
 export const healthAnswer = z.object({
   status: z.literal('ok'),
   version: text,

@@ -25,15 +25,26 @@ export const purgeAnswer = z.object({
   facts: says(count, 'Names, summaries, todos and paths of chats that contain the text.'),
   unknownChats: says(texts, 'Chats that were named, and that neither the mirror nor an archive knows.'),
   setAside: says(texts, 'Damaged mirrors that were set aside, and are removed.'),
-  archives: z.object({ objects: count, messages: count, runs: texts, damaged: z.array(damagedArchive) }),
+  archives: z.object({
+    objects: says(count, 'How many objects were replaced or removed.'),
+    messages: count,
+    runs: says(texts, 'Names of the runs that were sealed again.'),
+    damaged: says(
+      z.array(damagedArchive),
+      'What could not be read and is still there. Damaged objects of purged chats are removed.',
+    ),
+  }),
   left: says(maybeText, 'What remains to be done later, in a sentence; null if nothing does.'),
   check: says(
     z.nullable(
       z.object({
         files: count,
         bytes: count,
-        found: z.array(z.object({ file: text, times: count, at: count })),
-        unread: texts,
+        found: says(
+          z.array(z.object({ file: text, times: count, at: count })),
+          'Files that contain the text, by their path in the folder. at: the offset of the first occurrence, in bytes.',
+        ),
+        unread: says(texts, 'Files and folders that could not be read or unpacked, and symbolic links.'),
       }),
     ),
     'The search of all files at the end; null for a dry run, and for a purge that is not of a text alone.',

@@ -97,6 +97,7 @@ export const statsAnswer = named(
     byMode: z.array(z.object({ name: maybeText, chats: count })),
     byHour: says(z.array(count), '24 counts.'),
     byWeekday: says(z.array(count), '7 counts, Monday first.'),
+    byHourOfWeek: says(z.array(z.array(count)), '7 lists of 24 counts, Monday first.'),
     topFiles: z.array(z.object({ path: text, reads: count, edits: count })),
     calls: z.extend(calls, { successRate: rate, errorRate: rate, rejectionRate: rate }),
     largestChats: z.array(

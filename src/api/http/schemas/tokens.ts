@@ -13,10 +13,10 @@ import {
 } from './common.ts'
 
 /** Tokens that Cursor recorded in the row of a message: only for the last answer of a turn, until early 2026. */
-const recorded = z.object({ input: maybeCount, output: maybeCount, messages: count })
+export const recorded = z.object({ input: maybeCount, output: maybeCount, messages: count })
 
 /** Estimated tokens of the visible text, each message once, for messages without a record. */
-const estimated = z.object({ input: count, output: count, messages: count })
+export const estimated = z.object({ input: count, output: count, messages: count })
 
 const imported = z.object({
   input: maybeCount,

@@ -5,7 +5,7 @@ import { listChatActs, chatFiles, chatTools } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
 import { inSnapshot } from '../snapshot.ts'
 import type { ChatRef } from '../../http/schemas/chats.ts'
-import type { ChatDetail } from '../../http/schemas/chats.ts'
+import type { ChatDetail, ChatTokens } from '../../http/schemas/chats.ts'
 
 const CHAT_NUM = `select num from chats where id = ?`
 
@@ -21,8 +21,56 @@ export function getChat(db: Mirror, id: ChatId): ChatDetail | null {
     const chat = num === null ? undefined : readChats(db, [num])[0]
     if (num === null || chat === undefined) return null
     const acts = listChatActs(db, num)
-    return { ...chat, files: chatFiles(acts), toolCounts: chatTools(acts), children: readRefs(db, chat.childChatIds) }
+    return {
+      ...chat,
+      files: chatFiles(acts),
+      toolCounts: chatTools(acts),
+      tokens: sumTokens(db, num),
+      children: readRefs(db, chat.childChatIds),
+    }
   })
+}
+
+const RECORDED = `
+  select
+    count(*) as messages, sum(nullif(m.input_tokens, 0)) as input, sum(nullif(m.output_tokens, 0)) as output,
+    count(m.estimated_input) as estimated, ifnull(sum(m.estimated_input), 0) as estimatedInput,
+    ifnull(sum(m.estimated_output), 0) as estimatedOutput
+  from messages m indexed by recorded_tokens
+  where m.chat = ? and m.is_orphan = 0 and (m.input_tokens > 0 or m.output_tokens > 0)
+`
+const ESTIMATED = `
+  select
+    count(m.estimated_input) as messages, ifnull(sum(m.estimated_input), 0) as input,
+    ifnull(sum(m.estimated_output), 0) as output
+  from messages m indexed by token_counts
+  where m.chat = ? and m.is_orphan = 0
+`
+
+interface RecordedSums {
+  readonly messages: number
+  readonly input: number | null
+  readonly output: number | null
+  readonly estimated: number
+  readonly estimatedInput: number
+  readonly estimatedOutput: number
+}
+
+function sumTokens(db: Mirror, num: number): ChatTokens {
+  const records = db.prepare<[number], RecordedSums>(RECORDED).get(num)
+  const estimates = db.prepare<[number], NonNullable<ChatTokens['estimated']>>(ESTIMATED).get(num)
+  if (records === undefined || estimates === undefined) throw new Error('an aggregate returned no row')
+  const { messages, input, output } = records
+  // A record replaces the estimate that was made before it.
+  const estimated = {
+    input: estimates.input - records.estimatedInput,
+    output: estimates.output - records.estimatedOutput,
+    messages: estimates.messages - records.estimated,
+  }
+  return {
+    recorded: messages === 0 ? null : { input, output, messages },
+    estimated: estimated.messages === 0 ? null : estimated,
+  }
 }
 
 interface ChatRefRow {

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
-import { messagesByDay, messagesByHour, messagesByWeekday } from './series.ts'
+import { messagesByDay, messagesByHourOfWeek } from './series.ts'
 import type { Tally } from './tally.ts'
 import type { CallCounts, Stats, Distribution } from '../../http/schemas/stats.ts'
 
@@ -8,6 +8,7 @@ const FILES_MAX = 20
 const CHATS_MAX = 10
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 const lengthSteps = [1, 2, 6, 11, 21, 51, 101, 201, 501]
 const durationSteps = [0, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS]
 
@@ -23,6 +24,7 @@ export function formatStats(db: Mirror, tally: Tally, nameOf: (num: number) => s
   const byProject = countByProject(db, tally)
   const lines = { added: addUp(counted, columns.linesAdded), removed: addUp(counted, columns.linesRemoved) }
   const files = addUp(counted, columns.filesChanged)
+  const week = messagesByHourOfWeek(tally)
   return {
     totals: {
       projects: byProject.filter(({ id }) => id !== null).length,
@@ -54,8 +56,9 @@ export function formatStats(db: Mirror, tally: Tally, nameOf: (num: number) => s
     ),
     byTool: calls.byTool,
     byMode: countByMode(tally, listed),
-    byHour: messagesByHour(tally),
-    byWeekday: messagesByWeekday(tally),
+    byHour: HOURS.map((hour) => total(week.map((ofDay) => ofDay[hour] ?? 0))),
+    byWeekday: week.map(total),
+    byHourOfWeek: week,
     topFiles: listTopFiles(tally, nameOf),
     calls: withRates(calls.all),
     largestChats: listLargestChats(db, tally, listed),
@@ -69,6 +72,8 @@ export function formatStats(db: Mirror, tally: Tally, nameOf: (num: number) => s
     ),
   }
 }
+
+const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
 /** The sum is null if no chat has a value. @param places indexes of chats */
 function addUp(

@@ -45,20 +45,14 @@ export const messagesByDay = ({ calendar, hours }: Tally): number[] =>
     hours.subarray(day * 24, day * 24 + 24).reduce((sum, messages) => sum + messages, 0),
   )
 
-export function messagesByHour({ hours }: Tally): number[] {
-  const byHour = Array.from({ length: 24 }, () => 0)
-  for (const [at, messages] of hours.entries()) byHour[at % 24] = (byHour[at % 24] ?? 0) + messages
-  return byHour
-}
-
-/** Starting with Monday. */
-export function messagesByWeekday(tally: Tally): number[] {
-  const byWeekday = Array.from({ length: 7 }, () => 0)
-  for (const [day, messages] of messagesByDay(tally).entries()) {
-    const weekday = tally.calendar?.weekdayOf(day) ?? 0
-    byWeekday[weekday] = (byWeekday[weekday] ?? 0) + messages
+/** 7 lists of 24 counts, starting with Monday. */
+export function messagesByHourOfWeek({ calendar, hours }: Tally): number[][] {
+  const week = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0))
+  for (const [at, messages] of hours.entries()) {
+    const ofDay = week[calendar?.weekdayOf(Math.floor(at / 24)) ?? 0]
+    if (messages > 0 && ofDay !== undefined) ofDay[at % 24] = (ofDay[at % 24] ?? 0) + messages
   }
-  return byWeekday
+  return week
 }
 
 /** The longest streak; of equal ones the latest. A day that the zone skipped does not end a streak. */

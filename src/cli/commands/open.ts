@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import type { Command } from 'commander'
+import { UserError } from '../../model/user-error.ts'
+import { daemonAnswers, findDaemon, isTokenAsked, readToken } from '../client/client.ts'
+import type { Answers } from '../client/answers.ts'
+import { addExamples } from '../input/options.ts'
+import type { Place, Session } from '../session.ts'
+
+interface OpenOptions {
+  readonly print?: true
+}
+
+export function addOpenCommand(program: Command, session: Session, { settingsOf }: Place): void {
+  const command = program
+    .command('open')
+    .description('open the page in the browser: all chats, one chat, or a search')
+    .argument('[chat or query...]', 'id of a chat, or words to search for')
+    .option('--print', 'print the address and open nothing')
+  addExamples(command, 'cursordex open', 'cursordex open connection pool')
+  command.action(async (words: readonly string[]) => {
+    const { dataDir } = settingsOf(command)
+    const [daemon, answers] = [await findDaemon(dataDir), await daemonAnswers(dataDir)]
+    if (daemon === null || answers === null) {
+      throw new UserError(
+        'no-daemon',
+        `No daemon serves ${dataDir}, so there is no page.`,
+        'Start one: cursordex serve',
+      )
+    }
+    const token = (await isTokenAsked(daemon.url)) ? await readToken(dataDir) : null
+    const address = addressOf(daemon.url, await placeOf(words.join(' '), answers), token)
+    if (command.opts<OpenOptions>().print === true) return session.print(`${address}\n`)
+    if (await openInBrowser(address)) return session.note(`Opened ${address.replace(/#.*/u, '')}\n`)
+    await session.note('No browser could be started. Open this address:\n')
+    await session.print(`${address}\n`)
+  })
+}
+
+/** The chat with this id, else the search for these words. */
+async function placeOf(words: string, answers: Answers): Promise<string> {
+  if (words === '') return '/'
+  const chat = `/chats/${encodeURIComponent(words)}`
+  if (!words.includes(' ') && (await isFound(answers, `/api${chat}`))) return chat
+  return `/?${new URLSearchParams({ q: words }).toString()}`
+}
+
+async function isFound(answers: Answers, path: string): Promise<boolean> {
+  try {
+    await answers.get(path, new URLSearchParams())
+    return true
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'chat-not-found') return false
+    throw error
+  }
+}
+
+/** The page takes the token from the fragment, which no server and no log receives. */
+function addressOf(url: string, place: string, token: string | null): string {
+  const address = new URL(place, url)
+  if (token !== null) address.hash = `token=${encodeURIComponent(token)}`
+  return address.href
+}
+
+/** The program of each system that opens an address with the user's browser. It gets no shell. */
+function openerOf(platform: NodeJS.Platform): readonly string[] {
+  if (platform === 'darwin') return ['open']
+  return platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open']
+}
+
+/** Some openers end at once, others with the browser. After this time one that still runs has done its work. */
+const OPEN_MS_MAX = 3000
+
+function openInBrowser(address: string): Promise<boolean> {
+  const [program = '', ...args] = openerOf(process.platform)
+  return new Promise((resolve) => {
+    const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+    const timer = setTimeout(() => resolve(true), OPEN_MS_MAX)
+    const end = (isOpen: boolean): void => {
+      clearTimeout(timer)
+      resolve(isOpen)
+    }
+    child.on('error', () => end(false)).on('exit', (code) => end(code === 0))
+    child.unref()
+  })
+}

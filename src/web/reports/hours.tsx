@@ -1,0 +1,135 @@
+import type { Stats } from '../../api/http/schemas/stats.ts'
+import { count, plural } from '../lib/format.ts'
+import { type Column, CsvButton, DataTable } from './table.tsx'
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'))
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+/** Shades of cells with messages. Cells without have none. */
+const SHADES = [1, 2, 3, 4, 5] as const
+
+interface HourRow {
+  readonly hour: string
+  /** Starting with Monday. */
+  readonly days: readonly number[]
+  readonly all: number
+}
+
+const perHour = ({ byHourOfWeek, byHour }: Stats): HourRow[] =>
+  HOURS.map((hour, index) => ({
+    hour: `${hour}:00`,
+    days: byHourOfWeek.map((hours) => hours[index] ?? 0),
+    all: byHour[index] ?? 0,
+  }))
+
+const columns: readonly Column<HourRow>[] = [
+  { name: 'Hour', value: ({ hour }) => hour },
+  ...WEEKDAYS.map((name, day) => ({
+    name,
+    value: ({ days }: HourRow) => days[day] ?? 0,
+  })),
+  { name: 'All days', value: ({ all }) => all },
+]
+
+/** When messages were written, in local time. */
+export function Hours({ stats }: { stats: Stats }) {
+  const title = 'Messages by hour and weekday'
+  const rows = perHour(stats)
+  const total = {
+    hour: 'All hours',
+    days: stats.byWeekday,
+    all: stats.byWeekday.reduce((sum, messages) => sum + messages, 0),
+  }
+  return (
+    <section>
+      <figure class="chart">
+        <figcaption>
+          {title}
+          <Legend most={mostOf(stats)} timeZone={stats.timeZone} />
+        </figcaption>
+        <Heatmap week={stats.byHourOfWeek} most={mostOf(stats)} />
+      </figure>
+      <details class="numbers">
+        <summary>Table of 24 hours</summary>
+        <CsvButton title={title} columns={columns} rows={rows} />
+        <DataTable caption={title} columns={columns} rows={[...rows, total]} />
+      </details>
+      <div class="columns">
+        <Times unit="hour" names={HOURS} values={stats.byHour} />
+        <Times unit="weekday" names={WEEKDAYS} values={stats.byWeekday} />
+      </div>
+    </section>
+  )
+}
+
+const mostOf = ({ byHourOfWeek }: Stats): number => Math.max(1, ...byHourOfWeek.flat())
+
+const Legend = ({ most, timeZone }: { most: number; timeZone: string }) => (
+  <span class="heat-legend">
+    <span>{timeZone}: 1</span>
+    {SHADES.map((shade) => (
+      <span key={shade} class={`heat heat-${shade}`} />
+    ))}
+    <span>{plural(most, 'message')}</span>
+  </span>
+)
+
+/** 0 without messages. By the square root, so that one busy hour does not make all others pale. */
+const shadeOf = (messages: number, most: number): number => Math.ceil(Math.sqrt(messages / most) * SHADES.length)
+
+const Heatmap = ({ week, most }: { week: Stats['byHourOfWeek']; most: number }) => (
+  <div class="heatmap" role="img" aria-label="Shades by hour and weekday. The numbers are in the table below.">
+    {week.map((hours, day) => [
+      <span key={day}>{WEEKDAYS[day]}</span>,
+      ...hours.map((messages, hour) => (
+        <span
+          key={`${day} ${hour}`}
+          class={`heat heat-${shadeOf(messages, most)}`}
+          title={`${WEEKDAYS[day]} ${HOURS[hour]}:00: ${count(messages)}`}
+        />
+      )),
+    ])}
+    <span />
+    {HOURS.map((name, hour) => (
+      <span key={name}>{hour % 3 === 0 && name}</span>
+    ))}
+  </div>
+)
+
+/** A row of bars that is a table: the numbers are read, the bars are seen. */
+function Times({ unit, names, values }: { unit: string; names: readonly string[]; values: readonly number[] }) {
+  const most = Math.max(1, ...values)
+  const caption = `Messages by ${unit}`
+  const timesColumns: readonly Column<string>[] = [
+    { name: unit, value: (name) => name },
+    { name: 'Messages', value: (name) => values[names.indexOf(name)] ?? 0 },
+  ]
+  return (
+    <section>
+      <div class="head">
+        <h2 class="section-title">{caption}</h2>
+        <CsvButton title={caption} columns={timesColumns} rows={names} />
+      </div>
+      <table class="times">
+        <caption class="hidden">{caption}</caption>
+        <tbody>
+          <tr class="times-bars">
+            {values.map((value, index) => (
+              <td key={names[index]} title={`${names[index]}: ${count(value)}`}>
+                <span class="times-bar" style={{ height: `${Math.round((value / most) * 100)}%` }}>
+                  <span class="hidden">{count(value)}</span>
+                </span>
+              </td>
+            ))}
+          </tr>
+          <tr>
+            {names.map((name, index) => (
+              <th key={name} scope="col" class={names.length > 7 && index % 3 !== 0 ? 'dim' : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </tbody>
+      </table>
+    </section>
+  )
+}

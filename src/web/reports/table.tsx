@@ -1,0 +1,163 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { download, messageOf } from '../lib/api.ts'
+import { type Cell, saveCsv } from '../lib/csv.ts'
+import { count, UNKNOWN, visible } from '../lib/format.ts'
+
+/** A column of a table, and of its CSV file. */
+export interface Column<Row> {
+  readonly name: string
+  readonly value: (row: Row) => Cell
+  /** Default: the value. Not used for null, which is shown as unknown. */
+  readonly show?: (row: Row) => ComponentChildren
+  /** Default: columns after the first are numbers. */
+  readonly className?: string
+}
+
+function shown<Row>({ value: read, show }: Column<Row>, row: Row): ComponentChildren {
+  const value = read(row)
+  if (value === null) return <span class="soft">{UNKNOWN}</span>
+  if (show !== undefined) return show(row)
+  return typeof value === 'number' ? count(value) : visible(value)
+}
+
+interface TableProps<Row> {
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+}
+
+export const DataTable = <Row,>({ caption, columns, rows }: TableProps<Row>) => (
+  <div class="table-box" tabIndex={0} role="region" aria-label={caption}>
+    <table>
+      <caption class="hidden">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ name, className = 'number' }, index) => (
+            <th key={name} scope="col" class={index > 0 ? className : undefined}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={index}>
+            {columns.map((column, place) =>
+              place === 0 ? (
+                <th key={column.name} scope="row">
+                  {shown(column, row)}
+                </th>
+              ) : (
+                <td key={column.name} class={column.className ?? 'number'}>
+                  {shown(column, row)}
+                </td>
+              ),
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+interface CsvProps<Row> {
+  /** Names the button and the file. */
+  readonly title: string
+  readonly columns: readonly Column<Row>[]
+  /** All rows, also those that are not on the screen. */
+  readonly rows: readonly Row[] | (() => Promise<readonly Row[]>)
+}
+
+/** Saves a table as a CSV file. */
+export function CsvButton<Row>({ title, columns, rows }: CsvProps<Row>) {
+  const save = async (): Promise<void> => {
+    const all = typeof rows === 'function' ? await rows() : rows
+    const cells = all.map((row) => columns.map(({ value }) => value(row)))
+    saveCsv(`${title.toLowerCase().replaceAll(/\W+/g, '-')}.csv`, [columns.map(({ name }) => name), ...cells])
+  }
+  return <SaveButton title={title} save={save} />
+}
+
+/** Saves a CSV file that the server makes. */
+export const ServerCsvButton = ({ title, path }: { title: string; path: string }) => (
+  <SaveButton title={title} save={() => download(path, 'cursordex.csv')} />
+)
+
+function SaveButton({ title, save }: { title: string; save: () => Promise<void> }) {
+  const [failure, setFailure] = useState<string | null>(null)
+  const start = (): void => {
+    setFailure(null)
+    save().catch((error: unknown) => setFailure(messageOf(error)))
+  }
+  return (
+    <span class="save">
+      {failure !== null && (
+        <span class="failed" role="alert">
+          {failure}
+        </span>
+      )}
+      <button type="button" class="quiet" aria-label={`Download CSV: ${title}`} onClick={start}>
+        Download CSV
+      </button>
+    </span>
+  )
+}
+
+const ROWS_SHOWN = 12
+const ROWS_MAX = 200
+
+interface BreakdownProps<Row> {
+  readonly title: string
+  /** Default: the title. */
+  readonly caption?: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  /** Where the server gives the same rows as CSV, with more columns. */
+  readonly csvPath?: string
+  readonly note?: string
+}
+
+/** A titled table whose further rows are folded. */
+export function Breakdown<Row>({ title, caption = title, columns, rows, csvPath, note }: BreakdownProps<Row>) {
+  if (rows.length === 0) return null
+  return (
+    <section>
+      <div class="head">
+        <h2 class="section-title">{title}</h2>
+        {csvPath === undefined ? (
+          <CsvButton title={caption} columns={columns} rows={rows} />
+        ) : (
+          <ServerCsvButton title={caption} path={csvPath} />
+        )}
+      </div>
+      {note !== undefined && <p class="soft table-note">{note}</p>}
+      <DataTable caption={caption} columns={columns} rows={rows.slice(0, ROWS_SHOWN)} />
+      {rows.length > ROWS_SHOWN && (
+        <details class="numbers">
+          <summary>
+            {count(Math.min(rows.length, ROWS_MAX) - ROWS_SHOWN)} more
+            {rows.length > ROWS_MAX && `; the CSV file has all ${count(rows.length)}`}
+          </summary>
+          <DataTable caption={`${caption}, more`} columns={columns} rows={rows.slice(ROWS_SHOWN, ROWS_MAX)} />
+        </details>
+      )}
+    </section>
+  )
+}
+
+interface MoreProps {
+  readonly shown: number
+  readonly total: number
+  readonly show: (limit: number) => void
+}
+
+const MORE = 200
+
+/** Shows further items of a list, until all are shown. */
+export const More = ({ shown: done, total, show }: MoreProps) =>
+  done >= total ? null : (
+    <button type="button" class="more" onClick={() => show(done + MORE)}>
+      Show more, {count(done)} of {count(total)} shown
+    </button>
+  )

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { installedText, writeInstalled } from '../../src/cli/commands/service/manager.ts'
+import { managerOf } from '../../src/cli/commands/service/manager-of.ts'
+import type { World } from '../../src/cli/session.ts'
+import { cursordexBin } from '../helpers/spawn-cursordex.ts'
+import { run } from './fake-world.ts'
+
+const argument = process.argv[1] ?? ''
+beforeAll(() => (process.argv[1] = cursordexBin))
+afterAll(() => (process.argv[1] = argument))
+
+const golden = (name: string): string =>
+  readFileSync(fileURLToPath(new URL(`service-files/${name}`, import.meta.url)), 'utf8')
+
+/** What `--print` prints, with fixed paths of Node and of the program. */
+async function printed(world: Partial<World>, ...flags: readonly string[]): Promise<string> {
+  const { exitCode, out, err } = await run(['service', 'install', '--print', ...flags], undefined, world)
+  expect([exitCode, err]).toEqual([0, expect.stringContaining('This would be written to ')])
+  return out.replaceAll(realpathSync(process.execPath), NODE).replaceAll(cursordexBin, SCRIPT)
+}
+
+const NODE = '/opt/node/bin/node'
+const SCRIPT = '/opt/cursordex/bin.js'
+const linux = { platform: 'linux', homeDir: '/home/ada', workingDir: '/home/ada' } as const
+const macos = { platform: 'darwin', homeDir: '/Users/ada', workingDir: '/Users/ada' } as const
+const windows = {
+  platform: 'win32',
+  homeDir: 'C:\\Users\\ada',
+  workingDir: 'C:\\Users\\ada',
+  env: { USERDOMAIN: 'PC', USERNAME: 'Ann' },
+} as const
+
+/** Everything that one of the three forms treats in a special way. */
+const ODD = `a b%n $HOME $\{X} "q" 'r' \\t <x> & -- é\\`
+
+test('golden text for Linux', async () => {
+  const variables = { CURSORDEX_LOG_LEVEL: 'debug', XDG_DATA_HOME: '/data 100%', XDG_CONFIG_HOME: 'relative' }
+  const flags = [
+    '--data-dir',
+    ODD,
+    '--host',
+    '0.0.0.0',
+    '--port',
+    '4871',
+    '--public-url',
+    'https://box.example',
+    '--auth',
+  ]
+  expect(await printed({ ...linux, env: variables }, ...flags)).toBe(golden('linux.service'))
+})
+
+test('golden text for macOS', async () => {
+  expect(await printed(macos, '--cursor-user-dir', ODD, '--cursor-user-dir', 'b', '--cursor-home', '')).toBe(
+    golden('macos.plist'),
+  )
+})
+
+test('golden text for Windows', async () => {
+  const dir = 'D:\\a b & c--d\\'
+  expect(await printed(windows, '--data-dir', dir, '--cursor-user-dir', 'C:\\"q\\"', '--port', '0')).toBe(
+    golden('windows.xml'),
+  )
+})
+
+test('only a daemon that listens beyond loopback may ask for the addresses of the machine', async () => {
+  const families = async (...flags: readonly string[]) =>
+    /^RestrictAddressFamilies=(.*)$/m.exec(await printed(linux, ...flags))?.[1]
+  for (const host of ['127.0.0.1', 'localhost', '::1']) {
+    expect(await families('--host', host)).toBe('AF_UNIX AF_INET AF_INET6')
+  }
+  expect(await families('--host', '192.168.0.7')).toBe('AF_UNIX AF_INET AF_INET6 AF_NETLINK')
+})
+
+test('the file for Windows is written and read in UTF-16 with a byte order mark', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-task-'))
+  const manager = { ...managerOf({ ...windows }), file: join(folder, 'below', 'service.xml') }
+  expect(installedText(manager)).toBeNull()
+  writeInstalled(manager, '<é/>')
+  expect(readFileSync(manager.file).toString('hex')).toBe('fffe3c00e9002f003e00')
+  expect(installedText(manager)).toBe('<é/>')
+  rmSync(folder, { recursive: true })
+})
+
+test('another system is refused', async () => {
+  const { exitCode, err } = await run(['service', 'install'], undefined, { platform: 'freebsd' })
+  expect([exitCode, err]).toEqual([
+    1,
+    'cursordex cannot install a service on freebsd.\nLet your system start "cursordex serve".\n',
+  ])
+})
+
+test('a path that XML cannot express is refused', async () => {
+  const { err } = await run(['service', 'install', '--print', '--data-dir', '/a\u0001'], undefined, macos)
+  expect(err).toContain('contains a control character')
+})
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+/** The value of a Python expression over the text on stdin. */
+function python(expression: string, text: string): unknown {
+  const code = `import json, plistlib, sys\nfrom xml.etree import ElementTree\ntext = sys.stdin.buffer.read()\nprint(json.dumps(${expression}))`
+  const { stdout, stderr } = spawnSync('python3', ['-c', code], { input: text, encoding: 'utf8' })
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout) as unknown
+}
+
+describe.skipIf(!hasPython)('read by parsers of Python (skipped without python3)', () => {
+  test('the plist has every argument as it was given', () => {
+    expect(python('plistlib.loads(text)["ProgramArguments"]', golden('macos.plist'))).toEqual([
+      NODE,
+      SCRIPT,
+      'serve',
+      '--cursor-user-dir',
+      `/Users/ada/${ODD}`,
+      '--cursor-user-dir',
+      '/Users/ada/b',
+      '--cursor-home',
+      '',
+    ])
+  })
+
+  test('the task is well formed, and its arguments are as they were given', () => {
+    const text = golden('windows.xml').replace('encoding="UTF-16"', 'encoding="UTF-8"')
+    const line = String(
+      python(
+        'next(ElementTree.fromstring(text).iter("{http://schemas.microsoft.com/windows/2004/02/mit/task}Arguments")).text',
+        text,
+      ),
+    )
+    expect(windowsWords(line)).toEqual([
+      '--headless',
+      NODE,
+      SCRIPT,
+      'serve',
+      '--data-dir',
+      'D:\\a b & c--d',
+      '--cursor-user-dir',
+      'C:\\"q\\"',
+      '--port',
+      '0',
+    ])
+  })
+})
+
+/** Splits a command line as Windows programs do. */
+function windowsWords(line: string): string[] {
+  const words: string[] = []
+  let [word, isOpen, isQuoted] = ['', false, false]
+  for (const [, slashes = '', char = ''] of line.matchAll(/(\\*)([^\\]|$)/gs)) {
+    const isEscape = char === '"'
+    word += isEscape ? '\\'.repeat(Math.floor(slashes.length / 2)) : slashes
+    if (slashes !== '') isOpen = true
+    if (isEscape && slashes.length % 2 === 0) [isQuoted, isOpen] = [!isQuoted, true]
+    else if ((char === ' ' && !isQuoted) || char === '') {
+      if (isOpen) words.push(word)
+      ;[word, isOpen] = ['', false]
+    } else [word, isOpen] = [word + char, true]
+  }
+  return words
+}

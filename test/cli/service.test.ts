@@ -1,0 +1,305 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cursordexBin } from '../helpers/spawn-cursordex.ts'
+import { FakeManager } from './fake-manager.ts'
+import { run } from './fake-world.ts'
+
+let fake: FakeManager
+const argument = process.argv[1] ?? ''
+beforeEach(async () => {
+  fake = new FakeManager()
+  await fake.open()
+  process.argv[1] = cursordexBin
+})
+afterEach(async () => {
+  process.argv[1] = argument
+  await fake.remove()
+})
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+
+describe('install', () => {
+  test('writes the unit, starts it, and says where the daemon runs', async () => {
+    const { exitCode, out, err } = await fake.run('install')
+    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+    expect(out).toBe(
+      `Installed: ${fake.unit}\nIt runs at ${fake.url}, and starts at each login.\n` +
+        'It stops when you log out. To keep it running: loginctl enable-linger\n',
+    )
+    expect(fake.changes()).toEqual([
+      'systemctl --user daemon-reload',
+      'systemctl --user enable --now cursordex.service',
+    ])
+    expect(read(fake.unit)).toContain(`"${cursordexBin}" "serve"\n`)
+  })
+
+  test('a second run with the same settings changes nothing', async () => {
+    await fake.run('install')
+    const before = read(fake.unit)
+    fake.changes()
+    const { exitCode, out } = await fake.run('install')
+    expect(exitCode).toBe(0)
+    expect(out).toContain(`Already installed, unchanged: ${fake.unit}\nIt runs at ${fake.url}.\n`)
+    expect(fake.changes()).toEqual([])
+    expect(read(fake.unit)).toBe(before)
+  })
+
+  test('a second run with other settings updates the file and restarts the service', async () => {
+    await fake.run('install')
+    fake.changes()
+    fake.willStart(process.ppid)
+    const { out } = await fake.run('install', '--port', '4871')
+    expect(out).toContain(`Already installed, updated: ${fake.unit}\nIt runs at ${fake.url}, and`)
+    expect(fake.changes()).toContain('systemctl --user restart cursordex.service')
+    expect(read(fake.unit)).toContain('"serve" "--port" "4871"\n')
+  })
+
+  test('a daemon that was started by hand is named before anything is written', async () => {
+    fake.runByHand()
+    const { exitCode, err } = await fake.run('install')
+    expect(exitCode).toBe(3)
+    expect(err).toContain(`A daemon already runs at ${fake.url} (process ${process.pid})`)
+    expect(err).toContain('Stop it first')
+    expect([existsSync(fake.unit), fake.changes()]).toEqual([false, []])
+  })
+
+  test('without a user manager the file is written, and one sentence says what to run later', async () => {
+    fake.hasNoManager()
+    const { exitCode, out } = await fake.run('install')
+    expect(exitCode).toBe(0)
+    expect(out.split('\n')).toEqual([
+      `Installed: ${fake.unit}`,
+      'No systemd user manager answers here, so nothing was started. Run later: ' +
+        'systemctl --user daemon-reload && systemctl --user enable --now cursordex.service',
+      '',
+    ])
+    expect([existsSync(fake.unit), fake.changes()]).toEqual([true, []])
+  })
+
+  test('without systemctl the same is said', async () => {
+    const world = { env: { PATH: join(fake.root, 'nothing') }, homeDir: fake.root, workingDir: fake.root }
+    const { exitCode, out } = await run(['service', 'install'], undefined, world)
+    expect([exitCode, out]).toEqual([0, expect.stringContaining('Run later: systemctl --user daemon-reload')])
+  })
+
+  test('a failing systemctl is quoted', async () => {
+    fake.tool('systemctl', ['case "$*" in *enable*) echo "Unit is masked." >&2; exit 1 ;; esac'])
+    const { exitCode, err } = await fake.run('install')
+    expect(exitCode).toBe(1)
+    expect(err).toContain('"systemctl --user enable --now cursordex.service" failed: Unit is masked.')
+  })
+
+  test('a daemon that ends at once is reported, with the way to its log', async () => {
+    fake.willFail()
+    expect((await fake.run('install')).out).toContain('does not answer yet. See: cursordex service logs\n')
+  })
+
+  test('lingering that is on, or unknown, is not mentioned', async () => {
+    fake.tool('loginctl', ['echo Linger=yes'])
+    expect((await fake.run('install')).out).not.toContain('loginctl')
+    fake.tool('loginctl', ['echo Linger=no; exit 1'])
+    expect((await fake.run('install')).out).not.toContain('loginctl')
+  })
+
+  test('--print changes nothing', async () => {
+    const { exitCode, out, err } = await fake.run('install', '--print')
+    expect([exitCode, out.split('\n')[2], err]).toEqual([0, '[Unit]', `This would be written to ${fake.unit}:\n\n`])
+    expect([existsSync(fake.unit), fake.changes()]).toEqual([false, []])
+    await fake.run('install')
+    expect(read(fake.unit)).toBe(out)
+  })
+
+  test('a wrong setting is refused before anything is written', async () => {
+    expect((await fake.run('install', '--port', 'x')).exitCode).toBe(2)
+    expect(existsSync(fake.unit)).toBe(false)
+  })
+})
+
+describe('the path of the program', () => {
+  function programAt(...names: readonly string[]): string {
+    const script = join(fake.root, ...names)
+    mkdirSync(dirname(script), { recursive: true })
+    writeFileSync(script, '')
+    return script
+  }
+
+  test('the temporary folder of npx is refused, with a remedy', async () => {
+    process.argv[1] = programAt('.npm', '_npx', 'a1', 'node_modules', 'cursordex', 'bin.js')
+    const { exitCode, err } = await fake.run('install', '--print')
+    expect(exitCode).toBe(1)
+    expect(err).toMatch(/temporary folder of npx \(.*_npx.*\)/)
+    expect(err).toContain('npm install --global cursordex')
+  })
+
+  test('a link that stays after an upgrade is preferred to the path that it leads to', async () => {
+    const link = join(fake.root, 'bin', 'cursordex')
+    symlinkSync(programAt('lib', 'cursordex@1.0.0', 'bin.js'), link)
+    process.argv[1] = link
+    expect((await fake.run('install', '--print')).out).toContain(`"${link}" "serve"`)
+  })
+
+  test.each([
+    ['_npx', 'a1'],
+    ['fnm_multishells', '12'],
+  ])('a link in %s leads to the real path', async (...folder) => {
+    const script = programAt('lib', 'bin.js')
+    const link = join(fake.root, ...folder, 'cursordex')
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(script, link)
+    process.argv[1] = link
+    expect((await fake.run('install', '--print')).out).toContain(`"${script}" "serve"`)
+  })
+})
+
+test('status shows the file, the manager, and the daemon', async () => {
+  expect((await fake.run('status')).out).toBe(
+    'service  not installed; install it with: cursordex service install\n' +
+      'manager  does not know the service\ndaemon   not running\n',
+  )
+  await fake.run('install')
+  expect((await fake.run('status')).out).toBe(
+    `service  installed, ${fake.unit}\nmanager  active (running), enabled, process ${process.pid}\n` +
+      `daemon   ${fake.url}, version 1.2.3\n`,
+  )
+})
+
+test('status names the restart if the daemon has another version', async () => {
+  fake.willStart(process.pid, '1.0.0')
+  await fake.run('install')
+  expect((await fake.run('status')).out).toContain(
+    'version 1.0.0. This command has version 1.2.3; run: cursordex service restart\n',
+  )
+})
+
+test('status says that the service did not start a daemon', async () => {
+  fake.runByHand()
+  expect((await fake.run('status')).out).toContain(`(process ${process.pid}, which the service did not start)`)
+})
+
+test('the other commands use the settings of the installed service', async () => {
+  const elsewhere = join(fake.root, 'elsewhere')
+  fake.hasNoManager()
+  await fake.run('install', '--data-dir', elsewhere, '--port', '0')
+  fake.runByHand()
+  expect((await fake.run('status')).out).toContain('daemon   not running')
+  mkdirSync(elsewhere)
+  renameSync(join(fake.dataDir, 'daemon.json'), join(elsewhere, 'daemon.json'))
+  expect((await fake.run('status')).out).toContain(`daemon   ${fake.url}`)
+  expect((await fake.run('uninstall')).out).toContain(`mirror   ${elsewhere}\n`)
+})
+
+test('restart waits for the new daemon and shows its version', async () => {
+  fake.willStart(process.pid, '1.0.0')
+  await fake.run('install')
+  fake.changes()
+  fake.willStart(process.ppid)
+  const { exitCode, out } = await fake.run('restart')
+  expect([exitCode, out]).toEqual([0, `It runs at ${fake.url}, version 1.2.3.\n`])
+  expect(fake.changes()).toEqual(['systemctl --user restart cursordex.service'])
+})
+
+test('restart fails if the service is not installed, or if its daemon does not come back', async () => {
+  expect(await fake.run('restart')).toMatchObject({
+    exitCode: 1,
+    err: 'The service is not installed.\nInstall it: cursordex service install\n',
+  })
+  await fake.run('install')
+  fake.willFail()
+  const { exitCode, err } = await fake.run('restart')
+  expect([exitCode, err]).toEqual([1, 'The daemon was restarted and does not answer.\nSee: cursordex service logs\n'])
+})
+
+test('uninstall stops the service, removes the file, and lists what remains', async () => {
+  await fake.run('install')
+  fake.changes()
+  const config = join(fake.root, '.config', 'cursordex', 'config.json')
+  mkdirSync(dirname(config), { recursive: true })
+  writeFileSync(config, '{}')
+  mkdirSync(join(fake.dataDir, 'archives'))
+  const { exitCode, out } = await fake.run('uninstall')
+  expect([exitCode, out]).toEqual([
+    0,
+    `Removed: ${fake.unit}\nThese remain. Delete them if you do not want them any more:\n` +
+      `  mirror   ${fake.dataDir}\n  archives ${join(fake.dataDir, 'archives')}\n  settings ${config}\n`,
+  ])
+  expect(fake.changes()).toEqual(['systemctl --user disable --now cursordex.service', 'systemctl --user daemon-reload'])
+  expect([existsSync(fake.unit), existsSync(fake.dataDir)]).toEqual([false, true])
+  expect((await fake.run('uninstall')).out).toBe('The service is not installed.\n')
+})
+
+test('uninstall without a user manager also removes the link that enabled the service', async () => {
+  await fake.run('install')
+  const link = join(dirname(fake.unit), 'default.target.wants', 'cursordex.service')
+  mkdirSync(dirname(link))
+  symlinkSync(fake.unit, link)
+  fake.hasNoManager()
+  await fake.run('uninstall')
+  expect(() => readFileSync(link)).toThrow('ENOENT')
+  // A link to nothing would still be in the folder.
+  symlinkSync(fake.unit, link)
+})
+
+test('logs follows the journal, or shows its end', async () => {
+  expect((await fake.run('logs')).exitCode).toBe(0)
+  await fake.run('logs', '--no-follow')
+  expect(fake.changes()).toEqual([
+    'journalctl --user --unit cursordex.service --lines 100 --follow',
+    'journalctl --user --unit cursordex.service --lines 100 --no-pager',
+  ])
+  fake.tool('journalctl', ['exit 1'])
+  expect((await fake.run('logs')).err).toContain('Is journalctl installed?\n')
+})
+
+describe('with a launchctl that behaves as its manual says', () => {
+  const domain = `gui/${userInfo().uid}`
+  let plist: string
+  beforeEach(() => {
+    plist = join(fake.root, 'Library', 'LaunchAgents', 'cursordex.plist')
+    const [loaded, daemon] = [join(fake.root, 'loaded'), join(fake.root, 'daemon.json')]
+    const dataDir = join(fake.root, 'Library', 'Application Support', 'cursordex')
+    mkdirSync(dataDir, { recursive: true })
+    writeFileSync(daemon, JSON.stringify({ pid: process.pid, url: fake.url, version: '1.2.3' }))
+    fake.tool('launchctl', [
+      'case "$*" in',
+      `  "print ${domain}") ;;`,
+      `  print*) [ -e "${loaded}" ] && printf '\\tstate = running\\n\\tpid = ${process.pid}\\n' ;;`,
+      `  bootstrap*) [ ! -e "${loaded}" ] && touch "${loaded}" && cp "${daemon}" "${dataDir}" ;;`,
+      `  bootout*) rm "${loaded}" "${dataDir}/daemon.json" ;;`,
+      'esac',
+    ])
+  })
+  const changes = () => fake.changes().filter((call) => !call.startsWith('launchctl print'))
+
+  test('install, update and uninstall load and unload the agent', async () => {
+    expect((await fake.runOn('darwin', 'install')).out).toBe(
+      `Installed: ${plist}\nIt runs at ${fake.url}, and starts at each login.\n`,
+    )
+    const load = [`launchctl enable ${domain}/cursordex`, `launchctl bootstrap ${domain} ${plist}`]
+    expect(changes()).toEqual(load)
+    expect((await fake.runOn('darwin', 'status')).out).toContain(`manager  running, process ${process.pid}\n`)
+    expect((await fake.runOn('darwin', 'install')).out).toContain('unchanged')
+    expect(changes()).toEqual([])
+    expect((await fake.runOn('darwin', 'uninstall')).out).toContain(`Removed: ${plist}\n`)
+    expect([changes(), existsSync(plist)]).toEqual([[`launchctl bootout ${domain}/cursordex`], false])
+  })
+
+  test('logs shows the end of the log file', async () => {
+    fake.tool('tail', [])
+    await fake.runOn('darwin', 'logs')
+    expect(fake.changes()).toEqual([`tail -n 100 -F ${join(fake.root, 'Library', 'Logs', 'cursordex.log')}`])
+  })
+})
+
+test('on Windows logs says that there are none', async () => {
+  expect((await fake.runOn('win32', 'logs')).err).toContain('keeps no output of the daemon')
+})
+
+test('a daemon of another version leads to the restart of the service', async () => {
+  const { exitCode, err } = await run(['chats'], () => ({ items: [{ id: 1 }], total: 1 }))
+  expect([exitCode, err]).toEqual([
+    1,
+    expect.stringContaining('another version. Restart it: cursordex service restart, or'),
+  ])
+})

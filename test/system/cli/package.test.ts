@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const UNPACKED_BYTES_MAX = 6_000_000
+
+interface Packed {
+  readonly filename: string
+  readonly unpackedSize: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+let folder: string
+let packed: Packed
+let installed: string
+let place: Workplace
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cursordex-package-'))
+  const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  packed = (JSON.parse(output) as Packed[])[0] as Packed
+  // As npm installs it. Its dependencies come from this checkout, because an installation needs the network.
+  const modules = join(folder, 'lib', 'node_modules')
+  installed = join(modules, 'cursordex')
+  mkdirSync(installed, { recursive: true })
+  execFileSync('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', installed])
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    readonly dependencies: object
+    readonly optionalDependencies: object
+  }
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies, bindings: '', 'file-uri-to-path': '' })) {
+    if (!existsSync(join(root, 'node_modules', name))) continue
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  }
+  place = new Workplace()
+  fillStore(place.cursor.global(), { chats: 5, messagesPerChat: 6 })
+})
+afterAll(async () => {
+  await place?.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const bin = (): string => join(installed, 'dist', 'cli', 'bin.js')
+
+test('the package is small, and has no source maps, tests or sources', () => {
+  expect(packed.unpackedSize).toBeLessThan(UNPACKED_BYTES_MAX)
+  const odd = packed.files.filter(({ path }) => /\.map$|^(src|test|scripts|\.)/.test(path))
+  expect(odd).toEqual([])
+  const licences = readFileSync(join(installed, 'dist', 'THIRD-PARTY-LICENSES.txt'), 'utf8')
+  for (const name of ['hono', 'chokidar', 'minisearch', 'node-cron', 'preact', 'uplot'])
+    expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
+})
+
+test('every link in README and docs leads to a file of the package', () => {
+  const texts = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.md'))
+  expect(texts).toContain('README.md')
+  const broken = texts.flatMap((path) => {
+    const links = readFileSync(join(installed, path), 'utf8').matchAll(/\]\(([^)#\s]+)/g)
+    return [...links]
+      .map(([, link = '']) => link)
+      .filter((link) => !/^https?:/.test(link) && !existsSync(join(installed, dirname(path), link)))
+      .map((link) => `${path}: ${link}`)
+  })
+  expect(broken).toEqual([])
+})
+
+test('the installed program serves the page and the API, its commands answer, and a daemon of another version is noticed', async () => {
+  const { url } = await place.serve([], { bin: bin() })
+  await untilReady(url)
+  const page = await fetch(`${url}/`)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+  const [script] = /\/assets\/[^"]+\.js/.exec(await page.text()) ?? []
+  expect((await fetch(`${url}${script}`)).status).toBe(200)
+  expect((await fetch(`${url}/docs/rapidoc-min.js`)).status).toBe(200)
+  expect(((await (await fetch(`${url}/openapi.json`)).json()) as { readonly openapi: string }).openapi).toBe('3.1.0')
+  const words = [['status'], ['chats'], ['search', 'word'], ['projects'], ['stats'], ['tokens'], ['losses'], ['doctor']]
+  for (const argv of words) expect(await place.run(argv, { bin: bin() })).toMatchObject({ exitCode: 0 })
+  expect(await place.run(['--version'], { bin: bin(), isBare: true })).toMatchObject({ exitCode: 0 })
+  expect(statSync(bin()).mode & 0o111).not.toBe(0)
+  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { readonly version: string }
+  const upgraded = join(installed, 'package.json')
+  writeFileSync(upgraded, readFileSync(upgraded, 'utf8').replace(`"version": "${version}"`, '"version": "9.9.9"'))
+  const { exitCode, stderr } = await place.run(['chats'], { bin: bin() })
+  expect(exitCode).toBe(0)
+  expect(stderr).toBe(
+    `The daemon has version ${version}, and this command has 9.9.9. Restart the daemon: cursordex service restart.\n`,
+  )
+})

@@ -1,0 +1,247 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fillStore } from '../../helpers/fill-store.ts'
+import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
+
+const succeeds = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0
+
+const hasVerify = succeeds('systemd-analyze', '--version')
+const hasLauncher = hasVerify && succeeds('python3', '-c', 'import ctypes; ctypes.CDLL("libseccomp.so.2")')
+
+let place: Workplace
+let unit: string
+let env: Record<string, string>
+beforeEach(() => {
+  place = new Workplace()
+  const [home, runtime] = [join(place.root, 'home'), join(place.root, 'run')]
+  mkdirSync(home)
+  mkdirSync(runtime, { mode: 0o700 })
+  env = { HOME: home, XDG_RUNTIME_DIR: runtime, DBUS_SESSION_BUS_ADDRESS: '' }
+  unit = join(home, '.config', 'systemd', 'user', 'cursordex.service')
+})
+afterEach(() => place.remove())
+
+/** No user manager answers at the runtime folder, so only the file is written. */
+async function install(...flags: readonly string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await place.run(['service', 'install'], { env, flags })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  expect(stdout).toContain('No systemd user manager answers here')
+}
+
+function editUnit(from: string, to: string): void {
+  const before = readFileSync(unit, 'utf8')
+  expect(before).toContain(from)
+  writeFileSync(unit, before.replace(from, to))
+}
+
+describe.skipIf(!hasVerify)('systemd-analyze verify (skipped without systemd-analyze)', () => {
+  function verify(): { readonly status: number | null; readonly output: string } {
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', unit], {
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    })
+    return { status, output: stdout + stderr }
+  }
+
+  test('the installed unit has nothing to complain about', async () => {
+    await install()
+    expect(verify()).toEqual({ status: 0, output: '' })
+  })
+
+  test('odd characters in the settings do not harm it', async () => {
+    await install('--data-dir', join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`), '--host', '0.0.0.0')
+    expect(verify()).toEqual({ status: 0, output: '' })
+  })
+
+  test('the path of the program is found if it has spaces, % or $', async () => {
+    await install()
+    const folder = join(place.root, 'a b%n $HOME é')
+    mkdirSync(folder)
+    symlinkSync(process.execPath, join(folder, 'node'))
+    const odd = await place.run(['service', 'install', '--print'], { env: { ...env, PATH: folder } })
+    const line = /^ExecStart=.*$/m.exec(odd.stdout)?.[0] ?? ''
+    expect(line).toContain('a b%%n $HOME é/node"')
+    writeFileSync(unit, odd.stdout)
+    expect(verify()).toEqual({ status: 0, output: '' })
+  })
+
+  test('a misspelt key would be reported', async () => {
+    await install()
+    editUnit('TasksMax=', 'TaskMax=')
+    expect(verify().output).toContain("'TaskMax'")
+  })
+
+  test('a missing program would be reported', async () => {
+    await install()
+    editUnit('ExecStart="', 'ExecStart="/missing')
+    expect(verify()).toEqual({ status: 1, output: expect.stringContaining('/missing') })
+  })
+})
+
+const launcher = fileURLToPath(new URL('service-launcher.py', import.meta.url))
+
+/** The unit under a small supervisor that applies what the unit forbids. */
+class Supervised {
+  output = ''
+  readonly ended: Promise<number | null>
+  readonly #process: ChildProcess
+
+  constructor(...replaced: readonly string[]) {
+    this.#process = spawn('python3', [launcher, unit, ...replaced], { env: { ...process.env, ...env } })
+    this.ended = new Promise((resolve) => this.#process.once('close', resolve))
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text))
+    }
+  }
+
+  /** The process of each start so far. */
+  get starts(): number[] {
+    return [...this.output.matchAll(/^started (\d+)$/gm)].map(([, pid]) => Number(pid))
+  }
+
+  listening(nth = 1): Promise<string> {
+    const look = () => [...this.output.matchAll(/^cursordex listening on (\S+)$/gm)].map(([, url]) => url)[nth - 1]
+    return waitUntil(`listening for the ${nth}. time, not only: ${this.output}`, look, { withinMs: 60_000 })
+  }
+
+  /** Its exit code is the daemon's. */
+  stop(): Promise<number | null> {
+    this.#process.kill('SIGTERM')
+    return this.ended
+  }
+}
+
+/** Threads of a process and of all processes below it. Each counts as a task. */
+function tasksBelow(pid: number): number {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+        return [{ pid: Number(name), parent: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) }]
+      } catch {
+        // It ended meanwhile.
+        return []
+      }
+    })
+  const below = (of: number): number[] => [
+    of,
+    ...parents.filter(({ parent }) => parent === of).flatMap((each) => below(each.pid)),
+  ]
+  return below(pid).reduce((sum, each) => {
+    try {
+      return sum + readdirSync(`/proc/${each}/task`).length
+    } catch {
+      return sum
+    }
+  }, 0)
+}
+
+async function getJson(url: string): Promise<unknown> {
+  const response = await fetch(url)
+  expect(response.status).toBe(200)
+  return response.json()
+}
+
+describe.skipIf(!hasLauncher)(
+  'under the restrictions of the unit (skipped without systemd-analyze, python3, libseccomp)',
+  () => {
+    let service: Supervised
+    beforeEach(() => {
+      fillStore(place.cursor.global(), { chats: 3, messagesPerChat: 20 })
+    })
+    afterEach(() => service.stop())
+
+    const search = (url: string) => getJson(`${url}/api/search?q=chat*`)
+    const health = (url: string) => getJson(`${url}/api/health`)
+
+    test('the daemon answers, stays below TasksMax, and comes back after SIGKILL', async () => {
+      await install()
+      service = new Supervised('RestartSec=1')
+      const url = await service.listening()
+      expect(await health(url)).toMatchObject({ status: 'ok' })
+      await untilReady(url)
+      const [pid = 0] = service.starts
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      expect(status).toMatch(/^Seccomp:\t2$/m)
+      expect(status).toMatch(/^Umask:\t0077$/m)
+
+      let tasksMax = 0
+      const searches = Array.from({ length: 8 }, () => search(url))
+      for (let round = 0; round < 20; round += 1) {
+        tasksMax = Math.max(tasksMax, tasksBelow(pid))
+        await new Promise((resolve) => {
+          setTimeout(resolve, 50)
+        })
+      }
+      for (const answer of await Promise.all(searches)) expect(answer).toMatchObject({ items: expect.any(Array) })
+      // A count that misses the threads, or the processes of searches, would be smaller.
+      expect(tasksMax).toBeGreaterThan(12)
+      expect(tasksMax).toBeLessThan(Number(/^TasksMax=(\d+)$/m.exec(readFileSync(unit, 'utf8'))?.[1]))
+
+      // A job runs in a process of its own, below the same restrictions.
+      expect(await place.run(['archive', 'run'], { env })).toMatchObject({ exitCode: 0, stderr: '' })
+
+      process.kill(pid, 'SIGKILL')
+      const again = await service.listening(2)
+      await untilReady(again)
+      expect(await health(again)).toMatchObject({ status: 'ok' })
+      expect(await search(again)).toMatchObject({ items: expect.any(Array) })
+      expect(service.starts).toHaveLength(2)
+      expect(await service.stop()).toBe(0)
+      expect(service.output.match(/^ended .*$/gm)).toEqual(['ended -9', 'ended 0'])
+    })
+
+    test('settings with odd characters reach the daemon as they were given', async () => {
+      const dataDir = join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`)
+      await install('--data-dir', dataDir)
+      service = new Supervised()
+      const url = await service.listening()
+      expect(JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))).toMatchObject({ url })
+    })
+
+    test('wrong settings end the service for good', async () => {
+      await install('--config', configFile('{}'))
+      configFile('{"http": {"port": "x"}}')
+      service = new Supervised('RestartSec=0')
+      expect(await service.ended).toBe(2)
+      expect(service.starts).toHaveLength(1)
+    })
+
+    test('the daemon names the remedy if it listens beyond loopback by a later change of the settings', async () => {
+      await install('--config', configFile('{}'))
+      configFile('{"http": {"host": "0.0.0.0"}}')
+      service = new Supervised('Restart=no')
+      expect(await service.ended).toBe(1)
+      expect(service.output).toContain('cursordex service install')
+    })
+
+    test('beyond loopback it may ask for the addresses of the machine', async () => {
+      await install('--host', '0.0.0.0')
+      service = new Supervised()
+      expect(await service.listening()).toContain('0.0.0.0')
+    })
+
+    test.each([
+      ['RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6', ['--host', '0.0.0.0']],
+      ['RestrictAddressFamilies=AF_UNIX', []],
+      ['SystemCallFilter=@default @basic-io', []],
+    ])('the daemon would not start with %s %j', async (setting, flags) => {
+      await install(...flags)
+      service = new Supervised(setting, 'Restart=no')
+      await waitUntil('the end', () => /^ended (?!0)/m.test(service.output))
+      expect(service.output).not.toContain('listening')
+    })
+
+    function configFile(text: string): string {
+      const file = join(place.root, 'config.json')
+      writeFileSync(file, text)
+      chmodSync(file, 0o600)
+      return file
+    }
+  },
+)

@@ -1,0 +1,87 @@
+import { pathToFileURL } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { fillStore } from '../helpers/fill-store.ts'
+import { GitRepository } from '../helpers/git-repository.ts'
+import { RunningDaemon } from '../helpers/running-daemon.ts'
+import { openBrowser, savedCsv, visit } from './browser.ts'
+
+const CHATS = 215
+const LOST = 320
+/** A title that a spreadsheet would run as a formula. */
+const TITLE = '=HYPERLINK("http://example.org","a, b")'
+
+let home: CursorHome
+let repository: GitRepository
+let daemon: RunningDaemon
+let browser: Browser
+let page: Page
+let close: () => Promise<void>
+let faults: string[]
+
+beforeAll(async () => {
+  home = new CursorHome()
+  repository = new GitRepository()
+  repository.commit({ atMs: Date.UTC(2026, 0, 5), subject: 'Begin with a readme', files: { 'a.md': 'a' } })
+  const store = home.global()
+  fillStore(store, { chats: CHATS, messagesPerChat: 1 })
+  const ids = Array.from({ length: LOST + 2 }, (_, index) => `m${index}`)
+  for (const [index, id] of ids.entries()) store.message('large', id, { type: (index % 2) + 1, text: `word ${id}` })
+  const createdAt = Date.UTC(2026, 0, 4)
+  store.chat('large', { name: TITLE, createdAt, fullConversationHeadersOnly: headers(ids) })
+  const chatIds = Array.from({ length: CHATS }, (_, index) => `chat-${index}`)
+  home.workspace('0'.repeat(32), { folder: pathToFileURL(repository.root).href }, [...chatIds, 'large'])
+  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
+  await daemon.waitReady()
+  for (const id of ids.slice(2)) store.delete(`bubbleId:large:${id}`)
+  // The second comparison confirms that so many rows are gone.
+  for (let pass = 0; pass < 2; pass += 1) await daemon.post('/api/sync', { full: true })
+  home.close()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await daemon?.stop()
+  repository?.remove()
+  home?.remove()
+})
+beforeEach(async () => {
+  const opened = await visit(browser, daemon.url)
+  page = opened.page
+  faults = opened.faults
+  close = () => opened.context.close()
+})
+afterEach(async () => {
+  await close()
+  expect(faults).toEqual([])
+})
+
+test('all losses can be shown, and the CSV file has all from the start', async () => {
+  await page.goto('/losses')
+  await page.getByRole('heading', { name: `${LOST} losses` }).waitFor()
+  const lines = page.getByRole('region', { name: 'Losses' }).getByRole('rowheader')
+  expect(await lines.count()).toBe(100)
+  const saved = await savedCsv(page, 'Losses')
+  expect(new Set(saved.map((row) => row['Message id'])).size).toBe(LOST)
+  expect(new Set(saved.map(({ Chat }) => Chat))).toEqual(new Set([`'${TITLE}`]))
+  await page.getByRole('button', { name: 'Show more, 100 of 320 shown' }).click()
+  await page.getByRole('button', { name: 'Show more, 300 of 320 shown' }).click()
+  await lines.nth(LOST - 1).waitFor()
+  const addresses = await lines.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+  expect(new Set(addresses).size).toBe(LOST)
+  expect(await page.getByRole('button', { name: /^Show more/ }).count()).toBe(0)
+})
+
+test('a project shows its commits and all of its chats', async () => {
+  const { items } = await daemon.get<{ items: { id: string }[] }>('/api/projects')
+  await page.goto(`/projects/${items[0]?.id}`)
+  await page.getByText('Begin with a readme').waitFor()
+  const chats = page.locator('.lines').first().getByRole('link')
+  expect(await chats.count()).toBe(10)
+  await page.getByRole('button', { name: `Show more, 10 of ${CHATS + 1} shown` }).click()
+  await page.getByRole('button', { name: `Show more, 210 of ${CHATS + 1} shown` }).click()
+  await chats.nth(CHATS).waitFor()
+  const addresses = await chats.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+  expect(new Set(addresses).size).toBe(CHATS + 1)
+})
