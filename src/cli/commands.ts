@@ -28,11 +28,15 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
   ['status', async () => (await import('./commands/status.ts')).addStatusCommand],
   ['sync', async () => (await import('./commands/sync.ts')).addSyncCommand],
   ['doctor', async () => (await import('./commands/doctor/doctor.ts')).addDoctorCommand],
+  ['completion', async () => (await import('./commands/completion/completion.ts')).addCompletionCommand],
 ]
+
+/** The command that completion scripts call. It is not in the help. */
+const COMPLETE = '__complete'
 
 /**
  * Adds the commands. Loaded are the default command and every command whose name is among the arguments. For help, which
- * lists all of them with their arguments, all are loaded. For the others only the name is added.
+ * lists all of them with their arguments, and for the completion of a command's name, all are loaded. For the others only the name is added.
  */
 export async function addCommands(
   program: Command,
@@ -40,9 +44,15 @@ export async function addCommands(
   argv: readonly string[],
   place: Place,
 ): Promise<void> {
-  const isHelp = argv.some((word) => ['help', '--help', '-h'].includes(word))
+  const isCompletion = argv[0] === COMPLETE
+  // After a command's name, completion needs only that command. Loading all of them takes longer than the answer.
+  const isNaming = isCompletion && !commands.some(([name]) => argv.includes(name))
+  const isEveryNeeded = isNaming || argv.some((word) => ['help', '--help', '-h'].includes(word))
   for (const [name, load] of commands) {
-    if (isHelp || name === SERVE || argv.includes(name)) (await load())(program, session, place)
+    if (isEveryNeeded || name === SERVE || argv.includes(name)) (await load())(program, session, place)
     else program.command(name)
   }
+  if (!isCompletion) return
+  const { addCompleteCommand } = await import('./commands/completion/completion.ts')
+  addCompleteCommand(program, session, place)
 }

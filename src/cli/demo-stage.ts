@@ -1,14 +1,15 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { execFileSync, fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { devNull, tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { writeDemoHome } from '../sample/demo-home.ts'
-import type { DemoFolders, Settings } from '../settings.ts'
+import { writeRepositoryChats, type SampleCommit } from '../sample/repository.ts'
+import { realSurroundings, type DemoFolders, type Settings } from '../settings.ts'
 import { daemonAnswers } from './client/client.ts'
 import type { Companion } from './serve-forever.ts'
 
@@ -45,7 +46,10 @@ export class DemoStage implements Companion {
     process.once('exit', this.#removeFiles)
     try {
       mkdirSync(this.#root, { mode: 0o700 })
-      writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs: Date.now() })
+      const nowMs = Date.now()
+      const home = writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs })
+      const repository = join(this.#cursorFolder, 'tide-tables')
+      makeRepository(repository, writeRepositoryChats(home, repository, nowMs))
     } catch (cause) {
       if (cause instanceof UserError) throw cause
       const why = cause instanceof Error ? cause.message : String(cause)
@@ -60,6 +64,7 @@ export class DemoStage implements Companion {
     this.#makeLink(dataDir)
     const counts = await this.#firstCounts(dataDir, isStopping)
     const isKept = dataDir !== this.folders.dataDir
+    if (counts !== null && this.#agent?.connected === true) this.#agent.send('lose')
     if (!isStopping()) await this.#print(demoGreeting(counts, dataDir, process.platform, this.#place, isKept))
   }
 
@@ -117,6 +122,35 @@ export class DemoStage implements Companion {
   }
 }
 
+/** Makes a real repository. Without git the demo has no commits. */
+function makeRepository(root: string, commits: readonly SampleCommit[]): void {
+  const git = (words: readonly string[], date: string): void => {
+    const settings = ['user.name=Ada', 'user.email=ada@example.org', `core.hooksPath=${devNull}`]
+    const config = settings.flatMap((setting) => ['-c', setting])
+    const env = {
+      GIT_CONFIG_GLOBAL: devNull,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_DATE: date,
+    }
+    const options = { stdio: 'ignore', env: { ...realSurroundings().env, ...env } } as const
+    execFileSync('git', ['-C', root, ...config, ...words], options)
+  }
+  mkdirSync(root)
+  for (const { files } of commits)
+    for (const path of Object.keys(files)) mkdirSync(dirname(join(root, path)), { recursive: true })
+  try {
+    git(['init', '--quiet'], '')
+    for (const { atMs, subject, files } of commits) {
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text)
+      git(['add', '--all'], '')
+      git(['commit', '--quiet', '--message', subject], `@${Math.floor(atMs / 1000)} +0000`)
+    }
+  } catch {
+    // Git is not installed, or it refused.
+  }
+}
+
 interface Status {
   readonly state: string
   readonly counts: Counts
@@ -159,8 +193,8 @@ export function demoGreeting(
   ].join('\n')
 }
 
-/** An identifier in all its spellings, a word inside unspaced text, and the chat in which the agent works. */
-const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5']
+/** An identifier in all its spellings, a word inside unspaced text, the chat in which the agent works, and what it deleted. */
+const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5', 'losses']
 
 /** Quotes a path for a shell. */
 function quoted(path: string, platform: NodeJS.Platform): string {

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type { ApiContext, LiveState } from '../api/http/api-context.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
 import { openEngine, type Engine } from '../engine/engine.ts'
+import { excludedChats } from '../engine/excluded-chats.ts'
 import type { Executor } from '../engine/executor/executor.ts'
 import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
 import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
@@ -74,7 +75,8 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     })
     context.stdout.write(`cursordex listening on ${server.url}\n`)
     const warnings = startupWarnings([...userDirs, ...homes], token !== null)
-    for (const sentence of [...warnings, ...misconfiguredFolders(userDirs)]) log.warn(sentence)
+    const excluded = excludedChats(() => reader.open(), settings.exclude.projects)
+    for (const sentence of [...warnings, ...misconfiguredFolders(userDirs), ...excluded]) log.warn(sentence)
     const following = followCursor(parts, server, progress)
     estimation.begin()
     return {
@@ -146,7 +148,12 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   const log = createLog(settings.log.level, context.stderr)
   const path = mirrorPath(settings.dataDir)
   const hub = new EventHub()
-  const setup = { mirrorPath: path, ...settings.cursor, disabledKinds: disabledKindsOf(settings) }
+  const setup = {
+    mirrorPath: path,
+    ...settings.cursor,
+    disabledKinds: disabledKindsOf(settings),
+    excludedProjects: settings.exclude.projects,
+  }
   const executor = new ForkedExecutor(path, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
   const readers = {

@@ -16,6 +16,8 @@ export interface Places {
   readonly homes: readonly string[]
   /** Kinds of sources that the user has switched off. */
   readonly disabledKinds: readonly string[]
+  /** Names, ids and path globs of projects that are not mirrored. */
+  readonly excludedProjects?: readonly string[]
 }
 
 /** One store format: where its stores are, and in which folders new ones appear. */

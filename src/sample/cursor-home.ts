@@ -46,6 +46,19 @@ export class Store {
     this.db.prepare('delete from cursorDiskKV where key = ?').run(key)
   }
 
+  /** Writes the row of a key again, as Cursor does with a chat's row after each change of the chat. */
+  rewrite(key: string): void {
+    this.db.prepare('insert into cursorDiskKV (key, value) select key, value from cursorDiskKV where key = ?').run(key)
+  }
+
+  /** Deletes a chat like newer builds of Cursor: its row has no value, and its messages have no rows. */
+  deleteChat(chatId: string): void {
+    this.db.transaction(() => {
+      this.chat(chatId, null)
+      this.db.prepare('delete from cursorDiskKV where key glob ?').run(`bubbleId:${chatId}:*`)
+    })()
+  }
+
   close(): void {
     this.db.close()
   }

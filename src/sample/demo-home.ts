@@ -69,22 +69,47 @@ function startOf(ageDays: number, nowMs: number, chance: Chance): number {
   return midnightMs + chance.between(9 * 60, 17 * 60 + 30) * 60_000 + chance.between(0, 59_999)
 }
 
+/** What the running agent deletes when all of the sample was read. The ids are fixed, because another process deletes it. */
+const doomed = {
+  chat: new Chance('doomed chat').uuid(),
+  messageOf: new Chance('chat of the doomed message').uuid(),
+  message: new Chance('doomed message').uuid(),
+}
+
+/** Deletes a chat, and a message that its chat still names. */
+export function loseSome(store: Store): void {
+  store.deleteChat(doomed.chat)
+  store.delete(`bubbleId:${doomed.messageOf}:${doomed.message}`)
+  store.rewrite(`composerData:${doomed.messageOf}`)
+}
+
 /** Changes of chats during the year: a list is lost, an answer is regenerated, a chat is deleted. */
 function withOddities(plans: readonly ChatPlan[], chance: Chance): ChatPlan[] {
   // Without a list, the times give the order, and old builds recorded no times.
   const newer = plans.filter(({ shape, parentId, messages }) => {
     return shape === 'split' && parentId === null && messages[0]?.build === 'new' && messages.length > 5
   })
-  const [headerless, deleted, emptied, ...others] = newer
+  const [headerless, deleted, emptied, ...rest] = newer
+  const [lost, losing, ...last] = rest
+    .filter(({ thread }) => thread.steps.every(({ kind }) => kind !== 'task'))
+    .toReversed()
+  const others = rest.filter((plan) => last.includes(plan))
   const regenerated = new Set(others.filter(({ thread }) => /^[ -~]+$/.test(thread.title)).slice(0, 3))
   return plans.map((plan) => {
     if (plan === headerless) return { ...plan, shape: 'headerless' }
     if (plan === deleted) return { ...plan, isDeleted: true }
+    if (plan === lost) return { ...plan, id: doomed.chat }
+    if (plan === losing) return withDoomedMessage(plan)
     if (plan === emptied) return { ...plan, emptiedId: plan.messages[2]?.id ?? null }
     if (!regenerated.has(plan)) return plan
     const text = `The simplest thing first: clear the cache and start again. If it is still there, we look further into "${plan.thread.title}".`
     return withOrphan(plan, text, chance)
   })
+}
+
+function withDoomedMessage(plan: ChatPlan): ChatPlan {
+  const messages = plan.messages.map((message, index) => (index === 2 ? { ...message, id: doomed.message } : message))
+  return { ...plan, id: doomed.messageOf, messages }
 }
 
 /** Older builds list a chat in the window in which it began. */

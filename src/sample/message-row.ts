@@ -28,6 +28,8 @@ export function messageRow(plan: MessagePlan): Row {
     ...emptyFields,
     ...contentOf(plan),
     ...timesOf(plan),
+    // Old builds named the model only beside recorded tokens.
+    ...(tokens === null || plan.model === null ? {} : { modelInfo: { modelName: plan.model } }),
     tokenCount: { inputTokens: tokens?.input ?? 0, outputTokens: tokens?.output ?? 0 },
   }
 }

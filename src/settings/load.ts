@@ -31,6 +31,8 @@ export interface Settings {
   readonly sources: Readonly<Record<SourceKind, { readonly enabled: boolean }>>
   readonly auth: { readonly required: boolean }
   readonly search: { readonly deadlineMs: number }
+  /** Names, ids and path globs of projects that are not mirrored. */
+  readonly exclude: { readonly projects: readonly string[] }
   readonly tokens: { readonly estimate: boolean }
   readonly archives: { readonly dir: string; readonly jobs: readonly ArchiveJob[] }
 }
@@ -94,10 +96,17 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
     sources: tree.sources,
     auth: tree.auth,
     search: tree.search,
+    exclude: { projects: tree.exclude.projects.map(withHome(homeDir)) },
     tokens: tree.tokens,
     archives: { dir: tree.archives.dir ?? pathsOf(platform).join(dataDir, 'archives'), jobs: tree.archives.jobs },
   }
 }
+
+/** Replaces a leading `~/` by the home folder. Names stay as they are. */
+const withHome =
+  (homeDir: string) =>
+  (pattern: string): string =>
+    /^~[\\/]/.test(pattern) ? `${homeDir}${pattern.slice(1)}` : pattern
 
 function namedConfig({ flags, env }: SettingsInput): string | null {
   if (flags.config === undefined) return env[CONFIG_VARIABLE] || null

@@ -128,6 +128,12 @@ export const settingsSchema = group({
   } satisfies Record<SourceKind, typeof source>),
   auth: group({ required: flag }),
   search: group({ deadlineMs: value<number>('a whole number from 50 to 60000', isWithin(50, 60_000)) }),
+  exclude: group({
+    projects: value<readonly string[]>(
+      'a list of names, ids or paths of projects',
+      (given) => Array.isArray(given) && given.every(isText),
+    ),
+  }),
   tokens: group({ estimate: flag }),
   archives: group({ dir: path, jobs }),
 })

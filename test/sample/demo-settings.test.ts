@@ -52,8 +52,8 @@ test.each([
   ['win32', String.raw`C:\My Temp\data`, String.raw`--data-dir "C:\My Temp\data"`],
 ] as const)('on %s the folder %s is one word in the commands', (platform, folder, words) => {
   const greeting = demoGreeting(null, folder, platform)
-  expect(greeting.match(/^ {2}npx cursordex .*$/gm)).toHaveLength(3)
-  expect(greeting.split(words)).toHaveLength(4)
+  expect(greeting.match(/^ {2}npx cursordex .*$/gm)).toHaveLength(4)
+  expect(greeting.split(words)).toHaveLength(5)
 })
 
 test('a demo that was started elsewhere shows where its commands work', () => {

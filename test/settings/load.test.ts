@@ -49,6 +49,7 @@ test('without any input, the documented defaults apply', () => {
     },
     auth: { required: false },
     search: { deadlineMs: 2000 },
+    exclude: { projects: [] },
     tokens: { estimate: true },
     archives: {
       dir: '/home/ada/.local/share/cursordex/archives',
@@ -63,6 +64,11 @@ test('without any input, the documented defaults apply', () => {
       ],
     },
   } satisfies Settings)
+})
+
+test('a leading ~ in a path of an excluded project is the home folder, and names stay as they are', () => {
+  const configText = '{"exclude": {"projects": ["diary", "~/clients/**", "~x"]}}'
+  expect(load({ configText }).exclude.projects).toEqual(['diary', '/home/ada/clients/**', '~x'])
 })
 
 interface Layered {
@@ -311,6 +317,12 @@ const refused: readonly [name: string, input: Partial<SettingsInput>, message: R
     /50 to 60000/,
   ],
   ['a deadline too long', { configText: '{"search": {"deadlineMs": 60001}}' }, /is 60001/, /50 to 60000/],
+  [
+    'exclude.projects',
+    { configText: '{"exclude": {"projects": [""]}}' },
+    /^exclude\.projects is \[""\]/,
+    /a list of names, ids or paths/,
+  ],
   ['tokens.estimate', { configText: '{"tokens": {"estimate": 1}}' }, /^tokens\.estimate is 1/, /true or false/],
   [
     'sources enabled',

@@ -33,7 +33,11 @@ export async function engineAnswers(settings: Settings, { version, zone, note }:
   prepareDataFolder(settings.dataDir)
   const startedAtMs = Date.now()
   const path = mirrorPath(settings.dataDir)
-  const places = { ...settings.cursor, disabledKinds: disabledKindsOf(settings) }
+  const places = {
+    ...settings.cursor,
+    disabledKinds: disabledKindsOf(settings),
+    excludedProjects: settings.exclude.projects,
+  }
   const writer = inlineWriter({ mirrorPath: path, ...places }, note)
   const passes = new DirectPasses(places, writer)
   await passes.catchUp()

@@ -3,6 +3,7 @@ import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { excludeProjects } from '../../mirror/projects/exclusion.ts'
 import { saveEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -37,10 +38,17 @@ export class WriterActs {
     return this.maintenance.db
   }
 
+  /** The same, for acts that read Cursor or an archive. It reads the mirror, so a damaged one is checked before. */
+  get #reading(): Mirror {
+    const { db } = this
+    excludeProjects(db, this.#setup.excludedProjects ?? [])
+    return db
+  }
+
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
     switch (order.kind) {
       case 'run':
-        return yield* reported(runPasses(this.db, this.#setup, order, this.#now), onStep)
+        return yield* reported(runPasses(this.#reading, this.#setup, order, this.#now), onStep)
       case 'upkeep':
         return yield* this.maintenance.run(order.task)
       case 'purge': {
@@ -80,7 +88,7 @@ export class WriterActs {
       await this.endRestore()
       // Seldom needed.
       const { restore } = await import('../restore.ts')
-      this.#restoring = restore(order, { mirror: () => this.db, now: this.#now })
+      this.#restoring = restore(order, { mirror: () => this.#reading, now: this.#now })
     }
     const restoring = this.#restoring
     if (restoring === null) throw new Error('no restore was begun')

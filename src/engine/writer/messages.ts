@@ -16,6 +16,8 @@ export interface WriterSetup {
   readonly userDirs: readonly string[]
   readonly homes: readonly string[]
   readonly disabledKinds: readonly string[]
+  /** Names, ids and path globs of projects that are not mirrored. */
+  readonly excludedProjects?: readonly string[]
 }
 
 export interface RunOrder {

@@ -41,9 +41,25 @@ export function* runPasses(
     forgetUnread(mirror, discovered)
     missVanished(mirror, discovered, isGone)
   }
-  const news = yield* readSources(mirror, sources, order, { now, ...(mass === undefined ? {} : { mass }) })
+  const excludes = (places.excludedProjects ?? []).length > 0
+  const read = excludes && order.sources.length > 0 ? { ...order, sources: listsFirst(order, sources) } : order
+  const news = yield* readSources(mirror, sources, read, { now, ...(mass === undefined ? {} : { mass }) })
   const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
-  return { ...news, backlog, needsMerge: needsMerge(mirror), isWhole: true }
+  const ordered = new Set(order.sources.map(({ id }) => id))
+  const ends = news.ends.filter(({ id }) => ordered.has(id))
+  return { ...news, ends, backlog, needsMerge: needsMerge(mirror), isWhole: true }
+}
+
+/** Stores that name the projects of chats in other stores. */
+const LISTS = new Set(['workspace-items', 'global-items'])
+
+/** The lists are read before any other store, so that the project of a chat is known before its text is read. */
+function listsFirst({ sources }: RunOrder, known: ReadonlyMap<SourceId, Source>): RunOrder['sources'] {
+  const ordered = new Map(sources.map((each) => [each.id, each]))
+  const lists = [...known.values()].filter(({ kind }) => LISTS.has(kind))
+  const ids = new Set(lists.map(({ id }) => id))
+  const first = lists.map(({ id }) => ordered.get(id) ?? ({ id, depth: 'nudge' } as const))
+  return [...first, ...sources.filter(({ id }) => !ids.has(id))]
 }
 
 type News = Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
 import { childrenOf, type Batch, type Root } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { nextRevision, touchChat } from '../write/revision.ts'
+import { projectIdOf } from './match-project.ts'
 
 const FIND_PROJECT = `select num from projects where uri = ?`
 const ADD_PROJECT = `
@@ -14,7 +14,7 @@ insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, 
 function projectNum(db: Mirror, root: Root): number {
   const found = prepared<{ num: number }>(db, FIND_PROJECT).get(root.uri)
   if (found !== undefined) return found.num
-  const id = createHash('sha256').update(root.uri).digest('hex').slice(0, 16)
+  const id = projectIdOf(root.uri)
   const { uri, path, name, remote } = root
   const added = prepared<{ num: number }>(db, ADD_PROJECT).get(id, uri, path, name, remote?.kind, remote?.host)
   if (added === undefined) throw new Error('an insert returned no row')
@@ -84,7 +84,7 @@ export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
     .map((row) => row.id)
 
 /** The parent's project beats own evidence of this rank or a higher number. */
-const PARENT_RANK = 75
+export const PARENT_RANK = 75
 
 /** The lowest rank decides; then the newest evidence, because a chat can move to another project; then the root's URI. */
 const BEST_EVIDENCE = `

@@ -5,6 +5,7 @@ import { DigestWords } from '../digests/write-digest.ts'
 import { KeyAllocator } from './messages/key-allocator.ts'
 import { Names } from './write-tools.ts'
 import type { Mirror } from '../open.ts'
+import { withoutExcluded } from '../projects/exclusion.ts'
 import { withoutPurged } from '../purge/without-purged.ts'
 import { PendingTerms } from '../fulltext/pending-terms.ts'
 import { writeChatMetadata } from './chats/chat-metadata.ts'
@@ -20,11 +21,12 @@ import { writePosition, writeRows } from './write-rows.ts'
 
 /**
  * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
- * either the whole batch or nothing of it. Writing the same batch twice changes nothing. Purged data is left out.
+ * either the whole batch or nothing of it. Writing the same batch twice changes nothing. Purged data and excluded
+ * projects are left out.
  * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
 export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
-  const batch = withoutPurged(db, unfiltered)
+  const batch = withoutExcluded(db, withoutPurged(db, unfiltered))
   const written = listingTerms(db, () => {
     const terms = new PendingTerms()
     const tools = {

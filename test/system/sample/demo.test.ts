@@ -40,14 +40,14 @@ async function suggestedCommands(demo: Cursordex): Promise<string[][]> {
 const run = (argv: readonly string[], place: string): Promise<Ended> => start(argv, place).ended
 
 test.each([[['serve', '--demo']], [['demo']], [['--demo']]])(
-  '%j is ready and suggests three commands that find something',
+  '%j is ready and suggests four commands that find something',
   async (argv) => {
     const place = newPlace()
     const demo = start(argv, place)
     const url = await demo.listening()
     const commands = await suggestedCommands(demo)
     expect(demo.stdout).toMatch(/^cursordex listening on http:\/\/127\.0\.0\.1:\d+\n/)
-    expect(commands).toHaveLength(3)
+    expect(commands).toHaveLength(4)
     // On a busy machine it prints them after ten seconds, with a note.
     if (demo.stdout.includes('being indexed')) await untilReady(url)
     for (const words of commands) {

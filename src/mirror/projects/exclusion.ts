@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto'
+import type { ChatId } from '../../model/ids.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { childrenOf, tellsFacts, type Batch, type ChatWrite, type EvidenceWrite, type Root } from '../write/batch.ts'
+import { isOfProject } from './match-project.ts'
+import { PARENT_RANK } from './write-projects.ts'
+
+type IsExcluded = (root: Pick<Root, 'uri' | 'path' | 'name'>) => boolean
+
+const exclusions = new WeakMap<Mirror, IsExcluded | null>()
+
+/**
+ * Stands for all excluded projects in the evidence of chats that are not mirrored, so that the mirror contains no name and
+ * no path of them. Its path is a hash of the list.
+ */
+const EXCLUDED_URI = 'cursordex:excluded'
+
+const READ_LIST = `select path from projects where uri = ?`
+const SAVE_LIST = `
+insert into projects (id, uri, path, name) values ('excluded', ?, ?, '') on conflict (uri) do update set path = excluded.path
+`
+const FORGET_EVIDENCE = `delete from evidence where project = (select num from projects where uri = ?)`
+const READ_ALL_AGAIN = `update sources set decoder = 0`
+
+/**
+ * Says for this connection which projects are not mirrored; once is enough. If the list differs from the one of the last
+ * start, every source is read again, because rows of chats that were left out count as read.
+ * @param patterns names, ids and path globs
+ */
+export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
+  if (exclusions.has(db)) return
+  const hash = createHash('sha256').update(JSON.stringify(patterns)).digest('hex')
+  const before = prepared<string>(db, READ_LIST).pluck().get(EXCLUDED_URI)
+  if (before !== hash && (before !== undefined || patterns.length > 0)) {
+    db.transaction(() => {
+      prepared(db, SAVE_LIST).run(EXCLUDED_URI, hash)
+      prepared(db, FORGET_EVIDENCE).run(EXCLUDED_URI)
+      if (before !== undefined) prepared(db, READ_ALL_AGAIN).run()
+    })()
+  }
+  exclusions.set(db, patterns.length === 0 ? null : (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns))
+}
+
+/**
+ * A batch without the chats of excluded projects. Chats that are already mirrored stay as they are, and get nothing new. The
+ * source's rows stay, so that they count as read: only their keys, sizes and checksums are stored.
+ */
+export function withoutExcluded(db: Mirror, batch: Batch): Batch {
+  const isExcluded = exclusions.get(db) ?? null
+  if (isExcluded === null) return batch
+  const judge = new Judge(db, batch, isExcluded)
+  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !judge.excludes(chatId)
+  const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
+  const barred = batch.chats.filter(({ id }) => judge.excludes(id))
+  const children = barred
+    .flatMap((chat) => [...childrenOf(chat)])
+    .filter((child) => !isMirrored(db, child))
+    .map((chatId) => ({ chatId, method: 'parent', rank: PARENT_RANK - 1, root: nowhere, isOnly: true }))
+  return {
+    ...batch,
+    chats: batch.chats.filter((chat) => !judge.excludes(chat.id) || bringsNothing(chat)),
+    evidence: [
+      // A mirrored chat moves to its real project, so that a purge of that project finds it.
+      ...batch.evidence.map((each) =>
+        isExcluded(each.root) && !isMirrored(db, each.chatId) ? { ...each, root: nowhere } : each,
+      ),
+      ...children,
+    ],
+    workspaces: batch.workspaces.filter(({ root }) => !isExcluded(root)),
+    heads: batch.heads.filter(stays),
+    tracked: batch.tracked.filter(stays),
+    paths: batch.paths.filter(stays),
+  }
+}
+
+/** A purge writes a chat so that its columns are computed again. */
+const bringsNothing = ({ ownRow, messages, vanished }: ChatWrite): boolean =>
+  ownRow.kind === 'unread' && messages.length === 0 && vanished.length === 0
+
+const IS_MIRRORED = `select 1 from chats where id = ?`
+const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
+
+const STORED_EVIDENCE = `
+select e.method, e.rank, e.noted_at as notedAtMs, p.uri, p.path, p.name
+from evidence e join projects p on p.num = e.project
+where e.chat_id = ?
+`
+const STORED_PROJECT = `select p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = ?`
+
+type Named = Pick<Root, 'uri' | 'path' | 'name'>
+
+interface Ranked {
+  readonly rank: number
+  readonly notedAtMs: number
+  readonly root: Named
+}
+
+/** Decides by what the mirror and the batch know together, in the order in which `placeChats` decides. */
+class Judge {
+  readonly #db: Mirror
+  readonly #isExcluded: IsExcluded
+  readonly #evidence = new Map<ChatId, EvidenceWrite[]>()
+  readonly #parents = new Map<ChatId, ChatId>()
+  readonly #nowMs: number
+  readonly #verdicts = new Map<ChatId, boolean>()
+
+  constructor(db: Mirror, { evidence, chats, heads, nowMs }: Batch, isExcluded: IsExcluded) {
+    this.#db = db
+    this.#isExcluded = isExcluded
+    this.#nowMs = nowMs
+    for (const each of evidence) this.#evidence.set(each.chatId, [...(this.#evidence.get(each.chatId) ?? []), each])
+    for (const chat of chats) for (const child of childrenOf(chat)) this.#parents.set(child, chat.id)
+    for (const { chatId, parentChatId } of heads) if (parentChatId !== null) this.#parents.set(chatId, parentChatId)
+    for (const { id, ownRow } of chats) {
+      const parent = tellsFacts(ownRow) ? ownRow.facts.parentChatId : null
+      if (parent !== null) this.#parents.set(id, parent)
+    }
+  }
+
+  excludes(id: ChatId): boolean {
+    const known = this.#verdicts.get(id)
+    if (known !== undefined) return known
+    // A chat may be its own ancestor.
+    this.#verdicts.set(id, false)
+    const verdict = this.#judge(id)
+    this.#verdicts.set(id, verdict)
+    return verdict
+  }
+
+  #judge(id: ChatId): boolean {
+    const ranked = this.#ranked(id)
+    const strong = ranked.find(({ rank }) => rank < PARENT_RANK)
+    if (strong !== undefined) return this.#isExcluded(strong.root)
+    const parent = this.#parents.get(id)
+    if (parent !== undefined && this.excludes(parent)) return true
+    const root = ranked[0]?.root ?? prepared<Named>(this.#db, STORED_PROJECT).get(id)
+    return root !== undefined && this.#isExcluded(root)
+  }
+
+  #ranked(id: ChatId): readonly Ranked[] {
+    const given = this.#evidence.get(id) ?? []
+    const replaced = new Set(given.filter(({ isOnly }) => isOnly).map(({ method }) => method))
+    const stored = prepared<Named & Omit<Ranked, 'root'> & { readonly method: string }>(this.#db, STORED_EVIDENCE).all(
+      id,
+    )
+    return [
+      ...given.map(({ rank, root, notedAtMs = this.#nowMs }) => ({ rank, notedAtMs, root })),
+      ...stored.filter(({ method }) => !replaced.has(method)).map((row) => ({ ...row, root: row })),
+    ].toSorted((a, b) => a.rank - b.rank || b.notedAtMs - a.notedAtMs)
+  }
+}
+
+export interface ExcludedProject {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly chats: number
+}
+
+const MIRRORED_PROJECTS = `
+select p.id, p.uri, p.name, p.path, count(*) as chats
+from projects p join chats c on c.project = p.num
+group by p.num order by p.path, p.id
+`
+
+/** The excluded projects of which the mirror has chats. */
+export const listExcludedProjects = (db: Mirror, patterns: readonly string[]): readonly ExcludedProject[] =>
+  prepared<ExcludedProject & Named>(db, MIRRORED_PROJECTS)
+    .all()
+    .filter((project) => isOfProject(project, patterns))

@@ -1,0 +1,271 @@
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { completionScripts } from '../../src/cli/commands/completion/scripts.ts'
+import { cursordexBin, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { run } from './fake-world.ts'
+
+const NAMES = ['my shop', 'a:b=c', `it's "q" $HOME`, '数据库']
+const place = new Workplace()
+const root = mkdtempSync(join(tmpdir(), 'cursordex-completion-'))
+const binDir = join(root, 'bin')
+
+function addChat(id: string, project: string, title: string): void {
+  const store = place.cursor.global()
+  const call = {
+    tool: 40,
+    toolCallId: `call-${id}`,
+    name: `tool_${project.length}`,
+    status: 'completed',
+    rawArgs: '{}',
+  }
+  // Only the ids of chats with their messages inside may contain a colon.
+  const conversation = [
+    { bubbleId: 'm1', type: 1, text: 'hello' },
+    { bubbleId: 'm2', type: 2, text: '', toolFormerData: call },
+  ]
+  store.chat(id, { name: title, createdAt: Date.UTC(2026, 0, 5), conversation })
+  store.close()
+  place.cursor.workspace(`w-${id}`, { folder: `file:///code/${encodeURIComponent(project)}` }, [id]).close()
+}
+
+beforeAll(async () => {
+  for (const [index, name] of NAMES.entries()) addChat(`${index}abc:def-${index}`, name, `Title ${index}:\nof ${name}`)
+  await place.run(['sync'])
+  mkdirSync(binDir)
+  // A completion script finds the program on PATH.
+  const file = join(binDir, 'cursordex')
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${cursordexBin}' "$@"\n`)
+  chmodSync(file, 0o755)
+  for (const [name, script] of Object.entries(completionScripts)) writeFileSync(join(root, name), script)
+})
+
+afterAll(async () => {
+  await place.remove()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const env = () => ({ ...process.env, PATH: `${binDir}:${process.env['PATH']}`, CURSORDEX_DATA_DIR: place.dataDir })
+
+function shell(name: string, argv: readonly string[], input = ''): string {
+  const done = spawnSync(name, argv, {
+    encoding: 'utf8',
+    env: { ...env(), LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' },
+    input,
+    timeout: 60_000,
+  })
+  expect(done.stderr).toBe('')
+  return done.stdout
+}
+
+const has = (name: string): boolean => spawnSync(name, ['-c', ':']).status === 0
+const ifInstalled = (name: string) => (has(name) ? '' : ` (skipped: ${name} is not installed)`)
+
+/** What the hidden command prints: values and descriptions. */
+function offered(...words: readonly string[]): string[][] {
+  const done = spawnSync(process.execPath, [cursordexBin, '__complete', 'zsh', '--', ...words], {
+    encoding: 'utf8',
+    env: env(),
+  })
+  expect({ status: done.status, stderr: done.stderr }).toEqual({ status: 0, stderr: '' })
+  return done.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split('\t'))
+}
+
+const valuesOf = (...words: readonly string[]): string[] => offered(...words).map(([value = '']) => value)
+
+describe('what is offered', () => {
+  test('commands, with the descriptions of the help', async () => {
+    const { out } = await run(['--help'])
+    const commands = offered('')
+    expect(commands.map(([name]) => name)).toEqual(expect.arrayContaining(['serve', 'archive', 'completion', 'help']))
+    for (const [name = '', description = ''] of commands) {
+      expect(out.replaceAll(/\s+/g, ' ')).toContain(description)
+      expect(out).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
+    }
+    expect(out).not.toContain('__complete')
+    expect(valuesOf('archive', 'v')).toEqual(['verify'])
+    expect(valuesOf('help', 'arch')).toEqual(['archive'])
+  })
+  test('options of the command, and of the program', () => {
+    expect(valuesOf('show', '--o')).toEqual(['--orphans'])
+    expect(valuesOf('show', '--data')).toEqual(['--data-dir'])
+    expect(valuesOf('show', '--', '--o')).toEqual([])
+  })
+  test('choices, and values of known lists', () => {
+    expect(valuesOf('chats', '--sort', '')).toEqual(['newest', 'oldest', 'size', 'messages'])
+    expect(valuesOf('chats', '--sort=si')).toEqual(['--sort=size'])
+    expect(valuesOf('search', '--role', 'u')).toEqual(['user'])
+    expect(valuesOf('completion', 'p')).toEqual(['powershell'])
+  })
+  test('projects, chats, tools and models of the mirror', () => {
+    expect(valuesOf('search', '--project', '').toSorted()).toEqual(NAMES.toSorted())
+    expect(valuesOf('search', 'word', '--project=my')).toEqual(['--project=my shop'])
+    expect(offered('show', '1abc')).toEqual([['1abc:def-1', 'Title 1: of a:b=c']])
+    expect(valuesOf('show', '').toSorted()).toEqual(['0abc:def-0', '1abc:def-1', '2abc:def-2', '3abc:def-3'])
+    expect(valuesOf('show', '1abc:def-1', '')).toEqual([])
+    expect(valuesOf('search', '--tool', '')).toEqual(['tool_14', 'tool_3', 'tool_5', 'tool_7'])
+  })
+  test('archives of the archive folder', async () => {
+    expect(valuesOf('archive', 'verify', '')).toEqual([])
+    expect(await place.run(['archive', 'run'])).toMatchObject({ exitCode: 0 })
+    const [name = ''] = valuesOf('archive', 'verify', '')
+    expect(name).toMatch(/-manual$/)
+    expect(valuesOf('archive', 'restore', name.slice(0, 4))).toEqual([name])
+  })
+  test('the mirror of a data folder that was typed, and the daemon does not matter', async () => {
+    expect(valuesOf('--data-dir', join(root, 'none'), 'show', '')).toEqual([])
+    expect(valuesOf('show', `--data-dir='${place.dataDir}'`, '0')).toEqual(['0abc:def-0'])
+    const { daemon, url } = await place.serve()
+    await untilReady(url)
+    expect(valuesOf('show', '0')).toEqual(['0abc:def-0'])
+    await daemon.stop()
+  })
+})
+
+test('without a mirror, or with wrong settings, nothing is offered, printed or created', () => {
+  const none = join(root, 'none')
+  expect(offered('--data-dir', none, 'search', '--project', '')).toEqual([])
+  expect(offered('--config', join(root, 'no.json'), 'search', '--project', '')).toEqual([])
+  expect(offered('--port', 'http', 'search', '--project', '')).toEqual([])
+  expect(existsSync(none)).toBe(false)
+  const spoilt = mkdtempSync(join(root, 'spoilt-'))
+  writeFileSync(join(spoilt, 'mirror.db'), 'no database '.repeat(1000))
+  expect(offered('--data-dir', spoilt, 'show', '')).toEqual([])
+  expect(readdirSync(spoilt)).toEqual(['mirror.db'])
+})
+
+test('"completion" prints the script of a shell, and refuses others', async () => {
+  for (const [name, script] of Object.entries(completionScripts)) {
+    expect(await run(['completion', name])).toMatchObject({ exitCode: 0, out: script, err: '' })
+    expect(script).toContain(`cursordex __complete ${name}`)
+  }
+  expect(await run(['completion', 'tcsh'])).toMatchObject({ exitCode: 2 })
+})
+
+describe.skipIf(!has('bash'))(`bash${ifInstalled('bash')}`, () => {
+  /** Calls the completion function with words as bash splits them, and reads its answers back as a shell would. */
+  function complete(...words: readonly string[]): string[] {
+    const script = `
+      source "$1"; shift
+      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+      _cursordex
+      for each in "\${COMPREPLY[@]}"; do printf '%s\\n' "$each"; done
+    `
+    return shell('bash', ['--norc', '-c', script, 'bash', join(root, 'bash'), 'cursordex', ...words])
+      .split('\n')
+      .slice(0, -1)
+  }
+  /** The word that the shell passes to the program. */
+  const meant = (typed: string): string => shell('bash', ['--norc', '-c', `set -- ${typed}; printf '%s|' "$@"`])
+
+  test('commands, options and choices', () => {
+    expect(complete('sea')).toEqual(['search'])
+    expect(complete('chats', '--sort', '=', 'ol')).toEqual(['oldest'])
+    expect(complete('chats', '--sort', '=')).toHaveLength(4)
+  })
+  test.each(NAMES)('the name %s is quoted so that bash reads it as it is', (name) => {
+    const replies = complete('search', '--project', '')
+    expect(replies.map(meant)).toContain(`${name}|`)
+  })
+  test.each([
+    [`"`, 'my shop'],
+    [`'`, 'my shop'],
+    [`"`, `it's "q" $HOME`],
+    [`'`, `it's "q" $HOME`],
+  ])('after the open quote %s, %s is completed within it', (quote, name) => {
+    const [reply = ''] = complete('search', '--project', `${quote}${name.slice(0, 2)}`)
+    expect(meant(`${quote}${reply}${quote}`)).toBe(`${name}|`)
+  })
+  test('only the text after a colon or an equals sign is replaced', () => {
+    expect(complete('show', '1abc', ':', 'd')).toEqual(['def-1'])
+    expect(complete('show', '1abc', ':')).toEqual(['def-1'])
+    expect(complete('search', '--project', '=', 'a', ':')).toEqual(['b=c'])
+    expect(complete('search', '--project', '=', 'my')).toEqual([String.raw`my\ shop`])
+    expect(complete('search', '--project', String.raw`my\ s`)).toEqual([String.raw`my\ shop`])
+  })
+})
+
+describe.skipIf(!has('zsh'))(`zsh${ifInstalled('zsh')}`, () => {
+  /** Types a line, Tab and Enter into a real terminal. Returns the words that the program then gets. */
+  function complete(line: string): string {
+    const out = join(root, 'words')
+    rmSync(out, { force: true })
+    writeFileSync(join(root, 'line'), `${line}\t`)
+    // Keys that are typed during a completion are lost, so Enter is typed again and again.
+    const inner = `
+      PS1=; autoload -U compinit; compinit -u -D; source ${join(root, 'zsh')}
+      cursordex() {
+        if [[ $1 == __complete ]]; then command cursordex "$@"
+        else print -rn -- "\${(j:|:)@}" > ${out}.part; mv ${out}.part ${out}; fi
+      }
+    `
+    writeFileSync(join(root, 'inner'), inner)
+    const driver = `
+      zmodload zsh/zpty
+      zpty z zsh -f -i
+      zpty -w z 'source ${join(root, 'inner')}'
+      zpty -w -n z "$(<${join(root, 'line')})"
+      for i in {1..100}; do
+        zpty -w -n z $'\\r'
+        while zpty -r -t z text; do :; done
+        [[ -e ${out} ]] && break
+        sleep 0.3
+      done
+      zpty -d z
+    `
+    shell('zsh', ['-f', '-c', driver])
+    return readFileSync(out, 'utf8')
+  }
+
+  test('a command, an option and a choice', () => {
+    expect(complete('cursordex chats --sort ol')).toBe('chats|--sort|oldest')
+  })
+  test.each(NAMES)('the name %s arrives as it is', (name) => {
+    expect(complete(`cursordex search --project ${name.slice(0, 1)}`)).toBe(`search|--project|${name}`)
+  })
+  test('within quotes, after a backslash, after an equals sign, and ids with colons', () => {
+    expect(complete(`cursordex search --project "my s`)).toBe('search|--project|my shop')
+    expect(complete(String.raw`cursordex search --project my\ s`)).toBe('search|--project|my shop')
+    expect(complete('cursordex search --project=my')).toBe('search|--project=my shop')
+    expect(complete('cursordex show 1abc:d')).toBe('show|1abc:def-1')
+  })
+})
+
+describe.skipIf(!has('fish'))(`fish${ifInstalled('fish')}`, () => {
+  const complete = (line: string): string[] =>
+    shell('fish', ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', join(root, 'fish'), line])
+      .split('\n')
+      .slice(0, -1)
+
+  test('a choice, and names with their descriptions', () => {
+    expect(complete('cursordex chats --sort ol')).toEqual(['oldest'])
+    expect(
+      complete('cursordex search --project ')
+        .map((line) => line.replace(/\t.*/, ''))
+        .toSorted(),
+    ).toEqual(NAMES.toSorted())
+    expect(complete('cursordex show 1abc:d')).toEqual(['1abc:def-1\tTitle 1: of a:b=c'])
+  })
+  test('within quotes, after a backslash and after an equals sign', () => {
+    expect(complete(`cursordex search --project "my s`)).toEqual([expect.stringMatching(/^my shop\t/)])
+    expect(complete(String.raw`cursordex search --project my\ s`)).toEqual([expect.stringMatching(/^my shop\t/)])
+    expect(complete('cursordex search --project=my')).toEqual([expect.stringMatching(/^--project=my shop\t/)])
+  })
+  test('files for an option that takes one', () => {
+    expect(complete(`cursordex --config ${root}/ba`)).toEqual([`${root}/bash`])
+  })
+})

@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { isOfProject, projectIdOf } from '../../src/mirror/projects/match-project.ts'
+import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { writeDemoHome } from '../../src/sample/demo-home.ts'
+import { bytesBelow } from '../helpers/oracle/canaries.ts'
+import { RunningDaemon } from '../helpers/running-daemon.ts'
+import { cursordexBin } from '../helpers/spawn-cursordex.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'cursordex-excluded-'))
+const running: RunningDaemon[] = []
+afterAll(async () => {
+  await Promise.all(running.map((daemon) => daemon.stop()))
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** A daemon on a data folder that stays. */
+async function start(userDir: string, dataDir: string, excluded: readonly string[]): Promise<RunningDaemon> {
+  const config = join(root, 'config.json')
+  writeFileSync(config, JSON.stringify({ exclude: { projects: excluded } }))
+  mkdirSync(dataDir, { recursive: true })
+  const daemon = await RunningDaemon.start({ userDirs: [userDir], dataDir, flags: ['--config', config] })
+  running.push(daemon)
+  await daemon.waitReady()
+  return daemon
+}
+
+interface Chat {
+  readonly id: string
+  readonly title: string
+  readonly titleSource: string
+  readonly project: { readonly name: string } | null
+}
+interface Message {
+  readonly id: string
+  readonly parts: readonly { readonly kind: string; readonly text?: string | null }[]
+}
+
+const chatsOf = async (daemon: RunningDaemon): Promise<readonly Chat[]> =>
+  (await daemon.get<{ items: readonly Chat[] }>('/api/chats?limit=200&subagents=true&includeEmpty=true')).items
+const namesOf = async (daemon: RunningDaemon): Promise<readonly string[]> =>
+  (await daemon.get<{ items: readonly { name: string }[] }>('/api/projects?limit=200')).items.map(({ name }) => name)
+const lossesOf = async (daemon: RunningDaemon): Promise<number> =>
+  (await daemon.get<{ total: number }>('/api/losses')).total
+async function messagesOf(daemon: RunningDaemon, chats: readonly Chat[]): Promise<Message[]> {
+  const lists = chats.map(({ id }) => daemon.get<{ items: Message[] }>(`/api/chats/${id}/messages?limit=200`))
+  return (await Promise.all(lists)).flatMap(({ items }) => items)
+}
+
+test('nothing of an excluded project is mirrored, in any format of the demo, and all of it once it is included', async () => {
+  const home = writeDemoHome(join(root, 'demo'), { seed: 'demo', nowMs: Date.UTC(2026, 4, 15, 13, 30) })
+  const all = await start(home.userDir, join(root, 'all'), [])
+  const isBarred = ({ project }: Chat): boolean => ['ledger-api', 'fleet-gateway'].includes(project?.name ?? '')
+  const chats = await chatsOf(all)
+  const [barred, others] = [chats.filter(isBarred), chats.filter((chat) => !isBarred(chat))]
+  const [messages, otherMessages] = [await messagesOf(all, barred), await messagesOf(all, others)]
+  expect(barred.length).toBeGreaterThan(10)
+  expect(barred.some(({ titleSource }) => titleSource === 'cursor')).toBe(true)
+  await all.stop()
+
+  const dataDir = join(root, 'some')
+  const some = await start(home.userDir, dataDir, ['ledger-api', '/srv/**'])
+  expect(await namesOf(some)).toEqual(expect.not.arrayContaining(['ledger-api', 'fleet-gateway', '']))
+  expect((await chatsOf(some)).map(({ id }) => id).toSorted()).toEqual(others.map(({ id }) => id).toSorted())
+  expect(await messagesOf(some, others)).toEqual(otherMessages)
+  expect(await some.post('/api/sync')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(some.stderr).not.toContain('exclude.projects')
+  await some.stop()
+  const bytes = bytesBelow(dataDir)
+  // Words of the mirror's schema are in every mirror.
+  const empty = join(root, 'empty')
+  await (await start(join(root, 'no-cursor'), empty, [])).stop()
+  const elsewhere = `${JSON.stringify([others, otherMessages])}${bytesBelow(empty)}`.toLowerCase()
+  const texts = messages.flatMap(({ parts }) => parts.flatMap(({ text }) => text ?? []))
+  const words = [
+    ...barred.map(({ title }) => title),
+    ...texts.flatMap((text) => text.match(/[\p{L}\p{N}_]{6,}/gu) ?? []),
+  ]
+  const own = [...new Set(words)].filter((word) => !elsewhere.includes(word.toLowerCase()))
+  expect(own.length).toBeGreaterThan(100)
+  expect(bytesBelow(join(root, 'all'))).toContain(latin(own.find((word) => word.length > 12) ?? ''))
+  expect(own.filter((word) => bytes.includes(latin(word)))).toEqual([])
+
+  const again = await start(home.userDir, dataDir, ['/srv/**'])
+  const ledger = barred.filter(({ project }) => project?.name === 'ledger-api')
+  expect(
+    (await chatsOf(again))
+      .filter(isBarred)
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(ledger.map(({ id }) => id).toSorted())
+  await again.stop()
+  const whole = await start(home.userDir, dataDir, [])
+  // When a deletion was noticed differs.
+  const facts = (list: readonly Chat[]) => list.map((chat) => ({ ...chat, deletedAt: null })).toSorted(byId)
+  expect(facts(await chatsOf(whole))).toEqual(facts(chats))
+  expect((await messagesOf(whole, barred)).toSorted(byId)).toEqual(messages.toSorted(byId))
+})
+
+const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1)
+/** As `bytesBelow` shows it. */
+const latin = (text: string): string => Buffer.from(text).toString('latin1')
+
+function addChat(home: CursorHome, id: string, word: string, project: string): void {
+  const store = home.global()
+  store.chat(id, {
+    name: `Title ${word}`,
+    createdAt: Date.UTC(2026, 0, 5),
+    fullConversationHeadersOnly: headers(['m1', 'm2']),
+    subagentComposerIds: [],
+  })
+  for (const each of ['m1', 'm2']) {
+    store.message(id, each, { type: each === 'm1' ? 1 : 2, text: `${word} ${each}`, createdAt: '2026-01-05T09:00:00Z' })
+  }
+  store.close()
+  home.workspace(`w-${id}`, { folder: `file:///code/${project}` }, [id]).close()
+}
+
+test('chats that were mirrored before stay as they are, and the start names the purge that removes them', async () => {
+  const home = new CursorHome(join(root, 'home'))
+  addChat(home, 'open-1', 'quince', 'public')
+  addChat(home, 'secret-1', 'medlar', 'secret')
+  const dataDir = join(root, 'before')
+  await (await start(home.userDir, dataDir, [])).stop()
+
+  const daemon = await start(home.userDir, dataDir, ['secret'])
+  const sentence = /The mirror has 1 chat of secret \(\/code\/secret\).*?: cursordex (purge --project \w+ --yes)/
+  const [, command = ''] = sentence.exec(daemon.stderr) ?? []
+  expect(command).toContain(projectIdOf('file:///code/secret'))
+  // A new message, a new chat and a deletion of the excluded project.
+  const store = home.global()
+  store.message('secret-1', 'm3', { type: 1, text: 'persimmon', createdAt: '2026-01-05T10:00:00Z' })
+  store.delete('bubbleId:secret-1:m2')
+  store.delete('bubbleId:open-1:m2')
+  store.close()
+  addChat(home, 'secret-2', 'sorrel', 'secret')
+  await daemon.post('/api/sync', { full: true })
+  expect(await lossesOf(daemon)).toBe(1)
+  expect((await chatsOf(daemon)).map(({ id }) => id).toSorted()).toEqual(['open-1', 'secret-1'])
+  expect((await messagesOf(daemon, [{ id: 'secret-1' } as Chat])).map(({ id }) => id)).toEqual(['m1', 'm2'])
+  await daemon.stop()
+  for (const word of ['persimmon', 'sorrel']) expect(bytesBelow(dataDir)).not.toContain(word)
+
+  const flags = ['--data-dir', dataDir, '--cursor-user-dir', home.userDir, '--config', join(root, 'config.json')]
+  const purge = spawnSync(process.execPath, [cursordexBin, ...command.split(' '), ...flags], { encoding: 'utf8' })
+  expect(purge).toMatchObject({ status: 0, stderr: expect.not.stringContaining('purge') as string })
+  const after = await start(home.userDir, dataDir, ['secret'])
+  expect(after.stderr).not.toContain('exclude.projects')
+  expect((await chatsOf(after)).map(({ id }) => id)).toEqual(['open-1'])
+  await after.stop()
+  expect(bytesBelow(dataDir)).not.toContain('medlar')
+})
+
+test('a subagent of an excluded chat is excluded', async () => {
+  const home = new CursorHome(join(root, 'agents'))
+  addChat(home, 'parent', 'quince', 'secret')
+  const store = home.global()
+  store.chat('parent', {
+    name: 'Title',
+    createdAt: Date.UTC(2026, 0, 5),
+    fullConversationHeadersOnly: headers(['m1', 'm2']),
+    subagentComposerIds: ['child'],
+  })
+  store.close()
+  const dataDir = join(root, 'agents-data')
+  const daemon = await start(home.userDir, dataDir, ['/code/*'])
+  const later = home.global()
+  later.chat('child', { createdAt: Date.UTC(2026, 0, 5), fullConversationHeadersOnly: headers(['c1', 'c2']) })
+  for (const id of ['c1', 'c2'])
+    later.message('child', id, { type: 1, text: 'medlar', createdAt: '2026-01-05T09:00:00Z' })
+  later.close()
+  await daemon.post('/api/sync')
+  expect(await chatsOf(daemon)).toEqual([])
+  await daemon.stop()
+  expect(bytesBelow(dataDir)).not.toContain('medlar')
+})
+
+test.each<[pattern: string, isMatch: boolean]>([
+  ['shop', true],
+  ['Shop', false],
+  ['sho*', false],
+  [projectIdOf('file:///home/ada/code/shop'), true],
+  ['/home/ada/code/shop', true],
+  ['/home/ada/code/shop/', true],
+  ['/home/ada/code', false],
+  ['/home/ada/*', false],
+  ['/home/ada/**', true],
+  ['/home/ada/*/sh?p', true],
+  ['/home/ada/code/shop.+', false],
+])('the pattern %s for /home/ada/code/shop: %s', (pattern, isMatch) => {
+  const shop = { uri: 'file:///home/ada/code/shop', path: '/home/ada/code/shop', name: 'shop' }
+  expect(isOfProject(shop, [pattern])).toBe(isMatch)
+})
+
+test('a path of Windows may have backslashes', () => {
+  const project = { uri: 'file:///c%3A/Users/ada/code/shop', path: 'c:/Users/ada/code/shop', name: 'shop' }
+  expect(isOfProject(project, [String.raw`C:\Users\ada\*\shop`])).toBe(true)
+})
