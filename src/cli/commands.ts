@@ -34,9 +34,20 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>])[] =
 /** The command that completion scripts call. It is not in the help. */
 const COMPLETE = '__complete'
 
+/** Before a command that a text names. */
+const NAMED = new RegExp(
+  `(?<=^|[\\s(\`"':])cursordex (?=(?:${commands.map(([name]) => name).join('|')}|help)\\b|--)`,
+  'gm',
+)
+
+/** Commands in a text as the user types them: in a checkout nothing is on the PATH, and npx finds the program. */
+export const asTyped = (text: string, isCheckout: boolean): string =>
+  isCheckout ? text.replace(NAMED, 'npx cursordex ') : text
+
 /**
  * Adds the commands. Loaded are the default command and every command whose name is among the arguments. For help, which
- * lists all of them with their arguments, and for the completion of a command's name, all are loaded. For the others only the name is added.
+ * lists all of them with their arguments, and for the completion of a command's name, all are loaded. For the others only
+ * the name is added.
  */
 export async function addCommands(
   program: Command,

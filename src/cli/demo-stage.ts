@@ -27,17 +27,19 @@ export class DemoStage implements Companion {
   /** The folder is made in `setUp`, when signals to stop are already handled. */
   readonly #root = join(tmpdir(), `cursordex-demo-${randomBytes(6).toString('hex')}`)
   readonly #cursorFolder = join(this.#root, 'sample')
-  readonly #place: string
+  readonly #place: string | null
   readonly #link: string
   #linked: string | null = null
   #agent: ChildProcess | null = null
 
-  /** @param link where commands with `--demo` look for the data folder */
-  constructor(print: (text: string) => Promise<void>, workingDir: string, link: string) {
+  /**
+   * @param workingDir for a checkout, where commands work in one folder only; null for an installed program
+   * @param link where commands with `--demo` look for the data folder
+   */
+  constructor(print: (text: string) => Promise<void>, workingDir: string | null, link: string) {
     this.#print = print
     this.#link = link
-    const way = relative(ownFolder, workingDir)
-    this.#place = way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
+    this.#place = workingDir === null ? null : placeFrom(workingDir)
     this.folders = { userDir: join(this.#cursorFolder, 'Cursor', 'User'), dataDir: join(this.#root, 'data') }
   }
 
@@ -122,6 +124,11 @@ export class DemoStage implements Companion {
   }
 }
 
+function placeFrom(workingDir: string): string {
+  const way = relative(ownFolder, workingDir)
+  return way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
+}
+
 /** Makes a real repository. Without git the demo has no commits. */
 function makeRepository(root: string, commits: readonly SampleCommit[]): void {
   const git = (words: readonly string[], date: string): void => {
@@ -165,14 +172,14 @@ export interface Counts {
 /**
  * The text that is printed when the sample is indexed. Each command in it finds something.
  * @param counts null if the sample is not indexed yet
- * @param place the folder in which npx finds the program
+ * @param place the folder in which npx finds the program; null if it is installed
  * @param isDataKept whether the user chose the data folder, so that it is not removed
  */
 export function demoGreeting(
   counts: Counts | null,
   dataDir: string,
   platform: NodeJS.Platform,
-  place = 'this folder',
+  place: string | null = 'this folder',
   isDataKept = false,
 ): string {
   const folder = quoted(dataDir, platform)
@@ -182,9 +189,9 @@ export function demoGreeting(
       : `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
   return [
     '',
-    `A sample Cursor (${contents}) is running, with an agent at work. Try this in another terminal, in ${place}:`,
+    `A sample Cursor (${contents}) is running, with an agent at work. Try this in another terminal${place === null ? '' : `, in ${place}`}:`,
     '',
-    ...demoCommands.map((words) => `  npx cursordex ${words} --data-dir ${folder}`),
+    ...demoCommands.map((words) => `  ${place === null ? '' : 'npx '}cursordex ${words} --data-dir ${folder}`),
     '',
     isDataKept
       ? `Ctrl-C ends the demo and removes the sample. The mirror stays in ${folder}.`

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
-import { addCommands } from './commands.ts'
+import { addCommands, asTyped } from './commands.ts'
 import { addExamples, addSettingFlags, inputOf } from './input/options.ts'
 import { addSettingsHelp, helpLayout } from './input/help-layout.ts'
 import { PipeClosed } from './terminal/print.ts'
@@ -17,9 +17,11 @@ import type { World } from './session.ts'
  */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   let settings: Settings | null = null
-  const session = openSession(world, argv, (loaded) => {
+  const named = (text: string): string => asTyped(text, world.isCheckout === true)
+  const onSettings = (loaded: Settings): void => {
     settings = loaded
-  })
+  }
+  const session = openSession(world, argv, onSettings, named)
   // Commander writes without waiting. Its output is collected here and written at the end.
   const help: string[] = []
   try {
@@ -27,7 +29,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     await program.parseAsync(withHelp(argv, program), { from: 'user' })
     return 0
   } catch (error) {
-    return await printEnding(endingOf(error, help.join(''), isDebugging(settings, argv)), session)
+    return await printEnding(endingOf(error, named(help.join('')), isDebugging(settings, argv)), session)
   }
 }
 

@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads'
 import { UserError } from '../model/user-error.ts'
 import { realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
+import { asTyped } from './commands.ts'
 import type { Answers } from './client/answers.ts'
 import { localTimeZone } from './terminal/screen.ts'
 import type { InlineContext } from './client/engine-answers.ts'
@@ -20,7 +21,7 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
   const surroundings = realSurroundings()
   const note = (text: string): void => {
     // The text may contain names of folders or text from Cursor.
-    stderr.write(`${printable(text)}\n`)
+    stderr.write(`${printable(asTyped(text, isCheckout))}\n`)
   }
   return {
     ...surroundings,
@@ -40,6 +41,7 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
       return localTimeZone()
     },
     version,
+    isCheckout,
     now: Date.now,
     openPager: async () => (await import('./terminal/pager.ts')).openPager(surroundings.env),
   }
@@ -49,6 +51,9 @@ async function startThread(): Promise<Worker> {
   const { startWriterThread } = await import('../engine/start-writer-thread.ts')
   return startWriterThread()
 }
+
+/** Packages are installed in a folder `node_modules`. */
+const isCheckout = !/[/\\]node_modules[/\\]/.test(fileURLToPath(import.meta.url))
 
 /** Found from the program's own place, like `package.json`: this file is one folder deep, in `src` and in `dist`. */
 const PAGE_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url))

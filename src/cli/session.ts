@@ -42,13 +42,20 @@ export interface Session {
   readonly ask: (command: Command, question: (answers: Answers) => Promise<void>) => Promise<void>
 }
 
-export function openSession(world: World, argv: readonly string[], onSettings: (settings: Settings) => void): Session {
+/** @param named puts the commands in a note into the form in which the user types them */
+export function openSession(
+  world: World,
+  argv: readonly string[],
+  onSettings: (settings: Settings) => void,
+  named: (text: string) => string,
+): Session {
   const settingsOf: SettingsOf = (command) => {
     const settings = loadSettings(inputOf(world, command))
     onSettings(settings)
     return settings
   }
-  const note = printTo(world.stderr)
+  const write = printTo(world.stderr)
+  const note = (text: string): Promise<void> => write(named(text))
   const print = printTo(world.stdout)
   return {
     argv,
@@ -78,7 +85,11 @@ export function openSession(world: World, argv: readonly string[], onSettings: (
     serve: (command) => world.serve(settingsOf(command)),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
-      const stage = new DemoStage(print, world.workingDir ?? '/', demoLink(world.platform, world.env, world.homeDir))
+      const stage = new DemoStage(
+        print,
+        world.isCheckout === true ? (world.workingDir ?? '/') : null,
+        demoLink(world.platform, world.env, world.homeDir),
+      )
       try {
         const settings = demoSettings(inputOf(world, command), stage.folders)
         onSettings(settings)
@@ -146,4 +157,6 @@ export interface World extends Surroundings {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly version: string
+  /** Whether the program runs in a checkout, and not as an installed package. */
+  readonly isCheckout?: boolean
 }

@@ -63,6 +63,13 @@ test('a demo that was started elsewhere shows where its commands work', () => {
   )
 })
 
+test('an installed program is named without npx and without a folder', () => {
+  const greeting = demoGreeting(null, '/tmp/d', 'linux', null)
+  expect(greeting).toContain('in another terminal:')
+  expect(greeting).toContain('  cursordex search getUserName --data-dir /tmp/d')
+  expect(greeting).not.toContain('npx')
+})
+
 test('a demo in a named folder does not say that it removes the mirror', () => {
   const greeting = demoGreeting(null, '/tmp/d', 'linux', 'this folder', true)
   expect(greeting).toContain('removes the sample. The mirror stays in /tmp/d.')
@@ -70,7 +77,7 @@ test('a demo in a named folder does not say that it removes the mirror', () => {
 })
 
 test('users without Cursor are told about the demo', () => {
-  expect(startupWarnings([], false).join('\n')).toContain('or see it work without Cursor: npx cursordex demo')
+  expect(startupWarnings([], false).join('\n')).toContain('or see it work without Cursor: cursordex demo')
 })
 
 test.each([[['demo']], [['serve', '--demo']], [['--demo']]])('%j serves settings of its own', async (argv) => {

@@ -108,7 +108,7 @@ function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string)
   for (const sentence of warnings) note(sentence)
   if (!isMissing) return
   note(
-    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without Cursor: npx cursordex demo.`,
+    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without Cursor: cursordex demo.`,
   )
 }
 

@@ -51,7 +51,7 @@ function noCursor(places: readonly string[]): string[] {
   }
   const searched = places.length === 0 ? 'nowhere, because no folder is set' : `in ${places.join(', ')}`
   return [
-    `No Cursor found: looked ${searched}. cursordex waits for it to appear. Name another folder with --cursor-user-dir or --cursor-home, or see it work without Cursor: npx cursordex demo.`,
+    `No Cursor found: looked ${searched}. cursordex waits for it to appear. Name another folder with --cursor-user-dir or --cursor-home, or see it work without Cursor: cursordex demo.`,
   ]
 }
 
