@@ -99,9 +99,11 @@ function setOption(program: Command, option: Option, word: string): void {
 
 const subcommands = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command)
 
+/** Those of the program too: every command takes them, though its help does not list them. */
 function allOptions(command: Command): readonly Option[] {
-  const help = command.createHelp()
-  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
+  const own = command.createHelp().visibleOptions(command)
+  const above = command.parent === null ? [] : allOptions(command.parent)
+  return [...own, ...above.filter(({ long }) => !own.some((option) => option.long === long))]
 }
 
 const findOption = (command: Command, name: string): Option | undefined =>

@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import type { Command } from 'commander'
-import { UserError } from '../../../model/user-error.ts'
+import { Argument, type Command } from 'commander'
 import { addExamples } from '../../input/options.ts'
 import type { Session } from '../../session.ts'
 import { clients, installIn, type McpClient } from './install.ts'
@@ -20,22 +19,13 @@ export function addMcpCommand(program: Command, session: Session): void {
   const install = command
     .command('install')
     .description('add cursordex to an agent, after showing the change')
-    .argument('<client>', 'cursor, claude or codex')
+    .addArgument(new Argument('<client>', 'the agent').choices(clients))
     .option('--remove', 'take it out again')
     .option('--yes', 'make the change; without this it is only shown')
     .option('--file <file>', 'the config file, if it is not at its usual place')
   addExamples(install, 'cursordex mcp install cursor', 'cursordex mcp install claude --remove')
-  install.action((client: string) => {
-    if (!isClient(client)) {
-      throw new UserError('bad-client', `There is no client ${client}.`, `Use one of: ${clients.join(', ')}.`, {
-        exitCode: 2,
-      })
-    }
-    return installIn(client, install, session)
-  })
+  install.action((client: McpClient) => installIn(client, install, session))
 }
-
-const isClient = (name: string): name is McpClient => clients.some((client) => client === name)
 
 /** Until the client closes its end. Nothing else may be written to stdout. */
 async function serve(command: Command, session: Session): Promise<void> {
