@@ -145,7 +145,7 @@ async function record() {
     return svgOf([
       scene(['search', 'getUserName', '--limit', '12']),
       scene(['search', '数据库'], ['search', 'connection pool', '--role', 'user'], ['projects']),
-      scene(['show', id, '--limit', '3']),
+      scene(['show', id.slice(0, 8), '--no-pager']),
       scene(['chats', '--sort', 'newest', '--limit', '14']),
     ])
   } finally {
@@ -155,8 +155,7 @@ async function record() {
   }
 }
 
-const shownAs = (words) =>
-  ['npx', 'cursordex', ...words].map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')
+const shownAs = (words) => ['cursordex', ...words].map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')
 
 try {
   const svg = await record()
