@@ -106,7 +106,7 @@ test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['20200101T000000Z-none', '--from', '.'], /holds no archive of the name/, 1],
   [
     ['20200101T000000Z-none'],
-    /No archive has this name: ".*-none"\.\s+List what there is with: cursordex archive list/,
+    /No archive has this name: ".*-none"\.\s+List what there is with: npx cursordex archive list/,
     1,
   ],
 ])('%j is refused with the reason', async (flags, why, exitCode) => {

@@ -105,6 +105,7 @@ export const hostileFor: Readonly<Record<string, readonly string[]>> = {
   q: [...texts, ...queries],
   project: texts,
   chat: texts,
+  idPrefix: texts,
   role: [...texts, ...words],
   from: [...texts, ...moments],
   to: [...texts, ...moments],

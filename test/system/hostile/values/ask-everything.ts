@@ -49,7 +49,7 @@ export async function askEverything(mirrorPath: string, isThorough: boolean): Pr
   })
   const visitor = new Visitor(async (path) => app.request(path, { headers: { host: HOST } }), faults)
   try {
-    for (const path of ['/', '/api/status']) await visitor.text(path)
+    for (const path of ['/openapi.json', '/api/status']) await visitor.text(path)
     faults.push(...(await archiveAll(reader)))
     await visitor.each('/api/projects', async ({ id }) => void (await visitor.text(`/api/projects/${named(id)}`)))
     await visitor.each('/api/chats?includeEmpty=true&subagents=true', ({ id }) => visitor.chat(id, isThorough))
