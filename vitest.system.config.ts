@@ -1,5 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { resolve, shared } from './vitest.shared.ts'
 
-/** Real daemons, kills, harm to Cursor, hostile input and load, one seed each: `npm run test:system`. */
-export default defineConfig({ resolve, test: { ...shared, include: ['test/system/**/*.test.ts'] } })
+/**
+ * Real daemons, kills, harm to Cursor, hostile input and load, one seed each: `npm run test:system`. These tests wait for
+ * processes most of the time, so one more runs than there are cores.
+ */
+export default defineConfig({
+  resolve,
+  test: { ...shared, include: ['test/system/**/*.test.ts'], maxWorkers: availableParallelism() + 1 },
+})
