@@ -43,11 +43,18 @@ export function letYoungSpaceGrow(): void {
 }
 
 /**
+ * V8 12 and later keep the pages that a collection empties in a pool. Only the last resort gives them back: on Node 24 the
+ * daemon rests at 180 MB after a large first run, and not at 230 MB. Node 20 has V8 11, which does not keep them.
+ */
+const GIVES_BACK = { type: 'major', execution: 'sync', flavor: 'last-resort' }
+const hasPool = Number(process.versions.v8.split('.')[0]) >= 12
+
+/**
  * Collects the garbage of the calling thread, in about 50 ms. V8 does so by itself while a heap grows, but not at rest.
  * If almost nothing was allocated for five seconds, the young generation shrinks to its first size.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
-  if (typeof collect === 'function') collect()
+  if (typeof collect === 'function') collect(...(hasPool ? [GIVES_BACK] : []))
 }
