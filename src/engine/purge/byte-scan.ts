@@ -61,13 +61,14 @@ class ByteScan {
   async #read(path: string, name: string): Promise<void> {
     const file = () => createReadStream(path, { highWaterMark: CHUNK_BYTES })
     await this.#orUnread(name, async () => {
-      this.bytes += await pipeline(file, (source: AsyncIterable<Buffer>) => this.#search(source, name))
+      this.bytes += await pipeline(file(), (source: AsyncIterable<Buffer>) => this.#search(source, name))
       this.files += 1
     })
     if (!name.endsWith('.gz')) return
     const unpacked = `${name} (unpacked)`
     await this.#orUnread(unpacked, () =>
-      pipeline(file, createGunzip(), (source: AsyncIterable<Buffer>) => this.#search(source, unpacked)),
+      // On Node 24 a pipeline that opens its source itself never ends if the file is damaged.
+      pipeline(file(), createGunzip(), (source: AsyncIterable<Buffer>) => this.#search(source, unpacked)),
     )
   }
 
