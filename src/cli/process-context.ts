@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { UserError } from '../model/user-error.ts'
-import { realSurroundings } from '../settings.ts'
+import { demoLink, realSurroundings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { asTyped } from './commands.ts'
 import type { Answers } from './client/answers.ts'
@@ -19,17 +19,21 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
   const version = installedVersion()
   const surroundings = realSurroundings()
+  const named = (text: string): string => asTyped(text, isCheckout)
   const note = (text: string): void => {
     // The text may contain names of folders or text from Cursor.
-    stderr.write(`${printable(asTyped(text, isCheckout))}\n`)
+    stderr.write(`${printable(named(text))}\n`)
   }
+  const { platform, env, homeDir } = surroundings
+  const demoDir = demoLink(platform, env, homeDir)
   return {
     ...surroundings,
-    openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note }),
+    openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note, demoDir }),
     serve: async (settings, companion) => {
       const writerThread = await (earlyThread ?? startThread())
       const { serveForever } = await import('./serve-forever.ts')
-      const daemon = { version, zone: localTimeZone, stdout, stderr, writerThread, now: Date.now, pageDir: PAGE_DIR }
+      const machine = { stdout, stderr, writerThread, zone: localTimeZone, now: Date.now }
+      const daemon = { ...machine, version, pageDir: PAGE_DIR, asTyped: named }
       await serveForever(settings, daemon, companion)
     },
     get stdin() {

@@ -32,6 +32,8 @@ export interface DaemonContext {
   now(): number
   /** Folder of the built page. Missing if there is none to serve. */
   readonly pageDir?: string
+  /** Commands in a text as this user types them, for example after `npx`. */
+  readonly asTyped?: (text: string) => string
 }
 
 export interface Daemon {
@@ -76,7 +78,8 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     context.stdout.write(`cursordex listening on ${server.url}\n`)
     const warnings = startupWarnings([...userDirs, ...homes], token !== null)
     const excluded = excludedChats(() => reader.open(), settings.exclude.projects)
-    for (const sentence of [...warnings, ...misconfiguredFolders(userDirs), ...excluded]) log.warn(sentence)
+    const { asTyped = String } = context
+    for (const sentence of [...warnings, ...misconfiguredFolders(userDirs), ...excluded]) log.warn(asTyped(sentence))
     const following = followCursor(parts, server, progress)
     estimation.begin()
     return {

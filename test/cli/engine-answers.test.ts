@@ -26,12 +26,18 @@ afterEach(() => {
 async function notes(
   userDir: string,
   ask: (answers: Answers) => Promise<unknown> = () => Promise.resolve(),
+  demoDir?: string,
 ): Promise<string[]> {
   const dataDir = mkdtempSync(join(homedir(), 'data-'))
   const flags = { dataDir, cursorUserDir: [userDir], cursorHome: [] }
   const settings = loadSettings({ flags, env: {}, platform: 'linux', homeDir: homedir() })
   const noted: string[] = []
-  const world = { version: '1.2.3', zone: () => 'UTC', note: (text: string) => void noted.push(text) }
+  const world = {
+    version: '1.2.3',
+    zone: () => 'UTC',
+    note: (text: string) => void noted.push(text),
+    ...(demoDir && { demoDir }),
+  }
   const answers = await engineAnswers(settings, world)
   await ask(answers)
   await answers.close()
@@ -46,6 +52,13 @@ test('a command without a daemon always counted the whole mirror, even without a
 test('a folder that is not Cursor’s is reported if the mirror is empty', async () => {
   expect(await notes(join(home.userDir, 'globalStorage'))).toEqual([expect.stringContaining('Perhaps you meant')])
   expect(await notes(join(home.userDir, 'nowhere'))).toEqual([expect.stringContaining('No Cursor found')])
+})
+
+test('without Cursor the running demo is named, and else the command that starts one', async () => {
+  const nowhere = join(home.userDir, 'nowhere')
+  const notesWith = (demoDir: string) => notes(nowhere, () => Promise.resolve(), demoDir)
+  expect(await notesWith(home.userDir)).toEqual([expect.stringMatching(/ A demo is running; .* add --demo/)])
+  expect(await notesWith(nowhere)).toEqual([expect.stringMatching(/: cursordex demo\.$/)])
 })
 
 /** Locks the store, as Cursor does during a long write. */

@@ -22,13 +22,16 @@ export interface InlineContext {
   readonly zone: () => string
   /** Prints a note, for example that reading takes long. */
   readonly note: (text: string) => void
+  /** Exists while a demo runs. */
+  readonly demoDir?: string
 }
 
 /**
  * The answers without a daemon. Cursor is read once, in this process. Then the same HTTP app answers from the mirror.
  * @throws UserError `already-running` if a daemon owns the folder but did not answer
  */
-export async function engineAnswers(settings: Settings, { version, zone, note }: InlineContext): Promise<Answers> {
+export async function engineAnswers(settings: Settings, context: InlineContext): Promise<Answers> {
+  const { version, zone, note } = context
   process.umask(0o077)
   prepareDataFolder(settings.dataDir)
   const startedAtMs = Date.now()
@@ -42,7 +45,7 @@ export async function engineAnswers(settings: Settings, { version, zone, note }:
   const passes = new DirectPasses(places, writer)
   await passes.catchUp()
   const reader = openReader(path)
-  noteNoCursor(settings, reader, note)
+  noteNoCursor(settings, reader, context)
   const engine = openEngine(settings, new InlineExecutor(path, () => reader), {
     version,
     zone,
@@ -98,7 +101,7 @@ export async function engineAnswers(settings: Settings, { version, zone, note }:
 const reportsReasons = /^\/api\/(?:status|sync)\b/
 
 /** Prints why the mirror is empty if Cursor was not found. */
-function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string) => void): void {
+function noteNoCursor({ cursor }: Settings, reader: Mirror, { note, demoDir = '' }: InlineContext): void {
   const places = [...cursor.userDirs, ...cursor.homes]
   const warnings = misconfiguredFolders(cursor.userDirs)
   const isMissing = places.length > 0 && !places.some((place) => existsSync(place))
@@ -107,9 +110,10 @@ function noteNoCursor({ cursor }: Settings, reader: Mirror, note: (text: string)
   if (countEverything(reader).counts.chats > 0) return
   for (const sentence of warnings) note(sentence)
   if (!isMissing) return
-  note(
-    `No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir, or see it work without Cursor: cursordex demo.`,
-  )
+  const demo = existsSync(demoDir)
+    ? 'A demo is running; to search it, add --demo to this command.'
+    : 'See it work without Cursor: cursordex demo.'
+  note(`No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir. ${demo}`)
 }
 
 type Exchange = (path: string, init: RequestInit) => Promise<Response>

@@ -40,7 +40,7 @@ const columns: readonly Column[] = [
 ]
 
 export function addChatsCommand(program: Command, session: Session): void {
-  const command = program.command('chats').description('list chats')
+  const command = program.command('chats')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode, such as agent')
   addRepeatable(command, '--model <model>', 'only chats of this model')

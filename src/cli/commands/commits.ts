@@ -54,7 +54,6 @@ const SHA_SHOWN = 9
 export function addCommitsCommand(program: Command, session: Session, { workingDir }: Place): void {
   const command = program
     .command('commits')
-    .description('list the commits of a project, each with the chats that may have led to it')
     .option('--repo <project>', 'the project: its root, name or id; by default the one of this folder')
   addDates(command)
     .option('--chat <chatId>', `only commits that this chat may have led to: ${CHAT_ID}`)

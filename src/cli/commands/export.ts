@@ -18,7 +18,6 @@ interface ExportOptions extends JsonOption {
 export function addExportCommand(program: Command, session: Session): void {
   const command = program
     .command('export')
-    .description('write a chat to a file as Markdown, HTML, JSON or JSON lines')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices([...exportFormats, 'md']))
     .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')

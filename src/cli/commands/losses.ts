@@ -37,9 +37,7 @@ const columnsFor = (width: number | null): readonly Column[] =>
   width === null || width >= 120 ? columns : columns.slice(0, -1)
 
 export function addLossesCommand(program: Command, session: Session): void {
-  const command = program
-    .command('losses')
-    .description('list messages and chats that were deleted in Cursor and are still here, latest first')
+  const command = program.command('losses')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addDates(command)
   addJson(addPage(command))

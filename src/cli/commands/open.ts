@@ -14,7 +14,6 @@ interface OpenOptions {
 export function addOpenCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
     .command('open')
-    .description('open the page in the browser: all chats, one chat, or a search')
     .argument('[chat or query...]', 'a chat by its id or the beginning of it, or words to search for')
     .option('--print', 'print the address and open nothing')
   addExamples(command, 'cursordex open', 'cursordex open connection pool')

@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
 ]
 
 export function addProjectsCommand(program: Command, session: Session): void {
-  const command = program.command('projects').description('list projects')
+  const command = program.command('projects')
   addJson(addPage(command))
   addExamples(command, 'cursordex projects', 'cursordex projects --limit 200 --json')
   command.action(() => projects(command, session))

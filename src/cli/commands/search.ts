@@ -58,7 +58,6 @@ interface SearchOptions extends JsonOption, PageOptions, DateOptions {
 export function addSearchCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
-    .description('find messages')
     .argument('[words...]', 'what to search for (see "Search language")')
     // In the search language a dash excludes a word.
     .allowUnknownOption()

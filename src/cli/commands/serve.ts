@@ -4,11 +4,7 @@ import type { Session } from '../session.ts'
 import { refuseExcess } from '../input/usage.ts'
 
 export function addServeCommand(program: Command, session: Session): void {
-  const command = program
-    .command('serve', { isDefault: true })
-    .description('run the daemon in the foreground: mirror the chats and serve the HTTP API')
-    .allowExcessArguments()
-    .usage('[options]')
+  const command = program.command('serve', { isDefault: true }).allowExcessArguments().usage('[options]')
   command.action(async () => {
     // Commander passes every unknown word to the default command.
     refuseExcess(program, command.args)
@@ -19,9 +15,7 @@ export function addServeCommand(program: Command, session: Session): void {
 }
 
 export function addDemoCommand(program: Command, session: Session): void {
-  const command = program
-    .command('demo')
-    .description('try it without Cursor, on sample data that grows as if an agent were working')
+  const command = program.command('demo')
   command.action(() => session.demo(command))
   addExamples(command, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
 }

@@ -40,7 +40,6 @@ interface ShowOptions extends JsonOption {
 export function addShowCommand(program: Command, session: Session): void {
   const command = program
     .command('show')
-    .description('print a chat')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
     .option(

@@ -10,9 +10,7 @@ import { renderTable } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
 
 export function addStatusCommand(program: Command, session: Session): void {
-  const command = program
-    .command('status')
-    .description('show what is mirrored, from where, and whether there are problems')
+  const command = program.command('status')
   command.option('--sources', 'list every source; on a terminal they are summed by kind otherwise')
   addJson(command)
   addExamples(command, 'cursordex status', 'cursordex status --json')

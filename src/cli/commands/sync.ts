@@ -8,10 +8,7 @@ import { reasonText } from './status.ts'
 import { syncAnswer } from '../../api/http/schemas/status.ts'
 
 export function addSyncCommand(program: Command, session: Session): void {
-  const command = program
-    .command('sync')
-    .description('read changes in Cursor’s files now, and wait until that is done')
-    .option('--full', 'compare every value, not only rows that look changed')
+  const command = program.command('sync').option('--full', 'compare every value, not only rows that look changed')
   addJson(command)
   addExamples(command, 'cursordex sync', 'cursordex sync --full --json')
   command.action(() => sync(command, session))

@@ -4,7 +4,7 @@ import { addExamples } from '../input/options.ts'
 import type { Place, Session } from '../session.ts'
 
 export function addTokenCommand(program: Command, session: Session, { settingsOf }: Place): void {
-  const command = program.command('token').description('manage the token that --auth asks for')
+  const command = program.command('token')
   const rotate = command.command('rotate').description('make a new token; the old one stops working at once')
   rotate.action(() => {
     const path = rotateToken(settingsOf(rotate).dataDir)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
+import { isMirrored } from '../write/chats/held-chat.ts'
 import { childrenOf, tellsFacts, type Batch, type ChatWrite, type EvidenceWrite, type Root } from '../write/batch.ts'
 import { isOfProject } from './match-project.ts'
 import { PARENT_RANK } from './write-projects.ts'
@@ -77,9 +78,6 @@ export function withoutExcluded(db: Mirror, batch: Batch): Batch {
 /** A purge writes a chat so that its columns are computed again. */
 const bringsNothing = ({ ownRow, messages, vanished }: ChatWrite): boolean =>
   ownRow.kind === 'unread' && messages.length === 0 && vanished.length === 0
-
-const IS_MIRRORED = `select 1 from chats where id = ?`
-const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
 
 const STORED_EVIDENCE = `
 select e.method, e.rank, e.noted_at as notedAtMs, p.uri, p.path, p.name

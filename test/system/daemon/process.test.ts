@@ -212,6 +212,8 @@ test('without Cursor a command that finds nothing says where it looked', async (
 test('without Cursor the daemon starts, says where it looked, and finds Cursor seconds after it appears', async () => {
   const { daemon, url } = await place.serve()
   await waitUntil('the sentence', () => daemon.stderr.includes('No Cursor found'))
+  // The tests run in a checkout.
+  expect(daemon.stderr).toContain('see it work without Cursor: npx cursordex demo.')
   expect(daemon.stderr).toContain(place.cursor.userDir)
   expect(await untilReady(url)).toMatchObject({ counts: { chats: 0, messages: 0 } })
   place.cursor.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['chat-0'])

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -49,6 +49,19 @@ afterEach(async () => {
 })
 
 const from = (): string => join(stick, 'archives')
+
+test('a restore leaves out chats of excluded projects, and brings them once the project is included', async () => {
+  const config = join(stick, 'config.json')
+  writeFileSync(config, JSON.stringify({ exclude: { projects: ['/home/b/*'] } }))
+  const restore = ['archive', 'restore', '--from', from(), '--map', '/Users/a=/home/b', '--json']
+  const without = await ours.run([...restore, '--config', config])
+  expect(without).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(JSON.parse(without.stdout)).toMatchObject({ added: 0, addedChats: 0 })
+  const asked = await ours.run(['chats', '--json', '--config', config])
+  expect(JSON.parse(asked.stdout)).toMatchObject({ total: 0 })
+  const found = await ours.run([...restore])
+  expect(JSON.parse(found.stdout)).toMatchObject({ added: 1, addedChats: 1 })
+})
 
 test('an archive of another machine is merged into one project, is found, and shows its origin', async () => {
   const before = stateOf(stick)

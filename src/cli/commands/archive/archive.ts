@@ -31,9 +31,7 @@ import {
 } from '../../../api/http/schemas/archives.ts'
 
 export function addArchiveCommand(program: Command, session: Session): void {
-  const command = program
-    .command('archive')
-    .description('archive chats, verify the archives, and restore chats from them')
+  const command = program.command('archive')
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
   command.allowExcessArguments().action(() => helpOrRefuse(command))
   addRun(command, session)

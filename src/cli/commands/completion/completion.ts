@@ -11,10 +11,7 @@ import { readTypedWords, shells, type Shell } from './words.ts'
 const shellArgument = () => new Argument('<shell>', 'the shell').choices(shells)
 
 export function addCompletionCommand(program: Command, session: Session): void {
-  const command = program
-    .command('completion')
-    .description('print a script that completes commands and names in a shell')
-    .addArgument(shellArgument())
+  const command = program.command('completion').addArgument(shellArgument())
   addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
   command.action((shell: Shell) => session.print(completionScripts[shell]))
 }

@@ -28,7 +28,6 @@ interface DoctorOptions extends JsonOption {
 export function addDoctorCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
     .command('doctor')
-    .description('check what needs attention, and what was read from each store')
     .option('--shape [path]', 'describe the structure of all stores or of one, without any content')
   command.option('--all', 'also list places that do not exist, and the contents of each store')
   addJson(command)

@@ -9,10 +9,7 @@ interface McpOptions {
 }
 
 export function addMcpCommand(program: Command, session: Session): void {
-  const command = program
-    .command('mcp')
-    .description('answer an agent over MCP on stdin and stdout; with or without a running daemon')
-    .option('--no-redact', 'show secrets as they are')
+  const command = program.command('mcp').option('--no-redact', 'show secrets as they are')
   addExamples(command, 'cursordex mcp', 'cursordex mcp install cursor')
   command.action(() => serve(command, session))
 

@@ -26,11 +26,7 @@ interface PurgeOptions extends JsonOption {
 const OTHER_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
 
 export function addPurgeCommand(program: Command, session: Session): void {
-  const command = program
-    .command('purge')
-    .description(
-      'remove messages for good from the mirror, its index and its archives; shows first what it would remove',
-    )
+  const command = program.command('purge')
   addRepeatable(command, '--chat <id>', 'this chat with its subagents')
   addRepeatable(command, '--project <project>', 'the chats of this project (name, path or id)')
   command

@@ -5,7 +5,7 @@ import { install } from './install.ts'
 import { restart, showLogs, showStatus, uninstall } from './operate.ts'
 
 export function addServiceCommand(program: Command, session: Session, place: Place): void {
-  const command = program.command('service').description('keep the daemon running: start it at each login')
+  const command = program.command('service')
   addExamples(command, 'cursordex service install', 'cursordex service status')
 
   const installing = command

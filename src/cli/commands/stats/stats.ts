@@ -23,7 +23,7 @@ interface StatsOptions extends JsonOption, DateOptions, StatsView {
 }
 
 export function addStatsCommand(program: Command, session: Session): void {
-  const command = program.command('stats').description('show how much was done, by day, project, model and tool')
+  const command = program.command('stats')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addDates(command)
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))

@@ -34,7 +34,6 @@ interface TokensOptions extends JsonOption, DateOptions {
 export function addTokensCommand(program: Command, session: Session): void {
   const command = program
     .command('tokens')
-    .description('show what is known about tokens, each number with its source')
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(tokenGroupings))
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--model <model>', 'only this model')

@@ -8,14 +8,14 @@ import {
   type MessageWrite,
   type PathsWrite,
 } from '../../../mirror/write/batch.ts'
-import { findHeldChat, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
+import { findHeldChat, isMirrored, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
 import { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/sources/source-state.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
-import { asChatId, asSourceId } from '../../../model/ids.ts'
+import { asChatId, asSourceId, type ChatId } from '../../../model/ids.ts'
 import type { TrackedWrite } from '../../../model/commit.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'
@@ -91,7 +91,8 @@ class PortionWriter {
   #portion = emptyPortion()
   #messages = 0
   #octets = 0
-  #addedChats = 0
+  /** Chats of the portion that the mirror did not have. */
+  #newChats: ChatId[] = []
   #written = 0
 
   constructor(world: RestoreWorld) {
@@ -118,7 +119,7 @@ class PortionWriter {
       this.#portion.paths.push(decode.decodePaths(chat, this.#world.mapUri))
       this.#portion.tracked.push(...decode.decodeTracked(chat))
     }
-    if (held === null) this.#addedChats += 1
+    if (held === null) this.#newChats.push(id)
     if (places.some(isMissing)) {
       for await (const message of proven.messages()) {
         if (!isMissing(message)) continue
@@ -153,11 +154,12 @@ class PortionWriter {
     const batch = { ...emptyBatch, source, nowMs, chats, evidence, paths, tracked, isIndexedLater }
     const outcome = writeBatch(db, batch)
     this.#written += this.#messages
-    const addedChats = this.#addedChats
+    // The chats of excluded projects are not written.
+    const addedChats = this.#newChats.filter((id) => isMirrored(db, id)).length
     this.#portion = emptyPortion()
     this.#messages = 0
     this.#octets = 0
-    this.#addedChats = 0
+    this.#newChats = []
     yield { ...nothing, addedChats, outcome }
   }
 }

@@ -51,3 +51,6 @@ export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
     messageIds,
   }
 }
+
+const IS_MIRRORED = `select 1 from chats where id = ?`
+export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
