@@ -7,12 +7,15 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionScripts } from '../../src/cli/commands/completion/scripts.ts'
+import { demoLink } from '../../src/settings.ts'
+import { fillStore } from '../helpers/fill-store.ts'
 import { cursordexBin, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { run } from './fake-world.ts'
 
@@ -56,7 +59,12 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-const env = () => ({ ...process.env, PATH: `${binDir}:${process.env['PATH']}`, CURSORDEX_DATA_DIR: place.dataDir })
+const env = () => ({
+  ...process.env,
+  PATH: `${binDir}:${process.env['PATH']}`,
+  CURSORDEX_DATA_DIR: place.dataDir,
+  XDG_DATA_HOME: root,
+})
 
 function shell(name: string, argv: readonly string[], input = ''): string {
   const done = spawnSync(name, argv, {
@@ -133,6 +141,14 @@ describe('what is offered', () => {
     await untilReady(url)
     expect(valuesOf('show', '0')).toEqual(['0abc:def-0'])
     await daemon.stop()
+  })
+  test.skipIf(process.platform !== 'linux')('the running demo (Linux only)', async () => {
+    const demo = new Workplace()
+    fillStore(demo.cursor.global(), { chats: 1, messagesPerChat: 1 })
+    await demo.run(['sync'])
+    symlinkSync(demo.dataDir, demoLink('linux', { XDG_DATA_HOME: root }, root))
+    expect(valuesOf('show', '--demo', '')).toEqual(['chat-0'])
+    await demo.remove()
   })
 })
 

@@ -81,6 +81,7 @@ function walk(program: Command, before: readonly string[]): Place {
       if (option === undefined) continue
       if (value.length > 0) setOption(program, option, value.join('='))
       else if (option.required) open = option
+      else setOption(program, option, true)
     } else {
       const below = argumentCount === 0 ? subcommands(command).find((each) => each.name() === word) : undefined
       if (below === undefined) argumentCount += 1
@@ -91,7 +92,7 @@ function walk(program: Command, before: readonly string[]): Place {
 }
 
 /** Only settings are set: they say which mirror is read. */
-function setOption(program: Command, option: Option, word: string): void {
+function setOption(program: Command, option: Option, word: string | true): void {
   if (!program.options.includes(option)) return
   const isList = option.parseArg !== undefined
   program.setOptionValueWithSource(option.attributeName(), isList ? [word] : word, 'cli')
