@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fillStore } from '../../helpers/fill-store.ts'
-import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const UNPACKED_BYTES_MAX = 6_000_000
@@ -45,6 +45,7 @@ beforeAll(() => {
   }
   place = new Workplace()
   fillStore(place.cursor.global(), { chats: 5, messagesPerChat: 6 })
+  place.cursor.workspace('w1', { folder: `file://${join(folder, 'shop')}` }, ['chat-0'])
 })
 afterAll(async () => {
   await place?.remove()
@@ -73,6 +74,48 @@ test('every link in README and docs leads to a file of the package', () => {
       .map((link) => `${path}: ${link}`)
   })
   expect(broken).toEqual([])
+})
+
+/** The commands of a text: lines of code blocks, and code in tables. */
+function commandsIn(text: string): string[] {
+  const lines = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
+  const cells = [...text.matchAll(/^\|[^|]+\|(.*)\|$/gm)].flatMap(
+    ([, cell = '']) => cell.match(/`(cursordex [^`]*)`/g) ?? [],
+  )
+  return [...lines, ...cells.map((cell) => cell.slice(1, -1))]
+    .map((line) => line.replace(/ {2,}#.*/, ''))
+    .filter((line) => /^(?:cursordex|curl) /.test(line))
+}
+
+/** They change the machine outside the test's folders, open a browser, or do not end. */
+const notTried = /^cursordex (?:service|open|mcp)|curl -N/
+
+test('every command of README works in a shell', async () => {
+  const { daemon, url } = await place.serve([], { bin: bin() })
+  await untilReady(url)
+  const { items } = await getJson<{ readonly items: readonly { readonly id: string }[] }>(url, '/api/chats')
+  const repository = join(folder, 'shop')
+  mkdirSync(repository)
+  execFileSync('git', ['init', '--quiet', repository])
+  const shim = join(folder, 'bin')
+  mkdirSync(shim)
+  writeFileSync(join(shim, 'cursordex'), `#!/bin/sh\nexec '${process.execPath}' '${bin()}' "$@"\n`, { mode: 0o755 })
+  const env = { ...process.env, PATH: `${shim}:${process.env['PATH']}`, CURSORDEX_DATA_DIR: place.dataDir }
+  const tried = commandsIn(readFileSync(join(installed, 'README.md'), 'utf8')).filter((line) => !notTried.test(line))
+  expect(tried.length).toBeGreaterThan(20)
+  for (const written of tried) {
+    const line = written.replace('<chatId>', items[0]?.id ?? '').replace('http://127.0.0.1:4870', url)
+    const { status, stderr } = spawnSync('bash', ['-c', line.replace('curl ', 'curl --fail ')], {
+      cwd: repository,
+      env,
+      encoding: 'utf8',
+      input: '',
+    })
+    // Without a condition a purge removes nothing, and says so.
+    const isRefused = line === 'cursordex purge' && status === 2 && stderr.includes('Nothing to purge is named.')
+    expect({ line, status: isRefused ? 0 : status, stderr: status === 0 ? '' : stderr }).toMatchObject({ status: 0 })
+  }
+  await daemon.stop()
 })
 
 test('the installed program serves the page and the API, its commands answer, and a daemon of another version is noticed', async () => {
