@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const bin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url))
+const ownBin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url))
 const START_MS_MAX = 20_000
 const READY_MS_MAX = 900_000
 
@@ -31,8 +31,11 @@ export class BenchDaemon {
     this.startedAtMs = startedAtMs
   }
 
-  /** Resolves when the daemon listens. Indexing has just begun. */
-  static async start(userDirs: readonly string[], dataDir: string): Promise<BenchDaemon> {
+  /**
+   * Resolves when the daemon listens. Indexing has just begun.
+   * @param bin the program; by default the one of this checkout
+   */
+  static async start(userDirs: readonly string[], dataDir: string, bin = ownBin): Promise<BenchDaemon> {
     const sources = userDirs.flatMap((userDir) => ['--cursor-user-dir', userDir])
     const flags = ['--port', '0', '--data-dir', dataDir, ...sources, '--log-level', 'error']
     const startedAtMs = performance.now()

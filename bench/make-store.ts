@@ -11,6 +11,8 @@ export interface StoreShape {
   readonly messageBytes: number
   /** 1 for texts as long as in chats with an agent, less for shorter texts. */
   readonly textScale: number
+  /** Characters of a tool's output. Two of five messages have one. */
+  readonly outputLength: number
   readonly noiseRows: number
   readonly noiseBytes: number
 }
@@ -21,9 +23,13 @@ export const LARGE: StoreShape = {
   messages: 37_000,
   messageBytes: 19_500,
   textScale: 1,
+  outputLength: 3000,
   noiseRows: 8191,
   noiseBytes: 88_000,
 }
+
+/** As agents leave it: 1.5 GB with 300 MB of indexed text, two thirds of it output of tools. */
+export const AGENTS: StoreShape = { ...LARGE, textScale: 3, outputLength: 14_000 }
 
 /** Many short messages, about 0.4 GB of text in 1.4 GB. */
 export const MANY: StoreShape = {
@@ -31,6 +37,7 @@ export const MANY: StoreShape = {
   messages: 500_000,
   messageBytes: 1500,
   textScale: 0.4,
+  outputLength: 1200,
   noiseRows: 8191,
   noiseBytes: 88_000,
 }
@@ -106,11 +113,11 @@ function makeMessage(
   id: string,
   index: number,
   atMs: number,
-  { messageBytes, textScale }: StoreShape,
+  { messageBytes, textScale, outputLength }: StoreShape,
 ): Record<string, unknown> {
   const isUser = index % 5 === 0
   const text = isUser ? write.text(400 * textScale) : index % 2 === 0 ? write.text(2000 * textScale) : ''
-  const tool = isUser || text !== '' ? {} : { toolFormerData: makeTool(write, textScale) }
+  const tool = isUser || text !== '' ? {} : { toolFormerData: makeTool(write, outputLength) }
   const value = {
     _v: 3,
     type: isUser ? 1 : 2,
@@ -124,14 +131,14 @@ function makeMessage(
   return { ...value, codebaseContextChunks: [write.filler(Math.max(0, rest))] }
 }
 
-function makeTool(write: Writer, textScale: number): Record<string, unknown> {
+function makeTool(write: Writer, outputLength: number): Record<string, unknown> {
   return {
     tool: 15,
     name: 'run_terminal_cmd',
     toolCallId: 'call',
     status: 'completed',
     params: JSON.stringify({ command: write.text(80) }),
-    result: JSON.stringify({ output: write.text(3000 * textScale) }),
+    result: JSON.stringify({ output: write.text(outputLength) }),
   }
 }
 

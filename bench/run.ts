@@ -1,4 +1,5 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from '../src/sqlite.ts'
 import { archive } from './archive.ts'
@@ -9,7 +10,7 @@ import { idleCpu } from './idle-cpu.ts'
 import { keptFolder } from './kept-store.ts'
 import { leastWork } from './least-work.ts'
 import { longChat } from './long-chat.ts'
-import { LARGE, MANY, scaled } from './make-store.ts'
+import { AGENTS, LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
 import { page } from './page.ts'
@@ -45,12 +46,14 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['restore', restore],
 ])
 
-const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--only <question>]... [--runs 3] [--fresh] [--any-mirror] [--user-dir <Cursor's User folder with recorded tokens>]
+const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--agents] [--only <question>]... [--runs 3] [--fresh] [--any-mirror] [--against <another built checkout>] [--user-dir <Cursor's User folder with recorded tokens>]
 questions: ${[...questions.keys()].join(', ')}`
 
 const flags = {
   gb: { type: 'string' },
   messages: { type: 'string' },
+  agents: { type: 'boolean' },
+  against: { type: 'string' },
   only: { type: 'string', multiple: true },
   runs: { type: 'string' },
   fresh: { type: 'boolean' },
@@ -68,7 +71,7 @@ function readArguments(): { readonly options: Options; readonly names: readonly 
   if (unknown !== undefined) throw new Error(`unknown question: ${unknown}`)
   const shape =
     messages === undefined
-      ? scaled(LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
+      ? scaled(values.agents === true ? AGENTS : LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
       : scaled(MANY, positive('--messages', messages) / MANY.messages)
   const recordedUserDir = values['user-dir'] ?? null
   const options = {
@@ -77,6 +80,7 @@ function readArguments(): { readonly options: Options; readonly names: readonly 
     isFresh: values.fresh ?? false,
     isAnyMirror: values['any-mirror'] ?? false,
     recordedUserDir,
+    otherBin: values.against === undefined ? null : join(values.against, 'dist', 'cli', 'bin.js'),
   }
   return { options, names: only ?? [...questions.keys()] }
 }

@@ -5,7 +5,7 @@ import { indexBacklog } from '../src/mirror/fulltext/backlog.ts'
 import { openReader, openWriter, type Mirror } from '../src/mirror/open.ts'
 import type { Part } from '../src/model/part.ts'
 import { columnNames, searchColumns } from '../src/text/terms/columns.ts'
-import { costOf } from './read-and-parse.ts'
+import { costOf, type Cost } from './read-and-parse.ts'
 import { lineBesideFloor, megabytes, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -28,7 +28,7 @@ export async function termCost(shop: Workshop): Promise<void> {
   await shop.tidy()
   const rounds = Array.from({ length: shop.runs }, () => ({
     indexing: indexAgain(path, shop),
-    plain: indexPlain(path, shop),
+    plain: indexPlain(path, shop).cpuMs,
   }))
   const floors = rounds.map(({ plain }) => plain)
   const line = (what: string, pick: (round: Round) => number): string[] =>
@@ -82,7 +82,8 @@ function indexAgain(path: string, shop: Workshop): number {
   }
 }
 
-function indexPlain(path: string, shop: Workshop): number {
+/** Inserts the texts of a mirror into a plain full-text table. */
+export function indexPlain(path: string, shop: Workshop): Cost {
   const mirror = openReader(path)
   const db = new Database(join(shop.folder(), 'plain.db'))
   try {
@@ -95,7 +96,7 @@ function indexPlain(path: string, shop: Workshop): number {
     for (const [name, value] of Object.entries(settings)) {
       db.exec(`insert into plain (plain, rank) values ('${name}', ${value})`)
     }
-    return costOf(() => insertAll(db, mirror)).cpuMs
+    return costOf(() => insertAll(db, mirror))
   } finally {
     db.close()
     mirror.close()

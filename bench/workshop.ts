@@ -19,12 +19,15 @@ export interface Options {
   readonly isAnyMirror: boolean
   /** A store with tokens that Cursor recorded. Null for the sample. */
   readonly recordedUserDir: string | null
+  /** The program of another checkout, to measure in turns with this one. */
+  readonly otherBin: string | null
 }
 
 /** What the questions share: the store, temporary folders, and one mirror that is made once. */
 export class Workshop {
   readonly runs: number
   readonly recordedUserDir: string | null
+  readonly otherBin: string | null
   readonly #options: Options
   readonly #folders: string[] = []
   readonly #daemons: BenchDaemon[] = []
@@ -37,6 +40,7 @@ export class Workshop {
     this.#options = options
     this.runs = options.runs
     this.recordedUserDir = options.recordedUserDir
+    this.otherBin = options.otherBin
   }
 
   say(text: string): void {
@@ -58,8 +62,10 @@ export class Workshop {
   }
 
   /** A daemon on an empty data folder, which must index everything. */
-  async startFresh(store = this.store()): Promise<BenchDaemon> {
-    return this.#start(store, this.folder())
+  async startFresh(store = this.store(), bin?: string): Promise<BenchDaemon> {
+    const daemon = await BenchDaemon.start([store.userDir], this.folder(), bin)
+    this.#daemons.push(daemon)
+    return daemon
   }
 
   /** A daemon on a finished mirror, when it is up to date. */
