@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /** Programs that are started by path: the command line, and its threads and processes. */
-const programs = ['cli/bin', 'engine/writer-thread', 'engine/job-child', 'sample/grow-child']
+const programs = ['cli/bin', 'engine/writer-thread', 'engine/aside-program', 'engine/job-child', 'sample/grow-child']
 
 /**
  * Each program is a separate bundle. Bundles with shared code would share it in many small files, and loading those takes

@@ -7,6 +7,7 @@ import { damageOf } from '../mirror/maintenance/check-pages.ts'
 import { UserError } from '../model/user-error.ts'
 import { collectGarbage, GIVE_BACK_MS, holdYoungSpace, letYoungSpaceGrow } from './heap-limits.ts'
 import { WriterActs } from './writer/acts.ts'
+import { AsideThread, isRoomAside } from './aside-thread.ts'
 import type {
   FromWorker,
   RunOrder,
@@ -33,7 +34,7 @@ const COPIES_KEPT_MS = 5000
 /** A run counts as large from this many bytes on: twice the maximum that a check of today's chats reads. */
 const LARGE_RUN_BYTES = 64 * 1024 * 1024
 
-const acts = new WriterActs(setup, Date.now)
+const acts = new WriterActs(setup, Date.now, isRoomAside() ? new AsideThread() : null)
 let isStopping = false
 let copiesTimer: NodeJS.Timeout | undefined
 /** True after a large run, until its memory is released. Large runs are rare, and no other follows soon. */

@@ -9,6 +9,9 @@ import { trackingSources } from './sources/tracking/index.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 import { workspaceItemsSources, workspacesFolder } from './sources/workspace-items/index.ts'
 
+// For the thread that reads ahead.
+export { readOrdered, type ReadOrder } from './sources/composer-kv/read/read-ahead.ts'
+
 export interface Places {
   /** Cursor's `User` folders. */
   readonly userDirs: readonly string[]

@@ -1,3 +1,4 @@
+import type { Aside } from '../mirror/aside.ts'
 import type { BatchOutcome } from '../mirror/write/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { SourceId } from '../model/ids.ts'
@@ -31,6 +32,8 @@ export interface PassRequest {
   readonly now: () => number
   /** How many missing rows count as a mass loss. The default is `massRule` in `mass-loss.ts`. */
   readonly mass?: MassRule
+  /** Takes over a part of a large pass. Without it everything is done on this thread. */
+  readonly aside?: Aside
 }
 
 /** What a running pass reports after each bounded step. */

@@ -32,7 +32,13 @@ export class Indexer {
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
     const places = { userDirs: this.#userDirs, homes: this.homes, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-    return runPasses(this.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, this.now, this.mass)
+    return runPasses(
+      this.mirror,
+      places,
+      { kind: 'run', sources, backlogMs: Infinity },
+      this.now,
+      this.mass === undefined ? {} : { mass: this.mass },
+    )
   }
 
   /** The messages of a chat in the mirror: `[id, position, first text]`, orphans last. */

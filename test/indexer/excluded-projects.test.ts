@@ -127,7 +127,8 @@ test('chats that were mirrored before stay as they are, and the start names the 
   await (await start(home.userDir, dataDir, [])).stop()
 
   const daemon = await start(home.userDir, dataDir, ['secret'])
-  const sentence = /The mirror has 1 chat of secret \(\/code\/secret\).*?: cursordex (purge --project \w+ --yes)/
+  const sentence =
+    /The mirror has 1 chat of secret \(\/code\/secret\).*?: (?:npx )?cursordex (purge --project \w+ --yes)/
   const [, command = ''] = sentence.exec(daemon.stderr) ?? []
   expect(command).toContain(projectIdOf('file:///code/secret'))
   // A new message, a new chat and a deletion of the excluded project.

@@ -1,6 +1,8 @@
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
+import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
+import type { AsideThread } from '../aside-thread.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
@@ -9,7 +11,16 @@ import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { RestoreResult, RestoreStep } from '../restore.ts'
 import { MirrorMaintenance } from './maintenance.ts'
-import type { RestoreSlice, RestoreStretch, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
+import type {
+  RestoreSlice,
+  RestoreStretch,
+  RunOrder,
+  RunOutcome,
+  StepNews,
+  WriterOrder,
+  WriterOutcome,
+  WriterSetup,
+} from './messages.ts'
 import { runPasses } from './run-passes.ts'
 
 /** How many losses of a batch are reported one by one. The others are reported as a number. */
@@ -22,12 +33,15 @@ export class WriterActs {
   readonly maintenance: MirrorMaintenance
   readonly #setup: WriterSetup
   readonly #now: () => number
+  readonly #aside: { readonly thread: AsideThread; readonly cut: CutAhead } | null
   #isClosed = false
   #restoring: AsyncGenerator<RestoreStep, RestoreResult> | null = null
   #restored: Progress = { done: 0, total: 0 }
 
-  constructor(setup: WriterSetup, now: () => number) {
+  /** @param aside another thread for large passes; null for one thread */
+  constructor(setup: WriterSetup, now: () => number, aside: AsideThread | null = null) {
     this.#setup = setup
+    this.#aside = aside === null ? null : { thread: aside, cut: new CutAhead(aside, setup.mirrorPath) }
     this.#now = now
     this.maintenance = new MirrorMaintenance(setup.mirrorPath, now)
   }
@@ -48,7 +62,7 @@ export class WriterActs {
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
     switch (order.kind) {
       case 'run':
-        return yield* reported(runPasses(this.#reading, this.#setup, order, this.#now), onStep)
+        return yield* this.#run(order, onStep)
       case 'upkeep':
         return yield* this.maintenance.run(order.task)
       case 'purge': {
@@ -70,9 +84,23 @@ export class WriterActs {
     }
   }
 
+  *#run(order: RunOrder, onStep: OnStep): Generator<void, RunOutcome> {
+    const passes = runPasses(this.#reading, this.#setup, order, this.#now, { aside: this.#aside })
+    const outcome = yield* reported(passes, onStep)
+    if (outcome.backlog === 0) this.#rest()
+    return outcome
+  }
+
+  /** Frees the memory of the other thread. */
+  #rest(): void {
+    this.#aside?.cut.end()
+    this.#aside?.thread.rest()
+  }
+
   /** Closes the mirror. It cannot be opened again. */
   close(): void {
     this.#isClosed = true
+    this.#rest()
     this.maintenance.close()
   }
 

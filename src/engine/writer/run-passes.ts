@@ -20,8 +20,16 @@ import { needsMerge, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { renameMoved, type Found } from '../../mirror/sources/rename-sources.ts'
 import { saveSourceState, sourceNum } from '../../mirror/sources/source-state.ts'
+import type { Aside } from '../../mirror/aside.ts'
+import type { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
 import { countWaiting, workOffSome } from '../../mirror/fulltext/backlog.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
+
+export interface RunOptions {
+  readonly mass?: MassRule
+  /** Another thread for large passes, and its terms. */
+  readonly aside?: { readonly thread: Aside; readonly cut: CutAhead } | null
+}
 
 /**
  * Runs the ordered passes one after the other, in bounded steps. The caller can do other work between two steps, or stop.
@@ -32,7 +40,7 @@ export function* runPasses(
   places: Places,
   order: RunOrder,
   now: () => number,
-  mass?: MassRule,
+  { mass, aside }: RunOptions = {},
 ): Generator<PassStep, RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   if (order.sources.length > 0) {
@@ -43,8 +51,12 @@ export function* runPasses(
   }
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? { ...order, sources: listsFirst(order, sources) } : order
-  const news = yield* readSources(mirror, sources, read, { now, ...(mass === undefined ? {} : { mass }) })
-  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now))
+  const news = yield* readSources(mirror, sources, read, {
+    now,
+    ...(mass === undefined ? {} : { mass }),
+    ...(aside ? { aside: aside.thread } : {}),
+  })
+  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now, aside?.cut ?? null))
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
   return { ...news, ends, backlog, needsMerge: needsMerge(mirror), isWhole: true }
@@ -69,7 +81,7 @@ function* readSources(
   mirror: Mirror,
   sources: ReadonlyMap<SourceId, Source>,
   order: RunOrder,
-  { now, ...mass }: Pick<PassRequest, 'now' | 'mass'>,
+  { now, ...options }: Omit<PassRequest, 'depth'>,
 ): Generator<PassStep, News> {
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
@@ -80,7 +92,7 @@ function* readSources(
       const source = sources.get(id)
       if (source === undefined) continue
       const num = sourceNum(mirror, source)
-      const pass = passOver(source, mirror, { depth: depthFor(mirror, num, depth, now()), now, ...mass })
+      const pass = passOver(source, mirror, { depth: depthFor(mirror, num, depth, now()), now, ...options })
       for (let next = pass.next(); ; next = pass.next()) {
         if (next.done === true) {
           const pendingLoss = readPendingLoss(mirror, num, now())
@@ -104,11 +116,16 @@ function* readSources(
 }
 
 /** Indexes messages first, then counts digests, and finally merges segments of the full-text tables. */
-function* workOff(mirror: Mirror, backlogMs: number, now: () => number): Generator<PassStep, number> {
+function* workOff(
+  mirror: Mirror,
+  backlogMs: number,
+  now: () => number,
+  ahead: CutAhead | null,
+): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
   let backlog = countWaiting(mirror)
   while (backlog > 0 && now() < endsAtMs) {
-    backlog -= workOffSome(mirror)
+    backlog -= workOffSome(mirror, ahead)
     yield { ...readingStep, backlog }
   }
   if (backlog === 0) yield* mergeTerms(mirror, endsAtMs, now)

@@ -22,6 +22,8 @@ type Db = Sqlite.Database
 
 export interface OpenFile {
   readonly kind: 'open'
+  /** Where another thread can open it too; null if a copy is read. */
+  readonly path: string | null
   /** Bytes read so far to open the file. Bytes read by queries are counted by their callers. */
   readonly bytesRead: number
   /** How long one read transaction may last. A reader of a rollback-journal file blocks its writer's commit. */
@@ -147,7 +149,7 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
     }
   }
   const checks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
-  return { kind: 'open', ...facts, ...checks, read, close: () => undefined }
+  return { kind: 'open', path, ...facts, ...checks, read, close: () => undefined }
 }
 
 /** The copy is kept for other sources that read the same file, until the run is over. */
@@ -161,7 +163,7 @@ function openNetworkCopy(
   const db = openReadOnly(copy.path)
   const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
   const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
-  return { kind: 'open', ...facts, ...cost, read, close: () => db.close() }
+  return { kind: 'open', path: null, ...facts, ...cost, read, close: () => db.close() }
 }
 
 function openReadOnly(path: string): Db {
@@ -203,6 +205,7 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
     const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
     return {
       kind: 'open',
+      path: null,
       signature,
       identity,
       bytesRead: bytes.length,

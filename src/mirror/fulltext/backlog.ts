@@ -2,8 +2,9 @@ import { noteLooseRows } from './merge-terms.ts'
 import { fillTitles } from '../write/chats/chat-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { listingTerms, writeDictionary } from '../write/write-dictionary.ts'
-import { cutParts, writeTerms, type MessageTerms, addTerms } from './write-terms.ts'
+import { listTerms, listingTerms, writeDictionary } from '../write/write-dictionary.ts'
+import { cutNewest, noteBacklogChange, type CutAhead } from './cut-ahead.ts'
+import { addTerms, cutParts, type MessageTerms } from './write-terms.ts'
 import { countUndigested, digestBacklog } from '../digests/digest-backlog.ts'
 
 const NOTE = `insert into unindexed (key) values (?)`
@@ -12,11 +13,14 @@ const COUNT = `select count(*) as count from unindexed`
 
 export function noteUnindexed(db: Mirror, key: number): void {
   prepared(db, NOTE).run(key)
+  noteBacklogChange(db)
 }
 
 /** @returns whether the message was in the backlog */
 export function takeFromBacklog(db: Mirror, key: number): boolean {
-  return prepared(db, TAKE).run(key).changes > 0
+  const isTaken = prepared(db, TAKE).run(key).changes > 0
+  if (isTaken) noteBacklogChange(db)
+  return isTaken
 }
 
 /** How many messages are stored but not yet in the full-text index. */
@@ -24,51 +28,37 @@ export function countBacklog(db: Mirror): number {
   return prepared<{ count: number }>(db, COUNT).get()?.count ?? 0
 }
 
-/**
- * Limits of one indexing transaction. They are large enough that FTS5 writes large segments and rarely merges them, and
- * small enough for the memory and for other writers that wait.
- */
-const MESSAGES_MAX = 4000
-const LENGTH_MAX = 8 * 1024 * 1024
+/** For fewer messages, another thread is not worth its start. */
+const AHEAD_MIN = 2000
 
 /**
- * Indexes the newest part of the backlog in one transaction. If the process is killed, each message either has its
- * full-text row or is still in the backlog.
- * @returns how many messages were indexed; 0 if the backlog is empty
+ * Indexes the newest part of the backlog in one transaction, large enough that FTS5 writes large segments and rarely merges
+ * them. If the process is killed, each message either has its full-text row or is still in the backlog.
+ * @param ahead cuts terms on another thread
+ * @returns how many messages were indexed; 0 if the backlog is empty, or if nothing is cut yet
  */
-export function indexBacklog(db: Mirror): number {
+export function indexBacklog(db: Mirror, ahead: CutAhead | null = null): number {
+  const given = ahead === null || (!ahead.isAtWork && countBacklog(db) < AHEAD_MIN) ? null : ahead.take(db)
+  if (given === 'later') return 0
   return listingTerms(db, () => {
-    const cut = cutNewest(db)
-    const last = cut.at(-1)
+    const messages = given?.messages ?? cutNewest(db, Number.MAX_SAFE_INTEGER)
+    const last = messages.at(-1)
     if (last === undefined) return 0
     // A migration that rebuilds the index leaves titles without a row, too.
     fillTitles(db)
     // FTS5 flushes its buffer at each rowid that is less than the previous one.
-    for (const { key, terms } of cut.toReversed()) writeTerms(db, key, terms)
+    for (const { key, terms } of messages.toReversed()) {
+      addTerms(db, key, terms)
+      if (given === null) writeDictionary(db, terms)
+    }
+    if (given !== null) listTerms(db, given.listed)
     prepared(db, TAKE_NEWEST).run(BigInt(last.key))
-    noteLooseRows(db, cut.length)
-    return cut.length
+    noteLooseRows(db, messages.length)
+    return messages.length
   })
 }
 
 const TAKE_NEWEST = `delete from unindexed where key >= ?`
-const LIST_NEWEST = `
-select unindexed.key, bodies.parts
-from unindexed cross join messages on messages.key = unindexed.key cross join bodies on bodies.num = body
-order by unindexed.key desc limit ?
-`
-
-/** The newest messages of the backlog with their terms, newest first. At least one, unless the backlog is empty. */
-function cutNewest(db: Mirror): { readonly key: number; readonly terms: MessageTerms }[] {
-  const cut: { key: number; terms: MessageTerms }[] = []
-  let length = 0
-  for (const { key, parts } of prepared<{ key: number; parts: string }>(db, LIST_NEWEST).iterate(MESSAGES_MAX)) {
-    cut.push({ key, terms: cutParts(parts) })
-    length += parts.length
-    if (length > LENGTH_MAX) break
-  }
-  return cut
-}
 
 const NOTE_UNLISTED = `insert into unlisted (key) values (?) on conflict do nothing`
 const COUNT_UNLISTED = `select count(*) as count from unlisted`
@@ -112,4 +102,5 @@ export function listSome(db: Mirror): number {
 export const countWaiting = (db: Mirror): number => countUnlisted(db) + countBacklog(db) + countUndigested(db)
 
 /** Does some of the deferred work in one transaction, the most urgent kind first. @returns how many items; 0 if none waits */
-export const workOffSome = (db: Mirror): number => listSome(db) || indexBacklog(db) || digestBacklog(db)
+export const workOffSome = (db: Mirror, ahead: CutAhead | null = null): number =>
+  listSome(db) || indexBacklog(db, ahead) || digestBacklog(db)

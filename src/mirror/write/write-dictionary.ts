@@ -11,11 +11,17 @@ const DIGITS_MAX = 8
 /** A character takes at most four bytes. */
 const OCTETS_MAX = 4 * LENGTH_MAX
 
-const seenTerms = new WeakMap<Mirror, SeenTerms>()
+interface Listing {
+  readonly terms: FreshTerms
+  /** Terms of the current transaction that are not in the list yet; null outside a transaction. */
+  waiting: string[] | null
+}
 
-function seenBy(db: Mirror): SeenTerms {
+const seenTerms = new WeakMap<Mirror, Listing>()
+
+function seenBy(db: Mirror): Listing {
   let seen = seenTerms.get(db)
-  if (seen === undefined) seenTerms.set(db, (seen = new SeenTerms()))
+  if (seen === undefined) seenTerms.set(db, (seen = { terms: new FreshTerms(), waiting: null }))
   return seen
 }
 
@@ -47,10 +53,14 @@ export function listingTerms<Outcome>(db: Mirror, write: () => Outcome): Outcome
 
 /** Adds the terms of a row to the list of all terms, which answers searches such as `*inside*`. */
 export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
-  const seen = seenBy(db)
-  const fresh = seen.freshOf(columns)
-  if (seen.waiting === null) addInOrder(db, fresh)
-  else for (const term of fresh) seen.waiting.push(term)
+  listTerms(db, seenBy(db).terms.of(columns))
+}
+
+/** Adds terms to the list of all terms. */
+export function listTerms(db: Mirror, terms: readonly string[]): void {
+  const { waiting } = seenBy(db)
+  if (waiting === null) addInOrder(db, terms)
+  else for (const term of terms) waiting.push(term)
 }
 
 /** A term that is already in the list changes nothing. */
@@ -76,20 +86,18 @@ const HIGH_SEED = 0x2545_f491
 const SLOTS_MIN = 2 ** 14
 const SLOTS_MAX = 2 ** 20
 
-/** Set of seen terms, by a 64-bit hash of each: a collision is less likely than a broken disk. */
-class SeenTerms {
+/** Finds terms that were not seen before, by a 64-bit hash of each: a collision is less likely than a broken disk. */
+export class FreshTerms {
   /** Two adjacent numbers per slot, so a lookup touches one cache line. */
   #slots = new Int32Array(2 * SLOTS_MIN)
   #mask = SLOTS_MIN - 1
   #filled = 0
-  /** Terms of the current transaction that are not in the list yet; null outside a transaction. */
-  waiting: string[] | null = null
 
   /**
    * The terms of a row that belong in the list and were not seen before. A first pass reads hundreds of megabytes of terms,
    * so no string is created for a term that was seen.
    */
-  freshOf(columns: readonly Buffer[]): string[] {
+  of(columns: readonly Buffer[]): string[] {
     const fresh: string[] = []
     for (const column of columns) {
       const end = column.length

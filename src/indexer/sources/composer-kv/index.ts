@@ -25,7 +25,8 @@ import { diffChats } from './detect/diff-chats.ts'
 import { DirtyChats } from './read/dirty-chats.ts'
 import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found, nextPosition } from './detect/find-changes.ts'
-import { isIndexedLater, readGroup, type Pass } from './read/read-group.ts'
+import { ReadAhead } from './read/read-ahead.ts'
+import { beginAside, isIndexedLater, readGroup, type Pass } from './read/read-group.ts'
 import { hasContexts, readContexts } from './read/read-context.ts'
 import { countRows, findTable, listAbove, listTail, type RowCounts } from './read/read.ts'
 import { surveyStore } from './survey/survey.ts'
@@ -171,7 +172,7 @@ function* readNewest(file: OpenFile, pass: Pass): Generator<PassStep, void> {
   for (const ref of file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
   const grouping = { mirror: pass.mirror, num: pass.num, isLarge: () => false }
   for (const group of groupChats(file, grouping, dirty.newestFirst(), cheapVerdict(pass, false))) {
-    yield* readGroup(file, pass, group, true)
+    yield* readGroup(file, pass, { diffs: group, task: null }, true)
     if (isIndexedLater(pass)) break
   }
 }
@@ -248,14 +249,18 @@ function* readDirty(
   let done = 0
   let newReadAtMs = request.now()
   let seenRowid = found.top?.rowid ?? 0
-  for (const group of groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict)) {
+  const groups = groupChats(file, { mirror, num, isLarge: () => isIndexedLater(pass) }, queue, verdict)
+  const ahead = new ReadAhead(groups, beginAside(file, pass, found.dirty.rows))
+  for (const group of ahead) {
     for (const step of readGroup(file, pass, group)) {
       done += step.done
       yield { ...step, done, total: Math.max(found.dirty.rows, done) }
     }
     if (request.now() - newReadAtMs < READ_NEW_EVERY_MS) continue
     newReadAtMs = request.now()
+    const before = seenRowid
     seenRowid = yield* readNew(file, pass, seenRowid)
+    if (seenRowid !== before) ahead.drop()
   }
 }
 
@@ -270,6 +275,6 @@ function* readNew(file: OpenFile, pass: Pass, seenRowid: number): Generator<Pass
   const dirty = new DirtyChats()
   for (const ref of above) dirty.add(ref)
   const group = diffChats(file, pass.mirror, pass.num, dirty.newestFirst(), cheapVerdict(pass, false))
-  if (group.length > 0) yield* readGroup(file, pass, group)
+  if (group.length > 0) yield* readGroup(file, pass, { diffs: group, task: null })
   return above.at(-1)?.rowid ?? seenRowid
 }

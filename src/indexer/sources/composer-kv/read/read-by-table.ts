@@ -37,6 +37,7 @@ function byTable(file: OpenFile): OpenFile {
   }
   return {
     ...file,
+    path: null,
     read: (use) =>
       file.read((db) => {
         putInPlace(db, path)

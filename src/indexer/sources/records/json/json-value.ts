@@ -16,9 +16,13 @@ export function asRecord(value: unknown): JsonRecord | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : null
 }
 
+const MAY_BE_RECORD = /^\s*\{/
+
 /** Depending on its version, Cursor writes many objects as a JSON string inside the JSON. */
 export function parsedRecord(value: unknown): JsonRecord | null {
-  return asRecord(typeof value === 'string' ? parseJson(value)?.value : value)
+  if (typeof value !== 'string') return asRecord(value)
+  // A failed parse is slow, and many of these strings are no JSON.
+  return MAY_BE_RECORD.test(value) ? asRecord(parseJson(value)?.value) : null
 }
 
 export const isBlank = (text: string): boolean => !/\S/u.test(text)
