@@ -1,4 +1,5 @@
 import { takeFromBacklog } from '../fulltext/backlog.ts'
+import { dropUnusedMachine } from '../machines/write-machines.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { dropTerms } from '../fulltext/write-terms.ts'
@@ -46,11 +47,14 @@ const BY_ID = [
   `delete from chat_links where parent_id = ?`,
 ]
 const DROP_TITLE = `delete from chat_terms where rowid = ?`
+const MACHINE_OF = `select machine from chats where num = ?`
 
-/** Removes a chat that has no messages left. */
+/** Removes a chat that has no messages left, and its machine with the last chat of it. */
 export function dropChat(db: Mirror, num: number): void {
+  const machine = prepared<number | null>(db, MACHINE_OF).pluck().get(num) ?? null
   prepared(db, DROP_TITLE).run(BigInt(num))
   for (const sql of BY_NUM) prepared(db, sql).run(num)
+  if (machine !== null) dropUnusedMachine(db, machine)
 }
 
 const PROJECTS_OF = `

@@ -21,6 +21,11 @@ export function mendLinks(db: Mirror, damaged: DamagedFile): number {
     const uri = projects.get(num)
     if (uri !== undefined) addProject(db, num, uri)
   }
+  const machines = namesIn(damaged, 'machines', 'uuid', 'id')
+  for (const id of numsOf(db, LOST_MACHINES)) {
+    const uuid = machines.get(id) ?? madeUp(id)
+    db.prepare(ADD_MACHINE).run(id, uuid, uuid)
+  }
   const chats = namesIn(damaged, 'chats', 'id')
   for (const num of numsOf(db, LOST_CHATS)) {
     db.prepare(ADD_CHAT).run(num, chats.get(num) ?? madeUp(num), num, num, nextRevision(db))
@@ -29,9 +34,9 @@ export function mendLinks(db: Mirror, damaged: DamagedFile): number {
   return lost
 }
 
-function namesIn(damaged: DamagedFile, table: string, column: string): ReadonlyMap<number, string> {
+function namesIn(damaged: DamagedFile, table: string, column: string, key = 'num'): ReadonlyMap<number, string> {
   const names = new Map<number, string>()
-  for (const [num, name] of damaged.indexed(table, ['num', column])) {
+  for (const [num, name] of damaged.indexed(table, [key, column])) {
     if (typeof num === 'bigint' && typeof name === 'string') names.set(Number(num), name)
   }
   return names
@@ -52,10 +57,13 @@ const LOST_PROJECTS = `
 select project as num from evidence union select project from workspaces
 union select project from chats where project is not null except select num from projects
 `
+const LOST_MACHINES = `select machine from chats where machine is not null except select id from machines`
 const LOST_CHATS = `select chat as num from messages union select chat from outlines except select num from chats`
 
 const ADD_SOURCE = `insert into sources (num, id, kind, path, rank, state) values (?, ?, '', '', 99, 'missing')`
 const ADD_PROJECT = `insert or ignore into projects (num, id, uri, path, name) values (?, ?, ?, ?, ?)`
+/** Its next pull gives it a name again. */
+const ADD_MACHINE = `insert into machines (id, uuid, name, user) values (?, ?, ?, '')`
 const ADD_CHAT = `
 insert into chats (num, id, source, format, title, title_source, revision)
 values (?, ?, coalesce((select min(source) from messages where chat = ?), (select min(source) from outlines where chat = ?)),
@@ -63,6 +71,7 @@ values (?, ?, coalesce((select min(source) from messages where chat = ?), (selec
 `
 
 const DANGLING = [
+  `delete from machines where id not in (select machine from chats where machine is not null)`,
   `update chats set project = null, project_source = null where project not in (select num from projects)`,
   ...['evidence', 'workspaces'].map((table) => `delete from ${table} where project not in (select num from projects)`),
   ...['asks', 'outlines', 'losses', 'placeholders', 'lent_tokens'].map(
