@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answers } from '../../src/cli/client/answers.ts'
 import { engineAnswers } from '../../src/cli/client/engine-answers.ts'
 import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
@@ -10,6 +10,10 @@ import { renderDoctor } from '../../src/cli/commands/doctor/doctor-text.ts'
 import { displayWidth } from '../../src/cli/terminal/display-width.ts'
 import { screenOf } from '../../src/cli/terminal/screen.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { mirrorPath } from '../../src/engine/data-folder.ts'
+import { giveChat } from '../../src/mirror/machines/write-machines.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { asChatId } from '../../src/model/ids.ts'
 import { loadSettings } from '../../src/settings.ts'
 import { Paper, run, type Call } from './fake-world.ts'
 
@@ -183,6 +187,10 @@ test.each([
   ['help-search', ['search', '--help']],
   ['help-settings', ['help', 'settings']],
 ])('the output of %s', async (name, argv) => {
+  await expect(await outputOf(name, argv)).toMatchFileSnapshot(`golden/${name}.txt`)
+})
+
+async function outputOf(name: string, argv: readonly string[]): Promise<string> {
   const sections: string[] = []
   for (const { columns, hasColours } of views) {
     const stdout = new Paper(columns)
@@ -193,8 +201,8 @@ test.each([
     sections.push(section(`${columns} columns${hasColours ? ', colours' : ''}`, stdout.text))
     if (err !== '') sections.push(section('stderr', err))
   }
-  await expect(sections.join('\n')).toMatchFileSnapshot(`golden/${name}.txt`)
-})
+  return sections.join('\n')
+}
 
 test('the output of doctor', async () => {
   const places = ['--data-dir', dataDir, '--cursor-user-dir', home.userDir, '--cursor-home', '']
@@ -206,4 +214,22 @@ test('the output of doctor', async () => {
     return section(`${columns} columns${hasColours ? ', colours' : ''}`, text)
   })
   await expect(sections.join('\n')).toMatchFileSnapshot('golden/doctor.txt')
+})
+
+describe('with chats of other machines', () => {
+  beforeAll(() => {
+    const db = openWriter(mirrorPath(dataDir))
+    giveChat(db, asChatId(LOGIN), { uuid: 'u-1', name: 'laptop', user: 'ada' })
+    giveChat(db, asChatId(CHINESE), { uuid: 'u-2', name: 'the build server in the cellar', user: 'grace' })
+    db.close()
+  })
+
+  test.each([
+    ['machines-chats', ['chats']],
+    ['machines-search', ['search', 'login']],
+    ['machines-search-one', ['search', 'login machine:ada/laptop']],
+    ['machines-chats-unknown', ['chats', '--machine', 'lapto']],
+  ])('the output of %s', async (name, argv) => {
+    await expect(await outputOf(name, argv)).toMatchFileSnapshot(`golden/${name}.txt`)
+  })
 })

@@ -18,7 +18,14 @@ beforeAll(() => {
   const chats = plan.chats.map((chat) => ({ ...chat, name: `${chat.name ?? ''} 漢字 👩‍👩‍👧 \u001b[31m` }))
   writeYear(home, { ...plan, chats })
   indexer.pass()
-  const request = { projectNums: null, fromMs: null, toMs: null, bucket: 'week', timeZone: 'UTC' } as const
+  const request = {
+    projectNums: null,
+    machineNums: null,
+    fromMs: null,
+    toMs: null,
+    bucket: 'week',
+    timeZone: 'UTC',
+  } as const
   const answer = answerStats(indexer.mirror, request, 60_000)
   if (answer.kind !== 'stats') throw new Error('no stats')
   stats = { ...answer.stats }

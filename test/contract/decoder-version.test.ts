@@ -58,7 +58,7 @@ const heldLines = (): string[] =>
     .all()
     .map(({ chat, id, isLive, text }) => `${chat} ${id} ${isLive === 1 ? 'held' : 'gone'}: ${text}`)
 const lossCount = (): number =>
-  listLosses(db, { projectNums: null, fromMs: null, toMs: null, limit: 100, offset: 0 }).total
+  listLosses(db, { projectNums: null, machineNums: null, fromMs: null, toMs: null, limit: 100, offset: 0 }).total
 
 const readByNewer = [
   'monday line-0 held: > plant a figtree',

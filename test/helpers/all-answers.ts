@@ -55,7 +55,7 @@ export async function askEverything(daemon: Asker): Promise<Answers> {
     ...ids.map((id) => `/api/chats/${id}`),
     ...ids.map((id) => `/api/chats/${id}/messages?limit=200&includeOrphans=true`),
     ...queries.flatMap((q) => [
-      `/api/search?sort=newest&limit=200&q=${encodeURIComponent(q)}&facets=project,role,part,tool,model,month`,
+      `/api/search?sort=newest&limit=200&q=${encodeURIComponent(q)}&facets=project,role,part,tool,model,machine,month`,
       `/api/search?q=${encodeURIComponent(q)}&limit=200`,
       `/api/search?q=${encodeURIComponent(q)}&limit=200&group=chat`,
     ]),

@@ -58,7 +58,7 @@ export class Indexer {
 
   /** The ledger, newest first: `<kind> <chat> <message>`. */
   losses(): string[] {
-    const any = { projectNums: null, fromMs: null, toMs: null, limit: 200, offset: 0 }
+    const any = { projectNums: null, machineNums: null, fromMs: null, toMs: null, limit: 200, offset: 0 }
     return listLosses(this.mirror, any).items.map(({ kind, chatId, messageId }) =>
       [kind, chatId, messageId ?? ''].join(' ').trim(),
     )

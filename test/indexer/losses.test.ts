@@ -45,9 +45,14 @@ function lostByNow(): string[] {
 }
 
 const timesOf = (): (string | null)[] =>
-  listLosses(indexer.mirror, { projectNums: null, fromMs: null, toMs: null, limit: 200, offset: 0 }).items.map(
-    ({ at }) => at,
-  )
+  listLosses(indexer.mirror, {
+    projectNums: null,
+    machineNums: null,
+    fromMs: null,
+    toMs: null,
+    limit: 200,
+    offset: 0,
+  }).items.map(({ at }) => at)
 
 describe('a message', () => {
   beforeEach(() => {

@@ -47,7 +47,14 @@ function wrongDigests(): number[] {
 }
 
 function statsNow(deadlineMs = 60_000): Stats {
-  const request = { projectNums: null, fromMs: null, toMs: null, bucket: 'day', timeZone: 'Asia/Kathmandu' } as const
+  const request = {
+    projectNums: null,
+    machineNums: null,
+    fromMs: null,
+    toMs: null,
+    bucket: 'day',
+    timeZone: 'Asia/Kathmandu',
+  } as const
   const answer = answerStats(indexer.mirror, request, deadlineMs)
   if (answer.kind !== 'stats') throw new Error('too many days')
   return answer.stats

@@ -31,7 +31,7 @@ function write(text: string, more: Record<string, unknown> = {}): void {
 }
 
 const coverage = (): unknown => {
-  const any = { projects: null, models: null, fromMs: null, toMs: null }
+  const any = { projects: null, machines: null, models: null, fromMs: null, toMs: null }
   const request = { ...any, groupBy: 'day', timeZone: 'UTC', limit: 10, hasPrices: false } as const
   const { totals } = readLedger(indexer.mirror, request)
   return { ...totals.coverage, output: totals.estimated?.output ?? null }
@@ -86,11 +86,11 @@ test('texts of a message are split into input and output, each text once', () =>
 })
 
 test('sums read one index, or the rows of a time range, without sorting', () => {
-  const any = { projectNums: null, draftNums: [], models: null, fromMs: null, toMs: null }
+  const any = { projectNums: null, machineNums: null, draftNums: [], models: null, fromMs: null, toMs: null }
   const plan = (sql: string): string =>
     indexer.mirror
       .prepare<[object], { detail: string }>(`explain query plan ${sql}`)
-      .all({ projects: null, models: null, fromMs: 0, toMs: 1, fromKey: 1n, toKey: 2n })
+      .all({ projects: null, machines: null, models: null, fromMs: 0, toMs: 1, fromKey: 1n, toKey: 2n })
       .map(({ detail }) => detail)
       .join('\n')
   const byChat = plan(sumByGroup('chat', any))

@@ -70,7 +70,7 @@ async function allAnswers(indexer: Indexer): Promise<Answers> {
     await ask(`/api/chats/${encodeURIComponent(id)}/messages?limit=200&includeOrphans=true`)
   }
   for (const q of ['the', 'said in', 'told by both', 'e*', '*es*', 'tool:read_file', 'has:error', 'zzz', 'answered'])
-    await ask(`/api/search?q=${encodeURIComponent(q)}&limit=200&facets=project,role,part,tool,model,month`)
+    await ask(`/api/search?q=${encodeURIComponent(q)}&limit=200&facets=project,role,part,tool,model,machine,month`)
   for (const path of ['stats', 'tokens?groupBy=chat', 'tokens?groupBy=day', 'projects?limit=200', 'losses'])
     await ask(`/api/${path}`)
   reader.close()

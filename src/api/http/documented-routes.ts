@@ -121,6 +121,7 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   model: 'Only of this model.',
   mode: 'Only chats of this mode, such as agent.',
   path: 'Only messages that name this file or folder.',
+  machine: 'Only chats of this machine: its name or user/name. local is this one. Repeated, one match is enough.',
   chat: 'Only this chat: its id.',
   from: 'The start of the period, inclusive: a date, a time, or a word such as yesterday or 7d.',
   to: 'The end of the period, exclusive.',

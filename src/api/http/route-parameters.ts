@@ -29,6 +29,7 @@ export const searchParameters = parametersOf({
   model: words(),
   mode: words(),
   path: words(),
+  machine: words(),
   chat: words(),
   ...dates,
   sort: oneOf(searchSorts),
@@ -51,6 +52,7 @@ export const chatsParameters = parametersOf({
   ...dates,
   mode: words(),
   model: words(),
+  machine: words(),
   archived: flag(),
   deleted: flag(),
   subagents: flag(),
@@ -78,15 +80,16 @@ export const commitsParameters = parametersOf({
   ...page,
 })
 
-export const projectStatsParameters = parametersOf({ ...dates, bucket: oneOf(bucketUnits) })
+export const projectStatsParameters = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
 export const statsParameters = parametersOf({ ...projectStatsParameters.shape, project: words() })
 
-export const lossesParameters = parametersOf({ project: words(), ...dates, ...page })
+export const lossesParameters = parametersOf({ project: words(), machine: words(), ...dates, ...page })
 
 export const tokensParameters = parametersOf({
   groupBy: oneOf(tokenGroupings),
   project: words(),
   model: words(),
+  machine: words(),
   ...dates,
   prices: flag(),
   as: oneOf(['json', 'csv']),

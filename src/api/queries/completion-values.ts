@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 
-export type CompletedKind = 'projects' | 'chats' | 'tools' | 'models'
+export type CompletedKind = 'projects' | 'chats' | 'tools' | 'models' | 'machines'
 
 export interface CompletionValue {
   readonly value: string
@@ -28,6 +28,10 @@ const QUERIES: Readonly<Record<CompletedKind, string>> = {
     limit ${CHATS_MAX}
   `,
   tools: `select name as value, '' as description from names where kind = 'tool' order by name`,
+  machines: `
+    select 'local' as value, 'this machine' as description where exists (select 1 from machines)
+    union all select name, group_concat(user, ', ') from machines group by name
+  `,
   models: `select name as value, '' as description from names where kind = 'model' order by name`,
 }
 

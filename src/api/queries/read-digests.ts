@@ -1,6 +1,7 @@
 import { digestOf } from '../../mirror/digests/digest-backlog.ts'
 import { DigestWalk } from '../../mirror/digests/digest-format.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { isOfMachines } from './machines.ts'
 
 /** Columns of the chats table, one array each. Objects would cost more than everything else. */
 export interface ChatColumns {
@@ -28,15 +29,17 @@ export interface DigestReading {
 interface ReadingRequest {
   /** Null: any. */
   readonly projectNums: readonly number[] | null
+  readonly machineNums: readonly number[] | null
   /** By `performance.now`: until when missing digests may be made. */
   readonly endsAtMs: number
 }
 
 /** Reads the stored digests of these chats, and makes missing ones from the bodies. */
-export function readDigests(db: Mirror, words: WordNames, { projectNums, endsAtMs }: ReadingRequest): DigestReading {
-  const projects = projectNums === null ? null : JSON.stringify(projectNums)
-  const chats = readChats(db, projects)
-  const held = db.prepare<[object], Buffer | null>(READ_DIGESTS).pluck().get({ projects }) ?? Buffer.alloc(0)
+export function readDigests(db: Mirror, words: WordNames, request: ReadingRequest): DigestReading {
+  const { projectNums, machineNums, endsAtMs } = request
+  const bound = { projects: bindNums(projectNums), machines: bindNums(machineNums) }
+  const chats = readChats(db, bound)
+  const held = db.prepare<[object], Buffer | null>(READ_DIGESTS).pluck().get(bound) ?? Buffer.alloc(0)
   const digests = [held]
   let leftOut = 0
   for (const num of withoutDigest(chats, held)) {
@@ -46,6 +49,8 @@ export function readDigests(db: Mirror, words: WordNames, { projectNums, endsAtM
   return { chats, digests, leftOut }
 }
 
+const bindNums = (nums: readonly number[] | null): string | null => (nums === null ? null : JSON.stringify(nums))
+
 /**
  * All digests in one value, because passing rows to JavaScript costs more than finding them. The digests are bytes, each
  * preceded by its length, and SQLite concatenates them unchanged.
@@ -53,8 +58,9 @@ export function readDigests(db: Mirror, words: WordNames, { projectNums, endsAtM
 const READ_DIGESTS = `
   select cast(group_concat(entries, '') as blob)
   from chat_digests
-  where @projects is null
-    or chat in (select num from chats where project in (select value from json_each(@projects)))
+  where (@projects is null
+    or chat in (select num from chats where project in (select value from json_each(@projects))))
+    and (@machines is null or chat in (select c.num from chats c where ${isOfMachines('c', '@machines')}))
 `
 
 /** One value per column, for the same reason. */
@@ -63,13 +69,14 @@ const READ_CHATS = `
     json_group_array(num), json_group_array(project), json_group_array(mode), json_group_array(is_subagent),
     json_group_array(size_bytes), json_group_array(lines_added), json_group_array(lines_removed),
     json_group_array(files_changed)
-  from chats
+  from chats c
   where is_draft = 0 and message_count > 0
     and (@projects is null or project in (select value from json_each(@projects)))
+    and (@machines is null or ${isOfMachines('c', '@machines')})
 `
 
-function readChats(db: Mirror, projects: string | null): ChatColumns {
-  const row = db.prepare<[object], string[]>(READ_CHATS).raw().get({ projects }) ?? []
+function readChats(db: Mirror, bound: object): ChatColumns {
+  const row = db.prepare<[object], string[]>(READ_CHATS).raw().get(bound) ?? []
   const column = <Value>(at: number): Value[] => JSON.parse(row[at] ?? '[]') as Value[]
   const nums = column<number>(0)
   const places = new Int32Array(nums.reduce((most, num) => Math.max(most, num), 0) + 1).fill(-1)

@@ -1,5 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { monthOf } from '../periods.ts'
+import { LOCAL } from '../queries/machines.ts'
 import { countMessages, newestMessages } from './match/count-messages.ts'
 import type { Deadline } from './deadline.ts'
 import { findTitles, titlesBeside } from './titles/find-titles.ts'
@@ -39,6 +40,7 @@ export function countFacets(
     role: () => countValues(db, ROLES, json),
     tool: () => countValues(db, TOOLS, json),
     model: () => countValues(db, MODELS, json),
+    machine: () => countValues(db, MACHINES, json),
   }
   const facets = Object.fromEntries(request.facets.map((name) => [name, count[name]()]))
   const isCut = newest.keys.length === COUNTED_MAX && !newest.isWhole
@@ -72,6 +74,16 @@ const MODELS = `
   select coalesce(m.model, c.model) as value, coalesce(m.model, c.model) as label, count(*) as count
   from json_each(@keys) k cross join messages m on m.key = k.value cross join chats c on c.num = m.chat
   where coalesce(m.model, c.model) is not null
+  group by 1 order by count desc, label limit @limit
+`
+
+/** With the user, because several users may have a machine of the same name. */
+const MACHINES = `
+  select ifnull(h.user || '/' || h.name, '${LOCAL}') as value, ifnull(h.name, '${LOCAL}') as label, count(*) as count
+  from json_each(@keys) k
+  cross join messages m on m.key = k.value
+  cross join chats c on c.num = m.chat
+  left join machines h on h.id = c.machine
   group by 1 order by count desc, label limit @limit
 `
 

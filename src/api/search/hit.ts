@@ -9,6 +9,7 @@ import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
 import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import { rowsOf } from './match/statement.ts'
+import { toMachine, type MachineColumns } from '../queries/machines.ts'
 import type { SearchHit } from '../http/schemas/search.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */
@@ -18,7 +19,7 @@ export interface Found {
   readonly titled: { readonly title: string; readonly summary: string | null } | null
 }
 
-interface HitRow {
+interface HitRow extends MachineColumns {
   readonly id: string
   readonly position: number | null
   readonly role: Role
@@ -34,11 +35,13 @@ interface HitRow {
 
 const SELECT_HIT = `
   select m.id, m.position, m.role, m.created_at as createdAt, m.model, m.is_orphan as isOrphan, b.parts,
-    c.id as chatId, c.title as chatTitle, p.id as projectId, p.name as projectName
+    c.id as chatId, c.title as chatTitle, p.id as projectId, p.name as projectName,
+    h.name as machineName, h.user as machineUser
   from messages m
   join chats c on c.num = m.chat
   left join bodies b on b.num = m.body
   left join projects p on p.num = c.project
+  left join machines h on h.id = c.machine
   where m.key = @key
 `
 
@@ -78,7 +81,7 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow
       isOrphan: row.isOrphan !== 0,
     },
     ...shown,
-    chat: { id: chatId, title: toShow(row.chatTitle) },
+    chat: { id: chatId, title: toShow(row.chatTitle), machine: toMachine(row) },
     project: projectId === null || projectName === null ? null : { id: asProjectId(projectId), name: projectName },
     // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
     score: Number(found.score.toPrecision(6)),

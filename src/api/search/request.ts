@@ -4,11 +4,23 @@ import type { FieldName, FieldNode } from './language/tree.ts'
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const
 export type SearchSort = (typeof searchSorts)[number]
 
-export const facetNames = ['project', 'role', 'part', 'tool', 'model', 'month'] as const
+export const facetNames = ['project', 'role', 'part', 'tool', 'model', 'machine', 'month'] as const
 export type FacetName = (typeof facetNames)[number]
 
 /** Filters besides the query. Each means the same as a field of the query, and one matching value is enough. */
-export const filterNames = ['project', 'role', 'in', 'tool', 'model', 'mode', 'path', 'chat', 'from', 'to'] as const
+export const filterNames = [
+  'project',
+  'role',
+  'in',
+  'tool',
+  'model',
+  'mode',
+  'path',
+  'machine',
+  'chat',
+  'from',
+  'to',
+] as const
 export type FilterName = (typeof filterNames)[number]
 export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[]>>>
 

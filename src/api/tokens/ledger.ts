@@ -2,6 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { modelLabel } from '../../text/tokens/model-name.ts'
 import type { BucketUnit } from '../buckets.ts'
 import { bucketAt } from '../periods.ts'
+import { resolveMachines } from '../queries/machines.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
@@ -42,6 +43,7 @@ class Ledger {
     const projectNums = request.projects === null ? null : resolveProjects(db, request.projects)
     this.#scope = {
       projectNums,
+      machineNums: request.machines === null ? null : resolveMachines(db, request.machines),
       draftNums: readDrafts(db),
       models: request.models,
       fromMs: request.fromMs,

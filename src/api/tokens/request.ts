@@ -7,6 +7,8 @@ export interface TokensRequest {
   readonly groupBy: TokenGrouping
   /** Ids, exact names or paths; null for any. */
   readonly projects: readonly string[] | null
+  /** Names, `user/name` or `local`; null for any. */
+  readonly machines: readonly string[] | null
   /** Exact names; null for any. */
   readonly models: readonly string[] | null
   /** IANA name of the zone for the bounds of days. */

@@ -1,11 +1,12 @@
 import { Option, type Command } from 'commander'
-import { numberText, shownIds, timeText } from '../terminal/formats.ts'
+import { machineText, numberText, shownIds, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
   addJson,
   addPage,
   addRepeatable,
+  MACHINE,
   queryOf,
   type DateOptions,
   type JsonOption,
@@ -21,6 +22,7 @@ import { chatsAnswer } from '../../api/http/schemas/chats.ts'
 
 interface ChatsOptions extends JsonOption, PageOptions, DateOptions {
   readonly project?: readonly string[]
+  readonly machine?: readonly string[]
   readonly mode?: readonly string[]
   readonly model?: readonly string[]
   readonly archived?: true
@@ -39,11 +41,15 @@ const columns: readonly Column[] = [
   { title: 'id' },
 ]
 
+/** The last column, so that programs find the others where they were. */
+const machineColumn: Column = { title: 'machine', widthMin: 8 }
+
 export function addChatsCommand(program: Command, session: Session): void {
   const command = program.command('chats')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode, such as agent')
   addRepeatable(command, '--model <model>', 'only chats of this model')
+  addRepeatable(command, '--machine <machine>', MACHINE)
   addDates(command)
   command
     .option('--archived', 'only chats that are archived in Cursor')
@@ -75,17 +81,19 @@ async function chats(command: Command, session: Session): Promise<void> {
       list.items.map(({ id }) => id),
       screen,
     )
-    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount }) => [
+    const hasMachines = list.items.some(({ machine }) => machine !== null)
+    const rows = list.items.map(({ id, title, project, lastActivityAt, messageCount, machine }) => [
       timeText(lastActivityAt, screen),
       project?.name ?? '-',
       title,
       numberText(messageCount),
       short(id),
+      ...(hasMachines ? [machineText(machine)] : []),
     ])
     if (rows.length === 0) {
       await session.note(`${emptyText(list, 'No chats.')}\n`)
       await noteUnknown(filters, answers, session)
-    } else await session.print(renderTable(columns, rows, screen))
+    } else await session.print(renderTable(hasMachines ? [...columns, machineColumn] : columns, rows, screen))
     await notePage(session, list, filters)
   })
 }

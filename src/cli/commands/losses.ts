@@ -6,6 +6,7 @@ import {
   addJson,
   addPage,
   addRepeatable,
+  MACHINE,
   queryOf,
   type DateOptions,
   type JsonOption,
@@ -21,6 +22,7 @@ import { lossesAnswer } from '../../api/http/schemas/chats.ts'
 
 interface LossesOptions extends JsonOption, PageOptions, DateOptions {
   readonly project?: readonly string[]
+  readonly machine?: readonly string[]
 }
 
 const columns: readonly Column[] = [
@@ -39,6 +41,7 @@ const columnsFor = (width: number | null): readonly Column[] =>
 export function addLossesCommand(program: Command, session: Session): void {
   const command = program.command('losses')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addRepeatable(command, '--machine <machine>', MACHINE)
   addDates(command)
   addJson(addPage(command))
   addExamples(command, 'cursordex losses --from 2026-01-01', 'cursordex losses --project shop --json')

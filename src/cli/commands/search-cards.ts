@@ -1,7 +1,7 @@
 import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapPieces, type Piece } from '../terminal/display-width.ts'
-import { countText, shortIds, timeText } from '../terminal/formats.ts'
+import { countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { spansOf } from '../terminal/table.ts'
@@ -44,14 +44,15 @@ function renderCard(
   return [headOf(id, hits, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
 }
 
-/** Id, title, project and age on one line. A long title is cut, then a long project. */
+/** Id, title, project, machine if it is another, and age on one line. A long title is cut, then a long project. */
 function headOf(id: string, [hit]: readonly Hit[], width: number, screen: Screen): string {
   if (hit === undefined) return ''
   const { bold, cyan, dim } = screen.colours
   const shownId = printableLine(id)
   const matches = (hit.matchCount ?? 1) > 1 ? [countText(hit.matchCount ?? 1, 'match', 'matches')] : []
   const project = hit.project === null ? [] : [cutTo(printableLine(hit.project.name), PROJECT_MAX)]
-  const facts = [...project, timeText(hit.message.createdAt, screen), ...matches]
+  const machine = hit.chat.machine === null ? [] : [cutTo(printableLine(machineText(hit.chat.machine)), PROJECT_MAX)]
+  const facts = [...project, ...machine, timeText(hit.message.createdAt, screen), ...matches]
   const room = width - displayWidth(shownId) - 2
   const tail = cutTo(` · ${facts.join(' · ')}`, Math.max(0, room - TITLE_MIN))
   const title = cutTo(printableLine(hit.chat.title), room - displayWidth(tail))

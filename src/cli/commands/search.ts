@@ -3,7 +3,7 @@ import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
-import { countText, localTime, numberText, timeText } from '../terminal/formats.ts'
+import { countText, localTime, machineText, numberText, timeText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
 import {
   addDates,
@@ -11,6 +11,7 @@ import {
   addJson,
   addPage,
   addRepeatable,
+  MACHINE,
   queryOf,
   type DateOptions,
   type JsonOption,
@@ -36,6 +37,7 @@ const languageHelp = `Search language:
   conf*  *fig*         words that start with conf, words that contain fig
   one OR two           one of them; use parentheses to group: (one OR two) three
   project:shop role:user in:code tool:edit model:gpt mode:agent path:src chat:ID
+  machine:laptop machine:ada/laptop machine:local
   before:2026-02 after:7d on:yesterday on:"last week" on:2026-Q3
   is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
   A repeated field matches any of its values. A - before a field excludes it.
@@ -43,6 +45,7 @@ const languageHelp = `Search language:
 
 interface SearchOptions extends JsonOption, PageOptions, DateOptions {
   readonly project?: readonly string[]
+  readonly machine?: readonly string[]
   readonly role?: readonly string[]
   readonly in?: readonly string[]
   readonly tool?: readonly string[]
@@ -68,6 +71,7 @@ export function addSearchCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only messages of this model')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode')
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
+  addRepeatable(command, '--machine <machine>', MACHINE)
   addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
   addDates(command)
   command.addOption(
@@ -118,17 +122,22 @@ function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
   refuseWord(command, 'option', unknown.replace(/=.*/s, ''), known)
 }
 
-const hitColumns = ['time', 'project', 'chat', 'text', 'chat id', 'message id'].map((title) => ({ title }))
-
 /** Cards on a terminal; in a pipe one line for each hit. */
 function renderFound({ items }: SearchAnswer, { screen }: Session): string {
   if (screen.width !== null) return renderCards(items, screen.width, screen)
+  const hasMachines = items.some(({ chat }) => chat.machine !== null)
   const rows = items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
     const time = localTime(message.createdAt, screen.timeZone)
     const title = matchCount > 1 ? `${chat.title} (${matchCount})` : chat.title
-    return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id]
+    const machine = hasMachines ? [machineText(chat.machine)] : []
+    return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id, ...machine]
   })
-  return renderTable(hitColumns, rows, screen)
+  const columns = ['time', 'project', 'chat', 'text', 'chat id', 'message id', ...(hasMachines ? ['machine'] : [])]
+  return renderTable(
+    columns.map((title) => ({ title })),
+    rows,
+    screen,
+  )
 }
 
 /** In a pipe only exact results are printed, because a program cannot tell these apart. `--json` has both. */

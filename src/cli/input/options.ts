@@ -47,6 +47,9 @@ export function inputOf(surroundings: Surroundings, command: Command): SettingsI
   return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags }
 }
 
+/** What `--machine` takes. */
+export const MACHINE = 'only chats of this machine: its name or user/name; local is this one'
+
 export interface JsonOption {
   readonly json?: true
 }

@@ -1,4 +1,9 @@
+import type { Machine } from '../../api/http/schemas/machines.ts'
 import type { Screen } from './screen.ts'
+
+/** A machine as the filter takes it. @param machine null: this machine */
+export const machineText = (machine: Machine | null): string =>
+  machine === null ? 'local' : `${machine.user}/${machine.name}`
 
 /** A time as `2026-02-19 14:03` in a zone, or `-` if it is unknown. */
 export function localTime(iso: string | null, timeZone: string): string {

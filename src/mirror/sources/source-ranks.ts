@@ -4,6 +4,9 @@ import { prepared } from '../prepared.ts'
 /** The kind of sources for restored data: one for each mirror whose archives were restored. They have no live rows. */
 export const ARCHIVE = 'archive'
 
+/** The kind of sources for chats that were pulled from other machines. They are no stores of this machine. */
+export const PULLED = 'hub'
+
 const LIST_RANKS = `select num, rank, kind from sources`
 
 /** Precedence of sources that hold the same chat: the lowest rank first, then the source that was added first. */

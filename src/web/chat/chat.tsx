@@ -5,7 +5,7 @@ import type { SearchAnswer } from '../../api/http/schemas/search.ts'
 import { ApiError, queryOf } from '../lib/api.ts'
 import { cut, plural, visible } from '../lib/format.ts'
 import { useData, useKeys, useLive, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 import { ExportMenu } from './export-menu.tsx'
 import { currentPrompt, goTo } from './go-to.ts'
 import { Side } from './side.tsx'
@@ -150,6 +150,7 @@ const ChatHead = ({ chat }: { chat: ChatDetail }) => (
       <span>{plural(chat.messageCount, 'message')}</span>
       {chat.model !== null && <span>{chat.model}</span>}
       {chat.status === 'generating' && <span class="tag live">agent at work</span>}
+      <MachineTag machine={chat.machine} />
       {chat.isArchived && <span class="tag">archived in Cursor</span>}
       {chat.deletedInCursor && <span class="tag lost">deleted in Cursor</span>}
     </p>

@@ -77,14 +77,15 @@ function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDe
   const { message, parts, isFirst } = row
   const isUser = message.role === 'user'
   const isLost = message.deletedInCursor && !chat.deletedInCursor
+  const user = chat.machine?.user ?? null
   return (
     <article
       class={`said ${isUser ? 'user' : 'agent'}${message.isOrphan || isLost ? ' gone' : ''}`}
       data-message={message.id}
       tabIndex={-1}
-      aria-label={isUser ? 'Your prompt' : 'Answer'}
+      aria-label={isUser ? (user === null ? 'Your prompt' : `Prompt of ${user}`) : 'Answer'}
     >
-      {isFirst && <SaidHead message={message} />}
+      {isFirst && <SaidHead message={message} user={user} />}
       {message.isOrphan && (
         <p class="explain">
           Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.
@@ -98,9 +99,12 @@ function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDe
   )
 }
 
-const SaidHead = ({ message }: { message: Message }) => (
+/** @param user who wrote the prompts; null: the person at this machine */
+const SaidHead = ({ message, user }: { message: Message; user: string | null }) => (
   <header class="said-head">
-    <b>{message.role === 'user' ? (message.isSimulated ? 'Cursor, for you' : 'You') : 'Agent'}</b>
+    <b>
+      {message.role === 'user' ? (message.isSimulated ? `Cursor, for ${user ?? 'you'}` : (user ?? 'You')) : 'Agent'}
+    </b>
     {message.model !== null && <span>{message.model}</span>}
     <When at={message.createdAt} />
     {message.tokens !== null && (

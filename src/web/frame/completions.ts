@@ -26,6 +26,7 @@ const FIELDS = [
   'model:',
   'mode:',
   'path:',
+  'machine:',
   'before:',
   'after:',
   'on:',

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import type { Machine } from '../../api/http/schemas/machines.ts'
 import { messageOf } from './api.ts'
-import { ago, moment } from './format.ts'
+import { ago, cut, moment, visible } from './format.ts'
 
 /** A time in words; the exact one is in its tooltip. */
 export const When = ({ at }: { at: string | null }) =>
@@ -10,6 +11,14 @@ export const When = ({ at }: { at: string | null }) =>
     <time dateTime={at} title={moment(at)}>
       {ago(at)}
     </time>
+  )
+
+/** Whose chat it is; nothing for a chat of this machine. */
+export const MachineTag = ({ machine }: { machine: Machine | null }) =>
+  machine === null ? null : (
+    <span class="tag" title={`Pulled from ${machine.name} of ${machine.user}`}>
+      {visible(cut(machine.name, 40))}
+    </span>
   )
 
 /** A state of a screen that is not data: nothing found, an error, loading. */

@@ -7,7 +7,7 @@ import type { Project } from '../../api/http/schemas/projects.ts'
 import { ApiError, getList, messageOf, queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, visible } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 import { StatsReport } from './stats-report.tsx'
 import { More } from './table.tsx'
 
@@ -52,7 +52,7 @@ export default function ProjectScreen() {
             <li key={chat.id}>
               <a href={chatAddress(chat.id)}>{visible(cut(chat.title, 140))}</a>
               <span class="soft nowrap">
-                <When at={chat.lastActivityAt} />
+                <MachineTag machine={chat.machine} /> <When at={chat.lastActivityAt} />
               </span>
             </li>
           ))}

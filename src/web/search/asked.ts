@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 export const isTyping = signal(false)
 
 /** Filters in the address that have chips. */
-export const FILTERS = ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode'] as const
+export const FILTERS = ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode', 'machine'] as const
 export type Filter = (typeof FILTERS)[number]
 
 export interface Asked {

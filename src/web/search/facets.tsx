@@ -11,6 +11,7 @@ const FACETS: readonly (readonly [facet: string, filter: FacetFilter, name: stri
   ['part', 'in', 'Found in'],
   ['tool', 'tool', 'Tool'],
   ['model', 'model', 'Model'],
+  ['machine', 'machine', 'Machine'],
   ['month', 'month', 'Month'],
 ]
 const SHOWN = 6
@@ -35,10 +36,16 @@ function toggled(url: string, asked: Asked, filter: FacetFilter, value: string):
   return addressWith(url, { [filter]: isOn ? chosen.filter((each) => each !== value) : [...chosen, value] })
 }
 
+/** Without chats of other machines there is no choice between machines. */
+function valuesOf(answer: SearchAnswer | null, facet: string): readonly FacetValue[] {
+  const values = answer?.facets[facet] ?? []
+  return facet === 'machine' && values.every(({ value }) => value === 'local') ? [] : values
+}
+
 export function Facets({ answer, asked, url }: { answer: SearchAnswer | null; asked: Asked; url: string }) {
   const isWide = matchMedia('(min-width: 60rem)').matches
   // The column stays, so that results do not move.
-  const isEmpty = answer !== null && FACETS.every(([facet]) => (answer.facets[facet] ?? []).length === 0)
+  const isEmpty = answer !== null && FACETS.every(([facet]) => valuesOf(answer, facet).length === 0)
   if (isEmpty) return <div class="facets" />
   return (
     <aside class="facets" aria-label="Filters">
@@ -48,7 +55,7 @@ export function Facets({ answer, asked, url }: { answer: SearchAnswer | null; as
           <Facet
             key={facet}
             name={name}
-            values={answer?.facets[facet] ?? []}
+            values={valuesOf(answer, facet)}
             chosen={chosenIn(asked, filter)}
             addressOf={(value) => toggled(url, asked, filter, value)}
           />

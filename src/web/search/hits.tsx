@@ -1,6 +1,6 @@
 import type { RelatedChat, SearchAnswer, SearchHit, SearchSuggestion } from '../../api/http/schemas/search.ts'
 import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
-import { Snippet, When } from '../lib/parts.tsx'
+import { MachineTag, Snippet, When } from '../lib/parts.tsx'
 import { addressWith } from './asked.ts'
 
 const TITLE_MAX = 200
@@ -14,8 +14,8 @@ const PARTS: Readonly<Record<string, string>> = {
   title: 'title',
 }
 
-function whereOf({ part, toolName, message }: SearchHit): string {
-  const who = message.role === 'user' ? 'You' : 'Agent'
+function whereOf({ part, toolName, message, chat }: SearchHit): string {
+  const who = message.role === 'user' ? (chat.machine?.user ?? 'You') : 'Agent'
   const where = part === 'tool' && toolName !== null ? toolName : PARTS[part]
   return where === '' || where === undefined ? who : `${who} · ${where}`
 }
@@ -42,6 +42,7 @@ function Hit({ hit, q, children }: { hit: SearchHit; q: string; children?: preac
         {hit.project !== null && <a href={projectAddress(hit.project.id)}>{hit.project.name}</a>}
         <When at={hit.message.createdAt} />
         <span>{whereOf(hit)}</span>
+        <MachineTag machine={hit.chat.machine} />
         {hit.message.isOrphan && <span class="tag">dropped by Cursor</span>}
         {more > 0 && <a href={address}>{more} more in this chat</a>}
       </p>

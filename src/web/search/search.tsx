@@ -33,7 +33,7 @@ function useAnswer(asked: Asked) {
   const params = { q, ...asked.filters, from: asked.from, to: asked.to }
   const grouped = { ...params, sort: asked.sort, group: 'chat' }
   const hits = useData<SearchAnswer>(`/api/search${queryOf({ ...grouped, limit: PAGE })}`)
-  const facetsPath = `/api/search${queryOf({ ...params, facets: 'project,role,part,tool,model,month', limit: 1 })}`
+  const facetsPath = `/api/search${queryOf({ ...params, facets: 'project,role,part,tool,model,machine,month', limit: 1 })}`
   // The pause runs while the results are on their way.
   const [rested, setRested] = useState<string | null>(null)
   useEffect(() => {
@@ -118,7 +118,10 @@ function NothingFound({ answer, asked, url }: { answer: SearchAnswer; asked: Ask
 }
 
 const NO_FILTERS = Object.fromEntries(
-  ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode', 'from', 'to'].map((name) => [name, null]),
+  ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode', 'machine', 'from', 'to'].map((name) => [
+    name,
+    null,
+  ]),
 )
 
 function SearchFailure({ error, retry }: { error: unknown; retry: () => void }) {

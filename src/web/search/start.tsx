@@ -5,7 +5,7 @@ import { queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData, useLive } from '../lib/hooks.ts'
 import { status } from '../lib/live.ts'
-import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 
 const SEEN = 'cursordex-seen'
 
@@ -42,6 +42,7 @@ const ChatRow = ({ chat }: { chat: Chat }) => (
       <a data-hit href={chatAddress(chat.id)}>
         {visible(cut(chat.title, 200))}
       </a>
+      <MachineTag machine={chat.machine} />
       {chat.deletedInCursor && <span class="tag">deleted in Cursor</span>}
     </h2>
     <p class="hit-facts">

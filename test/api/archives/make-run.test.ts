@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { objectPath, runPath } from '../../../src/archive/names.ts'
 import { readManifest } from '../../../src/api/archives/manifest-files.ts'
+import { giveChat } from '../../../src/mirror/machines/write-machines.ts'
+import { asChatId } from '../../../src/model/ids.ts'
 import { readObject } from '../../../src/api/archives/object-files.ts'
 import { ArchiveFolder } from '../../helpers/archive-folder.ts'
 import { decodeChat } from '../../helpers/decode-chat.ts'
@@ -45,6 +47,17 @@ test('a run contains every chat and is verified', async () => {
   const chat = read.kind === 'sound' ? decodeChat(read.value) : read
   expect(chat).toMatchObject({ value: { chat: { id: 'b', title: 'Chat b' }, messages: [{ id: 'b1' }, { id: 'b2' }] } })
   expect(folder.verify()).toMatchObject({ ok: true, checked: 4, damaged: [], unexpected: [], leftovers: [] })
+})
+
+test('chats of other machines are not archived, even if a scope finds them', async () => {
+  const nums = mirror.reader.prepare<[], number>(`select num from chats where id <> 'c'`).pluck().all()
+  giveChat(mirror.writer, asChatId('b'), { uuid: 'u-1', name: 'laptop', user: 'ada' })
+  const chatsIn = async (chats: readonly number[] | null) =>
+    (await folder.run(mirror.reader, { chats })).manifest.chats.map(({ id }) => id)
+  expect(await chatsIn(null)).toEqual(['a', 'c'])
+  expect(await chatsIn(nums)).toEqual(['a'])
+  giveChat(mirror.writer, asChatId('b'), null)
+  expect(await chatsIn(null)).toEqual(['a', 'b', 'c'])
 })
 
 test('an unchanged chat is not stored twice; a changed one is stored again', async () => {

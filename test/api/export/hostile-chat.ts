@@ -36,6 +36,7 @@ export const plainChat: Chat = {
   filesChanged: 1,
   contextTokens: null,
   recordedCostCents: null,
+  machine: null,
 }
 
 export function messageOf(id: string, parts: readonly Part[], more: Partial<Message> = {}): Message {

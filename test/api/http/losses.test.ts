@@ -113,11 +113,14 @@ it('uses indexes: no table is scanned, and only the page is sorted', () => {
       .prepare<[object], { detail: string }>(`explain query plan ${sql}`)
       .all(values)
       .map(({ detail }) => detail)
-  for (const sql of [findLosses(false), countLosses(false)]) {
+  for (const sql of [findLosses(false, false), countLosses(false, false)]) {
     const first = planOf(sql).find((line) => /^SEARCH (l|losses)\b/.test(line))
     expect(first).toMatch(/COVERING INDEX losses_by_time \(at>\? AND at<\?\)/)
   }
-  for (const sql of [false, true].flatMap((isOfProjects) => [findLosses(isOfProjects), countLosses(isOfProjects)])) {
+  for (const sql of [false, true].flatMap((byProject) => [
+    findLosses(byProject, false),
+    countLosses(byProject, false),
+  ])) {
     expect(planOf(sql).filter((line) => /^SCAN (?!l$|json_each|value|\()/.test(line))).toEqual([])
   }
 })

@@ -119,7 +119,7 @@ test('an answer with a field too many, one too few or a wrong one would be notic
 const variants: Readonly<Record<string, readonly string[]>> = {
   '/api/search': [
     '?q=',
-    '?q=login+OR+chat&group=chat&facets=project,role,part,tool,model,month&explain=true',
+    '?q=login+OR+chat&group=chat&facets=project,role,part,tool,model,machine,month&explain=true',
     '?q=why+does+the+logn+fail+when+it+starts',
     '?q=login&role=assistant&tool=nothing',
     '?sort=newest&limit=200',

@@ -11,6 +11,7 @@ import type { SeededMirror } from '../../helpers/seed-mirror.ts'
 
 const everything: ChatListRequest = {
   projectNums: null,
+  machineNums: null,
   fromMs: null,
   toMs: null,
   modes: null,
@@ -66,6 +67,7 @@ describe('which chats are listed', () => {
     ['a model among several', { models: ['sonnet'] }, ['mixed']],
     ['a project', { projectNums: [1] }, ['plain']],
     ['an unknown project', { projectNums: [] }, []],
+    ['an unknown machine', { machineNums: [] }, []],
   ])('%s', (_claim, request, expected) => {
     expect(ids(request)).toEqual(expected)
     expect(listChats(mirror.reader, { ...everything, ...request }).total).toBe(expected.length)
@@ -112,7 +114,7 @@ describe('the order of chats', () => {
 
   it('the newest chats come from an index without sorting', () => {
     const filter = Object.fromEntries(
-      'includeEmpty subagents archived deleted projects modes models fromMs toMs matches limit offset'
+      'includeEmpty subagents archived deleted projects modes models machines fromMs toMs matches limit offset'
         .split(' ')
         .map((name) => [name, 1]),
     )
@@ -285,6 +287,7 @@ it('a chat has the documented shape', () => {
     linesRemoved: 0,
     filesChanged: 1,
     contextTokens: { used: 1000, limit: null },
+    machine: null,
     recordedCostCents: 1.5,
   })
   const parents = listChats(mirror.reader, { ...everything, subagents: true }).items.map((chat) => chat.parentChatId)

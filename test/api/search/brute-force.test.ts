@@ -20,6 +20,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   model: ['gpt', 'gpt-5', 'GPT-5-Mini', 'cl*'],
   mode: ['agent', 'ask', 'none'],
   path: ['src', 'src/api', 'search.ts', 'src/ap*', 'readme'],
+  machine: ['local', 'laptop', 'ada/laptop', 'grace/LAPTOP', 'build server', 'none'],
   chat: ['chat0', 'chat1', 'chat2', 'none'],
   before: ['today', '7d', '2026-01', '2026-01-10', 'last week'],
   after: ['today', '7d', '2026-01', '2026-01-10', 'last week'],

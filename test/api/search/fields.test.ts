@@ -28,6 +28,7 @@ const filters: readonly [FilterName, string, readonly string[]][] = [
   ['model', 'model', ['gpt-5', 'gpt', 'claude']],
   ['mode', 'mode', ['agent', 'ask']],
   ['path', 'path', ['src/api', 'search.ts', 'src/ap*']],
+  ['machine', 'machine', ['local', 'laptop', 'grace/laptop', 'none']],
   ['chat', 'chat', ['chat3', 'chat4']],
   ['from', 'after', ['7d', '2026-01-03', '2026-01-12T09:30Z']],
   ['to', 'before', ['yesterday', '2026-01', '2026-01-12T09:30Z']],
@@ -83,7 +84,7 @@ describe('one item per chat', () => {
 })
 
 describe('facets', () => {
-  const names = ['project', 'role', 'part', 'tool', 'model', 'month'] as const
+  const names = ['project', 'role', 'part', 'tool', 'model', 'machine', 'month'] as const
   const filterOf = (name: (typeof names)[number], value: string): SearchFilters => {
     if (name !== 'month') return { [name === 'part' ? 'in' : name]: [value] }
     const [year = 0, month = 0] = value.split('-').map(Number)
@@ -109,6 +110,18 @@ describe('facets', () => {
     const { facets } = ask('apple', { facets: ['project'] })
     expect(facets['project']).toContainEqual({ value: 'project-red', label: 'red', count: expect.any(Number) })
     expect(ask('', { facets: ['project'] }).facets).toEqual({ project: [] })
+  })
+
+  test('a machine has its user and name as value, and its name as label', () => {
+    expect(
+      ask('apple OR user', { facets: ['machine'] }).facets['machine']?.map(({ value, label }) => [value, label]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['local', 'local'],
+        ['ada/laptop', 'laptop'],
+        ['grace/Laptop', 'Laptop'],
+      ]),
+    )
   })
 
   test('a month begins with its first moment in the zone', () => {

@@ -1,5 +1,7 @@
 import type { Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
+import { giveChat, type MachineName } from '../../../src/mirror/machines/write-machines.ts'
+import { asChatId } from '../../../src/model/ids.ts'
 import { createRandom } from '../../../bench/words.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror } from '../../helpers/mirror-rows.ts'
 
@@ -13,6 +15,8 @@ export interface PlainChat {
   readonly isArchived: boolean
   readonly isSubagent: boolean
   readonly isLive: boolean
+  /** Null: this machine. */
+  readonly machine: MachineName | null
 }
 
 export interface PlainMessage {
@@ -51,6 +55,12 @@ export const vocabulary = [
 export const toolNames = ['edit_file', 'edit_file_v2', 'grep', 'Write']
 export const modelNames = ['gpt-5', 'gpt-5-mini', 'claude']
 export const paths = ['src/api/search.ts', 'src/app.ts', 'docs/readme.md']
+/** Two of them have the same name. */
+export const machines: readonly MachineName[] = [
+  { uuid: 'u-1', name: 'laptop', user: 'ada' },
+  { uuid: 'u-2', name: 'Laptop', user: 'grace' },
+  { uuid: 'u-3', name: 'build server', user: 'grace' },
+]
 export const DAY_MS = 86_400_000
 export const NOW_MS = Date.UTC(2026, 0, 20, 12)
 
@@ -96,6 +106,7 @@ export function plainCorpus(): PlainCorpus {
     isArchived: chance(0.3),
     isSubagent: chance(0.3),
     isLive: chance(0.7),
+    machine: machines[index % 5] ?? null,
   }))
   const messages = Array.from({ length: 200 }, (_, index): PlainMessage => ({
     id: `m${index}`,
@@ -123,6 +134,7 @@ function mirrorOf(chats: readonly PlainChat[], messages: readonly PlainMessage[]
       const project = chat.project === null ? null : (projects.get(chat.project) ?? null)
       const num = insertChat(db, { id: chat.id, title: chat.title, summary: chat.summary, project })
       state.run(chat.mode, chat.model, Number(chat.isArchived), Number(chat.isSubagent), Number(chat.isLive), num)
+      giveChat(db, asChatId(chat.id), chat.machine)
       nums.set(chat, num)
     }
     for (const { chat, timeMs, ...message } of messages) {

@@ -36,6 +36,7 @@ function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest
     fromMs: fromMs ?? null,
     toMs: toMs ?? null,
     projects: project === undefined ? null : [project],
+    machines: null,
     models: model === undefined ? null : [model],
     limit: 10_000,
     hasPrices: false,

@@ -3,6 +3,7 @@ import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
 import { listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
+import { resolveMachines } from '../../queries/machines.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { noParameters, readQuery } from '../params.ts'
@@ -27,6 +28,7 @@ export function chatRoutes(context: ApiContext): Hono {
       toMs,
       modes: query.mode,
       models: query.model,
+      machineNums: query.machine === null ? null : resolveMachines(db, query.machine),
       archived: query.archived,
       deleted: query.deleted,
       subagents: query.subagents ?? false,
@@ -79,6 +81,7 @@ export function lossRoutes(context: ApiContext): Hono {
     const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
     const db = context.mirror()
     const projectNums = query.project === null ? null : resolveProjects(db, query.project)
-    return c.json(listLosses(db, { projectNums, fromMs, toMs, limit: query.limit, offset: query.offset }))
+    const machineNums = query.machine === null ? null : resolveMachines(db, query.machine)
+    return c.json(listLosses(db, { projectNums, machineNums, fromMs, toMs, limit: query.limit, offset: query.offset }))
   })
 }

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { asProjectId } from '../../../model/ids.ts'
+import { resolveMachines } from '../../queries/machines.ts'
 import { getProject, listProjects, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { noParameters, readQuery, type Params } from '../params.ts'
 import { notFound, badParameters } from '../problem.ts'
@@ -51,7 +52,14 @@ async function askStats(
 ): Promise<Stats> {
   const clock = readClock(query.tz, context)
   const bounds = readBounds(query, clock)
-  const request = { projectNums, ...bounds, bucket: query.bucket ?? 'day', timeZone: clock.timeZone } as const
+  const machineNums = query.machine === null ? null : resolveMachines(context.mirror(), query.machine)
+  const request = {
+    projectNums,
+    machineNums,
+    ...bounds,
+    bucket: query.bucket ?? 'day',
+    timeZone: clock.timeZone,
+  } as const
   const answer = await context.ask({ kind: 'stats', request })
   if (answer.kind === 'stats') return answer.stats
   const reason = `gives ${answer.count} rows, but at most ${answer.max} are allowed: use week or month, or set from and to`

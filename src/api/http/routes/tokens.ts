@@ -23,6 +23,7 @@ export function tokenRoutes(context: ApiContext): Hono {
       const request: TokensRequest = {
         groupBy: query.groupBy ?? 'day',
         projects: query.project,
+        machines: query.machine,
         models: query.model,
         timeZone: clock.timeZone,
         ...readBounds(query, clock),

@@ -17,6 +17,7 @@ import {
   boolean,
   type Answer,
 } from './common.ts'
+import { maybeMachine } from './machines.ts'
 import { projectRef } from './projects.ts'
 import { estimated, recorded } from './tokens.ts'
 
@@ -61,6 +62,7 @@ export const chat = named(
     filesChanged: maybeCount,
     contextTokens: z.nullable(z.object({ used: maybeAmount, limit: maybeAmount })),
     recordedCostCents: maybeAmount,
+    machine: maybeMachine,
   }),
 )
 export type Chat = Answer<typeof chat>

@@ -15,6 +15,7 @@ import {
   boolean,
   type Answer,
 } from './common.ts'
+import { maybeMachine } from './machines.ts'
 import { projectRef } from './projects.ts'
 
 export const searchHit = named(
@@ -31,7 +32,7 @@ export const searchHit = named(
     }),
     part: says(z.enum(['text', 'code', 'tool', 'thinking', 'attachment', 'title']), 'The part that matches best.'),
     toolName: maybeText,
-    chat: z.object({ id: chatId, title: text }),
+    chat: z.object({ id: chatId, title: text, machine: maybeMachine }),
     project: z.nullable(projectRef),
     snippet: says(text, 'HTML-escaped, with matches in <mark>.'),
     score: says(amount, 'Higher is better, comparable only within one answer. 0 if the order is by time.'),

@@ -4,6 +4,8 @@ import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
   fromArgument,
+  machineArgument,
+  machineMark,
   nextCall,
   offsetArgument,
   projectArgument,
@@ -65,7 +67,7 @@ function factsOf(chat: ChatDetail): string[] {
   return [
     shortLine(chat.title, 200),
     `chat ${chat.id} | project ${shortLine(chat.project?.name ?? 'unknown', 80)} | ${shortTime(chat.createdAt)} to ${shortTime(chat.lastActivityAt)}`,
-    `${chat.messageCount} messages, ${chat.toolCallCount} tool calls | model ${chat.model ?? 'unknown'} | mode ${chat.mode ?? 'unknown'}${marks.length > 0 ? ` | ${marks.join(', ')}` : ''}`,
+    `${chat.messageCount} messages, ${chat.toolCallCount} tool calls | model ${chat.model ?? 'unknown'} | mode ${chat.mode ?? 'unknown'}${marks.length > 0 ? ` | ${marks.join(', ')}` : ''}${machineMark(chat.machine)}`,
   ]
 }
 
@@ -80,6 +82,7 @@ export const listChats = defineTool({
   description: 'Lists chats, newest first: of a project, of a time, or about a file.',
   parameters: z.object({
     project: projectArgument,
+    machine: machineArgument,
     from: fromArgument,
     to: toArgument,
     path: z.string().optional().describe('Only chats about this file: a path or its end.'),
@@ -88,23 +91,30 @@ export const listChats = defineTool({
     offset: offsetArgument,
   }),
   async answer(args, source) {
-    const { path, project, from, to, sort, limit, offset } = args
+    const { path, project, machine, from, to, sort, limit, offset } = args
     if (path === undefined) {
       const { items, total } = (await source.get('/api/chats', {
         project,
+        machine,
         from,
         to,
         sort,
         limit,
         offset,
       })) as Page<Chat>
-      const lines = items.map(({ id, title, project: of, lastActivityAt, messageCount }) =>
-        lineOf({ id, title, project: of?.name ?? null, at: lastActivityAt, more: `${messageCount} messages` }),
+      const lines = items.map(({ id, title, project: of, machine: by, lastActivityAt, messageCount }) =>
+        lineOf({
+          id,
+          title,
+          project: of?.name ?? null,
+          at: lastActivityAt,
+          more: `${messageCount} messages${machineMark(by)}`,
+        }),
       )
       return listed('chats', lines, total, args)
     }
     if (sort !== 'newest' && sort !== 'oldest') throw new Error('With path, sort is newest or oldest.')
-    const query = { q: '', path, project, from, to, sort, limit, offset, group: 'chat' }
+    const query = { q: '', path, project, machine, from, to, sort, limit, offset, group: 'chat' }
     const { items, total } = (await source.get('/api/search', query)) as SearchAnswer
     const lines = items.map(({ chat, project: of, message, matchCount }) =>
       lineOf({
@@ -112,7 +122,7 @@ export const listChats = defineTool({
         title: chat.title,
         project: of?.name ?? null,
         at: message.createdAt,
-        more: `${matchCount ?? 1} messages about it`,
+        more: `${matchCount ?? 1} messages about it${machineMark(chat.machine)}`,
       }),
     )
     return listed('chats', lines, total, args)

@@ -4,6 +4,8 @@ import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
   fromArgument,
+  machineArgument,
+  machineMark,
   nextCall,
   offsetArgument,
   plainSnippet,
@@ -34,6 +36,7 @@ export const searchChats = defineTool({
       .optional()
       .describe('Only this kind of part.'),
     path: z.string().optional().describe('Only messages about this file: a path or its end.'),
+    machine: machineArgument,
     from: fromArgument,
     to: toArgument,
     sort: z.enum(['relevance', 'newest', 'oldest']).default('relevance'),
@@ -125,7 +128,7 @@ function countUntil({ items }: SearchAnswer, active: ReadonlySet<string>, shown:
 function describeHit({ message, chat, project, part, toolName, snippet }: SearchHit, number: number): string {
   const where = part === 'tool' && toolName !== null ? `tool ${shortLine(toolName, 40)}` : part
   return [
-    `${number}. ${shortLine(chat.title, 100)} | ${shortLine(project?.name ?? 'no project', 60)} | ${shortTime(message.createdAt)} | ${message.role}, ${where}`,
+    `${number}. ${shortLine(chat.title, 100)} | ${shortLine(project?.name ?? 'no project', 60)} | ${shortTime(message.createdAt)} | ${message.role}, ${where}${machineMark(chat.machine)}`,
     `   chat ${chat.id} message ${message.id}`,
     `   ${shortLine(plainSnippet(snippet), SNIPPET_LENGTH)}`,
   ].join('\n')
@@ -133,7 +136,7 @@ function describeHit({ message, chat, project, part, toolName, snippet }: Search
 
 function describeRelated({ message, chat, project, missing, snippet }: RelatedChat): string {
   return [
-    `- ${shortLine(chat.title, 100)} | ${shortLine(project?.name ?? 'no project', 60)} | ${shortTime(message.createdAt)} | lacks: ${shortLine(missing.join(', '), 120) || 'nothing'}`,
+    `- ${shortLine(chat.title, 100)} | ${shortLine(project?.name ?? 'no project', 60)} | ${shortTime(message.createdAt)}${machineMark(chat.machine)} | lacks: ${shortLine(missing.join(', '), 120) || 'nothing'}`,
     `  chat ${chat.id} message ${message.id}`,
     `  ${shortLine(plainSnippet(snippet), 200)}`,
   ].join('\n')

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Machine } from '../../http/schemas/machines.ts'
 import type { McpSource } from '../source.ts'
 
 /** A tool that only reads. Its answer is text for a model. */
@@ -13,6 +14,10 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
 export const defineTool = <Shape extends z.ZodRawShape>(tool: Tool<Shape>): Tool => tool
 
 export const projectArgument = z.string().optional().describe('Only this project: its name, path or id.')
+export const machineArgument = z
+  .string()
+  .optional()
+  .describe('Only chats of this machine: its name or user/name. local is this machine.')
 export const fromArgument = z.string().optional().describe('From this date on, such as 2026-02-01, 2026-02 or 7d.')
 export const toArgument = z.string().optional().describe('Before this date.')
 export const offsetArgument = z.number().int().min(0).default(0).describe('How many to skip.')
@@ -36,6 +41,10 @@ export const plainSnippet = (html: string): string =>
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&')
+
+/** The machine of a chat as a mark in its line; empty for this machine. */
+export const machineMark = (machine: Machine | null): string =>
+  machine === null ? '' : ` | machine ${shortLine(`${machine.user}/${machine.name}`, 80)}`
 
 /** A text on one line, cut to a length. */
 export function shortLine(text: string, length: number): string {

@@ -3,6 +3,7 @@ import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
   fromArgument,
+  machineArgument,
   nextCall,
   offsetArgument,
   projectArgument,
@@ -27,9 +28,10 @@ export const getUsage = defineTool({
     to: toArgument,
     group_by: z.enum(['day', 'week', 'month', 'project', 'model', 'chat']).default('month'),
     project: projectArgument,
+    machine: machineArgument,
   }),
-  async answer({ from, to, group_by: groupBy, project }, source) {
-    const answer = (await source.get('/api/tokens', { groupBy, from, to, project })) as TokensAnswer
+  async answer({ from, to, group_by: groupBy, project, machine }, source) {
+    const answer = (await source.get('/api/tokens', { groupBy, from, to, project, machine })) as TokensAnswer
     const text = new BoundedText(END_TOKENS)
     text.add(`Total: ${numbersOf(answer.totals)}`)
     const { messages, recorded, estimated, unknown } = answer.coverage

@@ -5,8 +5,9 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
 import { toIso } from '../../iso.ts'
 import type { Chat } from '../../http/schemas/chats.ts'
+import { toMachine, type MachineColumns } from '../machines.ts'
 
-interface ChatRow {
+interface ChatRow extends MachineColumns {
   readonly num: number
   readonly id: string
   readonly title: string
@@ -59,11 +60,13 @@ const CHATS_BY_NUM = `
     ) as parentChatId,
     c.is_live as isLive, c.deleted_at as deletedAtMs,
     c.lines_added as linesAdded, c.lines_removed as linesRemoved, c.files_changed as filesChanged,
-    c.context_used as contextUsed, c.context_limit as contextLimit, c.recorded_cost_cents as recordedCostCents
+    c.context_used as contextUsed, c.context_limit as contextLimit, c.recorded_cost_cents as recordedCostCents,
+    h.name as machineName, h.user as machineUser
   from json_each(?) wanted
   join chats c on c.num = wanted.value
   join sources s on s.num = c.source
   left join projects p on p.num = c.project
+  left join machines h on h.id = c.machine
   order by wanted.key
 `
 
@@ -140,5 +143,6 @@ function toChat(row: ChatRow, childChatIds: readonly ChatId[]): Chat {
     contextTokens:
       row.contextUsed === null && row.contextLimit === null ? null : { used: row.contextUsed, limit: row.contextLimit },
     recordedCostCents: row.recordedCostCents,
+    machine: toMachine(row),
   }
 }

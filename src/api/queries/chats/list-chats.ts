@@ -1,4 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
+import { isOfMachines } from '../machines.ts'
 import { readChats } from './chat-rows.ts'
 import { matchTitles } from './match-titles.ts'
 import type { Page } from '../../http/schemas/common.ts'
@@ -18,6 +19,8 @@ interface ChatFilter {
   readonly toMs: number | null
   readonly modes: readonly string[] | null
   readonly models: readonly string[] | null
+  /** From `resolveMachines`. An empty list matches nothing; null matches everything. */
+  readonly machineNums: readonly number[] | null
   readonly archived: boolean | null
   readonly deleted: boolean | null
   /** True lists subagents too. */
@@ -54,6 +57,7 @@ const LISTED_CHATS = `
     and (@archived is null or c.is_archived = @archived)
     and (@deleted is null or c.is_live = 1 - @deleted)
     and (@projects is null or c.project in (select value from json_each(@projects)))
+    and (@machines is null or ${isOfMachines('c', '@machines')})
     and (@modes is null or c.mode in (select value from json_each(@modes)))
     and (
       @models is null
@@ -142,6 +146,7 @@ function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | nu
     toMs: filter.toMs,
     modes: bindList(filter.modes),
     models: bindList(filter.models),
+    machines: bindList(filter.machineNums),
     archived: filter.archived === null ? null : Number(filter.archived),
     deleted: filter.deleted === null ? null : Number(filter.deleted),
     subagents: Number(filter.subagents),

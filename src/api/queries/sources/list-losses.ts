@@ -5,12 +5,15 @@ import { prepared } from '../../../mirror/prepared.ts'
 import { toIso } from '../../iso.ts'
 import type { Page } from '../../http/schemas/common.ts'
 import type { PageRequest } from '../page.ts'
+import { isOfMachines } from '../machines.ts'
 import { inSnapshot } from '../snapshot.ts'
 import type { ListedLoss, LossCounts } from '../../http/schemas/chats.ts'
 
 export interface LossListRequest extends PageRequest {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
+  /** From `resolveMachines`, in the same way. */
+  readonly machineNums: readonly number[] | null
   /** Epoch milliseconds, inclusive. */
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive. */
@@ -22,13 +25,16 @@ const IN_PERIOD = `l.at >= @fromMs and l.at < @toMs`
 const OF_PROJECTS = `and l.chat in (
   select num from chats where project in (select value from json_each(@projects))
 )`
+const OF_MACHINES = `and l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')})`
+const narrow = (byProject: boolean, byMachine: boolean): string =>
+  `${byProject ? OF_PROJECTS : ''} ${byMachine ? OF_MACHINES : ''}`
 
-/** Walks the index by time. The rows of chats are read only for the page, or for the filter by project. */
-export const findLosses = (isOfProjects: boolean): string => `
+/** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
+export const findLosses = (byProject: boolean, byMachine: boolean): string => `
   select l.at as atMs, l.kind, l.message_id as messageId, c.id as chatId, c.title, p.id as projectId, p.name as projectName
   from (
     select at, chat, kind, message_id from losses l
-    where ${IN_PERIOD} ${isOfProjects ? OF_PROJECTS : ''}
+    where ${IN_PERIOD} ${narrow(byProject, byMachine)}
     order by at desc, chat desc, kind desc, message_id desc
     limit @limit offset @offset
   ) l
@@ -36,8 +42,8 @@ export const findLosses = (isOfProjects: boolean): string => `
   left join projects p on p.num = c.project
   order by l.at desc, l.chat desc, l.kind desc, l.message_id desc
 `
-export const countLosses = (isOfProjects: boolean): string => `
-  select count(*) from losses l where ${IN_PERIOD} ${isOfProjects ? OF_PROJECTS : ''}
+export const countLosses = (byProject: boolean, byMachine: boolean): string => `
+  select count(*) from losses l where ${IN_PERIOD} ${narrow(byProject, byMachine)}
 `
 
 interface LossRow {
@@ -53,17 +59,22 @@ interface LossRow {
 /** What Cursor deleted and the mirror still has, the last noticed first. */
 export function listLosses(
   db: Mirror,
-  { projectNums, fromMs, toMs, limit, offset }: LossListRequest,
+  { projectNums, machineNums, fromMs, toMs, limit, offset }: LossListRequest,
 ): Page<ListedLoss> {
   const filter = {
     fromMs: fromMs ?? Number.MIN_SAFE_INTEGER,
     toMs: toMs ?? Number.MAX_SAFE_INTEGER,
     ...(projectNums === null ? {} : { projects: JSON.stringify(projectNums) }),
+    ...(machineNums === null ? {} : { machines: JSON.stringify(machineNums) }),
   }
-  const isOfProjects = projectNums !== null
+  const by = [projectNums !== null, machineNums !== null] as const
   return inSnapshot(db, () => {
-    const rows = db.prepare<[object], LossRow>(findLosses(isOfProjects)).all({ ...filter, limit, offset })
-    const total = db.prepare<[object], number>(countLosses(isOfProjects)).pluck().get(filter) ?? 0
+    const rows = db.prepare<[object], LossRow>(findLosses(...by)).all({ ...filter, limit, offset })
+    const total =
+      db
+        .prepare<[object], number>(countLosses(...by))
+        .pluck()
+        .get(filter) ?? 0
     return { items: rows.map(toLoss), total, limit, offset }
   })
 }

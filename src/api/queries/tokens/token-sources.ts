@@ -1,5 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
+import { isOfMachines } from '../machines.ts'
 import type { TokenScope } from './token-sums.ts'
 
 export interface ChatRecord {
@@ -23,6 +24,7 @@ const CHAT_RECORDS = `
   where c.is_draft = 0 and (c.context_used > 0 or c.recorded_cost_cents is not null)
     and (@fromMs is null or c.last_activity_at >= @fromMs) and (@toMs is null or c.last_activity_at < @toMs)
     and (@projects is null or c.project in (select value from json_each(@projects)))
+    and (@machines is null or ${isOfMachines('c', '@machines')})
     and (@models is null or ${ONLY_MODEL} in (select value from json_each(@models)))
   order by c.last_activity_at
 `
@@ -51,6 +53,7 @@ const EVENTS = `
   from usage_events e left join chats c on c.num = e.chat
   where (@fromMs is null or e.at >= @fromMs) and (@toMs is null or e.at < @toMs)
     and (@projects is null or c.project in (select value from json_each(@projects)))
+    and (@machines is null or (c.num is not null and ${isOfMachines('c', '@machines')}))
     and (@models is null or e.model in (select value from json_each(@models)))
   order by e.at
 `
@@ -59,8 +62,9 @@ const EVENTS = `
 export const readEvents = (db: Mirror, scope: TokenScope): ImportedEvent[] =>
   db.prepare<[Bound], ImportedEvent>(EVENTS).all(bind(scope))
 
-const bind = ({ projectNums, models, fromMs, toMs }: TokenScope): Bound => ({
+const bind = ({ projectNums, machineNums, models, fromMs, toMs }: TokenScope): Bound => ({
   projects: projectNums === null ? null : JSON.stringify(projectNums),
+  machines: machineNums === null ? null : JSON.stringify(machineNums),
   models: models === null ? null : JSON.stringify(models),
   fromMs,
   toMs,

@@ -1,11 +1,14 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
+import { isOfMachines } from '../machines.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
 
 /** Which messages, chats and events count. */
 export interface TokenScope {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
+  /** From `resolveMachines`, in the same way. */
+  readonly machineNums: readonly number[] | null
   /** Chats that were never sent, from `readDrafts`. Their messages do not count. */
   readonly draftNums: readonly number[]
   /** Exact names; null: any. */
@@ -30,6 +33,7 @@ const SUMS = `
   sum(m.estimated_input) as input, sum(m.estimated_output) as output
 `
 const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
+const OF_MACHINES = `(select c.num from chats c where ${isOfMachines('c', '@machines')})`
 const OF_MODELS = `(
   m.model in (select value from json_each(@models)) or m.model is null and m.chat in (
     select c.num from chats c where ${ONLY_MODEL} in (select value from json_each(@models))
@@ -39,9 +43,10 @@ const OF_MODELS = `(
 type Bound = Readonly<Record<string, string | number | bigint | null>>
 
 /** Values for all parameters of a scope. SQLite ignores those that a statement does not use. */
-function bind({ projectNums, draftNums, models, fromMs, toMs }: TokenScope): Bound {
+function bind({ projectNums, machineNums, draftNums, models, fromMs, toMs }: TokenScope): Bound {
   return {
     projects: JSON.stringify(projectNums),
+    machines: JSON.stringify(machineNums),
     drafts: JSON.stringify(draftNums),
     models: JSON.stringify(models),
     fromMs,
@@ -49,9 +54,10 @@ function bind({ projectNums, draftNums, models, fromMs, toMs }: TokenScope): Bou
   }
 }
 
-function narrow({ projectNums, draftNums, models }: TokenScope): string {
+function narrow({ projectNums, machineNums, draftNums, models }: TokenScope): string {
   const tests = [
     projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`,
+    machineNums === null ? '' : `and m.chat in ${OF_MACHINES}`,
     draftNums.length === 0 ? '' : `and m.chat not in (select value from json_each(@drafts))`,
     models === null ? '' : `and ${OF_MODELS}`,
   ]

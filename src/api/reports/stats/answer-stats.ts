@@ -24,8 +24,8 @@ export function answerStats(db: Mirror, request: StatsRequest, deadlineMs: numbe
   return inSnapshot(db, () => {
     const words = new WordNames(db)
     const nameOf = (num: number): string => words.nameOf(num)
-    const { projectNums, fromMs, toMs } = request
-    const { chats, digests, leftOut } = readDigests(db, words, { projectNums, endsAtMs })
+    const { projectNums, machineNums, fromMs, toMs } = request
+    const { chats, digests, leftOut } = readDigests(db, words, { projectNums, machineNums, endsAtMs })
     const range = { fromMs: fromMs ?? -Infinity, toMs: toMs ?? Infinity, isEndless: fromMs === null && toMs === null }
     const calendar = calendarFor({ chats, digests }, request)
     const tally = new Tally(chats, calendar, new CallTally(nameOf), range)

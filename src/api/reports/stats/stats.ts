@@ -4,6 +4,8 @@ import type { Stats } from '../../http/schemas/stats.ts'
 export interface StatsRequest {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
+  /** From `resolveMachines`, in the same way. */
+  readonly machineNums: readonly number[] | null
   /** Epoch milliseconds, inclusive. */
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive. */

@@ -8,6 +8,7 @@ export const fieldNames = [
   'model',
   'mode',
   'path',
+  'machine',
   'chat',
   'before',
   'after',

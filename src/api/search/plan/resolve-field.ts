@@ -2,6 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
 import { asPathTerm, markTerm, foldName } from '../../../text/terms/marks.ts'
 import { readPeriod, type Clock } from '../../periods.ts'
+import { isOfMachines, resolveMachines } from '../../queries/machines.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import type { FieldName, FieldNode } from '../language/tree.ts'
 import { allHold, anyHolds, never, type Condition, type Test } from './condition.ts'
@@ -16,6 +17,7 @@ const FIRST_DATED_KEY = 1_024_000_000_000n
 export const LAST_KEY = 9_223_372_036_854_775_807n
 
 const IS_OF_PROJECTS = `c.project in (select value from json_each(?))`
+const IS_OF_MACHINES = isOfMachines('c', '?')
 const IS_OF_IDS = `c.id in (select value from json_each(?))`
 const IS_OF_MODES = `c.mode in (select value from json_each(?))`
 const IS_ARCHIVED = `c.is_archived = 1`
@@ -32,6 +34,7 @@ const IS_OF_MODEL = `
 
 const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   project: (db, values) => chats(db, IS_OF_PROJECTS, resolveProjects(db, values), `project is ${list(values)}`),
+  machine: (db, values) => chats(db, IS_OF_MACHINES, resolveMachines(db, values), `machine is ${list(values)}`),
   chat: (db, values) => chats(db, IS_OF_IDS, values, `chat is ${list(values)}`),
   mode: (db, values) => {
     const names = findNames(db, 'mode', values)

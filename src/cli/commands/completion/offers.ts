@@ -31,6 +31,7 @@ const KINDS: Readonly<Record<string, Wanted['kind']>> = {
   chatId: 'chats',
   tool: 'tools',
   model: 'models',
+  machine: 'machines',
   name: 'archives',
   csv: 'files',
   shape: 'files',

@@ -5,6 +5,7 @@ import {
   addExamples,
   addJson,
   addRepeatable,
+  MACHINE,
   queryOf,
   type DateOptions,
   type JsonOption,
@@ -19,12 +20,14 @@ import { statsAnswer } from '../../../api/http/schemas/stats.ts'
 
 interface StatsOptions extends JsonOption, DateOptions, StatsView {
   readonly project?: readonly string[]
+  readonly machine?: readonly string[]
   readonly bucket?: string
 }
 
 export function addStatsCommand(program: Command, session: Session): void {
   const command = program.command('stats')
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addRepeatable(command, '--machine <machine>', MACHINE)
   addDates(command)
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
   command

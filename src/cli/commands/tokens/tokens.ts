@@ -9,6 +9,7 @@ import {
   addExamples,
   addJson,
   addRepeatable,
+  MACHINE,
   queryOf,
   wholeNumber,
   type DateOptions,
@@ -24,6 +25,7 @@ import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
 interface TokensOptions extends JsonOption, DateOptions {
   readonly groupBy?: string
   readonly project?: readonly string[]
+  readonly machine?: readonly string[]
   readonly model?: readonly string[]
   readonly limit?: number
   readonly csv?: true
@@ -37,6 +39,7 @@ export function addTokensCommand(program: Command, session: Session): void {
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(tokenGroupings))
   addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
   addRepeatable(command, '--model <model>', 'only this model')
+  addRepeatable(command, '--machine <machine>', MACHINE)
   addDates(command)
     .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default all', wholeNumber(1, 10_000))
     .option('--notes', 'explain the numbers')
