@@ -226,6 +226,7 @@ describe('with chats of other machines', () => {
 
   test.each([
     ['machines-chats', ['chats']],
+    ['machines-show', ['show', LOGIN, '-n', '1']],
     ['machines-search', ['search', 'login']],
     ['machines-search-one', ['search', 'login machine:ada/laptop']],
     ['machines-chats-unknown', ['chats', '--machine', 'lapto']],

@@ -12,6 +12,7 @@ export interface Fact {
 export function chatFacts(chat: Chat): Fact[] {
   const facts: readonly (readonly [name: string, value: string | null])[] = [
     ['Project', chat.project?.name ?? null],
+    ['Machine', chat.machine === null ? null : `${chat.machine.user}/${chat.machine.name}`],
     ['Created', timeText(chat.createdAt)],
     ['Last activity', timeText(chat.lastActivityAt)],
     ['Mode', chat.mode],

@@ -3,7 +3,7 @@ import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapPieces } from '../terminal/display-width.ts'
-import { ageText, countText, durationText, timeText } from '../terminal/formats.ts'
+import { ageText, countText, durationText, machineText, timeText } from '../terminal/formats.ts'
 import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
 import type { Screen } from '../terminal/screen.ts'
 
@@ -32,6 +32,7 @@ export function renderChatForTerminal(chat: Chat, { screen, width }: View): stri
 export function chatLines(chat: Chat, times: string): string[] {
   const facts = [
     chat.project?.name,
+    chat.machine === null ? null : machineText(chat.machine),
     times,
     countText(chat.messageCount, 'message'),
     chat.model,

@@ -4,8 +4,8 @@ import { prepared } from '../prepared.ts'
 /** The kind of sources for restored data: one for each mirror whose archives were restored. They have no live rows. */
 export const ARCHIVE = 'archive'
 
-/** The kind of sources for chats that were pulled from other machines. They are no stores of this machine. */
-export const PULLED = 'hub'
+/** The kind of sources for chats of other machines, one for each kind of store that they were read from. */
+export const HUB = 'hub'
 
 const LIST_RANKS = `select num, rank, kind from sources`
 

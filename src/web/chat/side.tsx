@@ -54,6 +54,9 @@ function factsOf(chat: ChatDetail): Fact[] {
         </>
       ),
     ],
+    ...(chat.machine === null
+      ? []
+      : [['Machine', `${visible(chat.machine.name)} of ${visible(chat.machine.user)}`] as const]),
     ['Began', chat.createdAt === null ? unknown : moment(chat.createdAt)],
     ['Last activity', chat.lastActivityAt === null ? unknown : moment(chat.lastActivityAt)],
     [

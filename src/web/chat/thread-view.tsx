@@ -77,7 +77,7 @@ function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDe
   const { message, parts, isFirst } = row
   const isUser = message.role === 'user'
   const isLost = message.deletedInCursor && !chat.deletedInCursor
-  const user = chat.machine?.user ?? null
+  const user = chat.machine === null ? null : visible(chat.machine.user)
   return (
     <article
       class={`said ${isUser ? 'user' : 'agent'}${message.isOrphan || isLost ? ' gone' : ''}`}

@@ -15,7 +15,7 @@ const PARTS: Readonly<Record<string, string>> = {
 }
 
 function whereOf({ part, toolName, message, chat }: SearchHit): string {
-  const who = message.role === 'user' ? (chat.machine?.user ?? 'You') : 'Agent'
+  const who = message.role === 'user' ? visible(chat.machine?.user ?? 'You') : 'Agent'
   const where = part === 'tool' && toolName !== null ? toolName : PARTS[part]
   return where === '' || where === undefined ? who : `${who} · ${where}`
 }

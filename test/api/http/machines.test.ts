@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tools } from '../../../src/api/mcp/server.ts'
 import { queryOf, type McpSource } from '../../../src/api/mcp/source.ts'
 import { giveChat } from '../../../src/mirror/machines/write-machines.ts'
-import { PULLED } from '../../../src/mirror/sources/source-ranks.ts'
+import { HUB } from '../../../src/mirror/sources/source-ranks.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import { headers } from '../../../src/sample/cursor-home.ts'
 import { ApiWorld, NOW_MS } from './api-world.ts'
@@ -88,6 +88,7 @@ test('each chat says whose it is, in lists, alone and in hits', async () => {
   expect(await json(`/api/search?q=login+machine:ada/laptop`)).toMatchObject({
     items: [{ chat: { id: ADAS, machine } }],
   })
+  expect(await (await world.ask('GET', `/api/chats/${ADAS}/export?as=markdown`)).text()).toContain('ada/laptop')
   expect(await json(`/api/search?q=restart`)).toMatchObject({ items: [{ chat: { id: OWN, machine: null } }] })
 })
 
@@ -114,8 +115,6 @@ test('the tools for agents name the machine and take it as a filter', async () =
 
 test('the sources of pulled chats are no sources of this machine', async () => {
   const { sources } = (await json('/api/status')) as { sources: readonly { kind: string }[] }
-  world.indexer.mirror.exec(
-    `insert into sources (id, kind, path, rank, state) values ('h', '${PULLED}', '/hub', 9, 'ok')`,
-  )
+  world.indexer.mirror.exec(`insert into sources (id, kind, path, rank, state) values ('h', '${HUB}', '/hub', 9, 'ok')`)
   expect(((await json('/api/status')) as { sources: unknown }).sources).toEqual(sources)
 })

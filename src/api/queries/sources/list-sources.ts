@@ -1,7 +1,7 @@
 import type { SourceState } from '../../../model/source.ts'
 import { asSourceId } from '../../../model/ids.ts'
+import { HUB } from '../../../mirror/sources/source-ranks.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { PULLED } from '../../../mirror/sources/source-ranks.ts'
 import { toIso } from '../../iso.ts'
 import type { SourceStatus } from '../../http/schemas/status.ts'
 
@@ -18,11 +18,11 @@ interface SourceRow {
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAtMs, total_rows as rows
   from sources
-  where kind <> '${PULLED}'
+  where kind <> '${HUB}'
   order by rank, kind, path
 `
 
-/** All stores of this machine that were ever read, by rank: the best sources of chats first. */
+/** All stores that were ever read, by rank: the best sources of chats first. */
 export function listSources(db: Mirror): SourceStatus[] {
   const rows = db.prepare<[], SourceRow>(SOURCES).all()
   return rows.map((row) => ({
