@@ -10,6 +10,7 @@ import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { placeByPaths } from '../../src/mirror/write/chats/chat-paths.ts'
 import { writeBatch } from '../../src/mirror/write/write-batch.ts'
+import { HUB } from '../../src/mirror/sources/source-ranks.ts'
 import { asChatId, asMessageId } from '../../src/model/ids.ts'
 import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
 import { OpenMirror } from '../helpers/open-mirror.ts'
@@ -180,6 +181,12 @@ describe('prompts of lost chats', () => {
     expect(placesOf('prompts-ws')).toEqual(['p2:1', 'p3:2', 'p1:copy'])
     expect([found('apple'), found('pear')]).toEqual([1, 1])
     expect(chatRow('prompts-ws')).toMatchObject({ message_count: 2 })
+  })
+
+  test('count although a chat of another machine contains them', () => {
+    const hub = opened.source(HUB, 9)
+    for (const act of [() => write(hub, [chat('c', inStore)]), () => write(inline, [prompts])]) act()
+    expect(chatRow('prompts-ws')).toMatchObject({ message_count: 3 })
   })
 })
 

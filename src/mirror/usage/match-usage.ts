@@ -45,7 +45,7 @@ const ANSWERS_NEAR = `
 select distinct m.chat, coalesce(m.model, ${ONLY_MODEL}) as model
 from messages m join chats c on c.num = m.chat
 where m.key >= ? and m.key < ? and m.created_at between ? and ? and m.role = 'assistant' and m.is_orphan = 0
-  and m.created_at_source in ('message', 'header', 'timing') and c.is_draft = 0
+  and m.created_at_source in ('message', 'header', 'timing') and c.is_draft = 0 and c.machine is null
 `
 const MATCHED_USERS = `select distinct user from usage_events where chat is not null and user is not null`
 const FORGET = `update usage_events set chat = null where chat is not null and user is not null`
@@ -53,7 +53,7 @@ const SAVE = `update usage_events set chat = ? where num = ?`
 
 /**
  * Looks for the chat of every event that has none. A chat matches if it has an answer within five minutes of the event
- * whose model can be the event's, and if it is the only such chat. The chats belong to one person, but a team's file also
+ * whose model can be the event's, and if it is the only such chat. Chats of other machines may be another person's. The chats of this machine belong to one person, but a team's file also
  * has rows of others who worked at the same time. So of rows that name a user, only those of one user are matched.
  */
 export function matchUsage(db: Mirror): MatchOutcome[] {

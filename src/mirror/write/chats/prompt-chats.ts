@@ -2,16 +2,21 @@ import type { ChatId } from '../../../model/ids.ts'
 import type { ChatWrite } from '../batch.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
+import { HUB } from '../../sources/source-ranks.ts'
 
-/** The format of a chat whose prompts alone are left. A prompt counts only if no other chat contains it. */
+/**
+ * The format of a chat whose prompts alone are left. A prompt counts only if no other chat of this machine
+ * contains it.
+ */
 export const PROMPTS = 'prompts'
 
 const IS_HELD_ELSEWHERE = `
 select 1 from messages cross join chats on chats.num = messages.chat
-where user_text = ? and chats.format <> '${PROMPTS}' limit 1
+where user_text = ? and chats.format <> '${PROMPTS}'
+  and messages.source not in (select num from sources where kind = '${HUB}') limit 1
 `
 
-/** Whether a complete chat contains a prompt with these words. */
+/** Whether a complete chat of this machine contains a prompt with these words. */
 export const isPromptHeld = (db: Mirror, userText: number | null): boolean =>
   userText !== null && prepared(db, IS_HELD_ELSEWHERE).get(userText) !== undefined
 
