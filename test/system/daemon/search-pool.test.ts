@@ -33,7 +33,7 @@ async function openPool(deadlineMs = 30_000): Promise<Pool> {
   const made = (await import(compiled.url)) as typeof searchPool
   const pool = new made.SearchPool(mirror.path)
   pools.push(pool)
-  return Object.assign(pool, { asking: () => pool.ask(all, deadlineMs) })
+  return Object.assign(pool, { asking: async () => JSON.parse(await pool.ask(all, deadlineMs)) as SearchAnswer })
 }
 
 const all = { kind: 'search', request: requestOf('', { filters: { chat: ['one'] } }) } as const
