@@ -70,6 +70,15 @@ export class BenchDaemon {
     throw new Error(`not ready within ${READY_MS_MAX / 1000} s`)
   }
 
+  /** Counting tokens goes on after the store was read. */
+  async untilCounted(): Promise<void> {
+    for (const endMs = performance.now() + READY_MS_MAX; performance.now() < endMs; await sleep(200)) {
+      const { state } = (await this.status()).estimation
+      if (state === 'done') return
+    }
+    throw new Error(`tokens not counted within ${READY_MS_MAX / 1000} s`)
+  }
+
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

@@ -7,6 +7,8 @@ export interface StoreShape {
   /** At most the number of messages. */
   readonly chats: number
   readonly messages: number
+  /** How the lengths of chats differ; null for few differences: 1 to 60 messages. */
+  readonly lengths: Lengths | null
   /** Bytes of one message's row. About 14% of it is searchable text. */
   readonly messageBytes: number
   /** 1 for texts as long as in chats with an agent, less for shorter texts. */
@@ -17,10 +19,18 @@ export interface StoreShape {
   readonly noiseBytes: number
 }
 
+/** Messages of a chat: half of the chats have fewer than the median, and one of twenty has more than `p95`. */
+interface Lengths {
+  readonly median: number
+  readonly p95: number
+  readonly most: number
+}
+
 /** 1.5 GB. Half of the bytes are in rows that do not belong to chats. */
 export const LARGE: StoreShape = {
   chats: 3294,
   messages: 37_000,
+  lengths: null,
   messageBytes: 19_500,
   textScale: 1,
   outputLength: 3000,
@@ -31,10 +41,11 @@ export const LARGE: StoreShape = {
 /** As agents leave it: 1.5 GB with 300 MB of indexed text, two thirds of it output of tools. */
 export const AGENTS: StoreShape = { ...LARGE, textScale: 3, outputLength: 14_000 }
 
-/** Many short messages, about 0.4 GB of text in 1.4 GB. */
+/** Many short messages in chats of very different lengths, about 0.4 GB of text in 1.4 GB. */
 export const MANY: StoreShape = {
-  chats: 44_500,
+  chats: 12_900,
   messages: 500_000,
+  lengths: { median: 12, p95: 150, most: 5000 },
   messageBytes: 1500,
   textScale: 0.4,
   outputLength: 1200,
@@ -89,12 +100,14 @@ export function makeStore(root: string, shape: StoreShape): string {
 }
 
 /** The number of messages of each chat: many short chats, a few long ones, none empty, with an exact total. */
-function spreadMessages({ chats, messages }: StoreShape, random: Random): number[] {
+function spreadMessages({ chats, messages, lengths }: StoreShape, random: Random): number[] {
   const mean = messages / chats
-  const most = Math.max(CHAT_MESSAGES_MAX, Math.ceil(2 * mean))
+  const most = lengths?.most ?? Math.max(CHAT_MESSAGES_MAX, Math.ceil(2 * mean))
   // For evenly distributed r, the mean of 1 + (most - 1) * r ** power is the wanted mean.
   const power = (most - 1) / (mean - 1) - 1
-  const counts = Array.from({ length: chats }, () => Math.round(1 + (most - 1) * random() ** power))
+  const draw = (): number =>
+    lengths === null ? Math.round(1 + (most - 1) * random() ** power) : drawLength(lengths, random)
+  const counts = Array.from({ length: chats }, draw)
   let missing = messages - counts.reduce((sum, count) => sum + count, 0)
   while (missing !== 0) {
     const chat = Math.floor(random() * chats)
@@ -104,6 +117,16 @@ function spreadMessages({ chats, messages }: StoreShape, random: Random): number
     missing -= Math.sign(missing)
   }
   return counts
+}
+
+/** The 95th percentile of a normal distribution, in standard deviations. */
+const P95_DEVIATIONS = 1.645
+
+/** A length whose logarithm is normally distributed. */
+function drawLength({ median, p95, most }: Lengths, random: Random): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  const length = median * Math.exp((normal * Math.log(p95 / median)) / P95_DEVIATIONS)
+  return Math.min(most, Math.max(1, Math.round(length)))
 }
 
 type Writer = ReturnType<typeof createWriter>

@@ -16,6 +16,7 @@ import { mirrorSize } from './mirror-size.ts'
 import { page } from './page.ts'
 import { relatedLatency } from './related-latency.ts'
 import { restore } from './restore.ts'
+import { searchIdle } from './search-idle.ts'
 import { searchLatency } from './search-latency.ts'
 import { statsLatency } from './stats-latency.ts'
 import { short } from './statistics.ts'
@@ -35,6 +36,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['commit-to-hit', commitToHit],
   ['long-chat', longChat],
   ['search-latency', searchLatency],
+  ['search-idle', searchIdle],
   ['related-latency', relatedLatency],
   ['suggest-latency', suggestLatency],
   ['stats-latency', statsLatency],

@@ -3,6 +3,7 @@ import { openReader } from '../src/mirror/open.ts'
 import type { BenchDaemon } from './daemon.ts'
 import { benchProjects } from './bench-projects.ts'
 import { cpuMs, familyOf } from './processes.ts'
+import { searchAgainst } from './search-against.ts'
 import { drawQuestions, type Question } from './search-questions.ts'
 import { median, percentile, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
@@ -37,6 +38,7 @@ interface Times {
 
 /** How long a search over HTTP takes, compared with the bare statement on the same mirror and with the goals. */
 export async function searchLatency(shop: Workshop): Promise<void> {
+  if (shop.otherBin !== null) return searchAgainst(shop)
   const { daemon, store } = await shop.startKept()
   const path = mirrorPath(daemon.dataDir)
   const each = EACH * shop.runs

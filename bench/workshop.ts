@@ -87,14 +87,26 @@ export class Workshop {
 
   /** The same with a second `User` folder, on a copy of that mirror: other questions do not see its chats. */
   async startKeptWith(userDir: string): Promise<BenchDaemon> {
+    return this.#startOnCopy('page', [userDir])
+  }
+
+  /** This program and the other one, each on its own copy of one mirror, when both have counted all tokens. */
+  async startRivals(): Promise<{ readonly own: BenchDaemon; readonly other: BenchDaemon | null }> {
+    const { daemon: own } = await this.startKept()
+    const other = this.otherBin === null ? null : await this.#startOnCopy('other', [], this.otherBin)
+    await Promise.all([own.untilCounted(), other?.untilCounted()])
+    return { own, other }
+  }
+
+  async #startOnCopy(kind: string, userDirs: readonly string[], bin?: string): Promise<BenchDaemon> {
     const store = this.store()
-    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror, 'page')
+    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror, kind)
     if (!isWhole || this.#options.isFresh) {
       const mirror = openReader(mirrorPath(await this.#keptMirror(store)))
       await mirror.backup(mirrorPath(dataDir))
       mirror.close()
     }
-    const daemon = await this.#start(store, dataDir, [userDir])
+    const daemon = await this.#start(store, dataDir, userDirs, bin)
     await daemon.untilReady()
     markWhole()
     return daemon
@@ -113,8 +125,8 @@ export class Workshop {
     return dataDir
   }
 
-  async #start(store: KeptStore, dataDir: string, more: readonly string[] = []): Promise<BenchDaemon> {
-    const daemon = await BenchDaemon.start([store.userDir, ...more], dataDir)
+  async #start(store: KeptStore, dataDir: string, more: readonly string[] = [], bin?: string): Promise<BenchDaemon> {
+    const daemon = await BenchDaemon.start([store.userDir, ...more], dataDir, bin)
     this.#daemons.push(daemon)
     return daemon
   }

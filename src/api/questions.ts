@@ -1,20 +1,21 @@
 import type { Mirror } from '../mirror/open.ts'
 import { answerStats } from './reports/stats/answer-stats.ts'
 import type { StatsAnswer, StatsRequest } from './reports/stats/stats.ts'
-import type { SearchRequest } from './search/request.ts'
-import { search } from './search/search.ts'
+import { searchBody, type SearchBodyRequest } from './search/search-body.ts'
 import { gatherWords } from './search/suggest/frequent-words.ts'
 import { suggest, type SuggestRequest } from './search/suggest/suggest.ts'
 import { createDeadline } from './search/deadline.ts'
 import { readLedger } from './tokens/ledger.ts'
 import type { TokensRequest } from './tokens/request.ts'
-import type { SearchAnswer, SuggestAnswer } from './http/schemas/search.ts'
 import type { TokensAnswer } from './http/schemas/tokens.ts'
+
+/** The body of a response, as JSON. The daemon passes it on as it is. */
+type Body = string
 
 /** The slow requests, which a separate process answers: request and answer for each kind. */
 export interface Questions {
-  readonly search: { readonly request: SearchRequest; readonly answer: SearchAnswer }
-  readonly suggest: { readonly request: SuggestRequest; readonly answer: SuggestAnswer }
+  readonly search: { readonly request: SearchBodyRequest; readonly answer: Body }
+  readonly suggest: { readonly request: SuggestRequest; readonly answer: Body }
   readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
   readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
 }
@@ -37,8 +38,8 @@ type Answerers = {
 }
 
 const answerers: Answerers = {
-  search: (db, request, deadlineMs) => search(db, { ...request, deadlineMs }),
-  suggest: (db, request) => suggest(db, request),
+  search: (db, request, deadlineMs) => searchBody(db, { ...request, deadlineMs }),
+  suggest: (db, request) => JSON.stringify(suggest(db, request)),
   stats: answerStats,
   tokens: (db, request) => readLedger(db, request),
 }

@@ -219,7 +219,10 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     uptimeMs: context.now() - startedAtMs,
     progress: indexing.metrics.progress,
     wasAllRead: indexing.reading.wasAllRead,
-    resources: indexing.metrics.resources(executor.pids),
+    // Most requests want only the state, and this reads about each process from the system.
+    get resources() {
+      return indexing.metrics.resources(executor.pids)
+    },
     lagMs: indexing.reading.lagMs,
     mirrorPath: mirrorPath(settings.dataDir),
     estimation: estimation.state,

@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
 import { prepareAnswers } from '../api/questions.ts'
-import { openReader, type Mirror } from '../mirror/open.ts'
-import { failureOf, type JobOrder, type JobReply } from './executor/executor.ts'
+import { freePages, openReader, type Mirror } from '../mirror/open.ts'
+import { failureOf, type ChildOrder, type JobOrder, type JobReply } from './executor/executor.ts'
 import type { Job, JobContext } from './jobs/job.ts'
 import { loadJob } from './jobs/jobs.ts'
 
@@ -17,7 +17,7 @@ process.on('disconnect', die)
 let mirror: Mirror | null = null
 const context: JobContext = { mirrorPath, mirror: (cacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)) }
 
-process.on('message', (order: JobOrder) => void execute(order))
+process.on('message', (order: ChildOrder) => (order.name === 'rest' ? rest() : void execute(order)))
 
 /**
  * Ends this process as soon as its parent is gone, for whatever reason. By a signal, because the exit of Node 24 can hang
@@ -33,6 +33,10 @@ function leave(): void {
   process.off('disconnect', die)
   process.on('disconnect', () => process.exit(0))
   process.disconnect()
+}
+
+function rest(): void {
+  if (mirror !== null) freePages(mirror)
 }
 
 async function execute(order: JobOrder): Promise<void> {

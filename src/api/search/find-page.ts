@@ -8,6 +8,7 @@ import {
   type Newest,
 } from './match/count-messages.ts'
 import type { Deadline } from './deadline.ts'
+import type { EveryHit } from './every-hit.ts'
 import { titlesBeside, type TitleHit, type TitleHits } from './titles/find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
@@ -144,36 +145,28 @@ export interface Groups {
   readonly isExact: boolean
 }
 
-/** How many of the newest matching messages are grouped. */
-const GROUPED_MAX = 20_000
-
 /** One item per chat, in the order of their best messages. @param scorer null if the order is by time */
 export function findGroups(
   db: Mirror,
   plan: QueryPlan,
   { sort, offset, limit }: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
   scorer: Scorer | null,
+  { newest, titles: beside }: EveryHit,
   deadline: Deadline,
 ): Groups {
-  const newest = newestMessages(db, plan.branches, GROUPED_MAX, deadline)
   const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
   const scores = new Map(ranked.map(({ key, score }) => [key, score]))
-  const messages = [...new Set([...newest.keys, ...scores.keys()])].map((key): Found => ({
-    key,
-    score: scores.get(key) ?? 0,
-    titled: null,
-  }))
   const isBetter =
     scorer !== null
       ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
       : (a: Found, b: Found) => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
   // A title represents a chat without a matching message.
-  const beside = titlesBeside(db, plan, newest, null, deadline)
   const titles = beside.hits.map(({ key, title, summary }) => ({
     best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
     matchCount: 1,
   }))
-  const all = [...groupByChat(db, messages, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
+  const keys = scores.size === 0 ? newest.keys : [...new Set([...newest.keys, ...scores.keys()])]
+  const all = [...groupByChat(db, keys, scores, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
   return {
     page: all.slice(offset, offset + limit),
     total: all.length,
@@ -183,13 +176,15 @@ export function findGroups(
 
 function groupByChat(
   db: Mirror,
-  messages: readonly Found[],
+  keys: readonly number[],
+  scores: ReadonlyMap<number, number>,
   isBetter: (a: Found, b: Found) => number,
 ): readonly Group[] {
   const groups = new Map<number, { best: Found; matchCount: number }>()
-  const chats = chatsOf(db, messages)
-  for (const [index, message] of messages.entries()) {
+  const chats = chatsOf(db, keys)
+  for (const [index, key] of keys.entries()) {
     const chat = chats[index] ?? 0
+    const message = foundMessage(key, scores.get(key))
     const group = groups.get(chat)
     if (group === undefined) groups.set(chat, { best: message, matchCount: 1 })
     else {
@@ -200,11 +195,11 @@ function groupByChat(
   return [...groups.values()]
 }
 
+// A left join walks the keys in their order.
 const CHATS_OF_KEYS = `
-  select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value order by k.key
+  select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value
 `
 
-function chatsOf(db: Mirror, messages: readonly Found[]): readonly number[] {
-  const keys = JSON.stringify(messages.map((message) => message.key))
-  return valuesOf<number>(db, CHATS_OF_KEYS).all({ keys })
-}
+/** The chat of each message, in the order of the keys. */
+const chatsOf = (db: Mirror, keys: readonly number[]): readonly number[] =>
+  valuesOf<number>(db, CHATS_OF_KEYS).all({ keys: JSON.stringify(keys) })

@@ -3,6 +3,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import { countFacets } from './count-facets.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
+import { findEveryHit, type EveryHit } from './every-hit.ts'
 import { explainSearch } from './explain.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
 import { findGroups, findPage } from './find-page.ts'
@@ -105,9 +106,12 @@ function answerTree(
   const trees = [...filters, ...(tree === null ? [] : [tree])]
   if (trees.length === 0) return null
   const plan = planQuery(db, trees, request.clock)
-  const listed = request.group === 'chat' ? listGroups : listMessages
-  const { total, totalIsExact, items, countHolders } = listed(db, plan, request, deadline)
-  const { facets, warnings } = countFacets(db, plan, trees, request, deadline)
+  const every = findEveryHit(db, plan, deadline)
+  const { total, totalIsExact, items, countHolders } =
+    request.group === 'chat'
+      ? listGroups(db, plan, request, every, deadline)
+      : listMessages(db, plan, request, deadline)
+  const { facets, warnings } = countFacets(db, trees, request, every, deadline)
   return {
     total,
     totalIsExact,
@@ -140,9 +144,15 @@ function countChats(db: Mirror, keys: readonly number[]): number {
   return chats.size
 }
 
-function listGroups(db: Mirror, plan: QueryPlan, request: SearchRequest, deadline: Deadline): Listed {
+function listGroups(
+  db: Mirror,
+  plan: QueryPlan,
+  request: SearchRequest,
+  every: () => EveryHit,
+  deadline: Deadline,
+): Listed {
   const matcher = createMatcher(plan.phrases)
-  const { page, total, isExact } = findGroups(db, plan, request, scorerFor(plan, request), deadline)
+  const { page, total, isExact } = findGroups(db, plan, request, scorerFor(plan, request), every(), deadline)
   const items = page.flatMap(({ best, matchCount }) =>
     makeHits(db, [best], matcher, request).map((hit) => ({ ...hit, matchCount })),
   )

@@ -34,6 +34,9 @@ export interface Executor {
 /** A message to a process that runs jobs. It gets one job at a time. */
 export type JobOrder = { [Name in JobName]: { readonly name: Name; readonly input: Jobs[Name]['input'] } }[JobName]
 
+/** Any message to it. After a rest it has freed the memory of its caches. */
+export type ChildOrder = JobOrder | { readonly name: 'rest' }
+
 /** A message from such a process: progress, and finally a result or a failure. */
 export type JobReply =
   | { readonly kind: 'progress'; readonly progress: Progress }

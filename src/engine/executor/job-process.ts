@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { deferred, type Deferred } from '../deferred.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 import { startChild } from '../start-child.ts'
-import { diedError, errorOf, type JobReply, type RunOptions } from './executor.ts'
+import { diedError, errorOf, type ChildOrder, type JobReply, type RunOptions } from './executor.ts'
 
 interface ProcessOptions {
   /** The process list of the system shows this word. It has no other use. */
@@ -64,6 +64,11 @@ export class JobProcess {
     this.#child.send({ name, input })
     // The result has the job's kind.
     return done.promise
+  }
+
+  /** Frees caches. Only between two jobs. */
+  rest(): void {
+    if (!this.#hasExited) this.#child.send({ name: 'rest' } satisfies ChildOrder)
   }
 
   kill(): void {

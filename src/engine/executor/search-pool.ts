@@ -9,7 +9,7 @@ const PROCESSES_MAX = 2
 /** The same while another job takes as much memory as a search process. */
 const PROCESSES_MAX_SHARED = 1
 const QUEUE_MAX = 1000
-/** An idle process ends after this time and returns its memory. */
+/** After this time a second idle process ends, and the last one frees its caches. */
 const IDLE_MS = 60_000
 /** Extra time for the first question of a process, while Node starts. */
 const START_MS = 2000
@@ -32,7 +32,7 @@ interface Searcher {
   isOld: boolean
 }
 
-/** Search processes that stay warm. A process that does not answer by the deadline is killed. */
+/** Search processes. One stays warm for good. A process that does not answer by the deadline is killed. */
 export class SearchPool {
   readonly #mirrorPath: string
   readonly #searchers = new Set<Searcher>()
@@ -193,12 +193,18 @@ export class SearchPool {
     clearTimeout(searcher.timer)
     if (searcher.isOld) this.#dismiss(searcher)
     else {
-      searcher.timer = setTimeout(() => this.#dismiss(searcher), IDLE_MS)
+      searcher.timer = setTimeout(() => this.#rest(searcher), IDLE_MS)
       searcher.timer.unref()
     }
     settle()
     this.#endIfTooMany(searcher)
     this.#pump()
+  }
+
+  /** The last process stays, because the next question should not wait for a start. */
+  #rest(searcher: Searcher): void {
+    if (this.#searchers.size > 1) this.#dismiss(searcher)
+    else searcher.process.rest()
   }
 
   /** Removes the process from the pool before it ends, so that it gets no further question. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { answerQuestion } from '../../../src/api/questions.ts'
 import { routeTable } from '../../../src/api/http/route-table.ts'
 import { UserError } from '../../../src/model/user-error.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
-import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
 
 let api: TestApi
 beforeEach(() => {
@@ -278,21 +278,9 @@ describe('errors', () => {
   })
 
   it('a search that runs out of time without hits is a 503', async () => {
-    const nothing = {
-      query: 'x',
-      correctedQuery: null,
-      total: 0,
-      totalIsExact: false,
-      tookMs: 2000,
-      items: [],
-      related: [],
-      facets: {},
-      suggestions: [],
-      warnings: [],
-      isPartial: true,
-    } satisfies SearchAnswer
-    const late = createTestApi({ ask: () => Promise.resolve(nothing as never) })
-    const response = await late.ask('/api/search?q=x')
+    // The time has passed before the facet is counted.
+    const late = createTestApi({ ask: async (question) => answerQuestion(api.mirror.reader, question, 0) })
+    const response = await late.ask('/api/search?q=nowhere&facets=part')
     expect(response.status).toBe(503)
     expect(await bodyOf(response)).toMatchObject({ code: 'deadline' })
     late.dispose()

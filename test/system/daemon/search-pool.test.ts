@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type * as searchPool from '../../../src/engine/executor/search-pool.ts'
 import { Compiled } from '../../helpers/compiled.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
@@ -33,7 +33,7 @@ async function openPool(deadlineMs = 30_000): Promise<Pool> {
   const made = (await import(compiled.url)) as typeof searchPool
   const pool = new made.SearchPool(mirror.path)
   pools.push(pool)
-  return Object.assign(pool, { asking: () => pool.ask(all, deadlineMs) })
+  return Object.assign(pool, { asking: async () => JSON.parse(await pool.ask(all, deadlineMs)) as SearchAnswer })
 }
 
 const all = { kind: 'search', request: requestOf('', { filters: { chat: ['one'] } }) } as const
@@ -108,6 +108,21 @@ test('of two idle processes one has ended when another job may start', async () 
   expect(pool.pids).toHaveLength(1)
   const ended = pids.find((pid) => !pool.pids.includes(pid))
   expect(() => process.kill(ended ?? 0, 0)).toThrow('ESRCH')
+})
+
+test('the first answer after a minute without searches waited for a process to start', async () => {
+  const pool = await openPool()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    await Promise.all([pool.asking(), pool.asking()])
+    expect(pool.pids).toHaveLength(2)
+    vi.advanceTimersByTime(3_600_000)
+  } finally {
+    vi.useRealTimers()
+  }
+  const { pids } = pool
+  expect(pids).toHaveLength(1)
+  expect([(await pool.asking()).total, pool.pids]).toEqual([1, pids])
 })
 
 test.runIf(canStop)(

@@ -65,7 +65,7 @@ const archiving = () => ({
 describe.each(['inline', 'forked'] as const)('%s: each job does its work', (form) => {
   test('a search is answered', async () => {
     const executor = await open(form)
-    expect(await executor.run('search', searching)).toMatchObject({ total: 1 })
+    expect(JSON.parse(String(await executor.run('search', searching)))).toMatchObject({ total: 1, limit: 20 })
   })
 
   test('an archive is made with progress, and verified', async () => {

@@ -1,8 +1,8 @@
-import { Hono } from 'hono'
-import { filterNames, type SearchFilters, type SearchRequest } from '../../search/request.ts'
+import { Hono, type Context } from 'hono'
+import { filterNames, type SearchFilters } from '../../search/request.ts'
+import type { SearchBodyRequest } from '../../search/search-body.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { readQuery } from '../params.ts'
-import { Problem } from '../problem.ts'
 import { unreadText } from '../unread.ts'
 import type { ApiContext } from '../api-context.ts'
 import { searchParameters, suggestParameters } from '../route-parameters.ts'
@@ -19,7 +19,7 @@ export function searchRoutes(context: ApiContext): Hono {
         return given === null ? [] : [[name, typeof given === 'string' ? [given] : given]]
       }),
     )
-    const request: SearchRequest = {
+    const request: SearchBodyRequest = {
       q: query.q ?? '',
       filters,
       clock,
@@ -31,25 +31,17 @@ export function searchRoutes(context: ApiContext): Hono {
       isRedacted: query.redact ?? false,
       limit: query.limit,
       offset: query.offset,
+      unread: unreadText(context.live()),
     }
-    const unread = unreadText(context.live())
-    const answer = await context.ask({ kind: 'search', request })
-    if (answer.isPartial && answer.items.length === 0) {
-      throw new Problem(503, 'deadline', 'The search ran out of time before it found anything. Use rarer words.')
-    }
-    return c.json({
-      ...answer,
-      totalIsExact: answer.totalIsExact && unread === null,
-      warnings: [...answer.warnings, ...(unread === null ? [] : [unread])],
-      limit: query.limit,
-      offset: query.offset,
-    })
+    return json(c, await context.ask({ kind: 'search', request }))
   })
 }
 
 export function suggestRoutes(context: ApiContext): Hono {
   return new Hono().get('/api/suggest', async (c) => {
     const query = readQuery(c, suggestParameters)
-    return c.json(await context.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } }))
+    return json(c, await context.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } }))
   })
 }
+
+const json = (c: Context, body: string): Response => c.body(body, 200, { 'content-type': 'application/json' })

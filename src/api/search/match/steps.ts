@@ -20,7 +20,7 @@ export interface Steps {
   readonly order: TimeOrder
   /** Whether a row passes, by its second column; null if every row passes. */
   readonly passes: ((figure: number | null) => boolean) | null
-  /** Whether each statement takes long before its first row. Then the steps grow if few rows pass. */
+  /** Whether each statement takes long before its first row. Then the steps are larger. */
   readonly isCostly: boolean
 }
 
@@ -29,6 +29,8 @@ const STEP_MIN = 32
 const STEP_MAX = 4096
 /** If a second step is costly, this many times the likely number of rows are read. */
 const COSTLY_MARGIN = 1.5
+/** If a second step is costly, each reads at least this many times the rows before it, so that there are few steps. */
+const COSTLY_GROWTH = 3
 
 /** The rows that pass. @param wanted how many rows are probably needed */
 export function stepThrough(
@@ -79,8 +81,8 @@ function* stepRows<Row>(
     let left: KeyRange | null = range
     while (left !== null) {
       if (readCount > 0 && deadline.isPassed()) return
-      const likely = rowsFor(wanted - passedCount, isPassing === null ? 1 : (passedCount + 1) / (readCount + 2))
-      const rows = isCostly && isPassing !== null ? Math.max(readCount, Math.ceil(likely * COSTLY_MARGIN)) : likely
+      const share = isPassing === null ? 1 : (passedCount + 1) / (readCount + 2)
+      const rows = (isCostly ? costlyRowsFor : rowsFor)(wanted - passedCount, share, readCount)
       const found: readonly Row[] = ask({ ...params, ...left, rows })
       for (const row of found) {
         if (isPassing?.(row) === false) continue
@@ -94,9 +96,19 @@ function* stepRows<Row>(
   }
 }
 
-/** How many rows to read for `wanted` passing ones. @param share the share that probably passes */
-const rowsFor = (wanted: number, share: number): number =>
-  Math.ceil(Math.min(STEP_MAX, Math.max(STEP_MIN, share === 1 ? wanted : (wanted / share) * 1.1)))
+/**
+ * How many rows to read for `wanted` passing ones. If more than the wanted ones are read, as many as before.
+ * @param share the share that probably passes
+ */
+const rowsFor = (wanted: number, share: number, readCount: number): number =>
+  Math.ceil(Math.min(STEP_MAX, Math.max(STEP_MIN, wanted > 0 ? likelyRows(wanted, share) : readCount)))
+
+const costlyRowsFor = (wanted: number, share: number, readCount: number): number =>
+  Math.ceil(
+    Math.max(STEP_MIN, COSTLY_GROWTH * readCount, share === 1 ? wanted : likelyRows(wanted, share) * COSTLY_MARGIN),
+  )
+
+const likelyRows = (wanted: number, share: number): number => (share === 1 ? wanted : (wanted / share) * 1.1)
 
 /** The part of a range after a key, in the order of the walk; null if there is none. */
 export function restOf({ low, high }: KeyRange, last: number, order: TimeOrder): KeyRange | null {
