@@ -8,6 +8,9 @@ import { letYoungSpaceGrow } from './heap-limits.ts'
 const MEMORY_BYTES_MIN = 2 * 1024 ** 3
 const CORES_MIN = 2
 
+/** More makes it hardly faster, and costs memory. */
+const YOUNG_MB_MAX = 24
+
 /** How long `take` waits. The writer looks for a stop order in between. */
 const WAIT_MS = 20
 
@@ -45,7 +48,7 @@ class Running {
     this.#worker = new Worker(new URL('../engine/aside-program.js', import.meta.url), {
       workerData: setup,
       transferList: [port2],
-      resourceLimits: { maxYoungGenerationSizeMb: 24 },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
     })
     this.#worker.once('online', () => {
       // V8 forgets this setting whenever a thread starts.

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { countBacklog, indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/write/batch.ts'
+import type { Aside, AsideTask, AsideTaskName, Taken } from '../../src/mirror/aside.ts'
+import { CutAhead, cutBacklog, type CutOrder } from '../../src/mirror/fulltext/cut-ahead.ts'
 import { needsMerge, mergeSome } from '../../src/mirror/fulltext/merge-terms.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
@@ -74,6 +76,29 @@ test('the newest messages are indexed first, and few long messages per transacti
   expect([found('newest'), countBacklog(mirror) > 0]).toEqual([1, true])
   while (indexBacklog(mirror) > 0);
   expect(found('word')).toBe(3)
+})
+
+/** Cuts the whole backlog at once, like a thread that is far ahead. */
+const farAhead: Aside = {
+  start<Value>(_: AsideTaskName, input: unknown): AsideTask<Value> {
+    const cut = [...cutBacklog(input as CutOrder)]
+    const take = (): Taken<Value> => {
+      const value = cut.shift()
+      return value === undefined ? { kind: 'end' } : { kind: 'value', value: value as Value }
+    }
+    return { take, cancel: () => undefined }
+  },
+}
+
+test('a message that is rewritten after its terms were cut ahead is found only by its new words', () => {
+  const old = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`m${at}`, 'apple']))
+  write({ ...old, newest: `word ${'x '.repeat(5 * 1024 * 1024)}` }, later)
+  const ahead = new CutAhead(farAhead, opened.path)
+  // The first batch is the long message alone.
+  expect(indexBacklog(mirror, ahead)).toBe(1)
+  write({ m0: 'plum' }, later)
+  while (indexBacklog(mirror, ahead) > 0);
+  expect([found('plum'), found('apple')]).toEqual([1, 1999])
 })
 
 const segments = (): unknown => mirror.prepare('select count(distinct segid) from message_terms_idx').pluck().get()

@@ -86,9 +86,14 @@ export class WriterActs {
 
   *#run(order: RunOrder, onStep: OnStep): Generator<void, RunOutcome> {
     const passes = runPasses(this.#reading, this.#setup, order, this.#now, { aside: this.#aside })
-    const outcome = yield* reported(passes, onStep)
-    if (outcome.backlog === 0) this.#rest()
-    return outcome
+    let isBacklog = false
+    try {
+      const outcome = yield* reported(passes, onStep)
+      isBacklog = outcome.backlog > 0
+      return outcome
+    } finally {
+      if (!isBacklog) this.#rest()
+    }
   }
 
   /** Frees the memory of the other thread. */

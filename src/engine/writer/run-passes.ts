@@ -93,17 +93,22 @@ function* readSources(
       if (source === undefined) continue
       const num = sourceNum(mirror, source)
       const pass = passOver(source, mirror, { depth: depthFor(mirror, num, depth, now()), now, ...options })
-      for (let next = pass.next(); ; next = pass.next()) {
-        if (next.done === true) {
-          const pendingLoss = readPendingLoss(mirror, num, now())
-          ends.push({ ...describe(source, next.value), pendingLoss })
-          break
+      try {
+        for (let next = pass.next(); ; next = pass.next()) {
+          if (next.done === true) {
+            const pendingLoss = readPendingLoss(mirror, num, now())
+            ends.push({ ...describe(source, next.value), pendingLoss })
+            break
+          }
+          sum.changed += next.value.outcome?.changed ?? 0
+          sum.added += next.value.outcome?.added ?? 0
+          sum.gone += next.value.outcome?.gone ?? 0
+          for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
+          yield next.value
         }
-        sum.changed += next.value.outcome?.changed ?? 0
-        sum.added += next.value.outcome?.added ?? 0
-        sum.gone += next.value.outcome?.gone ?? 0
-        for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
-        yield next.value
+      } finally {
+        // If it is stopped here, this closes its file.
+        pass.return(undefined as never)
       }
     }
     sum.changed += placeByPaths(mirror, touched).length

@@ -22,7 +22,7 @@ export interface ReadGroup {
 }
 
 /** Nothing of a chat whose rows are all new is in the mirror. */
-const unknown: Known = { isGoneRow: () => false, roles: () => new Map() }
+const nothing: Known = { isGoneRow: () => false, roles: () => new Map() }
 
 /** The task `read-chats` of the other thread. @throws Error if the file cannot be opened as the writer opened it */
 export function* readOrdered({ path, identity, firstId, diffs }: ReadOrder): Generator<Portion, void> {
@@ -30,7 +30,7 @@ export function* readOrdered({ path, identity, firstId, diffs }: ReadOrder): Gen
   if (file.kind === 'closed') throw new Error(`${path}: ${file.state}`)
   try {
     if (file.path === null || file.identity !== identity) throw new Error(`${path} was replaced`)
-    for (const portion of readChats(file, firstId, diffs, unknown)) {
+    for (const portion of readChats(file, firstId, diffs, nothing)) {
       yield { ...portion, longestReadMs: Math.max(portion.longestReadMs, file.longestReadMs()) }
     }
   } finally {
@@ -54,15 +54,20 @@ export class ReadAhead {
 
   *[Symbol.iterator](): Generator<ReadGroup, void> {
     const most = this.#begin === null ? 1 : 1 + GROUPS_AHEAD
-    for (;;) {
-      while (this.#waiting.length < most) {
-        const next = this.#groups.next()
-        if (next.done === true) break
-        this.#waiting.push({ diffs: next.value, task: this.#begin?.(next.value) ?? null })
+    try {
+      for (;;) {
+        while (this.#waiting.length < most) {
+          const next = this.#groups.next()
+          if (next.done === true) break
+          this.#waiting.push({ diffs: next.value, task: this.#begin?.(next.value) ?? null })
+        }
+        const group = this.#waiting.shift()
+        if (group === undefined) return
+        yield group
       }
-      const group = this.#waiting.shift()
-      if (group === undefined) return
-      yield group
+    } finally {
+      // If the pass ends early, nobody takes these: the other thread would wait for ever.
+      this.drop()
     }
   }
 
