@@ -198,10 +198,12 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   return { settings, context, executor, reader, log, hub, indexing, engine, estimation, startedAtMs }
 }
 
-function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: ProgressLine): Schedule {
+function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
+  // Each of these takes as much memory as a search process, and there is memory for one of them.
+  const hasMemory = (): boolean => !estimation.isAtWork && !engine.archives.isBusy
   return startSchedule({
-    // Each of these takes as much memory as a search process, and there is memory for one of them.
-    checkTermsIfDue: () => (estimation.isAtWork || engine.archives.isBusy ? undefined : indexing.checkTermsIfDue()),
+    checkTermsIfDue: () => (hasMemory() ? indexing.checkTermsIfDue() : undefined),
+    checkPagesIfDue: () => indexing.checkPagesIfDue(() => hasMemory() && !executor.isSearching),
     reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
     archive: () => (indexing.state === 'starting' ? undefined : engine.archiveSchedule.tick()),
