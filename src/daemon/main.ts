@@ -17,6 +17,7 @@ import { createLog, stackWithoutText, type Logger, type LogOutput } from './life
 import { ProgressLine } from './lifecycle/progress-line.ts'
 import { requireScopes, startupWarnings } from './lifecycle/startup-checks.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
+import { TermsSize } from './terms-size.ts'
 import { EventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
 import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
@@ -141,6 +142,7 @@ interface Parts {
   readonly indexing: Indexing
   readonly engine: Engine
   readonly estimation: Estimation
+  readonly termsSize: TermsSize
   readonly startedAtMs: number
 }
 
@@ -195,7 +197,8 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     onDamage: () => indexing.onDamage('none'),
   })
   indexing.onMessages = (count) => estimation.noteMessages(count)
-  return { settings, context, executor, reader, log, hub, indexing, engine, estimation, startedAtMs }
+  const termsSize = new TermsSize(path, { executor, now, isResting: () => indexing.isResting })
+  return { settings, context, executor, reader, log, hub, indexing, engine, estimation, termsSize, startedAtMs }
 }
 
 function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
@@ -214,7 +217,7 @@ function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, p
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
 function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
-  const { settings, context, executor, log, hub, indexing, engine, estimation, startedAtMs } = parts
+  const { settings, context, executor, log, hub, indexing, engine, estimation, termsSize, startedAtMs } = parts
   const live = (): LiveState => ({
     state: indexing.state,
     reasons: indexing.reasons,
@@ -225,6 +228,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     lagMs: indexing.reading.lagMs,
     mirrorPath: mirrorPath(settings.dataDir),
     estimation: estimation.state,
+    ftsBytes: termsSize.read(),
   })
   return {
     ...engine.api(),

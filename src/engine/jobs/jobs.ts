@@ -1,3 +1,4 @@
+import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
 import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
 import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
@@ -19,6 +20,8 @@ export interface Jobs {
   readonly 'check-terms': { readonly input: null; readonly result: boolean }
   /** Checks pages in parts: statements of up to some ten seconds. */
   readonly 'check-pages': { readonly input: { readonly forMs: number }; readonly result: PartsCheck }
+  /** Bytes of the full-text tables. */
+  readonly 'measure-terms': { readonly input: null; readonly result: number }
 }
 
 export type JobName = keyof Jobs
@@ -33,6 +36,7 @@ export const loadJob: Loaders = {
   verify: async () => (await import('./archive.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
   'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
+  'measure-terms': async () => inOneStep((_input, context) => measureTermsBytes(context.mirror(PAGES_CACHE_KB))),
   'check-pages': async () =>
     inOneStep(({ forMs }, context) => checkSomeParts(context.mirror(PAGES_CACHE_KB), forMs, Date.now)),
 }

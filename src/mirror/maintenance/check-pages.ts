@@ -93,15 +93,18 @@ function isSound(db: Mirror, table: string): boolean {
   }
 }
 
-const COUNT_VERSIONS = `
+/** The version of the format, the averages and the list of segments of each full-text table. */
+const COUNT_HEADS = `
 select count(*) from (
   select k from message_terms_config where k = 'version' union all select k from chat_terms_config where k = 'version'
+  union all select id from message_terms_data where id in (1, 10)
+  union all select id from chat_terms_data where id in (1, 10)
 )`
 
-/** An empty page in place of the one with the format's version passes `quick_check`, but FTS5 cannot open the table. */
+/** An empty page in place of the one with these rows passes `quick_check`, but FTS5 cannot open or read the table. */
 function areTermsOpenable(db: Mirror): boolean {
   try {
-    return db.prepare<[], number>(COUNT_VERSIONS).pluck().get() === 2
+    return db.prepare<[], number>(COUNT_HEADS).pluck().get() === 6
   } catch (error) {
     if (isDamage(error)) return false
     throw error

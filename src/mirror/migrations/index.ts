@@ -12,6 +12,7 @@ import {
   tracking,
   decoders,
 } from './0010-to-0019.ts'
+import { keptSums } from './0020-kept-sums.ts'
 
 /** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
@@ -33,4 +34,5 @@ export const migrations: readonly string[] = [
   placeholderTokens,
   tracking,
   decoders,
+  keptSums,
 ]
