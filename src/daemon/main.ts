@@ -17,6 +17,7 @@ import { createLog, stackWithoutText, type Logger, type LogOutput } from './life
 import { ProgressLine } from './lifecycle/progress-line.ts'
 import { requireScopes, startupWarnings } from './lifecycle/startup-checks.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
+import { TermsSize } from './terms-size.ts'
 import { EventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
 import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
@@ -141,6 +142,7 @@ interface Parts {
   readonly indexing: Indexing
   readonly engine: Engine
   readonly estimation: Estimation
+  readonly termsSize: TermsSize
   readonly startedAtMs: number
 }
 
@@ -195,13 +197,16 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     onDamage: () => indexing.onDamage('none'),
   })
   indexing.onMessages = (count) => estimation.noteMessages(count)
-  return { settings, context, executor, reader, log, hub, indexing, engine, estimation, startedAtMs }
+  const termsSize = new TermsSize(path, { executor, now, isResting: () => indexing.isResting })
+  return { settings, context, executor, reader, log, hub, indexing, engine, estimation, termsSize, startedAtMs }
 }
 
-function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: ProgressLine): Schedule {
+function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
+  // Each of these takes as much memory as a search process, and there is memory for one of them.
+  const hasMemory = (): boolean => !estimation.isAtWork && !engine.archives.isBusy
   return startSchedule({
-    // Each of these takes as much memory as a search process, and there is memory for one of them.
-    checkTermsIfDue: () => (estimation.isAtWork || engine.archives.isBusy ? undefined : indexing.checkTermsIfDue()),
+    checkTermsIfDue: () => (hasMemory() ? indexing.checkTermsIfDue() : undefined),
+    checkPagesIfDue: () => indexing.checkPagesIfDue(() => hasMemory() && !executor.isSearching),
     reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
     archive: () => (indexing.state === 'starting' ? undefined : engine.archiveSchedule.tick()),
@@ -212,7 +217,7 @@ function scheduleTasks({ indexing, estimation, engine, log }: Parts, progress: P
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
 function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
-  const { settings, context, executor, log, hub, indexing, engine, estimation, startedAtMs } = parts
+  const { settings, context, executor, log, hub, indexing, engine, estimation, termsSize, startedAtMs } = parts
   const live = (): LiveState => ({
     state: indexing.state,
     reasons: indexing.reasons,
@@ -226,6 +231,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     lagMs: indexing.reading.lagMs,
     mirrorPath: mirrorPath(settings.dataDir),
     estimation: estimation.state,
+    ftsBytes: termsSize.read(),
   })
   return {
     ...engine.api(),

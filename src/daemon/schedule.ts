@@ -3,6 +3,8 @@ export interface ScheduledTasks {
   reconcile(): void
   /** Runs every ten minutes. It checks once a week. */
   checkTermsIfDue(): void
+  /** Runs every minute. It checks once a day. */
+  checkPagesIfDue(): void
   /** Runs every minute. It starts the archive jobs that are due. */
   archive(): void
   /** Runs twice a second. Null if nobody sees it, so that a daemon at rest is not woken for it. */
@@ -37,6 +39,7 @@ export function startSchedule(tasks: ScheduledTasks): Schedule {
     const [tensNow, fivesNow] = periodsAt(Date.now())
     if (tensNow !== tens) attempt(() => tasks.reconcile())
     attempt(() => tasks.archive())
+    attempt(() => tasks.checkPagesIfDue())
     if (fivesNow !== fives) attempt(() => tasks.checkTermsIfDue())
     tens = tensNow
     fives = fivesNow

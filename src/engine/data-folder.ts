@@ -82,6 +82,7 @@ const OWN_FILES = [
   'mirror.db',
   'mirror.db-wal',
   'mirror.db-shm',
+  'mirror.db-clean',
   'daemon.lock',
   'daemon.json',
   'token',

@@ -104,7 +104,9 @@ function sendFailure(error: unknown): void {
   if (isStopping) return
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
   const message = error instanceof Error ? error.message : String(error)
-  send({ kind: 'failed', code, message, hint: error instanceof UserError ? error.hint : null, damage: damageOf(error) })
+  const damage = damageOf(error)
+  if (damage !== 'none') acts.maintenance.doubt()
+  send({ kind: 'failed', code, message, hint: error instanceof UserError ? error.hint : null, damage })
 }
 
 port.on('message', (message: ToWorker) => {

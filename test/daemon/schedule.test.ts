@@ -7,13 +7,16 @@ const MINUTE_MS = 60_000
 let done: string[]
 let schedule: Schedule
 let archive: () => void
+let pageChecks: number
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 0, 5, 9, 57, 30) })
   done = []
+  pageChecks = 0
   archive = () => done.push('archive')
   schedule = startSchedule({
     reconcile: () => done.push('reconcile'),
     checkTermsIfDue: () => done.push('check'),
+    checkPagesIfDue: () => (pageChecks += 1),
     archive: () => archive(),
     showProgress: null,
     onFault: (error) => done.push(String(error)),
@@ -39,6 +42,7 @@ test('jobs are checked every minute, changed sources every full ten minutes, and
   expect(pass(5 * MINUTE_MS)).toEqual(['archive', 'archive', 'archive', 'archive', 'archive', 'check'])
   pass(HOUR_MS)
   expect([count('archive'), count('reconcile'), count('check')]).toEqual([60, 6, 6])
+  expect(pageChecks).toBe(68)
 })
 
 test('after the clock was set back by a day, no task ran for a day', () => {

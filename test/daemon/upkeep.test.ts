@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UpkeepOutcome, UpkeepTask } from '../../src/engine/writer/messages.ts'
+import type { PartsCheck } from '../../src/mirror/maintenance/check-in-parts.ts'
 import { Upkeep } from '../../src/daemon/follow/upkeep.ts'
 import { UserError } from '../../src/model/user-error.ts'
 import { pino } from 'pino'
@@ -7,8 +8,10 @@ import { pino } from 'pino'
 const WEEK_MS = 7 * 24 * 3_600_000
 const sound: UpkeepOutcome = { damage: 'none', news: [], notices: [], backlog: 0, termsCheckedAtMs: null }
 
+const lastPages: PartsCheck = { sound: ['last'], damage: 'none', hasMore: false }
+
 /** An upkeep whose writer gives these outcomes, one after the other, and a list of all calls. */
-function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
+function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[], pages: PartsCheck[] = []) {
   const happened: string[] = []
   const world = { nowMs: WEEK_MS * 100, areTermsSound: true }
   const left = [...answers]
@@ -20,6 +23,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
         const answer = left.shift() ?? sound
         return answer instanceof UserError ? Promise.reject(answer) : Promise.resolve(answer)
       },
+      noteChecked: (parts) => Promise.resolve(happened.push(`sound ${parts.join(' ')}`)),
     },
     readers: { shut: () => happened.push('shut'), reopen: () => happened.push('reopen') },
     now: () => world.nowMs,
@@ -29,6 +33,7 @@ function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
     },
     explain: (error) => error as UserError,
     checkTerms: () => Promise.resolve(world.areTermsSound),
+    checkPages: () => Promise.resolve(pages.shift() ?? lastPages),
     onBacklog: (backlog) => happened.push(`backlog ${backlog}`),
     onReplaced: () => happened.push('made'),
   })
@@ -70,6 +75,29 @@ test('after a check under a clock that was years ahead, the full-text tables wer
   await upkeep.check()
   await upkeep.checkTermsIfDue()
   expect(happened.slice(2)).toEqual(['check-terms', 'backlog 0'])
+})
+
+test('pages are checked part by part as long as nothing else happens, then not before an hour', async () => {
+  const more: PartsCheck = { sound: ['a', 'b'], damage: 'none', hasMore: true }
+  const { upkeep, happened, world } = upkeepOf([], [more, more])
+  let turns = 1
+  const isFree = (): boolean => (turns -= 1) >= 0
+  await upkeep.checkPagesIfDue(isFree)
+  expect(happened.splice(0)).toEqual(['sound a b'])
+  turns = 9
+  await upkeep.checkPagesIfDue(isFree)
+  await upkeep.checkPagesIfDue(isFree)
+  expect(happened.splice(0)).toEqual(['sound a b', 'sound last'])
+  world.nowMs += 3_600_000
+  await upkeep.checkPagesIfDue(isFree)
+  expect(happened).toEqual(['sound last'])
+})
+
+test('damage that the check in parts finds is checked again before the mirror is replaced', async () => {
+  const bad: PartsCheck = { sound: ['a'], damage: 'rows', hasMore: false }
+  const { upkeep, happened } = upkeepOf([{ ...sound, damage: 'rows' }], [bad])
+  await upkeep.checkPagesIfDue(() => true)
+  expect(happened).toEqual(['check', 'shut', 'set-aside', 'reopen', 'backlog 0', 'made'])
 })
 
 test('a notice is shown as long as its file exists', async () => {

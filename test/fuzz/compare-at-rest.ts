@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import Database from 'better-sqlite3'
+import { wrongSums } from '../helpers/wrong-sums.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
 interface StoreRow {
@@ -13,7 +14,12 @@ export function differences(storePath: string, mirror: Mirror): string[] {
   const store = new Database(storePath, { readonly: true })
   try {
     const rows = hasTable(store) ? listRows(store) : []
-    return [...compareRows(rows, mirror), ...compareMessages(rows, mirror), ...compareWords(rows, mirror)]
+    return [
+      ...compareRows(rows, mirror),
+      ...compareMessages(rows, mirror),
+      ...compareWords(rows, mirror),
+      ...wrongSums(mirror),
+    ]
   } finally {
     store.close()
   }

@@ -22,6 +22,8 @@ export interface LiveState {
   readonly mirrorPath: string
   /** Missing if tokens are not counted. */
   readonly estimation?: EstimationState
+  /** Bytes of the full-text tables, if somebody measures them. */
+  readonly ftsBytes?: number
 }
 
 export interface DaemonEvent {

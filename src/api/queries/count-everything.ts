@@ -67,10 +67,10 @@ const FIGURES = `
     (select count(*) from messages where is_live = 0 and is_orphan <> 2) as deleted,
     (select coalesce(sum(total_rows), 0) from sources) as totalRows,
     (select coalesce(sum(null_keys), 0) from sources) as nullKeys,
-    (select count(*) from source_rows where is_live = 1) as liveRows,
+    (select coalesce(sum(count), 0) from live_rows) as liveRows,
     (
       select count(*)
-      from row_issues i join source_rows r on r.source = i.source and r.key = i.key
+      from row_issues i cross join source_rows r on r.source = i.source and r.key = i.key
       where r.is_live = 1
     ) as liveIssues
 `

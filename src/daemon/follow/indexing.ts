@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { Progress } from '../../api/http/schemas/archives.ts'
+import type { PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
@@ -28,6 +29,10 @@ const CHECK_PLACE_MS = 5000
 const RETRY_MS = 30_000
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
 const BACKLOG_MS = 200
+/** Pages are checked in processes that end after the part that ends after this time. */
+const PAGES_MS = 1000
+/** What a check of pages says that failed. The next one is an hour later. */
+const UNCHECKED: PartsCheck = { sound: [], damage: 'none', hasMore: false }
 /** Messages about a job longer than this make the main thread's heap larger than it needs to be. */
 const LONG_JOB_MS = 5000
 
@@ -74,8 +79,8 @@ export class Indexing implements Passes {
   readonly #scheduler: PassScheduler<RunOutcome>
   readonly #watch: Watch
   readonly #setup: WriterSetup
-  readonly #executor: Pick<Executor, 'run'>
-  #isCheckingTerms = false
+  /** True while a process checks the mirror. */
+  #isChecking = false
   readonly #upkeep: Upkeep
   /** Why the last run failed. */
   #error: UserError | null = null
@@ -109,7 +114,6 @@ export class Indexing implements Passes {
       run: (orders) => this.#run(orders),
       hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isBlocked,
     })
-    this.#executor = executor
     this.#upkeep = new Upkeep({
       log,
       writer: this.#writer,
@@ -117,7 +121,8 @@ export class Indexing implements Passes {
       now,
       later,
       explain: (error) => explainError(error, setup.mirrorPath),
-      checkTerms: () => this.#checkTerms(),
+      checkTerms: () => this.#checking(() => executor.run('check-terms', null), true),
+      checkPages: () => this.#checking(() => executor.run('check-pages', { forMs: PAGES_MS }), UNCHECKED),
       onBacklog: (backlog) => this.#noteBacklog(backlog),
       onReplaced: () => this.#sources.readAgain(),
     })
@@ -138,10 +143,10 @@ export class Indexing implements Passes {
     return this.#writer.opened
   }
 
-  /** Starts to monitor the sources, after the open mirror was checked. */
+  /** Starts to monitor the sources. If the last end was not clean, the open mirror is checked before. */
   async start(): Promise<void> {
     try {
-      await this.#upkeep.check()
+      await this.#upkeep.begin()
     } catch (error) {
       // The daemon is stopping.
       if (error instanceof UserError && error.code === 'stopped') return
@@ -174,24 +179,30 @@ export class Indexing implements Passes {
 
   /** May be called at any time. Checks once a week. */
   checkTermsIfDue(): void {
-    if (this.state === 'ready' && !this.#isCheckingTerms) this.#upkeep.checkTermsIfDue().catch(() => undefined)
+    if (this.state === 'ready' && !this.#isChecking) this.#upkeep.checkTermsIfDue().catch(() => undefined)
   }
 
-  /** Returns true also if the job fails: real damage will be found again. */
-  async #checkTerms(): Promise<boolean> {
-    this.#isCheckingTerms = true
+  /** May be called at any time. Checks each part of the mirror once a day, as long as nothing else happens. */
+  checkPagesIfDue(isFree: () => boolean): void {
+    if (this.state !== 'ready' || this.#isChecking) return
+    this.#upkeep.checkPagesIfDue(() => this.isResting && isFree()).catch(() => undefined)
+  }
+
+  /** @param orElse the result if the job fails: real damage will be found again */
+  async #checking<Result>(job: () => Promise<Result>, orElse: Result): Promise<Result> {
+    this.#isChecking = true
     try {
-      return await this.#executor.run('check-terms', null)
+      return await job()
     } catch {
-      return true
+      return orElse
     } finally {
-      this.#isCheckingTerms = false
+      this.#isChecking = false
     }
   }
 
-  /** Resolves when the mirror was checked. At the start that may still be going on. */
+  /** Resolves when passes may begin. At the start a check may still be going on. */
   async #whenSound(): Promise<void> {
-    if (!this.#hasStarted) await this.#upkeep.check()
+    if (!this.#hasStarted) await this.#upkeep.begin()
   }
 
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
@@ -253,7 +264,7 @@ export class Indexing implements Passes {
 
   /** True if nothing is being read, indexed or checked. */
   get isResting(): boolean {
-    const isChecking = this.#upkeep.doing.length > 0 || this.#isCheckingTerms
+    const isChecking = this.#upkeep.doing.length > 0 || this.#isChecking
     return this.#hasStarted && !isChecking && !this.#isRunning && this.#backlog === 0
   }
 

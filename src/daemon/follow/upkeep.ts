@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
 import type { Damage } from '../../mirror/maintenance/check-pages.ts'
 import type { UserError } from '../../model/user-error.ts'
 import type { Writer } from '../../engine/writer/writer.ts'
@@ -8,6 +9,8 @@ import type { Logger } from '../lifecycle/log.ts'
 
 /** How often the full-text tables are compared with the messages. */
 const TERMS_CHECK_MS = 7 * 24 * 3_600_000
+/** How often to look whether pages must be checked. Each part of the mirror is checked once a day. */
+const PAGES_CHECK_MS = 3_600_000
 const RETRY_MS = 30_000
 
 const MOVED =
@@ -15,21 +18,24 @@ const MOVED =
 
 export interface UpkeepContext {
   readonly log: Logger
-  readonly writer: Pick<Writer, 'maintain'>
+  readonly writer: Pick<Writer, 'maintain' | 'noteChecked'>
   readonly readers: Readers
   now(): number
   later(act: () => void, delayMs: number): void
   explain(error: unknown): UserError
   /** Returns true if the full-text tables are sound. The check blocks nothing. */
   checkTerms(): Promise<boolean>
+  /** Checks some pages. It blocks nothing. */
+  checkPages(): Promise<PartsCheck>
   onBacklog(backlog: number): void
   /** Is called after a new mirror replaced a damaged one: all sources must be read again. */
   onReplaced(): void
 }
 
 /**
- * Checks and repairs the mirror: its pages before the first pass, its full-text tables every week, and both after an error
- * that means damage. Some damage is repaired in place. Otherwise the mirror is set aside and a new one is created.
+ * Checks and repairs the mirror: its pages before the first pass if the last end was not clean, and otherwise in parts while
+ * nothing else happens; its full-text tables every week; and both after an error that means damage. Some damage is
+ * repaired in place. Otherwise the mirror is set aside and a new one is created.
  */
 export class Upkeep {
   readonly #context: UpkeepContext
@@ -37,6 +43,7 @@ export class Upkeep {
   #error: UserError | null = null
   #notices: UpkeepOutcome['notices'] = []
   #termsCheckedAtMs: number | null = null
+  #pagesCheckedAtMs: number | null = null
   #running: Promise<void> | null = null
   #isCheckingPlace = false
 
@@ -58,6 +65,12 @@ export class Upkeep {
     return this.#notices.filter(({ path }) => existsSync(path)).map(({ text }) => text)
   }
 
+  /** Resolves when passes may begin: at once after a clean end, otherwise when the mirror is sound. */
+  begin(): Promise<void> {
+    this.#running ??= this.#untilSound({ task: 'start', suspected: 'none' }).finally(() => (this.#running = null))
+    return this.#running
+  }
+
   /** Resolves when the mirror is sound. Further calls during a check wait for the same check. */
   check(suspected: Damage = 'none'): Promise<void> {
     this.#running ??= this.#untilSound({ task: 'check', suspected }).finally(() => (this.#running = null))
@@ -66,14 +79,32 @@ export class Upkeep {
 
   /** May be called at any time. Checks once a week. */
   async checkTermsIfDue(): Promise<void> {
-    const sinceMs = this.#context.now() - (this.#termsCheckedAtMs ?? 0)
-    // The time is negative if the clock was set back. The check must not wait until the old time comes again.
-    if (this.#running !== null || (sinceMs >= 0 && sinceMs < TERMS_CHECK_MS)) return
+    if (this.#running !== null || this.#isWithin(TERMS_CHECK_MS, this.#termsCheckedAtMs)) return
     const isSound = await this.#context.checkTerms()
     this.#running ??= this.#untilSound({ task: 'check-terms', suspected: isSound ? 'none' : 'terms' }).finally(
       () => (this.#running = null),
     )
     await this.#running
+  }
+
+  /** May be called at any time. Checks one part after the other, as long as nothing else happens. */
+  async checkPagesIfDue(isFree: () => boolean): Promise<void> {
+    if (this.#isWithin(PAGES_CHECK_MS, this.#pagesCheckedAtMs)) return
+    while (this.#running === null && isFree()) {
+      const { sound, damage, hasMore } = await this.#context.checkPages()
+      // The whole mirror is checked again before it is set aside.
+      if (damage !== 'none') return this.check()
+      if (sound.length > 0) await this.#context.writer.noteChecked(sound)
+      if (hasMore) continue
+      this.#pagesCheckedAtMs = this.#context.now()
+      return
+    }
+  }
+
+  /** The time since is negative if the clock was set back. A check must not wait until the old time comes again. */
+  #isWithin(periodMs: number, doneAtMs: number | null): boolean {
+    const sinceMs = this.#context.now() - (doneAtMs ?? 0)
+    return sinceMs >= 0 && sinceMs < periodMs
   }
 
   /** Checks that the open file is still the file at the mirror's path. Otherwise new rows would be lost. */

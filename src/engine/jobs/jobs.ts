@@ -1,3 +1,5 @@
+import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
+import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
 import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
@@ -16,6 +18,10 @@ export interface Jobs {
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
   /** Checks the full-text tables: one statement of many seconds that needs about 60 MB. True if they are sound. */
   readonly 'check-terms': { readonly input: null; readonly result: boolean }
+  /** Checks pages in parts: statements of up to some ten seconds. */
+  readonly 'check-pages': { readonly input: { readonly forMs: number }; readonly result: PartsCheck }
+  /** Bytes of the full-text tables. */
+  readonly 'measure-terms': { readonly input: null; readonly result: number }
 }
 
 export type JobName = keyof Jobs
@@ -30,7 +36,13 @@ export const loadJob: Loaders = {
   verify: async () => (await import('./archive.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
   'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
+  'measure-terms': async () => inOneStep((_input, context) => measureTermsBytes(context.mirror(PAGES_CACHE_KB))),
+  'check-pages': async () =>
+    inOneStep(({ forMs }, context) => checkSomeParts(context.mirror(PAGES_CACHE_KB), forMs, Date.now)),
 }
+
+/** Each page is read once, so a cache would only take memory. */
+const PAGES_CACHE_KB = 1000
 
 /** A job without steps in between, for example because SQLite cannot be interrupted here. */
 const inOneStep = <Input, Result>(

@@ -2,6 +2,7 @@ import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
+import { noteChecked } from '../../mirror/maintenance/check-in-parts.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -73,6 +74,8 @@ export class WriterActs {
       }
       case 'estimates':
         return saveEstimates(this.db, order.estimates)
+      case 'checked':
+        return noteChecked(this.db, order.parts, this.#now())
       case 'usage': {
         // Seldom needed, and it loads a date library.
         const { readUsageFile } = await import('../../api/tokens/read-usage-file.ts')

@@ -6,7 +6,9 @@ import { listSalvages, pendingSalvage, salvage, type SalvageReport } from '../..
 import { dropSetAside, finishSettingAside, listSetAside, nextTo, setAside } from '../../mirror/salvage/set-aside.ts'
 import { readUnfinished } from '../../mirror/purge/state.ts'
 import { endRemoval } from '../../mirror/purge/remove-targets.ts'
-import { findDamage, hasBrokenBodies, isDamage, type Damage } from '../../mirror/maintenance/check-pages.ts'
+import { noteChecked } from '../../mirror/maintenance/check-in-parts.ts'
+import { findDamage, hasBrokenBodies, isDamage, listParts, type Damage } from '../../mirror/maintenance/check-pages.ts'
+import { leaveCleanMark, takeCleanMark } from '../../mirror/maintenance/clean-mark.ts'
 import { mendTerms, rebuildTerms } from '../../mirror/maintenance/rebuild-terms.ts'
 import { lastDone, noteDone } from '../../mirror/maintenance/upkeep-times.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
@@ -33,13 +35,18 @@ export interface Readers {
   reopen(): void
 }
 
-/** The mirror's only writing connection, with checks and repairs. The pages are checked before anything is written. */
+/**
+ * The mirror's only writing connection, with checks and repairs. After an unclean end the pages are checked before anything
+ * is written. A mirror that is known to be sound gets a mark when it is closed.
+ */
 export class MirrorMaintenance {
   readonly #path: string
   readonly #now: () => number
   #db: Mirror | null = null
   /** Identity of the open file and its WAL. Null if the system does not report it. */
   #place: string | null = null
+  /** True if its pages were checked since the last crash, and nothing has pointed to damage since. */
+  #isSound = false
 
   constructor(path: string, now: () => number) {
     this.#path = path
@@ -65,9 +72,17 @@ export class MirrorMaintenance {
     return this.#db === null || this.#place === null || place === null || place === this.#place
   }
 
+  /** An error means damage. Until the pages are checked, the mirror does not count as sound. */
+  doubt(): void {
+    this.#isSound = false
+  }
+
   close(): void {
-    this.#db?.close()
+    if (this.#db === null) return
+    const isMarked = this.#isSound && this.#isInPlace
+    this.#db.close()
     this.#db = null
+    if (isMarked) leaveCleanMark(this.#path)
   }
 
   /** Names of the damaged mirrors that were set aside. */
@@ -84,11 +99,14 @@ export class MirrorMaintenance {
 
   #open(): Mirror {
     finishSettingAside(this.#path)
+    const isNew = !existsSync(this.#path)
+    this.#isSound = takeCleanMark(this.#path) || isNew
     try {
       return openWriter(this.#path)
     } catch (error) {
       if (!isDamage(error)) throw error
       setAside(this.#path, this.#now())
+      this.#isSound = true
       return openWriter(this.#path)
     }
   }
@@ -100,6 +118,7 @@ export class MirrorMaintenance {
     } catch (error) {
       // The damaged page may be one that this task reads itself, such as the time of the last check.
       if (order.task === 'set-aside' || !isDamage(error)) throw error
+      this.#isSound = false
       return this.#outcome('rows', [])
     }
   }
@@ -108,18 +127,24 @@ export class MirrorMaintenance {
     const news: string[] = []
     if (task === 'set-aside') this.#setAside()
     else if (!this.#isInPlace) return damageOnly('rows')
+    if (task === 'check') this.#isSound = false
     if (task === 'look') return damageOnly('none')
     const isSalvaged = yield* this.#salvagePending()
     if (isSalvaged) news.push(...this.#describeSalvages().slice(-1))
     // Before any source is read, so that no part of a purged chat returns.
     yield* this.#endPurges()
     if (task === 'check-terms') return yield* this.#checkTerms(suspected)
-    if (task === 'salvage') return this.#outcome('none', news)
+    if (task === 'salvage' || (task === 'start' && this.#isSound)) return this.#outcome('none', news)
     const found = isSalvaged ? 'none' : yield* findDamage(this.db)
     const damage = found === 'none' && !isSalvaged ? suspected : found
-    if (damage !== 'terms') return this.#outcome(damage, news)
-    rebuildTerms(this.db)
-    return this.#outcome('none', [...news, TERMS_REBUILT])
+    if (damage === 'rows') return this.#outcome(damage, news)
+    if (damage === 'terms') {
+      rebuildTerms(this.db)
+      news.push(TERMS_REBUILT)
+    }
+    this.#isSound = true
+    noteChecked(this.db, listParts(this.db) ?? [], this.#now())
+    return this.#outcome('none', news)
   }
 
   #setAside(): void {
@@ -149,7 +174,10 @@ export class MirrorMaintenance {
 
   /** @param suspected the result of the check of the full-text tables, which ran in another process */
   *#checkTerms(suspected: Damage): Generator<void, UpkeepOutcome> {
-    if (hasBrokenBodies(this.db)) return this.#outcome('rows', [])
+    if (hasBrokenBodies(this.db)) {
+      this.#isSound = false
+      return this.#outcome('rows', [])
+    }
     yield
     const news: string[] = []
     if (suspected === 'terms') {

@@ -2,7 +2,7 @@ import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
-import type { Damage } from '../../mirror/maintenance/check-pages.ts'
+import type { Damage, MirrorPart } from '../../mirror/maintenance/check-pages.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
@@ -32,11 +32,12 @@ export interface UpkeepTask {
   /**
    * - `salvage`: nothing else.
    * - `look`: only checks that the file is still the one that was opened.
+   * - `start`: checks as `check` does, unless the mirror was sound when it was last closed, and is unchanged since.
    * - `check`: walks all pages.
    * - `check-terms`: compares the full-text tables with the messages.
    * - `set-aside`: moves the mirror aside and makes a new one from what can be saved. Nobody may read it meanwhile.
    */
-  readonly task: 'salvage' | 'look' | 'check' | 'check-terms' | 'set-aside'
+  readonly task: 'salvage' | 'look' | 'start' | 'check' | 'check-terms' | 'set-aside'
   /** What to treat as damaged if the check finds nothing. */
   readonly suspected: Damage
 }
@@ -61,6 +62,7 @@ export interface UpkeepOutcome {
 /** Something to write that comes from no source. */
 export type WriteOrder =
   | { readonly kind: 'estimates'; readonly estimates: readonly Estimate[] }
+  | { readonly kind: 'checked'; readonly parts: readonly MirrorPart[] }
   | { readonly kind: 'usage'; readonly file: UsageFileText }
 
 /** A part of a restore, which ends after a while so that passes can run in between. */
@@ -85,7 +87,7 @@ export interface PurgeOrder {
 }
 
 export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder
-/** The number is how many estimates were saved. */
+/** The number is how many rows were saved. */
 export type WriterOutcome = RunOutcome | UpkeepOutcome | number | UsageOutcome | RestoreSlice | MirrorPurgeOutcome
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 

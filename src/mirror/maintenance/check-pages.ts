@@ -32,33 +32,54 @@ export function damageToldBy(code: string): Damage {
 
 const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
 
+/** A part of the mirror that is checked in one step: a table with its indexes, by name, or what several tables share. */
+export type MirrorPart = string
+
+const WHOLE: MirrorPart = 'all tables'
+
+/** @returns null if the mirror's own list of tables is damaged */
+export function listParts(db: Mirror): MirrorPart[] | null {
+  const tables = listTables(db)
+  return tables === null ? null : [...tables, WHOLE]
+}
+
 /**
- * Checks all pages of all tables and their indexes, one table per step. Of the full-text tables only the plain tables
+ * Checks all pages of all tables and their indexes, one part per step. Of the full-text tables only the plain tables
  * behind them are checked: a check of their contents would take ten times as long.
  */
 export function* findDamage(db: Mirror): Generator<void, Damage> {
   // A page in the cache may differ from the page in the file.
   db.pragma('shrink_memory')
   const damaged = new Set<Damage>()
-  const tables = listTables(db)
-  // A rebuild of these tables was killed after they were removed.
-  if (!tables.includes('message_terms_data') || !tables.includes('chat_terms_data')) damaged.add('terms')
-  for (const table of tables) {
-    if (table === null) return 'rows'
-    const isOfTerms = /^(message|chat)_terms_/.test(table)
-    if (!isSound(db, table)) damaged.add(isOfTerms ? 'terms' : 'rows')
+  const parts = listParts(db)
+  if (parts === null) return 'rows'
+  for (const part of parts) {
+    damaged.add(checkPart(db, part))
     yield
   }
-  if (damaged.size === 0 && !areTermsOpenable(db)) damaged.add('terms')
-  if (!damaged.has('rows') && hasSharedPages(db)) damaged.add('rows')
   return damaged.has('rows') ? 'rows' : damaged.has('terms') ? 'terms' : 'none'
 }
 
-function listTables(db: Mirror): (string | null)[] {
+/** One statement, which takes some seconds for a gigabyte. */
+export function checkPart(db: Mirror, part: MirrorPart): Damage {
+  if (part === WHOLE) return checkWhole(db)
+  if (isSound(db, part)) return 'none'
+  return /^(message|chat)_terms_/.test(part) ? 'terms' : 'rows'
+}
+
+function checkWhole(db: Mirror): Damage {
+  if (hasSharedPages(db)) return 'rows'
+  const tables = listTables(db) ?? []
+  // A rebuild of these tables was killed after they were removed.
+  const areThere = tables.includes('message_terms_data') && tables.includes('chat_terms_data')
+  return areThere && areTermsOpenable(db) ? 'none' : 'terms'
+}
+
+function listTables(db: Mirror): string[] | null {
   try {
     return db.prepare<[], string>(LIST_TABLES).pluck().all()
   } catch (error) {
-    if (isDamage(error)) return [null]
+    if (isDamage(error)) return null
     throw error
   }
 }
@@ -72,15 +93,18 @@ function isSound(db: Mirror, table: string): boolean {
   }
 }
 
-const COUNT_VERSIONS = `
+/** The version of the format, the averages and the list of segments of each full-text table. */
+const COUNT_HEADS = `
 select count(*) from (
   select k from message_terms_config where k = 'version' union all select k from chat_terms_config where k = 'version'
+  union all select id from message_terms_data where id in (1, 10)
+  union all select id from chat_terms_data where id in (1, 10)
 )`
 
-/** An empty page in place of the one with the format's version passes `quick_check`, but FTS5 cannot open the table. */
+/** An empty page in place of the one with these rows passes `quick_check`, but FTS5 cannot open or read the table. */
 function areTermsOpenable(db: Mirror): boolean {
   try {
-    return db.prepare<[], number>(COUNT_VERSIONS).pluck().get() === 2
+    return db.prepare<[], number>(COUNT_HEADS).pluck().get() === 6
   } catch (error) {
     if (isDamage(error)) return false
     throw error

@@ -1,7 +1,10 @@
 import type { Mirror } from '../open.ts'
 
-/** `bars-lost`: a mirror was rebuilt that no longer knows all that was purged. */
-export type UpkeepTask = 'check-terms' | 'bars-lost'
+/**
+ * - `bars-lost`: a mirror was rebuilt that no longer knows all that was purged.
+ * - `check` and a part: the pages of that part were checked.
+ */
+export type UpkeepTask = 'check-terms' | 'bars-lost' | `check ${string}`
 
 const READ = `select done_at from upkeep where task = ?`
 const NOTE = `

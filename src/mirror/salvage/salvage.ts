@@ -74,7 +74,9 @@ export function* salvage(db: Mirror, { path, file, nowMs }: Saving): Generator<v
 }
 
 /** Tables that follow from others or from the stores, and the name of the mirror: the new one is another mirror. */
-const NOT_SAVED = new Set('unindexed unlisted sweeps digest_words chat_digests undigested unplaced identity'.split(' '))
+const NOT_SAVED = new Set(
+  'unindexed unlisted sweeps digest_words chat_digests undigested unplaced identity token_sums live_rows'.split(' '),
+)
 
 /**
  * A row that a source counts as read may be lost. So each source counts as unread; of its rows only their keys are

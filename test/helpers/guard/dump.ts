@@ -1,3 +1,4 @@
+import { wrongSums } from '../wrong-sums.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 
 const MESSAGES = `
@@ -69,7 +70,7 @@ export function findFaults(db: Mirror): string[] {
   for (const [fault, sql] of FAULTS) {
     if (Number(db.prepare(sql).pluck().get()) > 0) faults.push(fault)
   }
-  return faults
+  return [...faults, ...wrongSums(db)]
 }
 
 /** Checks that positions match the rows: everything counted as read is stored, and everything stored is indexed or in the backlog. */

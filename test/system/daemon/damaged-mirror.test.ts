@@ -1,10 +1,11 @@
-import { closeSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { wordOf } from '../../helpers/fill-store.ts'
 import { placeWithLoss } from '../../helpers/place-with-loss.ts'
 import { getJson, untilReady, type Workplace } from '../../helpers/spawn-cursordex.ts'
+import { inItsTime } from '../../helpers/spoil-mirror.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 const PAGE = 16_384
@@ -88,6 +89,39 @@ test('a mirror without its header is set aside at the start, the daemon says tha
   expect(counts).toMatchObject({ chats: 4, messages: 23, deleted: 0 })
   expect(reasons).toEqual([expect.stringContaining('0 messages of 0 chats were saved. The damaged file is ')])
   expect(aside()).toHaveLength(1)
+})
+
+test(
+  'a page that went bad silently after a clean end is found by the check in parts',
+  { timeout: 120_000 },
+  async () => {
+    // The check at the first start was just now. This makes it old.
+    inItsTime(mirror(), () => {
+      const db = new Database(mirror())
+      db.exec(`update upkeep set done_at = 0 where task glob 'check *'`)
+      db.close()
+    })
+    inItsTime(mirror(), spoilDigests)
+    const { url } = await place.serve()
+    expect(await untilReady(url)).toMatchObject({ reasons: [] })
+    expect(aside()).toEqual([])
+    // Parts are checked at full minutes.
+    await waitUntil('the damaged file', () => aside().length === 1, { withinMs: 90_000 })
+    expect(await untilReady(url)).toMatchObject({ counts: { chats: 4, messages: 24, deleted: 1 } })
+    await expectAllHeld(url)
+  },
+)
+
+test('a killed daemon leaves no mark of a clean end, so that the next one checks first and then leaves one', async () => {
+  const first = await place.serve()
+  await untilReady(first.url)
+  expect(existsSync(`${mirror()}-clean`)).toBe(false)
+  await first.daemon.stop('SIGKILL')
+  expect(existsSync(`${mirror()}-clean`)).toBe(false)
+  const second = await place.serve()
+  await untilReady(second.url)
+  await second.daemon.stop()
+  expect(existsSync(`${mirror()}-clean`)).toBe(true)
 })
 
 test('full-text tables that fail in a search are rebuilt while the daemon runs', async () => {

@@ -28,10 +28,6 @@ export interface MessageSum {
   readonly output: number | null
 }
 
-const SUMS = `
-  count(*) as messages, count(m.estimated_input) as estimated,
-  sum(m.estimated_input) as input, sum(m.estimated_output) as output
-`
 const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
 const OF_MACHINES = `(select c.num from chats c where ${isOfMachines('c', '@machines')})`
 const OF_MODELS = `(
@@ -74,23 +70,67 @@ const keys = {
   model: `coalesce(s.model, ${ONLY_MODEL})`,
 } as const
 
-/** Uses one covering index in the order of the groups: nothing is sorted, and no message row is read. */
+const SUMS = `
+  sum(m.messages) as messages, sum(m.estimated) as estimated, sum(m.input) as input, sum(m.output) as output
+`
+
+/**
+ * Kept sums of whole quarters of an hour, and the messages between them and the bounds of the period. Keys grow with time,
+ * so a period is a range of keys.
+ */
+const COUNTED = `
+  select chat, nullif(model, '') as model, messages, estimated, input, output
+  from token_sums where quarter >= @fromQuarter and quarter < @toQuarter
+  union all
+  select chat, model, 1, estimated_input is not null, estimated_input, estimated_output
+  from messages not indexed
+  where key >= @startKey and key < @startKeyEnd and created_at >= @startMs and created_at < @startEndMs and is_orphan = 0
+  union all
+  select chat, model, 1, estimated_input is not null, estimated_input, estimated_output
+  from messages not indexed
+  where key >= @endKey and key < @endKeyEnd and created_at >= @endMs and created_at < @endEndMs and is_orphan = 0
+`
+
+const QUARTER_MS = 900_000
+/** The quarter of messages without a known time. */
+const UNDATED = -1_000_000_000_000_000
+/** A key may be slightly later than the time of its message. */
+const KEY_SLACK = 64 * 1024 * 1024
+
+/** Values for all parameters of a sum over a period, in epoch milliseconds. Without any bound, undated messages count. */
+function bindPeriod(fromMs: number | null, toMs: number | null): Bound {
+  const isEndless = fromMs === null && toMs === null
+  const fromQuarter = fromMs === null ? UNDATED + Number(!isEndless) : Math.ceil(fromMs / QUARTER_MS)
+  const toQuarter = toMs === null ? Number.MAX_SAFE_INTEGER : Math.floor(toMs / QUARTER_MS)
+  // The whole period can be inside one quarter.
+  const isInside = fromMs !== null && toMs !== null && fromQuarter > toQuarter
+  const start = fromMs === null ? NOTHING : ([fromMs, isInside ? toMs : fromQuarter * QUARTER_MS] as const)
+  const end = toMs === null || isInside ? NOTHING : ([toQuarter * QUARTER_MS, toMs] as const)
+  return { fromQuarter, toQuarter, ...bindEdge('start', start), ...bindEdge('end', end) }
+}
+
+const NOTHING = [0, 0] as const
+
+function bindEdge(name: 'start' | 'end', [fromMs, toMs]: readonly [number, number]): Bound {
+  const isEmpty = fromMs >= toMs
+  return {
+    [`${name}Key`]: isEmpty ? 0 : BigInt(sortKeyFloor(fromMs)),
+    [`${name}KeyEnd`]: isEmpty ? 0 : BigInt(sortKeyFloor(toMs) + KEY_SLACK),
+    [`${name}Ms`]: fromMs,
+    [`${name}EndMs`]: toMs,
+  }
+}
+
 export const sumByGroup = (group: Grouped, scope: TokenScope): string =>
   group === 'chat' ? sumByChat(scope) : sumByTrait(group, scope)
 
 const sumByChat = (scope: TokenScope): string => `
-  select m.chat as key, ${SUMS}
-  from messages m indexed by token_counts
-  where m.is_orphan = 0 ${narrow(scope)} ${within(scope, 'm.created_at')}
-  group by m.chat
+  select m.chat as key, ${SUMS} from (${COUNTED}) m where true ${narrow(scope)} group by m.chat
 `
 
 const sumByTrait = (group: keyof typeof keys, scope: TokenScope): string => `
   with s as materialized (
-    select m.chat, m.model, ${SUMS}
-    from messages m indexed by token_counts
-    where m.is_orphan = 0 ${narrow(scope)} ${within(scope, 'm.created_at')}
-    group by m.chat, m.model
+    select m.chat, m.model, ${SUMS} from (${COUNTED}) m where true ${narrow(scope)} group by m.chat, m.model
   )
   select ${keys[group]} as key, sum(s.messages) as messages, sum(s.estimated) as estimated,
     sum(s.input) as input, sum(s.output) as output
@@ -102,19 +142,16 @@ export type GroupSum = MessageSum & { readonly key: number | string | null }
 
 /** @returns sums by the number of the project or chat, or by the name of the model */
 export const readGroupSums = (db: Mirror, group: Grouped, scope: TokenScope): GroupSum[] =>
-  db.prepare<[Bound], GroupSum>(sumByGroup(group, scope)).all(bind(scope))
+  db.prepare<[Bound], GroupSum>(sumByGroup(group, scope)).all({
+    ...bind(scope),
+    ...bindPeriod(scope.fromMs, scope.toMs),
+  })
 
-/** Keys grow with time, so a period is a range of keys. A key may be slightly later than the time of its message. */
-const KEY_SLACK = 64 * 1024 * 1024
+/** An aggregate without groups: always one row. */
 export const sumOfPeriod = (scope: TokenScope): string => `
-  select ${SUMS}
-  from messages m not indexed
-  where m.key >= @fromKey and m.key < @toKey and m.created_at >= @fromMs and m.created_at < @toMs
-    and m.is_orphan = 0 ${narrow(scope)}
-`
-const sumOfUndated = (scope: TokenScope): string => `
-  select ${SUMS} from messages m not indexed
-  where m.key < @toKey and m.created_at is null and m.is_orphan = 0 ${narrow(scope)}
+  select coalesce(sum(m.messages), 0) as messages, coalesce(sum(m.estimated), 0) as estimated,
+    sum(m.input) as input, sum(m.output) as output
+  from (${COUNTED}) m where true ${narrow(scope)}
 `
 const NEXT_TIME = `
   select created_at from messages not indexed
@@ -128,13 +165,11 @@ export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFT
 
 /** Sums over messages, one period after the other. */
 export class PeriodSums {
-  readonly #db: Mirror
   readonly #scope: TokenScope
   readonly #sum
   readonly #next
 
   constructor(db: Mirror, scope: TokenScope) {
-    this.#db = db
     this.#scope = scope
     this.#sum = db.prepare<[Bound], MessageSum>(sumOfPeriod(scope))
     this.#next = db.prepare<[bigint, number], number>(NEXT_TIME).pluck()
@@ -142,15 +177,15 @@ export class PeriodSums {
 
   /** @param toMs exclusive */
   of(fromMs: number, toMs: number): MessageSum {
-    const bounds = { fromKey: BigInt(sortKeyFloor(fromMs)), toKey: BigInt(sortKeyFloor(toMs) + KEY_SLACK) }
-    const sum = this.#sum.get({ ...bind(this.#scope), ...bounds, fromMs, toMs })
-    if (sum === undefined) throw new Error('an aggregate returned no row')
-    return sum
+    return this.#read(bindPeriod(fromMs, toMs))
   }
 
   ofUndated(): MessageSum {
-    const toKey = BigInt(sortKeyFloor(Date.UTC(2000, 0)))
-    const sum = this.#db.prepare<[Bound], MessageSum>(sumOfUndated(this.#scope)).get({ ...bind(this.#scope), toKey })
+    return this.#read({ ...bindPeriod(0, 0), fromQuarter: UNDATED, toQuarter: UNDATED + 1 })
+  }
+
+  #read(period: Bound): MessageSum {
+    const sum = this.#sum.get({ ...bind(this.#scope), ...period })
     if (sum === undefined) throw new Error('an aggregate returned no row')
     return sum
   }
