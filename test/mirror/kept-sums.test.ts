@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { keptSums } from '../../src/mirror/migrations/0020-kept-sums.ts'
+import { keptSums } from '../../src/mirror/migrations/0021-kept-sums.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { seedMirror, type SeededMirror } from '../helpers/seed-mirror.ts'
 import { wrongSums } from '../helpers/wrong-sums.ts'
