@@ -277,7 +277,7 @@ describe('a hit', () => {
       },
       part: 'text',
       toolName: null,
-      chat: { id: 'chat\n1', title: 'A <title>' },
+      chat: { id: 'chat\n1', title: 'A <title>', machine: null },
       project: { id: 'project-red', name: 'red' },
       snippet: '&lt;script&gt;alert(&quot;<mark>needle</mark>&quot;)&lt;/script&gt;',
       score: expect.any(Number),
