@@ -99,7 +99,7 @@ test('every parameter of every route has hostile values, and none of them causes
 })
 
 /** Filters of the search language, which has its own attacks. */
-const takesWords = new Set(['in', 'tool', 'model', 'mode', 'path', 'group', 'facets', 'explain'])
+const takesWords = new Set(['in', 'tool', 'model', 'mode', 'path', 'machine', 'group', 'facets', 'explain'])
 
 test('every body is accepted or refused with a problem', async () => {
   await server.target.attackAll(oddBodies(server.routes, server.target.local))
