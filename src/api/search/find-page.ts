@@ -12,7 +12,7 @@ import type { EveryHit } from './every-hit.ts'
 import { titlesBeside, type TitleHit, type TitleHits } from './titles/find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
-import { rankMatches } from './match/rank.ts'
+import { rankMatches, type RankedMessage } from './match/rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './scorer.ts'
 import type { TitleCandidate } from './titles/title-candidates.ts'
@@ -45,7 +45,12 @@ export function findPage(
     : pageByRank(db, plan, options, scorer, deadline)
 }
 
-const foundMessage = (key: number, score = 0): Found => ({ key, score, titled: null })
+const foundMessage = (key: number, { score, parts }: Omit<RankedMessage, 'key'> = { score: 0 }): Found => ({
+  key,
+  score,
+  titled: null,
+  parts,
+})
 
 const foundTitle = ({ key, title, summary }: TitleHit, score = 0): Found => ({
   key,
@@ -92,7 +97,7 @@ function pageByRank(db: Mirror, plan: QueryPlan, options: PageOptions, scorer: S
   const edge = ranking.messages[end - 1]?.score ?? 0
   const titles = titlesBeside(db, plan, newest, { by: 'score', edge, scoreOf }, deadline)
   const best = [
-    ...ranking.messages.map(({ key, score }) => foundMessage(key, score)),
+    ...ranking.messages.map((message) => foundMessage(message.key, message)),
     ...titles.hits.map((hit) => foundTitle(hit, scorer.scoreTitle(hit.key, hit.title, hit.summary))),
   ].sort((a, b) => b.score - a.score || b.key - a.key)
   const older = best.length < end && !ranking.isWhole ? olderMessages(db, plan, best, end, deadline) : []
@@ -155,7 +160,7 @@ export function findGroups(
   deadline: Deadline,
 ): Groups {
   const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
-  const scores = new Map(ranked.map(({ key, score }) => [key, score]))
+  const known = new Map(ranked.map((message) => [message.key, message]))
   const isBetter =
     scorer !== null
       ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
@@ -165,8 +170,8 @@ export function findGroups(
     best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
     matchCount: 1,
   }))
-  const keys = scores.size === 0 ? newest.keys : [...new Set([...newest.keys, ...scores.keys()])]
-  const all = [...groupByChat(db, keys, scores, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
+  const keys = known.size === 0 ? newest.keys : [...new Set([...newest.keys, ...known.keys()])]
+  const all = [...groupByChat(db, keys, known, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
   return {
     page: all.slice(offset, offset + limit),
     total: all.length,
@@ -177,14 +182,14 @@ export function findGroups(
 function groupByChat(
   db: Mirror,
   keys: readonly number[],
-  scores: ReadonlyMap<number, number>,
+  known: ReadonlyMap<number, RankedMessage>,
   isBetter: (a: Found, b: Found) => number,
 ): readonly Group[] {
   const groups = new Map<number, { best: Found; matchCount: number }>()
   const chats = chatsOf(db, keys)
   for (const [index, key] of keys.entries()) {
     const chat = chats[index] ?? 0
-    const message = foundMessage(key, scores.get(key))
+    const message = foundMessage(key, known.get(key))
     const group = groups.get(chat)
     if (group === undefined) groups.set(chat, { best: message, matchCount: 1 })
     else {
