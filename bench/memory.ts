@@ -7,7 +7,7 @@ import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
 const SEARCHES = 100
-/** Search processes end after a minute without work. */
+/** After a minute without work the second search process ends, and the first one frees its caches. */
 const IDLE_S = 75
 /** Long enough for token counting, which waits for searches, to make progress. */
 const BETWEEN_SEARCHES_MS = 2000

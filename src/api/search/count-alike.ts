@@ -8,40 +8,48 @@ import type { FacetValue } from '../http/schemas/search.ts'
 /** How many values of a facet are returned. */
 const VALUES_MAX = 100
 
-/** Messages of one chat that are alike in all that the wanted facets count. */
-interface Alike {
+/** Messages of one chat that are alike in all that the wanted facets count. What none of them counts is null. */
+export interface Alike {
   readonly chat: number
-  /** Null if no facet counts it, as with `model` and `marks`. */
   readonly role: string | null
   readonly model: string | null
   /** The facts of a message as a JSON list. */
   readonly marks: string | null
   readonly count: number
+  readonly firstKey: number
+  readonly lastKey: number
   /** How many have a time, the first one and the last one in epoch milliseconds. */
-  readonly timed: number
+  readonly timed: number | null
   readonly firstMs: number | null
   readonly lastMs: number | null
 }
 
 /** The number of messages by value. */
-export type Counts = ReadonlyMap<string, number>
+type Counts = ReadonlyMap<string, number>
 
-/** Reads each message once, for all facets. @param keys as JSON */
-export function readAlike(db: Mirror, keys: string, facets: readonly FacetName[]): readonly Alike[] {
-  const columns = (['role', 'model', 'marks'] as const).map((name) => {
-    const isCounted = facets.includes(name === 'marks' ? 'tool' : name)
-    return { sql: isCounted ? `m.${name}` : `null as ${name}`, isCounted }
-  })
-  const grouped = ['m.chat', ...columns.flatMap(({ sql, isCounted }) => (isCounted ? [sql] : []))]
+const COLUMNS = [
+  ['role', 'role'],
+  ['model', 'model'],
+  ['tool', 'marks'],
+] as const
+
+/** Reads each message once, for groups and all facets. */
+export function readAlike(db: Mirror, keys: readonly number[], facets: readonly FacetName[]): readonly Alike[] {
+  const isWanted = ([facet]: (typeof COLUMNS)[number]): boolean => facets.includes(facet)
+  const columns = COLUMNS.map((each) => (isWanted(each) ? `m.${each[1]}` : `null as ${each[1]}`))
+  const isTimed = facets.includes('month')
+  const times = isTimed
+    ? 'count(m.created_at) as timed, min(m.created_at) as firstMs, max(m.created_at) as lastMs'
+    : 'null as timed, null as firstMs, null as lastMs'
+  const index = isTimed || COLUMNS.some(isWanted) ? '' : 'indexed by chat_of_message'
   return rowsOf<Alike>(
     db,
     `
-    select m.chat, ${columns.map(({ sql }) => sql).join(', ')}, count(*) as count,
-      count(m.created_at) as timed, min(m.created_at) as firstMs, max(m.created_at) as lastMs
-    from json_each(@keys) k cross join messages m on m.key = k.value
-    group by ${grouped.join(', ')}
+    select m.chat, ${columns.join(', ')}, count(*) as count, min(m.key) as firstKey, max(m.key) as lastKey, ${times}
+    from json_each(@keys) k cross join messages m ${index} on m.key = k.value
+    group by ${['m.chat', ...COLUMNS.filter(isWanted).map(([, name]) => `m.${name}`)].join(', ')}
   `,
-  ).all({ keys })
+  ).all({ keys: JSON.stringify(keys) })
 }
 
 const PROJECTS = `
@@ -125,20 +133,23 @@ interface Span {
   readonly count: number
 }
 
-/** The newest month first. @param keys as JSON */
+/** The newest month first. @param keys of all these messages */
 export function countMonths(
   db: Mirror,
   alike: readonly Alike[],
-  keys: string,
+  keys: readonly number[],
   timeZone: string,
 ): readonly FacetValue[] {
   const spans = alike.flatMap(({ chat, timed, firstMs, lastMs }) =>
-    firstMs === null || lastMs === null ? [] : [{ chat, firstMs, lastMs, count: timed }],
+    timed === null || firstMs === null || lastMs === null ? [] : [{ chat, firstMs, lastMs, count: timed }],
   )
   const { months, across } = byMonth(spans, timeZone)
   if (across.size === 0) return months
   // Only if a chat goes on in another month, the time of each of its messages is read.
-  const times = valuesOf<number>(db, TIMES).all({ keys, chats: JSON.stringify([...across]) })
+  const times = valuesOf<number>(db, TIMES).all({
+    keys: JSON.stringify(keys),
+    chats: JSON.stringify([...across]),
+  })
   const single = times.map((time) => ({ chat: 0, firstMs: time, lastMs: time, count: 1 }))
   return byMonth([...spans.filter(({ chat }) => !across.has(chat)), ...single], timeZone).months
 }

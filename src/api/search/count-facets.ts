@@ -33,13 +33,12 @@ export function countFacets(
   deadline: Deadline,
 ): Facets {
   if (request.facets.length === 0) return { facets: {}, warnings: [] }
-  const { newest, titles } = every()
-  const json = JSON.stringify([...titles.hits.map(({ key }) => key), ...newest.keys])
-  const isOnlyOfParts = request.facets.every((name) => name === 'part')
-  const alike = isOnlyOfParts ? [] : readAlike(db, json, request.facets)
+  const { newest, alike: ofMessages, titles } = every()
+  const titled = titles.hits.map(({ key }) => key)
+  const alike = [...ofMessages, ...readAlike(db, titled, request.facets)]
   const count: Readonly<Record<FacetName, () => readonly FacetValue[]>> = {
     part: () => countParts(db, trees, request, deadline),
-    month: () => countMonths(db, alike, json, request.clock.timeZone),
+    month: () => countMonths(db, alike, [...titled, ...newest.keys], request.clock.timeZone),
     project: () => countProjects(db, alike),
     role: () => mostFrequent(countRoles(alike)),
     tool: () => mostFrequent(countTools(alike)),

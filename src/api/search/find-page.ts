@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import type { Alike } from './count-alike.ts'
 import {
   COUNTED_MAX,
   countMessages,
@@ -12,7 +13,7 @@ import type { EveryHit } from './every-hit.ts'
 import { titlesBeside, type TitleHit, type TitleHits } from './titles/find-titles.ts'
 import type { Found } from './hit.ts'
 import type { QueryPlan } from './plan/plan.ts'
-import { rankMatches } from './match/rank.ts'
+import { rankMatches, type RankedMessage } from './match/rank.ts'
 import type { SearchRequest } from './request.ts'
 import type { Scorer } from './scorer.ts'
 import type { TitleCandidate } from './titles/title-candidates.ts'
@@ -45,7 +46,12 @@ export function findPage(
     : pageByRank(db, plan, options, scorer, deadline)
 }
 
-const foundMessage = (key: number, score = 0): Found => ({ key, score, titled: null })
+const foundMessage = (key: number, { score, parts }: Omit<RankedMessage, 'key'> = { score: 0 }): Found => ({
+  key,
+  score,
+  titled: null,
+  parts,
+})
 
 const foundTitle = ({ key, title, summary }: TitleHit, score = 0): Found => ({
   key,
@@ -92,7 +98,7 @@ function pageByRank(db: Mirror, plan: QueryPlan, options: PageOptions, scorer: S
   const edge = ranking.messages[end - 1]?.score ?? 0
   const titles = titlesBeside(db, plan, newest, { by: 'score', edge, scoreOf }, deadline)
   const best = [
-    ...ranking.messages.map(({ key, score }) => foundMessage(key, score)),
+    ...ranking.messages.map((message) => foundMessage(message.key, message)),
     ...titles.hits.map((hit) => foundTitle(hit, scorer.scoreTitle(hit.key, hit.title, hit.summary))),
   ].sort((a, b) => b.score - a.score || b.key - a.key)
   const older = best.length < end && !ranking.isWhole ? olderMessages(db, plan, best, end, deadline) : []
@@ -151,11 +157,10 @@ export function findGroups(
   plan: QueryPlan,
   { sort, offset, limit }: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
   scorer: Scorer | null,
-  { newest, titles: beside }: EveryHit,
+  { newest, alike, titles: beside }: EveryHit,
   deadline: Deadline,
 ): Groups {
   const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
-  const scores = new Map(ranked.map(({ key, score }) => [key, score]))
   const isBetter =
     scorer !== null
       ? (a: Found, b: Found) => b.score - a.score || b.key - a.key
@@ -165,8 +170,9 @@ export function findGroups(
     best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
     matchCount: 1,
   }))
-  const keys = scores.size === 0 ? newest.keys : [...new Set([...newest.keys, ...scores.keys()])]
-  const all = [...groupByChat(db, keys, scores, isBetter), ...titles].sort((a, b) => isBetter(a.best, b.best))
+  const edge = newest.isWhole ? 0 : (newest.keys.at(-1) ?? 0)
+  const groups = groupByChat(db, alike, ranked, edge, isBetter)
+  const all = [...groups, ...titles].sort((a, b) => isBetter(a.best, b.best))
   return {
     page: all.slice(offset, offset + limit),
     total: all.length,
@@ -174,23 +180,30 @@ export function findGroups(
   }
 }
 
+/** @param edge older ranked messages are not among the alike ones */
 function groupByChat(
   db: Mirror,
-  keys: readonly number[],
-  scores: ReadonlyMap<number, number>,
+  alike: readonly Alike[],
+  ranked: readonly RankedMessage[],
+  edge: number,
   isBetter: (a: Found, b: Found) => number,
 ): readonly Group[] {
   const groups = new Map<number, { best: Found; matchCount: number }>()
-  const chats = chatsOf(db, keys)
-  for (const [index, key] of keys.entries()) {
-    const chat = chats[index] ?? 0
-    const message = foundMessage(key, scores.get(key))
+  const add = (chat: number, message: Found, count: number): void => {
     const group = groups.get(chat)
-    if (group === undefined) groups.set(chat, { best: message, matchCount: 1 })
+    if (group === undefined) groups.set(chat, { best: message, matchCount: count })
     else {
-      group.matchCount += 1
+      group.matchCount += count
       if (isBetter(message, group.best) < 0) group.best = message
     }
+  }
+  for (const { chat, firstKey, lastKey, count } of alike) {
+    add(chat, foundMessage(lastKey), count)
+    add(chat, foundMessage(firstKey), 0)
+  }
+  const chats = chatsOf(db, ranked)
+  for (const [index, message] of ranked.entries()) {
+    add(chats[index] ?? 0, foundMessage(message.key, message), message.key < edge ? 1 : 0)
   }
   return [...groups.values()]
 }
@@ -200,6 +213,5 @@ const CHATS_OF_KEYS = `
   select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value
 `
 
-/** The chat of each message, in the order of the keys. */
-const chatsOf = (db: Mirror, keys: readonly number[]): readonly number[] =>
-  valuesOf<number>(db, CHATS_OF_KEYS).all({ keys: JSON.stringify(keys) })
+const chatsOf = (db: Mirror, messages: readonly RankedMessage[]): readonly number[] =>
+  valuesOf<number>(db, CHATS_OF_KEYS).all({ keys: JSON.stringify(messages.map(({ key }) => key)) })

@@ -17,6 +17,8 @@ export interface Found {
   readonly key: number
   readonly score: number
   readonly titled: { readonly title: string; readonly summary: string | null } | null
+  /** The parts of the message, if they were read before. */
+  readonly parts?: readonly Part[] | undefined
 }
 
 interface HitRow extends MachineColumns {
@@ -68,8 +70,10 @@ type ToShow = <Value>(value: Value) => Value
 function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow): SearchHit {
   const chatId = asChatId(row.chatId)
   const { projectId, projectName } = row
-  const parts = found.titled === null && row.parts !== null ? (JSON.parse(row.parts) as readonly Part[]) : []
-  const shown = found.titled === null ? showPart(toShow(parts), matcher) : showTitle(toShow(found.titled), matcher)
+  const shown =
+    found.titled === null
+      ? showPart(toShow(found.parts ?? partsOf(row)), matcher)
+      : showTitle(toShow(found.titled), matcher)
   return {
     message: {
       id: asMessageId(row.id),
@@ -87,6 +91,8 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow
     score: Number(found.score.toPrecision(6)),
   }
 }
+
+const partsOf = ({ parts }: HitRow): readonly Part[] => (parts === null ? [] : (JSON.parse(parts) as readonly Part[]))
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 

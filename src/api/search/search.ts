@@ -106,7 +106,7 @@ function answerTree(
   const trees = [...filters, ...(tree === null ? [] : [tree])]
   if (trees.length === 0) return null
   const plan = planQuery(db, trees, request.clock)
-  const every = findEveryHit(db, plan, deadline)
+  const every = findEveryHit(db, plan, request.facets, deadline)
   const { total, totalIsExact, items, countHolders } =
     request.group === 'chat'
       ? listGroups(db, plan, request, every, deadline)

@@ -4,6 +4,9 @@ import { type Branch, tightenBounds } from '../plan/branch.ts'
 import { walkMessages } from './walk.ts'
 import { valuesOf } from './statement.ts'
 
+/** Where the order does not matter. FTS5 begins in the middle of a list several times faster in this direction. */
+const ANY_ORDER = 'oldest'
+
 /**
  * Which of some chats have a matching message. If time runs out, all of them count as matching.
  * @param nums a few hundred at most, because the index is walked only in the ranges of their messages
@@ -18,7 +21,7 @@ export function chatsWithMatch(
   for (const branch of branches) {
     const left = nums.filter((num) => !found.has(num) && branch.chats?.includes(num) !== false)
     if (left.length === 0) continue
-    const keys = [...walkMessages(db, [tightenBounds(db, { ...branch, chats: left })], 'newest', deadline)]
+    const keys = [...walkMessages(db, [tightenBounds(db, { ...branch, chats: left })], ANY_ORDER, deadline)]
     for (const num of chatsOfMessages(db, keys)) found.add(num)
     if (deadline.hasPassed()) return new Set(nums)
   }
@@ -47,7 +50,7 @@ export function hasMatch(
   for (const branch of branches.filter(({ chats }) => chats?.includes(num) !== false)) {
     const bounds = { low: low > branch.low ? low : branch.low, high: high < branch.high ? high : branch.high }
     const near: Branch = { ...branch, ...bounds, ranges: [bounds], chats: null, keys: null }
-    for (const key of walkMessages(db, [near], 'newest', deadline, LIKELY_ROWS)) if (own.has(key)) return true
+    for (const key of walkMessages(db, [near], ANY_ORDER, deadline, LIKELY_ROWS)) if (own.has(key)) return true
     if (deadline.hasPassed()) return true
   }
   return false

@@ -13,6 +13,8 @@ export interface RankedMessage {
   readonly key: number
   /** Higher is better. */
   readonly score: number
+  /** Its parts, if it was read. */
+  readonly parts?: readonly Part[]
 }
 
 export interface Ranking {
@@ -39,14 +41,15 @@ export function rankMatches(db: Mirror, branches: readonly Branch[], scorer: Sco
   const weighed = weighMatches(db, branches, deadline)
   const newest = weighed.slice(0, RANKED_MAX)
   const isWhole = weighed.length <= RANKED_MAX && !deadline.hasPassed()
-  const promising = newest.toSorted(byScore).slice(0, READ_MAX)
+  const sorted = newest.toSorted(byScore)
+  const promising = sorted.slice(0, READ_MAX)
   const isAllRead = promising.length === newest.length && isWhole
   const close = isAllRead ? [] : branches.flatMap((branch) => closeMessages(db, branch, deadline))
   const read = readMessages(db, new Set([...promising.map(({ key }) => key), ...close]), scorer, deadline)
   const known = new Set(read.map(({ key }) => key))
   const least = read.reduce((score, message) => Math.min(score, message.score), Infinity)
-  // Messages that were not read are ranked after those that were.
-  const unread = newest
+  // Messages that were not read are ranked after those that were. They are sorted already, except for rounding.
+  const unread = sorted
     .filter(({ key }) => !known.has(key))
     .map(({ key, score }) => ({ key, score: Number.isFinite(least) ? (least * score) / (1 + score) : score }))
   const messages = [...read.toSorted(byScore), ...unread.toSorted(byScore)]
@@ -147,13 +150,15 @@ function readMessages(
   const statement = rowsOf<{ key: number; chat: number; parts: string; title: string }>(db, SELECT_BODIES)
   const read: ReadMessage[] = []
   for (const { key, chat, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
-    read.push({ key, chat, ...scorer.scoreMessage(key, JSON.parse(parts) as readonly Part[], title) })
+    const body = JSON.parse(parts) as readonly Part[]
+    read.push({ key, chat, parts: body, ...scorer.scoreMessage(key, body, title) })
     if (deadline.isPassed()) break
   }
   return withTitles(read)
 }
 
 interface ReadMessage extends RankedMessage {
+  readonly parts: readonly Part[]
   readonly chat: number
   readonly titleScore: number
 }
@@ -165,8 +170,9 @@ function withTitles(read: readonly ReadMessage[]): readonly RankedMessage[] {
     const other = best.get(message.chat)
     if (other === undefined || byScore(message, other) < 0) best.set(message.chat, message)
   }
-  return read.map(({ key, chat, score, titleScore }) => ({
+  return read.map(({ key, chat, score, titleScore, parts }) => ({
     key,
+    parts,
     score: best.get(chat)?.key === key ? Math.max(score, titleScore) : score,
   }))
 }

@@ -48,19 +48,26 @@ export function stepThrough(
 
 const firstOf = ([key]: Stepped): number => key
 
-/** Only keys, for statements with one column: an array per row costs twice as much as a number. */
+/**
+ * Only keys, for statements with one column: an array per row costs twice as much as a number. The key of a row that does
+ * not pass is negative.
+ */
 export function stepKeys(
   db: Mirror,
-  steps: Omit<Steps, 'passes'>,
+  { isTested, ...steps }: Omit<Steps, 'passes'> & { readonly isTested: boolean },
   deadline: Deadline,
   wanted: number,
 ): Generator<number, void, undefined> {
   const statement = valuesOf<number>(db, `${steps.select} limit @rows`)
-  const reading = { ask: (params: object): number[] => statement.all(params), keyOf: itself, isPassing: null }
+  const reading = {
+    ask: (params: object): number[] => statement.all(params),
+    keyOf: Math.abs,
+    isPassing: isTested ? isPositive : null,
+  }
   return stepRows(reading, steps, deadline, wanted)
 }
 
-const itself = (key: number): number => key
+const isPositive = (key: number): boolean => key > 0
 
 interface Reading<Row> {
   readonly ask: (params: object) => readonly Row[]

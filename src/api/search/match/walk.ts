@@ -2,8 +2,8 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Branch, KeyRange } from '../plan/branch.ts'
 import { matchSource, compileTests } from '../plan/branch-sql.ts'
-import { listsOf, rowsOf, valuesOf } from './statement.ts'
-import { bySort, restOf, stepKeys, stepThrough, type TimeOrder } from './steps.ts'
+import { rowsOf, valuesOf } from './statement.ts'
+import { bySort, restOf, stepKeys, type TimeOrder } from './steps.ts'
 
 const WANTED = 1000
 
@@ -64,14 +64,15 @@ interface MatchWalk {
   /** Besides `low` and `high`. */
   readonly params: object
   readonly order: TimeOrder
-  /** Whether its second column says if a row passes. */
+  /** Whether the keys of rows that do not pass are negative. */
   readonly isTested: boolean
 }
 
 function matchWalk(branch: Branch, match: string, order: TimeOrder): MatchWalk {
   const { passes, from, params } = matchSource(branch)
   const isTested = passes !== '1'
-  const select = `select message_terms.rowid as key${isTested ? `, ${passes} as passes` : ''} ${from}
+  const key = 'message_terms.rowid'
+  const select = `select ${isTested ? `case when ${passes} then ${key} else -${key} end` : key} as key ${from}
     order by message_terms.rowid ${bySort(order)}`
   return { select, params: { match, ...params }, order, isTested }
 }
@@ -87,12 +88,8 @@ function* walkInSteps(
   wanted: number,
 ): Generator<number, void> {
   const ranges = rangesOf(branch, order)
-  const steps = { select, params, ranges, order, isCostly: branch.isCostly }
-  if (!isTested) yield* stepKeys(db, steps, deadline, wanted)
-  else for (const [key] of stepThrough(db, { ...steps, passes: isPassing }, deadline, wanted)) yield key
+  yield* stepKeys(db, { select, params, ranges, order, isTested, isCostly: branch.isCostly }, deadline, wanted)
 }
-
-const isPassing = (passes: number | null): boolean => passes !== 0
 
 /** How many matches are read at once before the keys are looked up. */
 const SCAN_MAX = 2048
@@ -118,10 +115,12 @@ function* walkOwn(
 ): Generator<number, void> {
   const { order } = open
   const { low, high } = branch
-  const statement = listsOf<[number, number?]>(db, `${open.select} limit @rows`)
-  const found: [number, number?][] = statement.all({ ...open.params, low, high, rows: SCAN_MAX })
-  for (const [key, passes] of found) if (passes !== 0 && keys.has(key)) yield key
-  const last = found.length < SCAN_MAX ? undefined : found.at(-1)?.[0]
+  const statement = valuesOf<number>(db, `${open.select} limit @rows`)
+  const found = statement.all({ ...open.params, low, high, rows: SCAN_MAX })
+  // The keys that do not pass are negative.
+  for (const key of found) if (keys.has(key)) yield key
+  const end = found.at(-1)
+  const last = found.length < SCAN_MAX || end === undefined ? undefined : Math.abs(end)
   if (last === undefined || deadline.isPassed()) return
   const ranges = branch.ranges.flatMap((range) => {
     const isBehind = order === 'newest' ? range.low < last : range.high > last

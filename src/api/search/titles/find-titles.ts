@@ -106,21 +106,30 @@ function chooseCandidates(
     const sorted = scored.sort((a, b) => b.score - a.score || b.title.num - a.title.num)
     return sorted.slice(0, LOOKED_AT_MAX).map(({ title }) => title)
   }
+  const near = wanted === null ? null : chatsNear(db, wanted.edge, wanted.by)
+  if (near?.areAll === true) return findCandidates(db, plan.titleBranches, near.nums)
   const few = findCandidates(db, plan.titleBranches, null, CHATS_MAX + 1)
-  if (few.length <= CHATS_MAX || wanted === null) return few.slice(0, CHATS_MAX)
-  return findCandidates(db, plan.titleBranches, chatsNear(db, wanted.edge, wanted.by))
+  if (few.length <= CHATS_MAX || near === null) return few.slice(0, CHATS_MAX)
+  return findCandidates(db, plan.titleBranches, near.nums)
 }
 
 const CHATS_DOWN_TO = `
-  select distinct chat from (select chat from messages where key >= @edge order by key desc limit ${NEAR_MAX})
+  select chat from messages indexed by chat_of_message where key >= @edge order by key desc limit ${NEAR_MAX}
 `
 const CHATS_UP_TO = `
-  select distinct chat from (select chat from messages where key <= @edge order by key limit ${NEAR_MAX})
+  select chat from messages indexed by chat_of_message where key <= @edge order by key limit ${NEAR_MAX}
 `
 
-function chatsNear(db: Mirror, edge: number, order: 'newest' | 'oldest'): readonly number[] {
+interface NearChats {
+  readonly nums: readonly number[]
+  /** Whether no other chat has a message before the edge. */
+  readonly areAll: boolean
+}
+
+function chatsNear(db: Mirror, edge: number, order: 'newest' | 'oldest'): NearChats {
   const sql = order === 'newest' ? CHATS_DOWN_TO : CHATS_UP_TO
-  return valuesOf<number>(db, sql).all({ edge })
+  const nums = valuesOf<number>(db, sql).all({ edge })
+  return { nums: [...new Set(nums)], areAll: nums.length < NEAR_MAX }
 }
 
 const KEYS_OF_CHATS = `
