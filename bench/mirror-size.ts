@@ -37,7 +37,8 @@ export async function mirrorSize(shop: Workshop): Promise<void> {
   shop.say(table(['size', 'MB', 'x floor'], rows))
 }
 
-function measureText(mirror: Mirror): number {
+/** Bytes of the text that can be found. Reads all bodies. */
+export function measureText(mirror: Mirror): number {
   let bytes = 0
   for (const parts of mirror.prepare<[], string>('select parts from bodies').pluck().iterate()) {
     const { columns } = searchColumns(JSON.parse(parts) as Part[])

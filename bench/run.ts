@@ -8,6 +8,7 @@ import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
 import { idleCpu } from './idle-cpu.ts'
 import { keptFolder } from './kept-store.ts'
+import { largeStore } from './large-store.ts'
 import { leastWork } from './least-work.ts'
 import { longChat } from './long-chat.ts'
 import { AGENTS, LARGE, MANY, scaled } from './make-store.ts'
@@ -41,6 +42,7 @@ const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Ma
   ['suggest-latency', suggestLatency],
   ['stats-latency', statsLatency],
   ['page', page],
+  ['large-store', largeStore],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
   ['token-estimates', tokenEstimates],

@@ -68,6 +68,13 @@ export class Workshop {
     return daemon
   }
 
+  /** A daemon on the data folder of an earlier one. */
+  async startAgain(dataDir: string, store: KeptStore, bin?: string): Promise<BenchDaemon> {
+    const daemon = await BenchDaemon.start([store.userDir], dataDir, bin)
+    this.#daemons.push(daemon)
+    return daemon
+  }
+
   /** A daemon on a finished mirror, when it is up to date. */
   async startReady(store = this.store()): Promise<BenchDaemon> {
     const dataDir = this.#dataDirs.get(store) ?? this.folder()
