@@ -7,7 +7,7 @@ import { megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
 const SEARCHES = 100
-/** After a minute without work the second search process ends, and the first one frees its caches. */
+/** After a minute without work one search process ends, and the other one is replaced by a new one. */
 const IDLE_S = 75
 /** Long enough for token counting, which waits for searches, to make progress. */
 const BETWEEN_SEARCHES_MS = 2000

@@ -6,7 +6,7 @@ import { drawQuestions } from './search-questions.ts'
 import { median, megabytes, short, table } from './statistics.ts'
 import type { Workshop } from './workshop.ts'
 
-/** Search processes rest, or end, after a minute without work. */
+/** Search processes are replaced, or end, after a minute without work. */
 const IDLE_S = 63
 /** Searches before each rest, two at a time. */
 const SEARCHES = 40

@@ -1,9 +1,9 @@
 import { setPriority } from 'node:os'
 import { prepareAnswers } from '../api/questions.ts'
-import { freePages, openReader, type Mirror } from '../mirror/open.ts'
+import { openReader, type Mirror } from '../mirror/open.ts'
 import { failureOf, type ChildOrder, type JobOrder, type JobReply } from './executor/executor.ts'
 import type { Job, JobContext } from './jobs/job.ts'
-import { loadJob } from './jobs/jobs.ts'
+import { loadJob, type JobName } from './jobs/jobs.ts'
 
 /**
  * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
@@ -17,7 +17,7 @@ process.on('disconnect', die)
 let mirror: Mirror | null = null
 const context: JobContext = { mirrorPath, mirror: (cacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)) }
 
-process.on('message', (order: ChildOrder) => (order.name === 'rest' ? rest() : void execute(order)))
+process.on('message', (order: ChildOrder) => void (order.name === 'prepare' ? prepare(order.job) : execute(order)))
 
 /**
  * Ends this process as soon as its parent is gone, for whatever reason. By a signal, because the exit of Node 24 can hang
@@ -35,8 +35,13 @@ function leave(): void {
   process.disconnect()
 }
 
-function rest(): void {
-  if (mirror !== null) freePages(mirror)
+async function prepare(job: JobName): Promise<void> {
+  try {
+    await loadJob[job]()
+    context.mirror()
+  } catch {
+    // It fails again, and is reported, at the next question.
+  }
 }
 
 async function execute(order: JobOrder): Promise<void> {

@@ -59,11 +59,6 @@ export function openReader(path: string, cacheKb = 8000): Mirror {
   return db
 }
 
-/** Frees the page cache of a connection. The system still has the pages, so the next statement is hardly slower. */
-export function freePages(db: Mirror): void {
-  db.pragma('shrink_memory')
-}
-
 /** Moves the WAL's content into the database file. Call it after the file was moved: the WAL can no longer be found then. */
 export function bringHome(db: Mirror): void {
   try {

@@ -34,8 +34,8 @@ export interface Executor {
 /** A message to a process that runs jobs. It gets one job at a time. */
 export type JobOrder = { [Name in JobName]: { readonly name: Name; readonly input: Jobs[Name]['input'] } }[JobName]
 
-/** Any message to it. After a rest it has freed the memory of its caches. */
-export type ChildOrder = JobOrder | { readonly name: 'rest' }
+/** Any message to it. `prepare` has no reply. */
+export type ChildOrder = JobOrder | { readonly name: 'prepare'; readonly job: JobName }
 
 /** A message from such a process: progress, and finally a result or a failure. */
 export type JobReply =

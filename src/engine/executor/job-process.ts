@@ -66,9 +66,9 @@ export class JobProcess {
     return done.promise
   }
 
-  /** Frees caches. Only between two jobs. */
-  rest(): void {
-    if (!this.#hasExited) this.#child.send({ name: 'rest' } satisfies ChildOrder)
+  /** Loads the code of a job and opens the mirror, before a job is there. */
+  prepare(job: JobName): void {
+    if (!this.#hasExited) this.#child.send({ name: 'prepare', job } satisfies ChildOrder)
   }
 
   kill(): void {

@@ -9,7 +9,7 @@ const PROCESSES_MAX = 2
 /** The same while another job takes as much memory as a search process. */
 const PROCESSES_MAX_SHARED = 1
 const QUEUE_MAX = 1000
-/** After this time a second idle process ends, and the last one frees its caches. */
+/** After this time an idle process ends and returns its memory. The last one is replaced. */
 const IDLE_MS = 60_000
 /** Extra time for the first question of a process, while Node starts. */
 const START_MS = 2000
@@ -32,7 +32,7 @@ interface Searcher {
   isOld: boolean
 }
 
-/** Search processes. One stays warm for good. A process that does not answer by the deadline is killed. */
+/** Search processes. After the first question there is always one. A process that does not answer by the deadline is killed. */
 export class SearchPool {
   readonly #mirrorPath: string
   readonly #searchers = new Set<Searcher>()
@@ -201,10 +201,10 @@ export class SearchPool {
     this.#pump()
   }
 
-  /** The last process stays, because the next question should not wait for a start. */
+  /** Returns the memory of a process. One process stays, so that the next question does not wait for a start. */
   #rest(searcher: Searcher): void {
-    if (this.#searchers.size > 1) this.#dismiss(searcher)
-    else searcher.process.rest()
+    this.#dismiss(searcher)
+    if (this.#searchers.size === 0 && !this.#isShut && !this.#isClosed) this.#start().process.prepare('search')
   }
 
   /** Removes the process from the pool before it ends, so that it gets no further question. */
