@@ -88,15 +88,14 @@ async function timeReports(daemon: BenchDaemon, figures: Figures, when: string):
 
 /** Asks for status and health all the time, and notes the slowest answers. */
 function watchStatus(daemon: BenchDaemon, figures: Figures, when: string) {
-  let isEnding = false
-  let isReady = false
+  const state = { isEnding: false, isReady: false }
   const poll = async (path: '/api/status' | '/api/health'): Promise<void> => {
     let slowest = 0
-    while (!isEnding) {
+    while (!state.isEnding) {
       const startedAtMs = preciseNow()
-      const { state } = await daemon.get<{ readonly state?: string }>(path)
+      const answer = await daemon.get<{ readonly state?: string }>(path)
       slowest = Math.max(slowest, preciseNow() - startedAtMs)
-      isReady ||= state === 'ready'
+      state.isReady ||= answer.state === 'ready'
       await sleep(POLL_MS)
     }
     figures.set(`${path} during ${when}, max ms`, short(slowest))
@@ -104,10 +103,10 @@ function watchStatus(daemon: BenchDaemon, figures: Figures, when: string) {
   const polls = Promise.all([poll('/api/status'), poll('/api/health')])
   return {
     async untilReady(): Promise<void> {
-      while (!isReady) await Promise.race([polls, sleep(5)])
+      while (!state.isReady) await Promise.race([polls, sleep(5)])
     },
     async end(): Promise<void> {
-      isEnding = true
+      state.isEnding = true
       await polls
     },
   }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Executor } from '../../src/engine/executor/executor.ts'
 import { TermsSize } from '../../src/daemon/terms-size.ts'
 
 function sizeOf(path: string) {
@@ -12,7 +11,7 @@ function sizeOf(path: string) {
     return world.bytes
   }
   const size = new TermsSize(path, {
-    executor: { run } as unknown as Pick<Executor, 'run'>,
+    executor: { run },
     now: () => world.nowMs,
     isResting: () => world.isResting,
   })

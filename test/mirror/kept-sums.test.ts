@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { keptSums } from '../../src/mirror/migrations/0021-kept-sums.ts'
 import { openWriter } from '../../src/mirror/open.ts'
