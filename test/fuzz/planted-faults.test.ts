@@ -27,9 +27,9 @@ vi.mock(import('../../src/indexer/sources/composer-kv/detect/compare-values.ts')
 
 vi.mock(import('../../src/indexer/sources/composer-kv/detect/find-changes.ts'), async (original) => {
   const actual: typeof Changes = await original()
-  const findByKeys: typeof actual.findByKeys = (file, mirror, source) => {
+  const findByKeys: typeof actual.findByKeys = function* (file, mirror, source) {
     const isFirst = mirror.prepare('select 1 from source_rows').get() === undefined
-    const found = actual.findByKeys(file, mirror, source)
+    const found = yield* actual.findByKeys(file, mirror, source)
     if (!off.keys || isFirst) return found
     return { ...found, dirty: new (Object.getPrototypeOf(found.dirty).constructor)(), missing: [], backKeys: [] }
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { families } from '../../src/indexer/sources/composer-kv/keys.ts'
 import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read/read.ts'
 import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { Indexer } from '../helpers/in-process.ts'
@@ -40,6 +41,13 @@ test('a comparison that finds little to read reports how much that is, and not t
   const steps = [...indexer.steps('reconcile')]
   expect(steps.flatMap(({ outcome }) => outcome?.chatIds ?? [])).toEqual(['b'])
   expect(Math.max(...steps.map(({ total }) => total))).toBeLessThanOrEqual(1)
+})
+
+test('a comparison of all keys can be stopped after each page of keys', () => {
+  writeChat('a')
+  indexer.pass()
+  // Each family of keys has a page at least.
+  expect([...indexer.steps('reconcile')].length).toBeGreaterThan(families.length)
 })
 
 test('the newest chat is read first', () => {

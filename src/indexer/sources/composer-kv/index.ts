@@ -24,7 +24,7 @@ import { isReportedDamaged, passByTable, READ_BY_TABLE, type Listing, emptyStore
 import { diffChats } from './detect/diff-chats.ts'
 import { DirtyChats } from './read/dirty-chats.ts'
 import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
-import { findByKeys, findNew, sweepValues, type Found, nextPosition } from './detect/find-changes.ts'
+import { findByKeys, findNew, sweepValues, type Found, type FoundByKeys, nextPosition } from './detect/find-changes.ts'
 import { ReadAhead } from './read/read-ahead.ts'
 import { beginAside, isIndexedLater, readGroup, type Pass } from './read/read-group.ts'
 import { hasContexts, readContexts } from './read/read-context.ts'
@@ -210,9 +210,18 @@ function againAfter(
 const isCountEqual = (mirror: Mirror, num: number, counts: RowCounts): boolean =>
   counts.chatRows === held.countHeldRows(mirror, num) - countMissed(mirror, num) + held.countBadKeys(mirror, num)
 
+/** In a large store this takes seconds, and a stop must not wait for its end. */
+function* compareKeys(file: OpenFile, { mirror, num }: Pass): Generator<PassStep, FoundByKeys> {
+  const pages = findByKeys(file, mirror, num)
+  for (let next = pages.next(); ; next = pages.next()) {
+    if (next.done === true) return next.value
+    yield readingStep
+  }
+}
+
 function* reconcile(file: OpenFile, pass: Pass, depth: PassDepth): Generator<PassStep, Found> {
   const { mirror, num, request } = pass
-  const found = findByKeys(file, mirror, num)
+  const found = yield* compareKeys(file, pass)
   if (depth === 'full') {
     for (const step of sweepValues(file, mirror, num, found.dirty)) {
       yield { ...readingStep, bytesRead: step.bytesRead, longestReadMs: step.elapsedMs }

@@ -67,15 +67,13 @@ export function findNew(
   return { dirty, top, isAlarmed: !seen.isCanaryWell || seen.above.length === NEW_ROWS_MAX }
 }
 
+export type FoundByKeys = Found & Comparison & { readonly badKeys: string[] }
+
 /**
- * Compares every key of the store with the mirror, page by page in the index; values are not read. Missing rows are not
- * added to `dirty`: the caller decides whether they are gone.
+ * Compares every key of the store with the mirror, a page of the index per step; values are not read. Missing rows are
+ * not added to `dirty`: the caller decides whether they are gone.
  */
-export function findByKeys(
-  file: OpenFile,
-  mirror: Mirror,
-  source: number,
-): Found & Comparison & { readonly badKeys: string[] } {
+export function* findByKeys(file: OpenFile, mirror: Mirror, source: number): Generator<void, FoundByKeys> {
   const dirty = new DirtyChats()
   const badKeys: string[] = []
   const missing: held.HeldRow[] = []
@@ -93,6 +91,7 @@ export function findByKeys(
         page.known.delete(ref.key)
       }
       missing.push(...page.known.values())
+      yield
     }
   }
   return { dirty, top, isAlarmed: false, badKeys, missing, backKeys }
