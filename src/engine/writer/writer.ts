@@ -1,6 +1,7 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import { UserError } from '../../model/user-error.ts'
+import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
 import type {
@@ -28,6 +29,8 @@ export interface Writer {
    */
   restore(order: RestoreOrder, onSlice: (slice: RestoreSlice) => void): Promise<RestoreResult>
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
+  /** @throws UserError if the mirror cannot be written */
+  hub(order: HubWrite): Promise<HubWritten>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
@@ -53,6 +56,7 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
         if (slice.result !== null) return slice.result
       }
     },
+    hub: (order) => ask<HubWritten>({ kind: 'hub', order }),
     purge: (order) => ask<MirrorPurgeOutcome>({ kind: 'purge', order }),
   }
 }

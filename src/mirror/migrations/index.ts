@@ -13,6 +13,7 @@ import {
   decoders,
 } from './0010-to-0019.ts'
 import { machines } from './0020-machines.ts'
+import { hub } from './0021-hub.ts'
 
 /** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
@@ -35,4 +36,5 @@ export const migrations: readonly string[] = [
   tracking,
   decoders,
   machines,
+  hub,
 ]

@@ -193,12 +193,12 @@ export interface ArchivableChat {
   readonly revision: number
 }
 
-const ALL = `select num, id, revision from chats order by num`
+const ALL = `select num, id, revision from chats where machine is null order by num`
 const THESE = `
-  select c.num, c.id, c.revision from json_each(?) wanted join chats c on c.num = wanted.value order by c.num
+  select c.num, c.id, c.revision from json_each(?) wanted join chats c on c.num = wanted.value and c.machine is null order by c.num
 `
 
-/** Chats to archive, by number. @param nums null for all chats */
+/** Chats to archive, by number. Pulled chats are archived by the machine that has them. @param nums null for all chats */
 export const listArchivable = (db: Mirror, nums: readonly number[] | null): ArchivableChat[] =>
   nums === null
     ? prepared<ArchivableChat>(db, ALL).all()

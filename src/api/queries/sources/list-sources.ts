@@ -1,5 +1,6 @@
 import type { SourceState } from '../../../model/source.ts'
 import { asSourceId } from '../../../model/ids.ts'
+import { HUB } from '../../../mirror/sources/source-ranks.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
 import type { SourceStatus } from '../../http/schemas/status.ts'
@@ -17,6 +18,7 @@ interface SourceRow {
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAtMs, total_rows as rows
   from sources
+  where kind <> '${HUB}'
   order by rank, kind, path
 `
 
