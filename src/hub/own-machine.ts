@@ -37,7 +37,7 @@ export const asOwnMachine = <Result>(
   takesOver = false,
 ): Promise<Result> =>
   hub.transaction(async () => {
-    const found = await lock(hub, own)
+    const found = await lock(hub, own, takesOver)
     if (found.owner !== found.role) throw foreign(own)
     const isKnown = found.value === null || found.value === own.value || listValues(db).includes(found.value)
     if (!isKnown && !takesOver) throw copied(found.label)
@@ -56,10 +56,11 @@ interface Found {
   readonly role: string
 }
 
-async function lock(hub: Hub, own: OwnMachine): Promise<Found> {
+async function lock(hub: Hub, own: OwnMachine, takesOver: boolean): Promise<Found> {
   const [known] = await hub.rows<Found>(LOCK, [own.uuid])
   if (known !== undefined) return known
-  await hub.change(REGISTER, [own.uuid, own.label])
+  // The label is free once the other machine is gone.
+  await hub.change(REGISTER, [own.uuid, takesOver ? own.uuid : own.label])
   const [made] = await hub.rows<Found>(LOCK, [own.uuid])
   if (made !== undefined) return made
   const [holder] = await hub.rows<{ uuid: string }>(HOLDER, [own.label])
@@ -99,8 +100,7 @@ const copied = (label: string): UserError =>
   new UserError(
     'hub-copied-mirror',
     `The machine ${label} was pushed from another copy of this mirror.`,
-    'On a second machine, start with an empty data folder. If this mirror was put back from a backup: cursordex hub push --takes-over ' +
-      `${label}`,
+    `On a second machine, start with an empty data folder. If this mirror was put back from a backup: cursordex hub push --takes-over ${label}`,
   )
 
 const taken = ({ label }: OwnMachine, uuid: string): UserError =>

@@ -1,3 +1,4 @@
+import { FORMAT_VERSION } from '../archive/record.ts'
 import type { Histories } from '../git/histories.ts'
 import { listLocalProjects } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
@@ -8,6 +9,8 @@ import { nameOfProject } from './project-names.ts'
 export interface Prepared {
   /** The uuid of the hub. */
   readonly hub: string
+  /** The newest version of objects that this program reads. */
+  readonly format: number
   readonly role: string
   /** Projects that had no name at the hub yet. */
   readonly names: readonly { readonly uri: string; readonly name: string }[]
@@ -30,5 +33,11 @@ export async function prepare(
     if (project.hubName !== null) continue
     names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
   }
-  return { hub: facts.uuid, role: facts.role, names, purged: await hub.rows<KnownPurge>(READ_PURGED, [uuid]) }
+  return {
+    hub: facts.uuid,
+    format: FORMAT_VERSION,
+    role: facts.role,
+    names,
+    purged: await hub.rows<KnownPurge>(READ_PURGED, [uuid]),
+  }
 }

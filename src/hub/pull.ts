@@ -12,7 +12,7 @@ export interface PullOrder {
   /** Names at the hub. `*` is all. */
   readonly projects: readonly string[]
   /** Writes an object to the spool folder. @param name of its file */
-  save(name: string, object: Buffer): void
+  readonly save: (name: string, object: Buffer) => void
 }
 
 /** A row whose object lies in the spool folder. */

@@ -8,6 +8,7 @@ import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
 import { DirectPasses } from '../../src/engine/passes.ts'
 import type { Writer } from '../../src/engine/writer/writer.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
+import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import type { HubSettings } from '../../src/settings.ts'
 import { CursorHome } from '../../src/sample/cursor-home.ts'
 
@@ -88,6 +89,12 @@ export class Machine {
       )
       .pluck()
       .all()
+  }
+
+  /** Purges, in the mirror only. */
+  async purge(scope: PurgeScope): Promise<void> {
+    const archived = { chatIds: [], messages: [], texts: [] }
+    await this.writer.purge({ act: 'remove', scope, archived })
   }
 
   remove(): void {

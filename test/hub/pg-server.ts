@@ -21,7 +21,7 @@ function binFolder(): string {
 }
 
 /** PostgreSQL refuses to run as root: it then runs as the user that its package made. */
-function user(): { readonly uid?: number; readonly gid?: number } {
+function account(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }
@@ -41,11 +41,11 @@ export class PgServer {
   static async start(options: readonly string[] = []): Promise<PgServer> {
     const folder = mkdtempSync(join(tmpdir(), 'cursordex-pg-'))
     chmodSync(folder, 0o700)
-    const { uid, gid } = user()
+    const { uid, gid } = account()
     if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
     const server = new PgServer(folder, await freePort())
     const argv = ['-D', server.data, '-U', 'admin', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C.UTF-8']
-    execFileSync(join(binFolder(), 'initdb'), argv, { stdio: 'pipe', cwd: '/', ...user() })
+    execFileSync(join(binFolder(), 'initdb'), argv, { stdio: 'pipe', cwd: '/', ...account() })
     await server.run(options)
     return server
   }
@@ -67,7 +67,7 @@ export class PgServer {
     const child = spawn(join(binFolder(), 'postgres'), argv, {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: '/',
-      ...user(),
+      ...account(),
     })
     let said = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)))

@@ -3,6 +3,8 @@ import { rmSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readIdentity } from '../../api/queries/archived/archived-chat.ts'
+import type { OwnMachine } from '../../hub/own-machine.ts'
+import { listQueue } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
@@ -26,6 +28,8 @@ export interface PushRequest {
   readonly isDryRun?: boolean
   readonly quietSinceMs?: number | null
   readonly due?: readonly string[]
+  /** The label or uuid of a lost mirror, whose rows become those of this one first. */
+  readonly takesOver?: string | undefined
 }
 
 /** In chats. */
@@ -48,6 +52,8 @@ export interface Pulled extends Shared {
 
 /** The folder of downloaded objects, emptied before and after each pull. */
 const SPOOL = 'hub-spool'
+/** Names no project, for a push of purges only. */
+const NO_PROJECTS = '\0'
 /** A pull goes on while another machine's copy has to be fetched instead; this ends one that would never end. */
 const PARTS_MAX = 10_000
 
@@ -85,13 +91,14 @@ export class Sharing {
     return this.#inTurn('pull', () => this.#pull(projects))
   }
 
-  async #push({ projects, isDryRun = false, quietSinceMs = null, due = [] }: PushRequest): Promise<Pushed> {
+  async #push({ projects, isDryRun = false, quietSinceMs = null, due = [], takesOver }: PushRequest): Promise<Pushed> {
     const { push, machine: label } = this.#settings
     const named = projects ?? push.projects
     if (named.length === 0) throw nothingNamed('push', '--project')
     const uuid = readIdentity(this.#world.mirror())
     const value = randomBytes(16).toString('hex')
-    await this.#prepare(uuid, isDryRun ? null : value)
+    await this.#meet(uuid, isDryRun ? null : value)
+    if (takesOver !== undefined && !isDryRun) await this.#takeOver(takesOver, { uuid, label, value })
     const { purgesUpTo, ...result } = await this.#do('push', {
       machine: { uuid, label, value },
       projects: named,
@@ -104,6 +111,26 @@ export class Sharing {
     return result
   }
 
+  async #takeOver(machine: string, own: OwnMachine): Promise<void> {
+    try {
+      const dir = this.#emptySpool()
+      const legacy = await this.#do('legacy', { machine, dir })
+      const { added } = await this.#world.writer.hub({ act: 'adopt', dir, legacy })
+      await this.#do('take-over', { machine: own, lost: legacy.machine })
+      await this.#world.index(added)
+    } finally {
+      rmSync(this.#spool, { recursive: true, force: true })
+    }
+  }
+
+  /** Tells the hub of purges that it does not know yet. */
+  sendPurges(): Promise<void> {
+    return this.#inTurn('push', async () => {
+      if (this.#settings.url === null || listQueue(this.#world.mirror()).length === 0) return
+      await this.#push({ projects: [NO_PROJECTS] })
+    })
+  }
+
   async #pull(projects: readonly string[]): Promise<Pulled> {
     if (projects.length === 0) throw nothingNamed('pull', '--project')
     const uuid = readIdentity(this.#world.mirror())
@@ -111,7 +138,7 @@ export class Sharing {
     let added = 0
     this.#emptySpool()
     try {
-      await this.#prepare(uuid, null).catch(unlessRefused)
+      await this.#meet(uuid, null).catch(unlessRefused)
       for (let parts = 0, hasMore = true; hasMore && parts < PARTS_MAX; parts += 1) {
         const dir = this.#emptySpool()
         const part = await this.#do('pull', { uuid, projects, dir })
@@ -131,9 +158,9 @@ export class Sharing {
     return sum
   }
 
-  async #prepare(uuid: string, value: string | null): Promise<void> {
-    const { hub, names, purged } = await this.#do('prepare', { uuid, isRedacted: this.#settings.push.redact })
-    await this.#world.writer.hub({ act: 'prepare', hub, names, purged, value })
+  async #meet(uuid: string, value: string | null): Promise<void> {
+    const { hub, format, names, purged } = await this.#do('prepare', { uuid, isRedacted: this.#settings.push.redact })
+    await this.#world.writer.hub({ act: 'prepare', hub, format, names, purged, value })
   }
 
   #emptySpool(): string {
@@ -151,9 +178,8 @@ export class Sharing {
     }
     // The order and the result have the task's kind.
     const input = { url, task, order } as HubInput
-    return this.#world.executor.run('hub', input, { signal: this.#stop.signal, onProgress }) as Promise<
-      HubTasks[Task]['result']
-    >
+    const run = this.#world.executor.run('hub', input, { signal: this.#stop.signal, onProgress })
+    return run as Promise<HubTasks[Task]['result']>
   }
 
   #inTurn<Result>(act: 'push' | 'pull', work: () => Promise<Result>): Promise<Result> {

@@ -4,6 +4,8 @@ import { openHub, readHub, type Hub } from '../../hub/client.ts'
 import { explainHubError } from '../../hub/explain-error.ts'
 import { prepare, type Prepared } from '../../hub/prepare.ts'
 import { pullPart, type PullOrder, type PullPart } from '../../hub/pull.ts'
+import type { OwnMachine } from '../../hub/own-machine.ts'
+import { readLegacy, takeOver, type Legacy } from '../../hub/take-over.ts'
 import { push, type PushOrder, type PushResult } from '../../hub/push.ts'
 import { spoolObject } from '../../hub/spool.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -17,6 +19,12 @@ export interface HubTasks {
     readonly result: Prepared
   }
   readonly push: { readonly order: PushOrder; readonly result: PushResult }
+  /** `dir`: the spool folder. `machine`: the label or the uuid of a lost mirror. */
+  readonly legacy: { readonly order: { readonly machine: string; readonly dir: string }; readonly result: Legacy }
+  readonly 'take-over': {
+    readonly order: { readonly machine: OwnMachine; readonly lost: string }
+    readonly result: null
+  }
   /** `dir`: the spool folder. */
   readonly pull: { readonly order: Omit<PullOrder, 'save'> & { readonly dir: string }; readonly result: PullPart }
 }
@@ -50,6 +58,13 @@ async function* begin(hub: Hub, db: Mirror, input: HubInput): AsyncGenerator<Pro
     }
     case 'push':
       return yield* push(hub, db, await readHub(hub), input.order)
+    case 'legacy': {
+      const { dir, machine } = input.order
+      return yield* readLegacy(hub, { machine, save: (name, object) => spoolObject(dir, name, object) })
+    }
+    case 'take-over':
+      await takeOver(hub, db, input.order.machine, input.order.lost)
+      return null
     default: {
       const { dir, ...order } = input.order
       return yield* pullPart(hub, db, { ...order, save: (name, object) => spoolObject(dir, name, object) })

@@ -21,7 +21,7 @@ export function addValue(db: Mirror, value: string): void {
 const LIST_PROJECTS = `
 select uri, path, projects.name, hub_names.name as hubName
 from projects left join hub_names using (uri)
-where uri not like 'cursordex%'
+where uri not like 'cursordex%' or hub_names.name is not null
 order by uri
 `
 const ADD_NAME = `insert into hub_names (uri, name) values (?, ?) on conflict do nothing`
@@ -97,8 +97,10 @@ export const clearQueue = (db: Mirror, upTo: number): void => void prepared(db, 
 const READ_STATE = `select value from hub_state where key = ?`
 const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`
 
-/** `hub`: the uuid of the hub that the ledger belongs to. `words`: '1' if words of dropped copies are left. */
-type StateKey = 'hub' | 'words' | 'pushed' | 'pulled'
+/**
+ * `hub`: the uuid of the hub that the ledger belongs to. `format`: the newest version of objects that was readable. `words`: '1' if words of dropped copies are left. `pushed`, `pulled`: when it was last done, epoch milliseconds.
+ */
+type StateKey = 'hub' | 'format' | 'words' | 'pushed' | 'pulled'
 
 export const readState = (db: Mirror, key: StateKey): string | null =>
   prepared<string>(db, READ_STATE).pluck().get(key) ?? null

@@ -9,7 +9,7 @@ import { writeState } from './own-side.ts'
 export const HUB_RANK = 73
 
 /** The root of a project that was made for pulled chats starts with this. */
-export const HUB_ROOT = 'cursordex-hub:'
+export const HUB_ROOT = 'cursordex-hub:///'
 
 const FIND = `select num from chats where id = ? and machine is not null`
 const HAS_PULLED = `select 1 from machines limit 1`
