@@ -97,6 +97,14 @@ export class Machine {
     await this.writer.purge({ act: 'remove', scope, archived })
   }
 
+  /** As if it had never pulled. */
+  async forgetPulled(): Promise<void> {
+    const rows = this.mirror
+      .prepare<[], { machine: string; chat: string }>('select machine, chat from hub_ledger')
+      .all()
+    await this.writer.hub({ act: 'take', dir: '', part: { hub: '', rows: [], gone: rows } })
+  }
+
   remove(): void {
     this.shut()
     this.home.remove()
