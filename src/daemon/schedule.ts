@@ -3,7 +3,7 @@ export interface ScheduledTasks {
   reconcile(): void
   /** Runs every ten minutes. It checks once a week. */
   checkTermsIfDue(): void
-  /** Runs every minute. It starts the archive jobs that are due. */
+  /** Runs every minute. It starts the archive jobs, pushes and pulls that are due. */
   archive(): void
   /** Runs twice a second. Null if nobody sees it, so that a daemon at rest is not woken for it. */
   readonly showProgress: (() => void) | null

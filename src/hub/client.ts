@@ -166,6 +166,3 @@ function sslOf(url: string, host: string) {
   const authority = wordOf(url, 'sslrootcert')
   return { rejectUnauthorized: true, ...(authority === null ? {} : { ca: readFileSync(authority, 'utf8') }) }
 }
-
-/** The address without its password, for people. */
-export const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$1@').replace(/\?.*$/, '')

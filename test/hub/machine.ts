@@ -65,10 +65,7 @@ export class Machine {
       executor: executor ?? new InlineExecutor(this.path, () => this.mirror),
       writer: this.writer,
       mirror: () => this.mirror,
-      index: async () => {
-        await this.writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
-      },
-      now: Date.now,
+      passes: this.passes,
     })
   }
 

@@ -7,6 +7,7 @@ import { commitsAnswer } from './schemas/commits.ts'
 import { healthAnswer } from './schemas/common.ts'
 import { messagesAnswer } from './schemas/messages.ts'
 import { project, projectsAnswer } from './schemas/projects.ts'
+import { hubAnswer, hubPullAnswer, hubPushAnswer } from './schemas/hub.ts'
 import { purgeAnswer, purgeStateAnswer } from './schemas/purge.ts'
 import { searchAnswer, suggestAnswer } from './schemas/search.ts'
 import { statsAnswer } from './schemas/stats.ts'
@@ -105,6 +106,19 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
     body: given.purgeBody,
     answer: purgeAnswer,
     problems: [...posted, 429],
+  },
+  'GET /api/hub': { parameters: noParameters, answer: hubAnswer },
+  'POST /api/hub/push': {
+    parameters: noParameters,
+    body: given.hubPushBody,
+    answer: hubPushAnswer,
+    problems: [...posted, 503],
+  },
+  'POST /api/hub/pull': {
+    parameters: noParameters,
+    body: given.hubPullBody,
+    answer: hubPullAnswer,
+    problems: [...posted, 503],
   },
   'POST /api/sync': { parameters: noParameters, body: given.syncBody, answer: syncAnswer, problems: posted },
   'GET /metrics': { parameters: noParameters, answer: ['text/plain'] },

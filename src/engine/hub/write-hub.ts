@@ -6,6 +6,7 @@ import { normaliseRoot } from '../../indexer/projects/root-uri.ts'
 import { HUB_ROOT } from '../../mirror/hub/pulled-copy.ts'
 import { dropPulled, takePulled, type PulledObject } from '../../indexer/sources/archive/pulled.ts'
 import { INDEXED_AT_ONCE } from '../../indexer/source.ts'
+import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import { wantAll, wantNewer } from '../../mirror/hub/ledger.ts'
 import {
   addValue,
@@ -50,6 +51,8 @@ export interface HubWritten {
   readonly added: number
   /** True if rows have to be fetched again. */
   readonly wantsMore: boolean
+  /** How many messages can be read and are not searchable yet. */
+  readonly backlog: number
 }
 
 export interface HubStep {
@@ -58,7 +61,7 @@ export interface HubStep {
   readonly outcome: BatchOutcome | null
 }
 
-const nothing: HubWritten = { taken: 0, removed: 0, added: 0, wantsMore: false }
+const nothing: HubWritten = { taken: 0, removed: 0, added: 0, wantsMore: false, backlog: 0 }
 
 /** One act in bounded steps. Each chat is one transaction, so an act that was ended can be repeated. */
 export async function* writeHub(
@@ -126,7 +129,7 @@ async function* take(
     if (dropPulled(mirror(), machine, chat).wantsOther) wantsMore = true
     yield { done: total, total, outcome: null }
   }
-  return { taken, removed: part.gone.length, added, wantsMore }
+  return { taken, removed: part.gone.length, added, wantsMore, backlog: countWaiting(mirror()) }
 }
 
 async function* adopt(
@@ -152,7 +155,7 @@ async function* adopt(
     added += outcome?.added ?? 0
     yield { done, total: rows.length, outcome }
   }
-  return { ...nothing, taken: rows.length, added }
+  return { ...nothing, taken: rows.length, added, backlog: countWaiting(mirror()) }
 }
 
 type SoundChat = Extract<PulledObject, { kind: 'sound' }>

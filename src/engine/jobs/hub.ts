@@ -1,6 +1,7 @@
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { Histories } from '../../git/histories.ts'
 import { openHub, readHub, type Hub } from '../../hub/client.ts'
+import { describeHub, type HubDescription } from '../../hub/describe.ts'
 import { explainHubError } from '../../hub/explain-error.ts'
 import { prepare, type Prepared } from '../../hub/prepare.ts'
 import { pullPart, type PullOrder, type PullPart } from '../../hub/pull.ts'
@@ -18,6 +19,7 @@ export interface HubTasks {
     readonly order: { readonly uuid: string; readonly isRedacted: boolean }
     readonly result: Prepared
   }
+  readonly describe: { readonly order: null; readonly result: HubDescription }
   readonly push: { readonly order: PushOrder; readonly result: PushResult }
   /** `dir`: the spool folder. `machine`: the label or the uuid of a lost mirror. */
   readonly legacy: { readonly order: { readonly machine: string; readonly dir: string }; readonly result: Legacy }
@@ -56,6 +58,8 @@ async function* begin(hub: Hub, db: Mirror, input: HubInput): AsyncGenerator<Pro
       const histories = new Histories(realSurroundings().env)
       return await prepare(hub, db, histories, input.order).finally(() => histories.close())
     }
+    case 'describe':
+      return await describeHub(hub)
     case 'push':
       return yield* push(hub, db, await readHub(hub), input.order)
     case 'legacy': {
