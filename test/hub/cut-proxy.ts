@@ -9,8 +9,8 @@ export class CutProxy {
   pieces = 0
   /** At which piece to act; never by default. */
   at = Infinity
-  /** What to do then; cuts the connections by default. */
-  act: () => void = () => this.cut()
+  /** What to do then, instead of passing the piece on; cuts the connections by default. @returns whether to pass it on */
+  act: () => boolean = () => this.cut()
 
   private constructor(server: Server) {
     this.#server = server
@@ -38,14 +38,14 @@ export class CutProxy {
       })
       one.on('data', (piece) => {
         this.pieces += 1
-        if (this.pieces === this.at) this.act()
-        else other.write(piece)
+        if (this.pieces !== this.at || this.act()) other.write(piece)
       })
     }
   }
 
-  cut(): void {
+  cut(): false {
     for (const socket of this.#sockets) socket.destroy()
+    return false
   }
 
   url(database: string): string {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, test } from 'vitest'
-import { cutConnections } from './cut-connections.ts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { byCut, byKill, endEarly } from './cut-connections.ts'
 import { HubWorld } from './hub-world.ts'
 
 let world: HubWorld
@@ -9,5 +9,19 @@ beforeAll(async () => {
 afterAll(() => world.remove())
 beforeEach(() => world.renew())
 
-test('a connection that is cut at ten places of a push and of a pull: equal in the end, nothing twice, nothing missed', () =>
-  cutConnections(world, 10))
+const PLACES = 10
+
+test.each([
+  ['cut connections', byCut, 'hub-unreachable'],
+  ['killed programs', byKill, 'killed'],
+])(
+  '%s, at ten places of a push and of a pull: equal in the end, nothing twice, nothing missed',
+  async (_, attempt, end) => {
+    const { ends, rows, words, expected, moved } = await endEarly(world, PLACES, attempt)
+    expect(Object.keys(ends).sort()).toEqual([`pull ${end}`, `push ${end}`])
+    expect(Math.min(...Object.values(ends))).toBeGreaterThan(PLACES / 2)
+    expect(rows).toBe(450)
+    expect(words).toEqual(expected)
+    expect(moved).toEqual([0, 0])
+  },
+)

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Sharing } from '../../src/engine/hub/sharing.ts'
 import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
-import type { Executor } from '../../src/engine/executor/executor.ts'
 import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
 import { DirectPasses } from '../../src/engine/passes.ts'
 import type { Writer } from '../../src/engine/writer/writer.ts'
@@ -59,13 +58,12 @@ export class Machine {
     this.#reader = null
   }
 
-  /** @param changed the executor, or another address */
-  sharing(executor?: Pick<Executor, 'run'>, settings: Partial<HubSettings> = {}): Sharing {
+  sharing(settings: Partial<HubSettings> = {}): Sharing {
     return new Sharing({ ...this.settings, ...settings }, this.dataDir, {
-      executor: executor ?? new InlineExecutor(this.path, () => this.mirror),
+      executor: new InlineExecutor(this.path, () => this.mirror),
       writer: this.writer,
-      mirror: () => this.mirror,
       passes: this.passes,
+      mirror: () => this.mirror,
     })
   }
 

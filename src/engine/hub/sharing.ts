@@ -201,8 +201,7 @@ export class Sharing implements HubActs {
     // The order and the result have the task's kind.
     const input = { url, task, order } as HubInput
     const onProgress = (progress: Progress): void => this.#show(progress)
-    const run = this.#world.executor.run('hub', input, { signal: this.#stop.signal, onProgress })
-    return run as Promise<HubTasks[Task]['result']>
+    return this.#world.executor.run('hub', input, { signal: this.#stop.signal, onProgress })
   }
 
   #show({ done, total }: Progress): void {
