@@ -168,9 +168,11 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   share: 'The share of the objects to read, above 0, at most 1.',
   map: 'Folders on the other machine, and their paths on this one.',
   chats: 'Ids of chats.',
-  projects: 'Projects by id, name or path.',
+  projects: 'Projects by id, name or path; for the hub also by their names there, and * is all.',
   before: 'Only what is older than this date.',
   match: 'A text that must be in the chat.',
-  dryRun: 'True only reports what would be removed.',
+  dryRun: 'True only reports what would be removed, or sent.',
+  rename: 'Gives a project another name at the hub: its name there, and the new one.',
+  takesOver: 'The label or uuid of a lost mirror, whose chats become those of this one.',
   full: 'Compares every value, not only what looks changed.',
 }
