@@ -79,3 +79,14 @@ export function isBetterCopy(one: LedgerRow, other: LedgerRow): boolean {
   const byMessages = (one.messages ?? -1) - (other.messages ?? -1)
   return byMessages === 0 ? one.machine > other.machine : byMessages > 0
 }
+
+const LIST_HOLDERS = `
+select distinct coalesce(machines.user || '/' || machines.name, hub_ledger.machine)
+from json_each(?) wanted join hub_ledger on hub_ledger.chat = wanted.value
+  left join machines on machines.uuid = hub_ledger.machine
+order by 1
+`
+
+/** The other machines that have one of these chats at the hub: as `user/name`, or by uuid. */
+export const listHolders = (db: Mirror, chats: readonly string[]): readonly string[] =>
+  prepared<string>(db, LIST_HOLDERS).pluck().all(JSON.stringify(chats))
