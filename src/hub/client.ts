@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { Client, type QueryResultRow } from 'pg'
 import { parse } from 'pg-connection-string'
+import pgPass from 'pgpass'
 import { UserError } from '../model/user-error.ts'
 import { explainHubError } from './explain-error.ts'
 import { SCHEMA_VERSION } from './schema.ts'
@@ -146,11 +148,19 @@ function connectionOf(url: string) {
     ...(host ? { host } : {}),
     ...(port ? { port: Number(port) } : {}),
     ...(user ? { user } : {}),
-    ...(password ? { password } : {}),
+    password: password || (() => readPassword(parsed)),
     ...(database ? { database } : {}),
     ssl: sslOf(url, host ?? ''),
   }
 }
+
+/** From the file of passwords. Without one the server is asked without a password, and refuses it. */
+const readPassword = ({ host, port, user, database }: ReturnType<typeof parse>): Promise<string> =>
+  new Promise((resolve) => {
+    const name = user ?? userInfo().username
+    const connection = { host: host ?? 'localhost', port: Number(port ?? 5432), user: name, database: database ?? name }
+    pgPass(connection, (password) => resolve(password ?? ''))
+  })
 
 /** The rules of the package for these words differ from ours. */
 const withoutSsl = (url: string): string => url.replaceAll(/([?&])ssl\w*=[^&]*/g, '$1')

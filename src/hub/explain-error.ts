@@ -50,6 +50,11 @@ export function explainHubError(error: unknown): unknown {
     const hint = 'Turn TLS on there, or write sslmode=disable in hub.url if nobody can listen.'
     return new UserError('hub-certificate', 'The hub does not encrypt connections.', hint, { cause: error })
   }
+  // The package refuses to send an empty one.
+  if (/password must be a (non-empty )?string/.test(error.message)) {
+    const hint = 'Write it into the file that PGPASSFILE names, by default ~/.pgpass.'
+    return new UserError('hub-password', 'The hub asks for a password.', hint, { cause: error })
+  }
   const why = BY_NODE[code] ?? whyCut(error.message)
   if (why !== null || /^(57P|08)/.test(code)) {
     return new UserError('hub-unreachable', `The hub cannot be reached: ${why ?? 'it is stopping'}.`, LATER, {

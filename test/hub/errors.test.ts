@@ -76,6 +76,7 @@ test('a wrong password, and a right one in the file of passwords', async () => {
   await world.server.sql('select pg_reload_conf()')
   const url = world.server.url('hub', 'locked')
   expect(await failure(url.replace('locked@', 'locked:hunter2@'))).toBe('hub-password')
+  expect(await failure(url)).toBe('hub-password')
   const file = join(ada.dataDir, 'pgpass')
   writeFileSync(file, `127.0.0.1:${world.server.port}:hub:locked:right\n`, { mode: 0o600 })
   process.env['PGPASSFILE'] = file
@@ -104,15 +105,15 @@ test('a server that is too old', async () => {
 })
 
 test('a full disk there', async () => {
-  const raise = `create function public.full() returns trigger language plpgsql as
+  const raise = `create function public.no_room() returns trigger language plpgsql as
     $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`
   await world.server.sql(raise, world.url)
   await world.server.sql(
-    'create trigger full before insert on cursordex.chats execute function public.full()',
+    'create trigger no_room before insert on cursordex.chats execute function public.no_room()',
     world.url,
   )
   expect(await failure(world.url)).toBe('hub-full')
-  await world.server.sql('drop trigger full on cursordex.chats', world.url)
+  await world.server.sql('drop trigger no_room on cursordex.chats', world.url)
   await pushesAll()
 })
 

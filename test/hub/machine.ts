@@ -97,7 +97,7 @@ export class Machine {
     const rows = this.mirror
       .prepare<[], { machine: string; chat: string }>('select machine, chat from hub_ledger')
       .all()
-    await this.writer.hub({ act: 'take', dir: '', part: { hub: '', rows: [], gone: rows } })
+    await this.writer.hub({ act: 'take', dir: '', part: { rows: [], gone: rows }, addedBefore: 0 })
   }
 
   remove(): void {

@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HubSchedule } from '../../src/engine/hub/hub-schedule.ts'
 import { UserError } from '../../src/model/user-error.ts'
 import type { HubPushed } from '../../src/api/http/schemas/hub.ts'
 
 const MINUTE = 60_000
+
+// The package that reads cron expressions asks the clock itself.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 2, 1, 12) }))
+afterEach(() => void vi.useRealTimers())
 
 /** A schedule at a clock that the test moves. The hub is fake: it fails, or lets chats wait. */
 function begin(push: readonly string[], pull: readonly string[]) {
@@ -54,6 +58,7 @@ function begin(push: readonly string[], pull: readonly string[]) {
       hub.tick()
       await new Promise((resume) => setImmediate(resume))
       world.nowMs += MINUTE
+      vi.setSystemTime(world.nowMs)
     }
     return world.done
   }

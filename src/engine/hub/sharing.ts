@@ -167,13 +167,13 @@ export class Sharing implements HubActs {
   /** @returns whether rows have to be fetched again */
   async #take(
     dir: string,
-    { hub, rows, gone }: PullPart,
+    { rows, gone }: PullPart,
     sum: { pulled: number; removed: number; added: number; backlog: number },
   ): Promise<boolean> {
     let wantsMore = false
     for (let at = 0; at < Math.max(rows.length, gone.length); at += TAKEN_AT_ONCE) {
-      const part = { hub, rows: rows.slice(at, at + TAKEN_AT_ONCE), gone: gone.slice(at, at + TAKEN_AT_ONCE) }
-      const taken = await this.#world.writer.hub({ act: 'take', dir, part })
+      const part = { rows: rows.slice(at, at + TAKEN_AT_ONCE), gone: gone.slice(at, at + TAKEN_AT_ONCE) }
+      const taken = await this.#world.writer.hub({ act: 'take', dir, part, addedBefore: sum.added })
       sum.pulled += taken.taken
       sum.removed += taken.removed
       sum.added += taken.added

@@ -37,7 +37,13 @@ export type HubWrite =
       readonly value: string | null
     }
   | { readonly act: 'sent'; readonly purgesUpTo: number | null }
-  | { readonly act: 'take'; readonly dir: string; readonly part: Pick<PullPart, 'hub' | 'rows' | 'gone'> }
+  | {
+      readonly act: 'take'
+      readonly dir: string
+      readonly part: Pick<PullPart, 'rows' | 'gone'>
+      /** How many messages of this pull were added before. After the first ones full-text rows wait. */
+      readonly addedBefore: number
+    }
   /** Restores what a lost mirror left at the hub, as chats of this one. */
   | { readonly act: 'adopt'; readonly dir: string; readonly legacy: Legacy }
   | { readonly act: 'end-pull' }
@@ -111,7 +117,7 @@ function noteHub(db: Mirror, { hub, format }: { readonly hub: string; readonly f
 }
 
 async function* take(
-  { dir, part }: Extract<HubWrite, { act: 'take' }>,
+  { dir, part, addedBefore }: Extract<HubWrite, { act: 'take' }>,
   mirror: () => Mirror,
   now: () => number,
 ): AsyncGenerator<HubStep, HubWritten> {
@@ -119,7 +125,10 @@ async function* take(
   let [taken, added, wantsMore] = [0, 0, false]
   for (const [at, row] of part.rows.entries()) {
     const object = await readSpooled(dir, row)
-    const pulled = await takePulled(mirror, row, object, { nowMs: now(), isIndexedLater: added >= INDEXED_AT_ONCE })
+    const pulled = await takePulled(mirror, row, object, {
+      nowMs: now(),
+      isIndexedLater: addedBefore + added >= INDEXED_AT_ONCE,
+    })
     if (pulled.outcome !== null) taken += 1
     added += pulled.outcome?.added ?? 0
     if (pulled.wantsOther) wantsMore = true

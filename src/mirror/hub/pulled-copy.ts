@@ -1,6 +1,6 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { dropChat, dropMessage, type GoingMessage } from '../purge/drop-chat.ts'
+import { dropChat, dropMessage, dropUnusedProject, type GoingMessage } from '../purge/drop-chat.ts'
 import { HUB } from '../sources/source-ranks.ts'
 import { listCopies, setState } from './ledger.ts'
 import { writeState } from './own-side.ts'
@@ -23,13 +23,6 @@ const FORGET = [
   `delete from evidence where chat_id = ? and rank = ${HUB_RANK}`,
   `delete from chat_links where parent_id = ?`,
 ]
-const DROP_PROJECT = `
-delete from projects where num = @num
-  and not exists (select 1 from evidence where project = @num)
-  and not exists (select 1 from workspaces where project = @num)
-  and not exists (select 1 from chats where project = @num)
-`
-
 /** The ids of a pulled copy's messages. Null if the chat is not in the mirror, or is one of this machine. */
 export function readCopy(db: Mirror, chat: string): ReadonlySet<string> | null {
   const num = prepared<number>(db, FIND).pluck().get(chat)
@@ -48,7 +41,7 @@ export function dropCopy(db: Mirror, chat: string, isGone: boolean): void {
   for (const message of prepared<GoingMessage>(db, LIST_MESSAGES).all(num)) dropMessage(db, message)
   for (const sql of FORGET) prepared(db, sql).run(chat)
   dropChat(db, num)
-  for (const project of projects) prepared(db, DROP_PROJECT).run({ num: BigInt(project) })
+  for (const project of projects) dropUnusedProject(db, project)
   if (isGone) writeState(db, 'words', '1')
 }
 
