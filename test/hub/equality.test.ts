@@ -39,7 +39,14 @@ interface Listed {
 
 /** The answers with the ids and addresses of projects replaced by their paths, which are the same everywhere here. */
 async function answersOf(daemon: RunningDaemon): Promise<Answers> {
-  const answers = await askEverything(daemon)
+  const answers: Record<string, unknown> = { ...(await askEverything(daemon)) }
+  for (const q of ['fir', 'split', 'answ', 'list_', 'inlin']) {
+    answers[`suggest ${q}`] = await daemon.get(`/api/suggest?q=${q}`)
+  }
+  const chats = await daemon.get<Listed>('/api/chats?limit=200&subagents=true&includeEmpty=true')
+  for (const { id } of chats.items) {
+    answers[`export ${id}`] = await daemon.get(`/api/chats/${encodeURIComponent(id)}/export?as=json`)
+  }
   const { items } = await daemon.get<Listed>('/api/projects?limit=200')
   let text = JSON.stringify(answers)
   for (const { id, uri, path } of items) {
