@@ -26,6 +26,7 @@ afterAll(async () => {
 /** What may differ, with reasons. */
 const aside = {
   tookMs: 'the clock',
+  exportedAt: 'the clock',
   machine: 'it says whose a chat is',
   workspaceIds: 'which windows had a project open is known only where it happened',
   sizeBytes: 'sizes are those of Cursor’s rows',
