@@ -7,6 +7,6 @@ export default defineConfig({
   test: {
     ...shared,
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/system/**', 'test/web/**', 'test/soak/**'],
+    exclude: [...configDefaults.exclude, 'test/system/**', 'test/web/**', 'test/soak/**', 'test/hub/**'],
   },
 })

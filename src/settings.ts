@@ -8,7 +8,7 @@ export type { DemoFolders } from './settings/load.ts'
 export { defaultConfigFile, defaultDataDir, demoLink, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
 export { disabledKindsOf, loadSettings, placeInConfig } from './settings/load.ts'
-export type { Settings, SettingsInput, Surroundings } from './settings/load.ts'
+export type { HubSettings, Settings, SettingsInput, Surroundings } from './settings/load.ts'
 export type { Flags } from './settings/words.ts'
 
 /** The environment and folders of this process. Nothing else reads `process.env`. */

@@ -92,7 +92,14 @@ test('CI runs the checks and all tiers of tests, with a browser for the last one
   expect(script).toMatch(/^#!/)
   const lines = script.split('\n').map((line) => line.trim())
   const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd|command) /.test(line))
-  expect(commands).toEqual(['npm ci', 'npm run check', 'npm test', 'npm run test:system', 'npm run test:web'])
+  expect(commands).toEqual([
+    'npm ci',
+    'npm run check',
+    'npm test',
+    'npm run test:system',
+    'npm run test:web',
+    'npm run test:hub',
+  ])
   expect(script).toMatch(/command -v chromium .*apt-get install -y chromium[^]*npm run test:web/)
   const stops = lines.findIndex((line) => /^set -\w*e/.test(line))
   expect(stops).toBeGreaterThan(0)

@@ -73,6 +73,11 @@ const commands: readonly Entry[] = [
     load: async () => (await import('./commands/purge/purge.ts')).addPurgeCommand,
   },
   {
+    name: 'hub',
+    description: 'share chats with other machines through a PostgreSQL',
+    load: async () => (await import('./commands/hub/hub.ts')).addHubCommand,
+  },
+  {
     name: 'open',
     description: 'open the page in the browser: all chats, one chat, or a search',
     load: async () => (await import('./commands/open.ts')).addOpenCommand,

@@ -36,7 +36,8 @@ export interface Session {
   readonly paged: (isWanted: boolean, act: (print: Session['print']) => Promise<void>) => Promise<void>
   /** Progress of a long command, on stderr. */
   readonly progress: StatusLine
-  readonly serve: (command: Command) => Promise<void>
+  /** @param change adapts the settings */
+  readonly serve: (command: Command, change?: (settings: Settings) => Settings) => Promise<void>
   /** Serves a sample Cursor home, and removes it afterwards. */
   readonly demo: (command: Command) => Promise<void>
   readonly ask: (command: Command, question: (answers: Answers) => Promise<void>) => Promise<void>
@@ -82,7 +83,7 @@ export function openSession(
       }
     },
     progress: statusLine(world.stderr, world.env, note),
-    serve: (command) => world.serve(settingsOf(command)),
+    serve: (command, change = (settings) => settings) => world.serve(change(settingsOf(command))),
     demo: async (command) => {
       const { DemoStage } = await import('./demo-stage.ts')
       const stage = new DemoStage(
@@ -115,7 +116,7 @@ export function openSession(
 }
 
 /** These commands may begin a new data folder. The others only read: a folder that does not exist is a mistake. */
-const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp'])
+const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp', 'pull'])
 
 /** @throws UserError `no-data-folder`, exit code 2, if a flag or the environment names a folder that does not exist */
 function refuseMissingFolder({ dataDir }: Settings, env: Surroundings['env'], command: Command): void {

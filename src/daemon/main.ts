@@ -209,7 +209,11 @@ function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, p
     checkPagesIfDue: () => indexing.checkPagesIfDue(() => hasMemory() && !executor.isSearching),
     reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
-    archive: () => (indexing.state === 'starting' ? undefined : engine.archiveSchedule.tick()),
+    archive: () => {
+      if (indexing.state === 'starting') return
+      engine.archiveSchedule.tick()
+      engine.hubSchedule.tick()
+    },
     showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,
     onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'scheduled task failed'),
   })
@@ -220,7 +224,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
   const { settings, context, executor, log, hub, indexing, engine, estimation, termsSize, startedAtMs } = parts
   const live = (): LiveState => ({
     state: indexing.state,
-    reasons: indexing.reasons,
+    reasons: [...indexing.reasons, ...engine.hubSchedule.reasons],
     uptimeMs: context.now() - startedAtMs,
     progress: indexing.metrics.progress,
     wasAllRead: indexing.reading.wasAllRead,

@@ -5,7 +5,7 @@ export interface ScheduledTasks {
   checkTermsIfDue(): void
   /** Runs every minute. It checks once a day. */
   checkPagesIfDue(): void
-  /** Runs every minute. It starts the archive jobs that are due. */
+  /** Runs every minute. It starts the archive jobs, pushes and pulls that are due. */
   archive(): void
   /** Runs twice a second. Null if nobody sees it, so that a daemon at rest is not woken for it. */
   readonly showProgress: (() => void) | null

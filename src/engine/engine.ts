@@ -10,6 +10,8 @@ import { ArchiveSchedule } from './archives/archive-schedule.ts'
 import { Archives } from './archives/archives.ts'
 import { mirrorPath } from './data-folder.ts'
 import type { Executor } from './executor/executor.ts'
+import { HubSchedule } from './hub/hub-schedule.ts'
+import { Sharing } from './hub/sharing.ts'
 import type { PurgeTaskOrder } from './purge/purge-orders.ts'
 import { Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
@@ -23,7 +25,7 @@ export interface EngineContext {
   zone(): string
   /** Epoch milliseconds. */
   now(): number
-  readonly writer: Pick<Writer, 'importUsage' | 'purge'>
+  readonly writer: Pick<Writer, 'importUsage' | 'purge' | 'hub'>
   readonly passes: Passes
   /** The connection for lists and counts. */
   mirror(): Mirror
@@ -47,6 +49,9 @@ export interface Engine {
   readonly query: Ask
   readonly archives: Archives
   readonly archiveSchedule: ArchiveSchedule
+  /** Shares chats with other machines. */
+  readonly sharing: Sharing
+  readonly hubSchedule: HubSchedule
   /** Removes chats and texts for good. */
   readonly purging: Purging
   importUsage(file: UsageFileText): Promise<UsageOutcome>
@@ -58,7 +63,7 @@ export interface Engine {
 
 type EngineApi = Pick<
   ApiContext,
-  'version' | 'timeZone' | 'mirror' | 'now' | 'ask' | 'histories' | 'sync' | 'archives' | 'purging'
+  'version' | 'timeZone' | 'mirror' | 'now' | 'ask' | 'histories' | 'sync' | 'archives' | 'purging' | 'hub'
 > &
   Required<Pick<ApiContext, 'importUsage'>>
 
@@ -73,7 +78,9 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     zone: () => context.zone(),
     warn: (sentence) => context.log('error', sentence),
   })
-  const purging = openPurging(settings, executor, context, archives)
+  const sharing = new Sharing(settings.hub, settings.dataDir, { ...context, executor, mirror: () => context.mirror() })
+  const hubSchedule = openHubSchedule(settings, context, sharing)
+  const purging = openPurging(settings, executor, context, { archives, sharing })
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
   const query: Ask = (question) =>
@@ -85,6 +92,8 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     query,
     archives,
     archiveSchedule,
+    sharing,
+    hubSchedule,
     purging,
     importUsage: (file) => writer.importUsage(file),
     api: () => ({
@@ -98,9 +107,11 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
       importUsage: (file) => engine.importUsage(file),
       archives: archiveActs(archives, archiveSchedule),
       purging,
+      hub: sharing,
     }),
     async close() {
       archives.stop()
+      sharing.stop()
       purging.stop()
       histories.close()
       await executor.close()
@@ -108,6 +119,9 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
   }
   return engine
 }
+
+const later = (error: unknown): string =>
+  `The hub does not know of the purge yet: ${error instanceof Error ? error.message : String(error)} The next push tells it.`
 
 function openArchives(settings: Settings, executor: Executor, context: EngineContext): Archives {
   const setup = {
@@ -134,14 +148,33 @@ const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs
   health: () => schedule.health,
 })
 
-function openPurging(settings: Settings, executor: Executor, context: EngineContext, archives: Archives): Purging {
+const openHubSchedule = (settings: Settings, context: EngineContext, sharing: Sharing): HubSchedule =>
+  new HubSchedule(settings.hub, {
+    now: () => context.now(),
+    zone: () => context.zone(),
+    sharing,
+    later: (act, delayMs) => context.later?.(act, delayMs),
+    log: (level, sentence) => context.log(level, sentence),
+  })
+
+function openPurging(
+  settings: Settings,
+  executor: Executor,
+  context: EngineContext,
+  { archives, sharing }: { readonly archives: Archives; readonly sharing: Sharing },
+): Purging {
   const { dataDir } = settings
   const archiveDir = settings.archives.dir
   return new Purging(
     { dataDir, archiveDir, mirrorPath: mirrorPath(dataDir) },
     {
       sync: () => context.passes.sync({ full: false }),
-      mirror: (order) => context.writer.purge(order),
+      mirror: async (order) => {
+        const outcome = await context.writer.purge(order)
+        if (order.act === 'remove')
+          await sharing.sendPurges().catch((error: unknown) => context.log('warn', later(error)))
+        return outcome
+      },
       alone: (act) => archives.alone(act),
       // TypeScript does not see that a task, its order and its outcome have the same kind.
       doTask: (task, order, signal) => executor.run('purge', { task, order } as PurgeTaskOrder, { signal }),

@@ -13,6 +13,8 @@ export interface Passes {
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** Restores an archive. Resolves when all of it is searchable. */
   restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
+  /** Makes searchable what was written apart from a pass. @param added how many messages are new */
+  index(added: number, backlog: number): Promise<void>
 }
 
 const nothingRead = { changed: 0, added: 0, gone: 0 }
@@ -56,8 +58,12 @@ export class DirectPasses implements Passes {
 
   async restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult> {
     const result = await this.#writer.restore(order, ({ progress }) => onProgress(progress))
-    await this.#writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
+    await this.index()
     return result
+  }
+
+  async index(): Promise<void> {
+    await this.#writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
   }
 
   async #run(depth: PassDepth): Promise<RunOutcome> {

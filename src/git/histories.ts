@@ -43,6 +43,11 @@ export class Histories {
     return listTouched(root, shas, (call) => this.#tokens(call))
   }
 
+  /** The address from which the repository of a folder was cloned. @throws UserError if there is none */
+  async remote(root: string): Promise<string | null> {
+    return (await this.#lines({ root, arguments: ['config', '--get', 'remote.origin.url'] }))[0] ?? null
+  }
+
   /** Kills all running git processes. */
   close(): void {
     this.#stop.abort()

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { configLayer } from './config-text.ts'
@@ -35,6 +36,16 @@ export interface Settings {
   readonly exclude: { readonly projects: readonly string[] }
   readonly tokens: { readonly estimate: boolean }
   readonly archives: { readonly dir: string; readonly jobs: readonly ArchiveJob[] }
+  readonly hub: HubSettings
+}
+
+export interface HubSettings {
+  /** Null if there is no hub. It may contain a password. */
+  readonly url: string | null
+  /** The label of this machine. */
+  readonly machine: string
+  readonly push: { readonly projects: readonly string[]; readonly redact: boolean; readonly schedule: string }
+  readonly pull: { readonly projects: readonly string[]; readonly schedule: string }
 }
 
 /** The kinds of disabled sources. */
@@ -98,6 +109,7 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
     search: tree.search,
     exclude: { projects: tree.exclude.projects.map(withHome(homeDir)) },
     tokens: tree.tokens,
+    hub: { ...tree.hub, machine: tree.hub.machine ?? hostname() },
     archives: { dir: tree.archives.dir ?? pathsOf(platform).join(dataDir, 'archives'), jobs: tree.archives.jobs },
   }
 }

@@ -99,6 +99,15 @@ const jobs = z.array(job, { error: 'a list of archive jobs' }).check((context) =
   }
 })
 
+const hubProjects = value<readonly string[]>(
+  'a list of projects; "*" is all',
+  (given) => Array.isArray(given) && given.every(isText),
+)
+const schedule = value<string>(
+  'a cron expression, such as "*/10 * * * *" for every ten minutes',
+  (given) => isText(given) && isCron(given),
+)
+
 const source = group({ enabled: flag })
 
 /** Schema of the merged settings. `null` means that the default depends on the platform. */
@@ -136,6 +145,18 @@ export const settingsSchema = group({
   }),
   tokens: group({ estimate: flag }),
   archives: group({ dir: path, jobs }),
+  hub: group({
+    url: value<string | null>(
+      'an address such as "postgres://user@host/database", or null',
+      (given) => given === null || isText(given),
+    ),
+    machine: value<string | null>(
+      'a name, or null for the name of the host',
+      (given) => given === null || (isText(given) && given.length <= 200),
+    ),
+    push: group({ projects: hubProjects, redact: flag, schedule }),
+    pull: group({ projects: hubProjects, schedule }),
+  }),
 })
 
 export type SettingsTree = z.infer<typeof settingsSchema>

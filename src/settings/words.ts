@@ -14,6 +14,7 @@ export interface Flags {
   readonly publicUrl?: string | undefined
   readonly logLevel?: string | undefined
   readonly auth?: boolean | undefined
+  readonly hubUrl?: string | undefined
 }
 
 interface Setting {
@@ -85,6 +86,7 @@ const settings: readonly Setting[] = [
     read: asIs,
   },
   { group: 'auth', key: 'required', flag: 'auth', option: '--auth', variable: 'CURSORDEX_AUTH', read: asBoolean },
+  { group: 'hub', key: 'url', flag: 'hubUrl', option: '--hub-url', variable: 'CURSORDEX_HUB_URL', read: asIs },
 ]
 
 export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'

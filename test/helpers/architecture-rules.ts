@@ -85,9 +85,11 @@ const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  cli: ['daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
+  cli: ['hub', 'daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
   daemon: ['engine', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
-  engine: ['indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
+  engine: ['hub', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
+  // PostgreSQL.
+  hub: ['indexer', 'api', 'git', 'mirror', 'text', 'archive', 'model'],
   indexer: ['mirror', 'text', 'archive', 'model', 'sqlite'],
   api: ['mirror', 'text', 'archive', 'model'],
   mirror: ['text', 'archive', 'model', 'sqlite'],
@@ -184,7 +186,7 @@ const rowsSql = new RegExp(
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
-  /^src\/(mirror\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
+  /^src\/(mirror\/|hub\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
 /** Files that open Cursor's files or copies of them set up connections, and the lock of the data folder is a SQLite lock. */
 const connectionDoors = /^src\/(indexer\/open-safely\/(cursor-file|checked-copy)|engine\/lock)\.ts$/
 

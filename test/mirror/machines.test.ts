@@ -16,7 +16,8 @@ let opened: OpenMirror
 let source: number
 beforeEach(() => {
   opened = new OpenMirror()
-  source = opened.source('composer-kv')
+  // A store of this machine would hide what another machine has of a chat.
+  source = opened.source('hub')
 })
 afterEach(() => opened.remove())
 

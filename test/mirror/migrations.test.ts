@@ -60,7 +60,7 @@ test('after an upgrade, fenced code is found as code, and no message counts as c
   after.close()
 })
 
-const INDEXES = `select name from sqlite_master where type = 'index' and name = 'chat_of_message'`
+const INDEXES = `select name from sqlite_master where type = 'index' and name = 'message_facts'`
 
 test('an older mirror gets the index of chats by message, and a search within a large project works', () => {
   const { path, db: before } = mirrorBefore(chatOfMessage)
@@ -74,7 +74,7 @@ test('an older mirror gets the index of chats by message, and a search within a 
 
   const after = openWriter(path)
   while (indexBacklog(after) > 0);
-  expect(after.prepare<[], string>(INDEXES).pluck().all()).toEqual(['chat_of_message'])
+  expect(after.prepare<[], string>(INDEXES).pluck().all()).toEqual(['message_facts'])
   const { total } = search(after, requestOf('needle', { filters: { project: ['large'] }, sort: 'newest' }))
   expect(total).toBe(225)
   after.close()

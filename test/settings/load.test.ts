@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,6 +63,12 @@ test('without any input, the documented defaults apply', () => {
           keep: { daily: 0, weekly: 8, monthly: 12 },
         },
       ],
+    },
+    hub: {
+      url: null,
+      machine: hostname(),
+      push: { projects: [], redact: true, schedule: '*/10 * * * *' },
+      pull: { projects: [], schedule: '*/10 * * * *' },
     },
   } satisfies Settings)
 })

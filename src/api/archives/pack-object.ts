@@ -23,12 +23,18 @@ function* linesOf(first: string, messages: Iterable<string>): Generator<string> 
  * A chat prepared for an archive. Every line is checked as a restore checks it, so nothing is written that cannot be
  * restored. Null if the chat was purged meanwhile.
  * @param origin the mirror's identity
+ * @param change rewrites the lines, for a reader who may not see everything
  */
-export function layOutChat(db: Mirror, num: number, origin: string): Decoded<LaidOut> | null {
+export function layOutChat(
+  db: Mirror,
+  num: number,
+  origin: string,
+  change: (lines: Iterable<string>) => Iterable<string> = (lines) => lines,
+): Decoded<LaidOut> | null {
   return inSnapshot(db, () => {
     try {
       const lines = chatLines(db, num, origin)
-      return lines === null ? null : layOutFit(lines)
+      return lines === null ? null : layOutFit(change(lines))
     } catch (error) {
       // JavaScript throws these for a text that is too long, nested too deep or no JSON. Errors of the disk are others.
       if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error

@@ -3,6 +3,7 @@ import type { UsageImport } from '../../mirror/usage/usage-events.ts'
 import type { Ask } from '../questions.ts'
 import type { Histories } from '../reports/histories.ts'
 import type { ArchiveActs } from './archive-shapes.ts'
+import type { HubActs } from './hub-shapes.ts'
 import type { PurgeActs } from './purge-shapes.ts'
 import type { Progress, Resources } from './schemas/status.ts'
 import type { DaemonState, EstimationState, SyncOutcome } from './schemas/status.ts'
@@ -94,6 +95,8 @@ export interface ApiContext {
   readonly archives: ArchiveActs
   /** Missing if this process cannot write to the mirror. */
   readonly purging?: PurgeActs
+  /** Missing if this process cannot write to the mirror. */
+  readonly hub?: HubActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Called with every error that was answered with a 500. */

@@ -16,6 +16,7 @@ import { exportRoutes } from './routes/export.ts'
 import { healthRoutes, statusRoutes, syncRoutes } from './routes/status.ts'
 import { pageRoutes } from './routes/page.ts'
 import { projectRoutes, statsRoutes } from './routes/projects.ts'
+import { hubRoutes } from './routes/hub.ts'
 import { purgeRoutes } from './routes/purge.ts'
 import { searchRoutes, suggestRoutes } from './routes/search.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -59,6 +60,7 @@ export function createApp(context: ApiContext): Hono {
     archiveRoutes(context),
     syncRoutes(context),
     purgeRoutes(context),
+    hubRoutes(context),
     eventRoutes(context, readStatus),
     pageRoutes(context),
     docsRoutes(context),

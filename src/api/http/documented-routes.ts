@@ -7,6 +7,7 @@ import { commitsAnswer } from './schemas/commits.ts'
 import { healthAnswer } from './schemas/common.ts'
 import { messagesAnswer } from './schemas/messages.ts'
 import { project, projectsAnswer } from './schemas/projects.ts'
+import { hubAnswer, hubPullAnswer, hubPushAnswer } from './schemas/hub.ts'
 import { purgeAnswer, purgeStateAnswer } from './schemas/purge.ts'
 import { searchAnswer, suggestAnswer } from './schemas/search.ts'
 import { statsAnswer } from './schemas/stats.ts'
@@ -106,6 +107,19 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
     answer: purgeAnswer,
     problems: [...posted, 429],
   },
+  'GET /api/hub': { parameters: noParameters, answer: hubAnswer },
+  'POST /api/hub/push': {
+    parameters: noParameters,
+    body: given.hubPushBody,
+    answer: hubPushAnswer,
+    problems: [...posted, 503],
+  },
+  'POST /api/hub/pull': {
+    parameters: noParameters,
+    body: given.hubPullBody,
+    answer: hubPullAnswer,
+    problems: [...posted, 503],
+  },
   'POST /api/sync': { parameters: noParameters, body: given.syncBody, answer: syncAnswer, problems: posted },
   'GET /metrics': { parameters: noParameters, answer: ['text/plain'] },
   'GET /api/events': { parameters: noParameters, answer: ['text/event-stream'] },
@@ -155,9 +169,11 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   share: 'The share of the objects to read, above 0, at most 1.',
   map: 'Folders on the other machine, and their paths on this one.',
   chats: 'Ids of chats.',
-  projects: 'Projects by id, name or path.',
+  projects: 'Projects by id, name or path; for the hub also by their names there, and * is all.',
   before: 'Only what is older than this date.',
   match: 'A text that must be in the chat.',
-  dryRun: 'True only reports what would be removed.',
+  dryRun: 'True only reports what would be removed, or sent.',
+  rename: 'Gives a project another name at the hub: its name there, and the new one.',
+  takesOver: 'The label or uuid of a lost mirror, whose chats become those of this one.',
   full: 'Compares every value, not only what looks changed.',
 }

@@ -99,6 +99,13 @@ const routes = [
     explains:
       'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
   },
+  { method: 'GET', path: '/api/hub', explains: 'The hub: machines, projects, sizes, the last push and pull.' },
+  {
+    method: 'POST',
+    path: '/api/hub/push',
+    explains: 'Sends chats to the hub: {"projects", "dryRun", "rename": {"from", "to"}, "takesOver"}.',
+  },
+  { method: 'POST', path: '/api/hub/pull', explains: 'Fetches chats of other machines from the hub: {"projects"}.' },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },
   { method: 'GET', path: '/api/events', explains: 'Changes as they happen (server-sent events).' },
 ] as const satisfies readonly RouteEntry[]

@@ -41,7 +41,7 @@ export function readAlike(db: Mirror, keys: readonly number[], facets: readonly 
   const times = isTimed
     ? 'count(m.created_at) as timed, min(m.created_at) as firstMs, max(m.created_at) as lastMs'
     : 'null as timed, null as firstMs, null as lastMs'
-  const index = isTimed || COLUMNS.some(isWanted) ? '' : 'indexed by chat_of_message'
+  const index = isTimed || COLUMNS.some(isWanted) ? '' : 'indexed by message_facts'
   return rowsOf<Alike>(
     db,
     `

@@ -210,7 +210,7 @@ function groupByChat(
 
 // A left join walks the keys in their order.
 const CHATS_OF_KEYS = `
-  select m.chat from json_each(@keys) k left join messages m indexed by chat_of_message on m.key = k.value
+  select m.chat from json_each(@keys) k left join messages m indexed by message_facts on m.key = k.value
 `
 
 const chatsOf = (db: Mirror, messages: readonly RankedMessage[]): readonly number[] =>

@@ -24,6 +24,7 @@ export function addSettingFlags(program: Command): void {
     .option('--port <port>', 'port to listen on; by default 4870, 0 takes any free port')
     .option('--public-url <url>', 'another address of this server, for a proxy or an SSH tunnel')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent; by default info')
+    .option('--hub-url <url>', 'address of the PostgreSQL through which chats are shared')
     .option('--auth', 'require the token on loopback addresses too')
     .option('--demo', 'use the running demo, which "cursordex demo" starts')
   for (const option of program.options.slice(others)) option.helpGroup(SETTING_FLAGS)

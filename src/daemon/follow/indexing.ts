@@ -173,7 +173,7 @@ export class Indexing implements Passes {
   }
 
   /** Writes data that comes from no source, between two passes. */
-  get writer(): Pick<ThreadWriter, 'saveEstimates' | 'importUsage' | 'purge'> {
+  get writer(): Pick<ThreadWriter, 'saveEstimates' | 'importUsage' | 'purge' | 'hub'> {
     return this.#writer
   }
 
@@ -230,6 +230,12 @@ export class Indexing implements Passes {
     } catch (error) {
       throw this.#restoreError(error)
     }
+  }
+
+  async index(added: number, backlog: number): Promise<void> {
+    this.#noteBacklog(backlog)
+    this.onMessages(added)
+    await this.#whenSearchable()
   }
 
   #restoreError(error: unknown): UserError {

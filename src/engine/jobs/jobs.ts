@@ -4,6 +4,7 @@ import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
 import type { EstimateInput, EstimateSlice } from './estimate.ts'
+import type { HubInput, HubResult } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
 
@@ -16,6 +17,8 @@ export interface Jobs {
   readonly verify: { readonly input: VerifyInput; readonly result: VerifyResult }
   /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
+  /** A part of a push or a pull. */
+  readonly hub: { readonly input: HubInput; readonly result: HubResult }
   /** Checks the full-text tables: one statement of many seconds that needs about 60 MB. True if they are sound. */
   readonly 'check-terms': { readonly input: null; readonly result: boolean }
   /** Checks pages in parts: statements of up to some ten seconds. */
@@ -35,6 +38,7 @@ export const loadJob: Loaders = {
   archive: async () => (await import('./archive.ts')).archiveJob,
   verify: async () => (await import('./archive.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
+  hub: async () => (await import('./hub.ts')).hubJob,
   'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
   'measure-terms': async () => inOneStep((_input, context) => measureTermsBytes(context.mirror(PAGES_CACHE_KB))),
   'check-pages': async () =>

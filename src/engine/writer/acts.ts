@@ -72,6 +72,16 @@ export class WriterActs {
         const { purgeMirror } = await import('../purge/purge-mirror.ts')
         return yield* purgeMirror(this.maintenance, order.order, this.#now)
       }
+      case 'hub': {
+        // Seldom needed.
+        const { writeHub } = await import('../hub/write-hub.ts')
+        for (const steps = writeHub(order.order, () => this.#reading, this.#now); ;) {
+          const step = await steps.next()
+          if (step.done === true) return step.value
+          if (step.value.outcome !== null) onStep(describeStep({ ...readingStep, outcome: step.value.outcome }))
+          yield
+        }
+      }
       case 'estimates':
         return saveEstimates(this.db, order.estimates)
       case 'checked':

@@ -7,6 +7,7 @@ import type { Estimate } from '../../mirror/usage/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
+import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
 
@@ -86,9 +87,21 @@ export interface PurgeOrder {
   readonly order: MirrorPurgeOrder
 }
 
-export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder
+export interface HubOrder {
+  readonly kind: 'hub'
+  readonly order: HubWrite
+}
+
+export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder | HubOrder
 /** The number is how many rows were saved. */
-export type WriterOutcome = RunOutcome | UpkeepOutcome | number | UsageOutcome | RestoreSlice | MirrorPurgeOutcome
+export type WriterOutcome =
+  | RunOutcome
+  | UpkeepOutcome
+  | number
+  | UsageOutcome
+  | RestoreSlice
+  | MirrorPurgeOutcome
+  | HubWritten
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {

@@ -2,6 +2,7 @@ import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { MirrorPart } from '../../mirror/maintenance/check-pages.ts'
 import type { Estimate } from '../../mirror/usage/estimates.ts'
 import { UserError } from '../../model/user-error.ts'
+import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
 import type {
@@ -31,6 +32,8 @@ export interface Writer {
    */
   restore(order: RestoreOrder, onSlice: (slice: RestoreSlice) => void): Promise<RestoreResult>
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
+  /** @throws UserError if the mirror cannot be written */
+  hub(order: HubWrite): Promise<HubWritten>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
@@ -57,6 +60,7 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
         if (slice.result !== null) return slice.result
       }
     },
+    hub: (order) => ask<HubWritten>({ kind: 'hub', order }),
     purge: (order) => ask<MirrorPurgeOutcome>({ kind: 'purge', order }),
   }
 }

@@ -14,6 +14,8 @@ import {
 } from './0010-to-0019.ts'
 import { machines } from './0020-machines.ts'
 import { keptSums } from './0021-kept-sums.ts'
+import { hub } from './0022-hub.ts'
+import { messageFacts } from './0023-message-facts.ts'
 
 /** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
@@ -37,4 +39,6 @@ export const migrations: readonly string[] = [
   decoders,
   machines,
   keptSums,
+  hub,
+  messageFacts,
 ]

@@ -1,4 +1,5 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
+import { queuePurge } from '../hub/own-side.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { addTitleTerms } from '../write/chats/chat-columns.ts'
@@ -53,16 +54,20 @@ export function beginPurge(
     const gone = archived.chatIds.filter((id) => prepared(db, IS_IN_MIRROR).get(id) === undefined)
     addTombstones(db, { ...archived, chats: [...targets.chatIds, ...gone] })
     for (const id of targets.chatIds) target.run('chat', id)
+    for (const id of [...targets.chatIds, ...gone]) queuePurge(db, id, '')
+    for (const { chatId, id } of archived.messages) queuePurge(db, chatId, id)
     for (const key of [...targets.messages.values()].flatMap((keys) => [...keys])) {
       const row = prepared<MessageRow>(db, READ_MESSAGE).get(BigInt(key))
       if (row === undefined) continue
       target.run('message', targetName(row.chat, row.id))
+      queuePurge(db, row.chatId, row.id)
       const texts = needles === null ? [] : removedTexts(row.chatId, matchingTexts(row.parts, needles), scope)
       addTombstones(db, { messages: [row], texts })
     }
     for (const [id, texts] of targets.facts) {
       addTombstones(db, { texts: removedTexts(id, texts, scope) })
       removeFacts(db, id, texts)
+      queuePurge(db, id, null)
       // The title follows from the facts: `removeTargets` derives it again.
       target.run('facts', id)
     }

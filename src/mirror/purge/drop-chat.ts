@@ -73,5 +73,9 @@ export function dropSayings(db: Mirror, id: string, act: () => void): void {
   act()
   for (const sql of BY_ID) prepared(db, sql).run(id)
   // A project that only this chat was evidence of.
-  for (const { project } of projects) prepared(db, DROP_PROJECT).run({ num: BigInt(project) })
+  for (const { project } of projects) dropUnusedProject(db, project)
 }
+
+/** Removes a project that nothing refers to. */
+export const dropUnusedProject = (db: Mirror, num: number): void =>
+  void prepared(db, DROP_PROJECT).run({ num: BigInt(num) })

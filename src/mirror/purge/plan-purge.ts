@@ -1,3 +1,4 @@
+import { listHolders } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import type { PurgeTargets } from './find-targets.ts'
@@ -23,6 +24,8 @@ export interface MirrorPlan {
   readonly setAside: readonly string[]
   /** Chats in the scope that the mirror does not have. */
   readonly unknownChats: readonly string[]
+  /** Other machines that have one of these chats at the hub. */
+  readonly otherMachines: readonly string[]
 }
 
 const CHATS_MAX = 100
@@ -66,6 +69,7 @@ export function planPurge(
     inCursor: chats.reduce((sum, { live }) => sum + live, 0),
     facts: [...facts.values()].reduce((sum, texts) => sum + texts.length, 0),
     setAside,
+    otherMachines: listHolders(db, [...chatIds, ...chats.map(({ id }) => id)]),
     unknownChats: (scope.chatIds ?? []).filter((id) => count({ id }).length === 0),
   }
 }

@@ -1,14 +1,14 @@
 import type { SourceId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { ARCHIVE } from './source-ranks.ts'
+import { ARCHIVE, HUB } from './source-ranks.ts'
 
 const LIST_UNREAD = `
 select num, id from sources
-where state = 'missing' and last_sync_at is null and kind not in ('', '${ARCHIVE}')
+where state = 'missing' and last_sync_at is null and kind not in ('', '${ARCHIVE}', '${HUB}')
   and not exists (select 1 from source_rows where source = num)
 `
-const LIST_PRESENT = `select num, id, path from sources where state <> 'missing' and kind not in ('', '${ARCHIVE}')`
+const LIST_PRESENT = `select num, id, path from sources where state <> 'missing' and kind not in ('', '${ARCHIVE}', '${HUB}')`
 const MISS = `update sources set state = 'missing', detail = null where num = ?`
 const FORGET = `delete from sources where num = ?`
 

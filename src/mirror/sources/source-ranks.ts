@@ -17,13 +17,14 @@ export class SourceRanks {
   constructor(db: Mirror) {
     const rows = prepared<{ num: number; rank: number; kind: string }>(db, LIST_RANKS).all()
     this.#ranks = new Map(rows.map(({ num, rank }) => [num, rank]))
-    this.#archives = new Set(rows.filter(({ kind }) => kind === ARCHIVE).map(({ num }) => num))
+    this.#archives = new Set(rows.filter(({ kind }) => kind === ARCHIVE || kind === HUB).map(({ num }) => num))
   }
 
   of(source: number): number {
     return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
   }
 
+  /** Whether what it says was noted elsewhere: in an archive, or by another machine. */
   isArchive(source: number): boolean {
     return this.#archives.has(source)
   }

@@ -1,4 +1,4 @@
-import type { Batch, BatchOutcome } from './batch.ts'
+import { tellsFacts, type Batch, type BatchOutcome, type ChatWrite } from './batch.ts'
 import { writeBlobCalls } from './pending-references.ts'
 import { sealCommits } from '../fulltext/bulk.ts'
 import { DigestWords } from '../digests/write-digest.ts'
@@ -11,10 +11,12 @@ import { PendingTerms } from '../fulltext/pending-terms.ts'
 import { writeChatMetadata } from './chats/chat-metadata.ts'
 import { writePaths } from './chats/chat-paths.ts'
 import { RepeatedPrompts } from './chats/prompt-chats.ts'
-import { SourceRanks } from '../sources/source-ranks.ts'
+import { HUB, SourceRanks } from '../sources/source-ranks.ts'
 import { writeTracked } from '../usage/tracked.ts'
 import { writeAnswers } from './messages/write-answers.ts'
 import { refreshChat, writeChat } from './chats/write-chat.ts'
+import { hideCopies } from '../hub/pulled-copy.ts'
+import { prepared } from '../prepared.ts'
 import { listingTerms } from './write-dictionary.ts'
 import { writeEvidence, writeWorkspaces } from '../projects/write-projects.ts'
 import { writePosition, writeRows } from './write-rows.ts'
@@ -28,6 +30,7 @@ import { writePosition, writeRows } from './write-rows.ts'
 export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
   const batch = withoutExcluded(db, withoutPurged(db, unfiltered))
   const written = listingTerms(db, () => {
+    if (!isOfHub(db, batch.source)) hideCopies(db, batch.chats.filter(hasContent))
     const terms = new PendingTerms()
     const tools = {
       terms,
@@ -63,5 +66,11 @@ export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
   if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)
   return written
 }
+
+/** Whether the chat comes into being by it. */
+const hasContent = ({ ownRow, messages }: ChatWrite): boolean => messages.length > 0 || tellsFacts(ownRow)
+
+const SOURCE_KIND = `select kind from sources where num = ?`
+const isOfHub = (db: Mirror, source: number): boolean => prepared<string>(db, SOURCE_KIND).pluck().get(source) === HUB
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)

@@ -3,6 +3,7 @@ import { createApp } from '../../../src/api/http/app.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { hubShapes } from '../../helpers/hub-shapes.ts'
 import { archivesHere } from '../../helpers/archives-here.ts'
 import { writeAllEras } from '../../helpers/eras/all-eras.ts'
 import { GitRepository } from '../../helpers/git-repository.ts'
@@ -55,6 +56,7 @@ export class ApiWorld {
       importUsage: (file) => importUsageFile(indexer.mirror, file),
       archives: archivesHere(indexer.folder, indexer.path, (order) => restoreHere(indexer.mirror, order.dir, order)),
       purging: new PurgeHere(indexer.folder).purging,
+      hub: hubShapes,
       subscribe: () => () => undefined,
       reportFault: (error) => this.faults.push(error),
     })

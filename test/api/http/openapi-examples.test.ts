@@ -61,6 +61,8 @@ const bodies: Readonly<Record<string, readonly [body: string, mediaType?: string
   'POST /api/archives/:name/verify': ['{}'],
   'POST /api/archives/:name/restore': ['{}'],
   'POST /api/purge': ['{"chats":["login"]}'],
+  'POST /api/hub/push': ['{}'],
+  'POST /api/hub/pull': ['{}'],
   'POST /api/sync': ['{}'],
 }
 const queries: Readonly<Record<string, string>> = {

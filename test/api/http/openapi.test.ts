@@ -176,6 +176,8 @@ test('real answers of POST are as documented', async () => {
     ['/api/purge', '/api/purge', '{}'],
     ['/api/archives', '/api/archives', '{"scope":{"project":"nope","odd":1}}'],
     ['/api/archives', '/api/archives', '{}', 'text/plain'],
+    ['/api/hub/push', '/api/hub/push', '{"projects":["*"]}'],
+    ['/api/hub/pull', '/api/hub/pull', '{}'],
     ['/api/sync', '/api/sync', '{"full":true}'],
     ['/api/sync', '/api/sync', '{"full":1}'],
   ]
@@ -189,6 +191,8 @@ test('real answers of POST are as documented', async () => {
   expect([...succeeded].toSorted()).toEqual([
     '/api/archives/{name}/restore',
     '/api/archives/{name}/verify',
+    '/api/hub/pull',
+    '/api/hub/push',
     '/api/purge',
     '/api/sync',
     '/api/tokens/import',

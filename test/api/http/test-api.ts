@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { hubShapes } from '../../helpers/hub-shapes.ts'
 import { archivesHere } from '../../helpers/archives-here.ts'
 import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import type { Hono } from 'hono'
@@ -70,6 +71,7 @@ export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
       return { changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }
     },
     importUsage: (file) => importUsageFile(mirror.writer, file),
+    hub: hubShapes,
     archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {
       listeners.add(listener)

@@ -62,7 +62,7 @@ test('the index is walked by match within rowid bounds, and messages are read by
     // M: by match. < and >: the bounds of the rowid reached the index.
     expect(terms).toMatch(/VIRTUAL TABLE INDEX \d+:(?=.*M\d)(?=.*<)(?=.*>)/)
     for (const detail of plan.filter((line) => /\bm\b/.test(line))) {
-      expect(detail).toMatch(/INTEGER PRIMARY KEY|COVERING INDEX chat_of_message \(key=\?\)/)
+      expect(detail).toMatch(/INTEGER PRIMARY KEY|COVERING INDEX message_facts \(key=\?\)/)
     }
     expect(plan.join('\n')).not.toContain('TEMP B-TREE FOR ORDER BY')
   }

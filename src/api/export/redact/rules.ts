@@ -1,3 +1,6 @@
+/** Raised whenever a rule changes: what was shared by older rules is then shared again. */
+export const REDACTION_VERSION = 1
+
 /** The form of a secret. */
 export interface SecretRule {
   /** The name that replaces the secret. */

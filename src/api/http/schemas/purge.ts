@@ -24,6 +24,10 @@ export const purgeAnswer = z.object({
   inCursor: says(count, 'Messages that Cursor still has. It keeps them, and they are not read again.'),
   facts: says(count, 'Names, summaries, todos and paths of chats that contain the text.'),
   unknownChats: says(texts, 'Chats that were named, and that neither the mirror nor an archive knows.'),
+  otherMachines: says(
+    texts,
+    'Other machines that have one of these chats at the hub. They keep it until they purge it.',
+  ),
   setAside: says(texts, 'Damaged mirrors that were set aside, and are removed.'),
   archives: z.object({
     objects: says(count, 'How many objects were replaced or removed.'),

@@ -2,7 +2,7 @@ import { CALL_CHAT_PREFIX, type ChatFormat, type ModelSource, type TitleSource }
 import { asChatId, asProjectId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
+import { ARCHIVE, HUB } from '../../../mirror/sources/source-ranks.ts'
 import { toIso } from '../../iso.ts'
 import type { Chat } from '../../http/schemas/chats.ts'
 import { toMachine, type MachineColumns } from '../machines.ts'
@@ -51,7 +51,7 @@ const CHATS_BY_NUM = `
     c.created_at as createdAtMs, c.last_activity_at as lastActivityAtMs,
     c.mode, c.branch, c.model, c.models, c.model_source as modelSource,
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
-    c.size_bytes as sizeBytes, c.format, s.kind as source,
+    c.size_bytes as sizeBytes, c.format, case s.kind when '${HUB}' then s.path else s.kind end as source,
     case s.kind when '${ARCHIVE}' then s.path end as origin, c.status,
     c.is_archived as isArchived, c.is_subagent as isSubagent,
     coalesce(

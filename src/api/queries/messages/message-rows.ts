@@ -2,6 +2,7 @@ import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { recordedTokens, type Role, type TimeSource } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
+import { HUB } from '../../../mirror/sources/source-ranks.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
 import type { Message, Tokens } from '../../http/schemas/messages.ts'
@@ -31,7 +32,7 @@ const MESSAGES_BY_KEY = `
     m.input_tokens as inputTokens, m.output_tokens as outputTokens,
     m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput,
     m.is_orphan as isOrphan, m.is_simulated as isSimulated, m.is_live as isLive, m.is_index_capped as isIndexCapped,
-    s.kind as source, b.parts
+    case s.kind when '${HUB}' then s.path else s.kind end as source, b.parts
   from json_each(?) wanted
   join messages m on m.key = wanted.value
   join sources s on s.num = m.source

@@ -57,7 +57,7 @@ export function hasMatch(
 }
 
 const CHATS_OF_KEYS = `
-  select distinct m.chat from json_each(@keys) k cross join messages m indexed by chat_of_message on m.key = k.value
+  select distinct m.chat from json_each(@keys) k cross join messages m indexed by message_facts on m.key = k.value
 `
 
 /** The chats of some messages, without duplicates. */

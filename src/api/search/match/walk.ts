@@ -182,7 +182,7 @@ function askFor(branch: Branch, { low, high }: KeyRange, order: TimeOrder, isGat
   const isOfChats = chats === null || isGathered ? '' : 'and m.chat in (select value from json_each(@chats))'
   const from = isGathered
     ? 'json_each(@chats) c cross join messages m on m.chat = c.value'
-    : `messages m ${chats === null ? '' : 'indexed by chat_of_message'}`
+    : `messages m ${chats === null ? '' : 'indexed by message_facts'}`
   const sql = `
     select m.key, ${tests.sql ?? 1} as passes
     from ${from}
@@ -195,7 +195,7 @@ function askFor(branch: Branch, { low, high }: KeyRange, order: TimeOrder, isGat
 /** The last key of the messages that are tested for their chat; null if there are fewer. */
 function edgeOf(db: Mirror, { low, high }: KeyRange, order: TimeOrder): bigint | null {
   const sql = `
-    select key from messages indexed by chat_of_message where key between @low and @high
+    select key from messages indexed by message_facts where key between @low and @high
     order by key ${bySort(order)} limit 1 offset ${NEAR_MAX - 1}
   `
   const edge = valuesOf<number>(db, sql).get({ low, high })

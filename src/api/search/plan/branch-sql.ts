@@ -95,8 +95,11 @@ export function matchSource(branch: Branch, needsMessages = false): MatchSource 
   }
 }
 
-/** Rows of messages are long and scattered. If only key and chat are needed, a covering index has both. */
+/** The columns of the index `message_facts`. */
+const FACTS = new Set(['key', 'chat', 'role', 'model', 'is_live', 'is_orphan'])
+
+/** Rows of messages are long and scattered, so a covering index is read if it has all columns of the tests. */
 function indexFor(tests: string | null): string {
-  const columns = [...(tests ?? '').matchAll(/\bm\.(\w+)/g)].map(([, name]) => name)
-  return columns.every((name) => name === 'key' || name === 'chat') ? 'indexed by chat_of_message' : ''
+  const columns = [...(tests ?? '').matchAll(/\bm\.(\w+)/g)].map(([, name]) => name ?? '')
+  return columns.every((name) => FACTS.has(name)) ? 'indexed by message_facts' : ''
 }

@@ -114,10 +114,10 @@ function chooseCandidates(
 }
 
 const CHATS_DOWN_TO = `
-  select chat from messages indexed by chat_of_message where key >= @edge order by key desc limit ${NEAR_MAX}
+  select chat from messages indexed by message_facts where key >= @edge order by key desc limit ${NEAR_MAX}
 `
 const CHATS_UP_TO = `
-  select chat from messages indexed by chat_of_message where key <= @edge order by key limit ${NEAR_MAX}
+  select chat from messages indexed by message_facts where key <= @edge order by key limit ${NEAR_MAX}
 `
 
 interface NearChats {

@@ -22,12 +22,22 @@ export function renderPurge(answer: PurgeReport, screen: Screen): string {
   return `${renderTable(columns, rows, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
 }
 
-function countLines({ dryRun, chatCount, messages, inCursor, facts, unknownChats, setAside }: PurgeReport): string[] {
+function countLines({
+  dryRun,
+  chatCount,
+  messages,
+  inCursor,
+  facts,
+  unknownChats,
+  otherMachines,
+  setAside,
+}: PurgeReport): string[] {
   const did = dryRun ? 'Would remove' : 'Removed'
   return [
     ...unknownChats.map((id) => `No chat has the id ${id}.`),
     `${did} ${countText(messages, 'message')} of ${countText(chatCount, 'chat')}; Cursor still has ${numberText(inCursor)} of them, and keeps them.`,
     ...(facts === 0 ? [] : [`${did} the text from ${countText(facts, 'name, summary, todo or path')} of chats.`]),
+    ...otherMachines.map((name) => `The machine ${name} has such a chat too, and keeps it until it is purged there.`),
     ...setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
   ]
 }

@@ -25,7 +25,7 @@ select num, project is not null as hasProject, cursor_updated_at as updatedAtMs,
   select 1 from outlines join sources on sources.num = outlines.source
   where outlines.chat = chats.num and kind = '${ARCHIVE}'
 ) as isRemembered
-from chats where id = ?
+from chats where id = ? and machine is null
 `
 const LIST_IDS = `select distinct id from messages where chat = ?`
 
@@ -37,7 +37,7 @@ interface FoundChat {
   readonly updatedAtMs: number | null
 }
 
-/** Null if the mirror has nothing of the chat. */
+/** Null if the mirror has nothing of the chat. A pulled copy is nothing: it goes when a source of this machine has the chat. */
 export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
   const found = prepared<FoundChat>(db, FIND).get(id)
   if (found === undefined) return null
@@ -54,3 +54,6 @@ export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
 
 const IS_MIRRORED = `select 1 from chats where id = ?`
 export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
+
+const IS_PULLED = `select 1 from chats where id = ? and machine is not null`
+export const isPulled = (db: Mirror, id: ChatId): boolean => prepared(db, IS_PULLED).get(id) !== undefined

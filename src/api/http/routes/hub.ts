@@ -1,0 +1,40 @@
+import { Hono } from 'hono'
+import { UserError } from '../../../model/user-error.ts'
+import type { ApiContext } from '../api-context.ts'
+import type { HubActs } from '../hub-shapes.ts'
+import { readBody } from '../json-body.ts'
+import { noParameters, readQuery } from '../params.ts'
+import { Problem } from '../problem.ts'
+import { hubPullBody, hubPushBody } from '../route-parameters.ts'
+
+export function hubRoutes(context: ApiContext): Hono {
+  const acts = (): HubActs => {
+    if (context.hub === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
+    return context.hub
+  }
+  return new Hono()
+    .get('/api/hub', async (c) => {
+      readQuery(c, noParameters)
+      return c.json(await acts().state())
+    })
+    .post('/api/hub/push', async (c) => {
+      readQuery(c, noParameters)
+      const { projects, dryRun, rename, takesOver } = await readBody(c, hubPushBody)
+      return c.json(await asProblem(acts().push({ projects, isDryRun: dryRun, rename, takesOver })))
+    })
+    .post('/api/hub/pull', async (c) => {
+      readQuery(c, noParameters)
+      const { projects } = await readBody(c, hubPullBody)
+      return c.json(await asProblem(acts().pull(projects)))
+    })
+}
+
+/** The hub is another server: what it refuses or does not answer is no fault of this one. */
+async function asProblem<Value>(act: Promise<Value>): Promise<Value> {
+  try {
+    return await act
+  } catch (error) {
+    if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
+    throw new Problem(error.exitCode === 2 ? 400 : 503, error.code, `${error.message} ${error.hint}`)
+  }
+}

@@ -1,0 +1,44 @@
+import * as z from 'zod/mini'
+import { amount, boolean, count, maybeText, maybeTime, says, text, texts, type Answer } from './common.ts'
+
+const shared = {
+  removed: says(count, 'Chats that were removed.'),
+  unchanged: says(count, 'Chats that were there already.'),
+  bytes: says(amount, 'Size of the objects that were moved.'),
+}
+
+export const hubPushAnswer = z.object({
+  pushed: says(count, 'Chats that were sent.'),
+  ...shared,
+  waiting: says(texts, 'Chats that are sent when they are quiet.'),
+  leftOut: says(z.array(z.object({ id: text, why: text })), 'Chats that cannot be sent.'),
+})
+export type HubPushed = Answer<typeof hubPushAnswer>
+
+export const hubPullAnswer = z.object({ pulled: says(count, 'Chats that were fetched.'), ...shared })
+export type HubPulled = Answer<typeof hubPullAnswer>
+
+export const hubAnswer = z.object({
+  url: says(maybeText, 'The address, without its password; null if no hub is set.'),
+  machine: says(text, 'The label of this machine.'),
+  atWork: z.nullable(z.object({ act: z.enum(['push', 'pull']), done: count, total: count })),
+  lastPushAt: maybeTime,
+  lastPullAt: maybeTime,
+  purgesWaiting: says(count, 'Purges that the hub does not know yet.'),
+  rows: says(z.record(text, count), 'The rows of other machines that were seen, by what became of them.'),
+  error: says(z.nullable(z.object({ code: text, detail: text })), 'Why the hub did not answer now; null if it did.'),
+  hub: says(
+    z.nullable(
+      z.object({
+        role: text,
+        machines: z.array(
+          z.object({ uuid: text, name: text, user: text, chats: count, bytes: amount, pushedAt: maybeTime }),
+        ),
+        projects: z.array(z.object({ name: text, machines: count, chats: count, bytes: amount })),
+        grants: z.array(z.object({ role: text, project: text, push: boolean })),
+      }),
+    ),
+    'What this role sees of it; null if it did not answer, and during a push or pull.',
+  ),
+})
+export type HubState = Answer<typeof hubAnswer>

@@ -1,0 +1,107 @@
+import { createTask } from 'node-cron'
+import { UserError } from '../../model/user-error.ts'
+import type { HubSettings } from '../../settings.ts'
+import type { Sharing } from './sharing.ts'
+
+/** A chat is sent this long after its last change. */
+const QUIET_MS = 10 * 60_000
+/** A chat that keeps changing is sent after this time. */
+const WAIT_MAX_MS = 30 * 60_000
+/** Machines with the same schedule do not all come in the same second. */
+const JITTER_MS = 50_000
+/** The pause after the first failure. Each further failure doubles it. */
+const RETRY_MS = 2 * 60_000
+const RETRY_MAX_MS = 6 * 3_600_000
+
+export interface HubScheduleContext {
+  /** Epoch milliseconds. */
+  now(): number
+  zone(): string
+  readonly sharing: Pick<Sharing, 'push' | 'pull' | 'sendPurges'>
+  /** Runs `act` after a delay, unless the daemon was stopped. */
+  later(act: () => void, delayMs: number): void
+  log(level: 'info' | 'warn', sentence: string): void
+}
+
+interface Turn {
+  readonly act: 'push' | 'pull'
+  readonly schedule: string
+  dueAtMs: number
+  failures: number
+  isRunning: boolean
+  /** Why the last one failed. */
+  error: UserError | null
+}
+
+/** Pushes and pulls when they are due. While the hub does not answer, it is tried again with growing pauses. */
+export class HubSchedule {
+  readonly #context: HubScheduleContext
+  readonly #turns: readonly Turn[]
+  /** Chats that wait to be quiet, and since when. */
+  #waiting = new Map<string, number>()
+
+  constructor({ url, push, pull }: HubSettings, context: HubScheduleContext) {
+    this.#context = context
+    const turns = [
+      { act: 'push' as const, ...push },
+      { act: 'pull' as const, ...pull },
+    ]
+    this.#turns = turns.flatMap(({ act, projects, schedule }) =>
+      url === null || projects.length === 0
+        ? []
+        : [{ act, schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }],
+    )
+  }
+
+  /** Must be called every minute. */
+  tick(): void {
+    for (const turn of this.#turns) {
+      if (turn.isRunning || this.#context.now() < turn.dueAtMs) continue
+      turn.isRunning = true
+      this.#context.later(() => void this.#run(turn), Math.random() * JITTER_MS)
+    }
+  }
+
+  /** Why the hub is not up to date, as sentences. */
+  get reasons(): string[] {
+    const errors = new Map(
+      this.#turns.flatMap(({ error }) => (error === null ? [] : [[error.message, error] as const])),
+    )
+    return [...errors.values()].map(({ code, message }) => `${code}: ${message}`)
+  }
+
+  async #run(turn: Turn): Promise<void> {
+    try {
+      if (turn.act === 'pull') await this.#context.sharing.pull()
+      else await this.#push()
+      if (turn.error !== null) this.#context.log('info', 'The hub answers again.')
+      turn.failures = 0
+      turn.error = null
+      turn.dueAtMs = this.#next(turn.schedule)
+    } catch (error) {
+      const known = error instanceof UserError ? error : new UserError('hub-failed', String(error), '')
+      if (known.code !== 'stopped' && turn.error?.message !== known.message) {
+        this.#context.log('warn', `${known.message} ${known.hint}`)
+      }
+      turn.error = known
+      turn.dueAtMs = this.#context.now() + Math.min(RETRY_MS * 2 ** turn.failures, RETRY_MAX_MS)
+      turn.failures += 1
+    } finally {
+      turn.isRunning = false
+    }
+  }
+
+  async #push(): Promise<void> {
+    const nowMs = this.#context.now()
+    const due = [...this.#waiting].flatMap(([id, sinceMs]) => (nowMs - sinceMs >= WAIT_MAX_MS ? [id] : []))
+    const { waiting } = await this.#context.sharing.push({}, { quietSinceMs: nowMs - QUIET_MS, due })
+    this.#waiting = new Map(waiting.map((id) => [id, this.#waiting.get(id) ?? nowMs]))
+  }
+
+  #next(schedule: string): number {
+    const task = createTask(schedule, () => undefined, { timezone: this.#context.zone() })
+    const [next] = task.getNextRuns(1)
+    void task.destroy()
+    return next?.getTime() ?? Infinity
+  }
+}

@@ -1,0 +1,98 @@
+/** The version of the schema in `steps`. A hub says which version a program must at least know to use it. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * Five plain tables. Privileges open a table to a role, and row-level security decides which rows the role sees and
+ * writes. The policies of `chats` look only at `grants`, so that none needs itself.
+ *
+ * - A row's writer is bound by a foreign key to the machine's owner: nobody can write to a machine of somebody else.
+ * - `chats` is not partitioned: the policies of a parent do not reach a partition that is asked by its own name.
+ * - `object` is compressed already, so PostgreSQL keeps it as it is.
+ */
+const tables = `
+create schema if not exists cursordex;
+
+create table cursordex.hub (
+  uuid text primary key default gen_random_uuid()::text,
+  salt text not null default replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''),
+  schema_version integer not null,
+  least_program integer not null
+);
+
+create table cursordex.machines (
+  uuid text primary key,
+  owner name not null default current_user,
+  label text not null,
+  value text,
+  counter bigint not null default 0,
+  pushed_at timestamptz,
+  unique (owner, label),
+  unique (uuid, owner)
+);
+
+create table cursordex.chats (
+  machine text not null,
+  chat text not null,
+  owner name not null default current_user,
+  project text not null,
+  sequence bigint not null,
+  revision bigint not null,
+  redaction integer not null,
+  object_version integer not null,
+  object bytea not null,
+  primary key (machine, chat),
+  foreign key (machine, owner) references cursordex.machines (uuid, owner)
+);
+alter table cursordex.chats alter column object set storage external;
+create index chats_by_project on cursordex.chats (machine, project) include (chat, sequence);
+
+create table cursordex.grants (
+  role name not null,
+  project text not null,
+  push boolean not null default false,
+  primary key (role, project)
+);
+
+create table cursordex.purged (
+  machine text not null,
+  owner name not null default current_user,
+  chat text not null,
+  message text,
+  unique nulls not distinct (machine, chat, message),
+  foreign key (machine, owner) references cursordex.machines (uuid, owner)
+);
+
+alter table cursordex.machines enable row level security;
+alter table cursordex.chats enable row level security;
+alter table cursordex.grants enable row level security;
+alter table cursordex.purged enable row level security;
+
+create policy own_rights on cursordex.grants for select
+  using (role in (select rolname from pg_catalog.pg_roles where pg_catalog.pg_has_role(oid, 'usage')));
+
+create policy readable on cursordex.chats for select using (
+  owner = current_user
+  or project in (select g.project from cursordex.grants g where not g.push)
+  or exists (select from cursordex.grants g where not g.push and g.project = '*')
+);
+create policy pushed on cursordex.chats for insert
+  with check (owner = current_user and exists (select from cursordex.grants g where g.push));
+create policy changed on cursordex.chats for update using (owner = current_user)
+  with check (owner = current_user and exists (select from cursordex.grants g where g.push));
+create policy removed on cursordex.chats for delete using (owner = current_user);
+
+create policy known on cursordex.machines for select
+  using (owner = current_user or exists (select from cursordex.chats c where c.machine = machines.uuid));
+create policy registered on cursordex.machines for insert
+  with check (owner = current_user and exists (select from cursordex.grants g where g.push));
+create policy counted on cursordex.machines for update using (owner = current_user) with check (owner = current_user);
+create policy forgotten on cursordex.machines for delete using (owner = current_user);
+
+create policy own_purges on cursordex.purged using (owner = current_user) with check (owner = current_user);
+
+insert into cursordex.hub (schema_version, least_program) values (1, 1);
+revoke all on schema cursordex from public;
+`
+
+/** Append only: the step at index n leads from version n to n + 1. */
+export const steps: readonly string[] = [tables]

@@ -1,0 +1,92 @@
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+
+/**
+ * What became of a row of the hub. `shown`: its copy is in the mirror. `other`: another machine's copy is shown. `hidden`:
+ * the chat is one of this machine. `barred`: it was purged here. `damaged`, `newer`: it cannot be read, or not yet.
+ * `wanted`: it has to be fetched again.
+ */
+export type LedgerState = 'shown' | 'other' | 'hidden' | 'barred' | 'damaged' | 'newer' | 'wanted'
+
+export interface LedgerRow {
+  /** The uuid of a mirror. */
+  readonly machine: string
+  readonly chat: string
+  /** The name of its project at the hub. */
+  readonly project: string
+  readonly sequence: number
+  readonly state: LedgerState
+  /** Epoch milliseconds. Null if the object was not read. */
+  readonly activity: number | null
+  readonly messages: number | null
+}
+
+const SAVE = `
+insert or replace into hub_ledger (machine, chat, project, sequence, state, activity, messages)
+values (@machine, @chat, @project, @sequence, @state, @activity, @messages)
+`
+const DROP = `delete from hub_ledger where machine = ? and chat = ?`
+const LIST_PAIRS = `select distinct machine, project from hub_ledger`
+const LIST_PAIR = `select chat, sequence from hub_ledger where machine = ? and project = ?`
+const LIST_COPIES = `select * from hub_ledger where chat = ?`
+const COUNT_STATES = `select state, count(*) as count from hub_ledger group by state`
+
+export const saveLedger = (db: Mirror, row: LedgerRow): void => void prepared(db, SAVE).run(row)
+export const dropLedger = (db: Mirror, machine: string, chat: string): void =>
+  void prepared(db, DROP).run(machine, chat)
+
+/** The machines and projects of which rows were seen. */
+export const listPairs = (db: Mirror): readonly Pick<LedgerRow, 'machine' | 'project'>[] =>
+  prepared<Pick<LedgerRow, 'machine' | 'project'>>(db, LIST_PAIRS).all()
+
+/** Sequences by chat. A row that has to be fetched again has a sequence that no hub has. */
+export const readPair = (db: Mirror, machine: string, project: string): ReadonlyMap<string, number> =>
+  new Map(
+    prepared<{ chat: string; sequence: number }>(db, LIST_PAIR)
+      .all(machine, project)
+      .map(({ chat, sequence }) => [chat, sequence]),
+  )
+
+/** The rows of a chat from all machines. */
+export const listCopies = (db: Mirror, chat: string): readonly LedgerRow[] =>
+  prepared<LedgerRow>(db, LIST_COPIES).all(chat)
+
+export const countStates = (db: Mirror): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    prepared<{ state: string; count: number }>(db, COUNT_STATES)
+      .all()
+      .map(({ state, count }) => [state, count]),
+  )
+
+const WANT = `update hub_ledger set state = 'wanted', sequence = -1 where machine = ? and chat = ?`
+const WANT_ALL = `update hub_ledger set state = 'wanted', sequence = -1`
+const WANT_NEWER = `update hub_ledger set state = 'wanted', sequence = -1 where state = 'newer'`
+const SET_STATE = `update hub_ledger set state = ? where machine = ? and chat = ?`
+
+/** Has the next pull fetch a row again. */
+export const want = (db: Mirror, machine: string, chat: string): void => void prepared(db, WANT).run(machine, chat)
+/** Another hub starts at nothing: nothing that was seen at the former one counts. */
+export const wantAll = (db: Mirror): void => void prepared(db, WANT_ALL).run()
+/** After an upgrade of the program, rows that were too new may be readable. */
+export const wantNewer = (db: Mirror): void => void prepared(db, WANT_NEWER).run()
+export const setState = (db: Mirror, { machine, chat }: LedgerRow, state: LedgerState): void =>
+  void prepared(db, SET_STATE).run(state, machine, chat)
+
+/** Which of two copies is shown: the one with the later activity, then more messages, then the greater uuid. */
+export function isBetterCopy(one: LedgerRow, other: LedgerRow): boolean {
+  const byActivity = (one.activity ?? -1) - (other.activity ?? -1)
+  if (byActivity !== 0) return byActivity > 0
+  const byMessages = (one.messages ?? -1) - (other.messages ?? -1)
+  return byMessages === 0 ? one.machine > other.machine : byMessages > 0
+}
+
+const LIST_HOLDERS = `
+select distinct coalesce(machines.user || '/' || machines.name, hub_ledger.machine)
+from json_each(?) wanted join hub_ledger on hub_ledger.chat = wanted.value
+  left join machines on machines.uuid = hub_ledger.machine
+order by 1
+`
+
+/** The other machines that have one of these chats at the hub: as `user/name`, or by uuid. */
+export const listHolders = (db: Mirror, chats: readonly string[]): readonly string[] =>
+  prepared<string>(db, LIST_HOLDERS).pluck().all(JSON.stringify(chats))

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Sharing } from '../../src/engine/hub/sharing.ts'
+import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
+import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
+import { DirectPasses } from '../../src/engine/passes.ts'
+import type { Writer } from '../../src/engine/writer/writer.ts'
+import { openReader, type Mirror } from '../../src/mirror/open.ts'
+import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
+import type { HubSettings } from '../../src/settings.ts'
+import { CursorHome } from '../../src/sample/cursor-home.ts'
+
+/** A machine with a Cursor, a mirror and a hub, in the test's own process. */
+export class Machine {
+  readonly home = new CursorHome()
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'cursordex-hub-'))
+  readonly settings: HubSettings
+  writer: Writer
+  passes: DirectPasses
+  #reader: Mirror | null = null
+
+  constructor(
+    url: string,
+    label: string,
+    more: Partial<HubSettings> & { readonly redact?: boolean; readonly homes?: (home: CursorHome) => string[] } = {},
+  ) {
+    const { redact = false, homes, ...rest } = more
+    const schedule = '*/10 * * * *'
+    this.settings = {
+      url,
+      machine: label,
+      push: { projects: ['*'], redact, schedule },
+      pull: { projects: ['*'], schedule },
+      ...rest,
+    }
+    const places = { userDirs: [this.home.userDir], homes: homes?.(this.home) ?? [], disabledKinds: [] }
+    this.writer = inlineWriter({ mirrorPath: this.path, ...places }, () => undefined)
+    this.passes = new DirectPasses({ ...places, userDirsExplicit: true, homesExplicit: true } as never, this.writer)
+  }
+
+  get path(): string {
+    return join(this.dataDir, 'mirror.db')
+  }
+
+  /** Reads Cursor. */
+  async sync(): Promise<void> {
+    await this.passes.sync({ full: true })
+  }
+
+  get mirror(): Mirror {
+    return (this.#reader ??= openReader(this.path))
+  }
+
+  /** Closes the reading connection, so that the file can be replaced. */
+  shut(): void {
+    this.#reader?.close()
+    this.#reader = null
+  }
+
+  sharing(settings: Partial<HubSettings> = {}): Sharing {
+    return new Sharing({ ...this.settings, ...settings }, this.dataDir, {
+      executor: new InlineExecutor(this.path, () => this.mirror),
+      writer: this.writer,
+      passes: this.passes,
+      mirror: () => this.mirror,
+    })
+  }
+
+  push(): ReturnType<Sharing['push']> {
+    return this.sharing().push()
+  }
+
+  pull(): ReturnType<Sharing['pull']> {
+    return this.sharing().pull()
+  }
+
+  /** `<chat> <message> <first text>` of all messages, sorted. */
+  words(): string[] {
+    return this.mirror
+      .prepare<[], string>(
+        `select chats.id || ' ' || messages.id || ' ' || parts from messages
+         join chats on chats.num = chat join bodies on bodies.num = body where is_orphan <> 2 order by 1`,
+      )
+      .pluck()
+      .all()
+  }
+
+  /** Purges, in the mirror only. */
+  async purge(scope: PurgeScope): Promise<void> {
+    const archived = { chatIds: [], messages: [], texts: [] }
+    await this.writer.purge({ act: 'remove', scope, archived })
+  }
+
+  /** As if it had never pulled. */
+  async forgetPulled(): Promise<void> {
+    const rows = this.mirror
+      .prepare<[], { machine: string; chat: string }>('select machine, chat from hub_ledger')
+      .all()
+    await this.writer.hub({ act: 'take', dir: '', part: { rows: [], gone: rows }, addedBefore: 0 })
+  }
+
+  remove(): void {
+    this.shut()
+    this.home.remove()
+    rmSync(this.dataDir, { recursive: true, force: true })
+  }
+}

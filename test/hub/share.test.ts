@@ -1,0 +1,189 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { withHub } from '../../src/hub/client.ts'
+import { initHub } from '../../src/hub/init.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import { HubWorld, say } from './hub-world.ts'
+import type { Machine } from './machine.ts'
+
+let world: HubWorld
+beforeAll(async () => {
+  world = await HubWorld.start()
+})
+afterAll(() => world.remove())
+beforeEach(() => world.renew())
+
+const failure = (act: Promise<unknown>): Promise<unknown> => act.then(() => null).catch((error: unknown) => error)
+
+test('what one machine pushes, another one pulls; a second time nothing moves; one message more moves its chat alone', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['first words', 'an answer'])
+  await say(ada, 'two', ['other words'])
+  await bob.sync()
+  expect(await withHub(world.url, initHub)).toBe(1)
+  expect(await ada.push()).toMatchObject({ pushed: 2, removed: 0, unchanged: 0 })
+  expect(await bob.pull()).toMatchObject({ pulled: 2, removed: 0 })
+  expect(bob.words()).toEqual(ada.words())
+  expect(await ada.push()).toMatchObject({ pushed: 0, unchanged: 2, bytes: 0 })
+  expect(await bob.pull()).toMatchObject({ pulled: 0, unchanged: 2, bytes: 0 })
+  await say(ada, 'one', ['first words', 'an answer', 'and one more'])
+  expect(await ada.push()).toMatchObject({ pushed: 1, unchanged: 1 })
+  expect(await bob.pull()).toMatchObject({ pulled: 1, unchanged: 1 })
+  expect(bob.words()).toEqual(ada.words())
+  // Pulled chats are not pushed on, and the objects do not stay on the disk.
+  expect(await bob.push()).toMatchObject({ pushed: 0, unchanged: 0 })
+  expect(existsSync(join(bob.dataDir, 'hub-spool'))).toBe(false)
+})
+
+test('three machines, ten rounds: after the first one nothing moves', async () => {
+  const all = ['ada', 'bob', 'eve'].map((label) => world.machine(label))
+  for (const [at, machine] of all.entries()) {
+    await say(machine, `chat-${at}`, [`words of ${at}`])
+    // All three have this chat, from a copied home.
+    await say(machine, 'common', ['said once', 'answered'])
+  }
+  const moves: number[] = []
+  for (let round = 0; round < 10; round += 1) {
+    let moved = 0
+    for (const machine of all) moved += (await machine.push()).pushed
+    for (const machine of all) moved += (await machine.pull()).pulled
+    moves.push(moved)
+    for (const machine of all) expect(machine.words()).toEqual(all[0]?.words())
+  }
+  expect(moves.slice(1)).toEqual(Array.from({ length: 9 }, () => 0))
+})
+
+test('of two machines’ copies the later one is shown, and the other one when it leaves; an own chat hides both', async () => {
+  const [ada, bob, eve] = [world.machine('ada'), world.machine('bob'), world.machine('eve')]
+  await say(ada, 'x', ['old'])
+  await say(bob, 'x', ['old', 'newer'])
+  await eve.sync()
+  for (const machine of [ada, bob]) await machine.push()
+  for (let times = 0; times < 2; times += 1) {
+    await eve.pull()
+    expect(eve.words()).toEqual(bob.words())
+  }
+  await world.server.sql(
+    `delete from cursordex.chats where machine = (select uuid from cursordex.machines where label = 'bob')`,
+    world.url,
+  )
+  await eve.pull()
+  expect(eve.words()).toEqual(ada.words())
+  await say(eve, 'x', ['mine'])
+  expect(eve.words()).toEqual(['x x-0 [{"kind":"text","text":"mine"}]'])
+  await bob.push()
+  await eve.pull()
+  expect(eve.words()).toEqual(['x x-0 [{"kind":"text","text":"mine"}]'])
+})
+
+test('a new hub, and one that was restored from an older backup, end equal after one push and one pull of each', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['first'])
+  await ada.push()
+  await bob.sync()
+  await bob.pull()
+  // The backup: a second database made from the first.
+  await world.server.sql(`create database backup template hub`)
+  await say(ada, 'one', ['first', 'second'])
+  await say(ada, 'two', ['later'])
+  await ada.push()
+  await bob.pull()
+  await world.server.sql('drop database hub with (force)')
+  await world.server.sql('alter database backup rename to hub')
+  expect(await ada.push()).toMatchObject({ pushed: 2 })
+  await bob.pull()
+  expect(bob.words()).toEqual(ada.words())
+  await world.server.sql('drop database hub with (force)')
+  await world.server.sql('create database hub')
+  expect(await failure(bob.pull())).toMatchObject({ code: 'hub-missing' })
+  await withHub(world.url, initHub)
+  await ada.push()
+  await bob.pull()
+  expect(bob.words()).toEqual(ada.words())
+  expect(await bob.pull()).toMatchObject({ pulled: 0, removed: 0 })
+})
+
+const copyMirror = (from: Machine, to: string): void => {
+  from.shut()
+  for (const ending of ['', '-wal']) if (existsSync(from.path + ending)) copyFileSync(from.path + ending, to + ending)
+}
+
+function putBack(from: string, machine: Machine): void {
+  machine.shut()
+  for (const ending of ['', '-wal', '-shm']) rmSync(machine.path + ending, { force: true })
+  copyFileSync(from, machine.path)
+}
+
+test('a mirror put back from an older copy is refused, and --takes-over gives it all that the hub has', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['first'])
+  await ada.push()
+  const kept = join(ada.dataDir, 'kept.db')
+  copyMirror(ada, kept)
+  await say(ada, 'one', ['first', 'second'])
+  await say(ada, 'two', ['only the hub has this'])
+  await ada.push()
+  const words = ada.words()
+  putBack(kept, ada)
+  ada.home.global().delete('composerData:two')
+  ada.home.global().delete('bubbleId:two:two-0')
+  await ada.sync()
+  await say(ada, 'three', ['news'])
+  expect(await failure(ada.push())).toMatchObject({ code: 'hub-copied-mirror' })
+  await ada.sharing().push({ takesOver: 'ada' })
+  expect(ada.words()).toEqual([...words, 'three three-0 [{"kind":"text","text":"news"}]'].sort())
+  await bob.sync()
+  await bob.pull()
+  expect(bob.words()).toEqual(ada.words())
+  expect(await ada.push()).toMatchObject({ pushed: 0, unchanged: 3 })
+})
+
+test('a label is unique within a role, and a new mirror takes over the rows of a lost one', async () => {
+  const [ada, other, bob] = [world.machine('ada'), world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['first'])
+  await ada.push()
+  await say(other, 'two', ['second'])
+  expect(await failure(other.push())).toMatchObject({ code: 'hub-label-taken' })
+  await other.sharing().push({ takesOver: 'ada' })
+  expect(other.words()).toHaveLength(2)
+  expect(await world.count('machines')).toBe(1)
+  await bob.sync()
+  await bob.pull()
+  expect(bob.words()).toEqual(other.words())
+})
+
+const nothing = { chatIds: null, projectUris: null, beforeMs: null, match: null }
+
+test('a purge arrives: in no row, in no mirror, and it does not come back by a later push or by an old mirror', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['plain words', 'the wombat secret', 'more words'])
+  await say(ada, 'two', ['another wombat'])
+  await say(ada, 'three', ['innocent'])
+  await ada.push()
+  await bob.sync()
+  await bob.pull()
+  const kept = join(ada.dataDir, 'kept.db')
+  copyMirror(ada, kept)
+  await ada.purge({ ...nothing, match: 'wombat' })
+  await ada.purge({ ...nothing, chatIds: [asChatId('three')] })
+  expect((await world.objects()).join()).toContain('wombat')
+  // The hub was told before anything else is sent.
+  await ada.sharing().sendPurges()
+  expect(await world.objects()).toEqual([])
+  await ada.push()
+  const clean = async (): Promise<void> => {
+    expect((await world.objects()).join()).not.toMatch(/wombat|innocent/)
+    await bob.pull()
+    expect(bob.words()).toEqual(ada.words())
+    expect(bob.words().join()).not.toMatch(/wombat|innocent/)
+    const terms = bob.mirror.prepare<[], string>(`select term from terms where term like '%wombat%'`).all()
+    expect(terms).toEqual([])
+  }
+  await clean()
+  putBack(kept, ada)
+  expect(await failure(ada.push())).toMatchObject({ code: 'hub-copied-mirror' })
+  await ada.sharing().push({ takesOver: 'ada' })
+  await clean()
+  expect(ada.words().join()).not.toMatch(/wombat|innocent/)
+})
