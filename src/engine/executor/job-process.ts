@@ -67,7 +67,7 @@ export class JobProcess {
   }
 
   /** Loads the code of a job and opens the mirror, before a job is there. */
-  prepare(job: JobName): void {
+  warmUp(job: JobName): void {
     if (!this.#hasExited) this.#child.send({ name: 'prepare', job } satisfies ChildOrder)
   }
 

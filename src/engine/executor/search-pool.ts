@@ -204,7 +204,7 @@ export class SearchPool {
   /** Returns the memory of a process. One process stays, so that the next question does not wait for a start. */
   #rest(searcher: Searcher): void {
     this.#dismiss(searcher)
-    if (this.#searchers.size === 0 && !this.#isShut && !this.#isClosed) this.#start().process.prepare('search')
+    if (this.#searchers.size === 0 && !this.#isShut && !this.#isClosed) this.#start().process.warmUp('search')
   }
 
   /** Removes the process from the pool before it ends, so that it gets no further question. */
