@@ -98,3 +98,21 @@ export async function say(
   write(machine, ...given)
   await machine.sync()
 }
+
+/** Two machines of one role push while a third one pulls. @returns what the third has in the end, and what it should have */
+export async function pushTogether(
+  world: HubWorld,
+  rounds: number,
+): Promise<{ readonly words: readonly string[]; readonly expected: readonly string[] }> {
+  const [ada, bob, eve] = [world.machine('ada'), world.machine('bob'), world.machine('eve')]
+  await eve.sync()
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 5 === 0) {
+      await say(ada, `a-${round % 50}`, [`round ${round} of ada`])
+      await say(bob, `b-${round % 50}`, [`round ${round} of bob`])
+    }
+    await Promise.all([ada.push(), bob.push(), eve.pull()])
+  }
+  await eve.pull()
+  return { words: eve.words(), expected: [...ada.words(), ...bob.words()].sort() }
+}

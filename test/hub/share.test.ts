@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { withHub } from '../../src/hub/client.ts'
 import { initHub } from '../../src/hub/init.ts'
 import { asChatId } from '../../src/model/ids.ts'
-import { HubWorld, say } from './hub-world.ts'
+import { HubWorld, pushTogether, say } from './hub-world.ts'
 import type { Machine } from './machine.ts'
 
 let world: HubWorld
@@ -52,6 +52,11 @@ test('three machines, ten rounds: after the first one nothing moves', async () =
     for (const machine of all) expect(machine.words()).toEqual(all[0]?.words())
   }
   expect(moves.slice(1)).toEqual(Array.from({ length: 9 }, () => 0))
+})
+
+test('two machines of one role push while a third one pulls', async () => {
+  const { words, expected } = await pushTogether(world, 25)
+  expect(words).toEqual(expected)
 })
 
 test('of two machines’ copies the later one is shown, and the other one when it leaves; an own chat hides both', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { byCut, byKill, endEarly } from '../hub/cut-connections.ts'
-import { HubWorld, say } from '../hub/hub-world.ts'
+import { HubWorld, pushTogether } from '../hub/hub-world.ts'
 
 let world: HubWorld
 beforeAll(async () => {
@@ -23,15 +23,6 @@ test.each([
 )
 
 test('two machines of one role push while a third one pulls, a thousand rounds', async () => {
-  const [ada, bob, eve] = [world.machine('ada'), world.machine('bob'), world.machine('eve')]
-  await eve.sync()
-  for (let round = 0; round < 1000; round += 1) {
-    if (round % 10 === 0) {
-      await say(ada, `a-${round % 50}`, [`round ${round} of ada`])
-      await say(bob, `b-${round % 50}`, [`round ${round} of bob`])
-    }
-    await Promise.all([ada.push(), bob.push(), eve.pull()])
-  }
-  await eve.pull()
-  expect(eve.words()).toEqual([...ada.words(), ...bob.words()].sort())
+  const { words, expected } = await pushTogether(world, 1000)
+  expect(words).toEqual(expected)
 }, 900_000)
