@@ -8,7 +8,7 @@ import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const UNPACKED_BYTES_MAX = 6_000_000
+const UNPACKED_BYTES_MAX = 7_000_000
 
 interface Packed {
   readonly filename: string

@@ -129,11 +129,14 @@ test('events name the message and the chat of a commit', async () => {
   expect(text).not.toContain('medlar')
 })
 
-/** Child processes of this process. */
-function childrenOf(pid: number): number[] {
+/** The search processes of a daemon. */
+function searchersOf(pid: number): number[] {
   const tasks = readdirSync(`/proc/${pid}/task`)
   const lists = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))
-  return lists.flatMap((list) => list.split(' ').filter((word) => word !== '')).map(Number)
+  const children = lists.flatMap((list) => list.split(' ').filter((word) => word !== ''))
+  return children
+    .filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes('search'))
+    .map(Number)
 }
 
 test.runIf(process.platform === 'linux')(
@@ -145,7 +148,7 @@ test.runIf(process.platform === 'linux')(
     const { daemon, url } = await place.serve(['--config', config])
     await untilReady(url)
     expect(await search(url, 'plum')).toMatchObject({ total: 2 })
-    for (const pid of childrenOf(daemon.pid)) process.kill(pid, 'SIGSTOP')
+    for (const pid of searchersOf(daemon.pid)) process.kill(pid, 'SIGSTOP')
     const startedAt = performance.now()
     const response = await fetch(`${url}/api/search?q=plum`)
     expect(performance.now() - startedAt).toBeLessThan(5000)

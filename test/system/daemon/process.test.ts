@@ -42,7 +42,8 @@ test('after a stop during searches the mirror was left in two files', async () =
     await asked[0]
     expect((await daemon.stop('SIGTERM')).exitCode).toBe(0)
     await Promise.all(asked)
-    expect(readdirSync(place.dataDir).filter((name) => name.startsWith('mirror.db'))).toEqual(['mirror.db'])
+    const files = readdirSync(place.dataDir).filter((name) => name.startsWith('mirror.db'))
+    expect(files).toEqual(['mirror.db', 'mirror.db-clean'])
   }
 })
 

@@ -50,11 +50,13 @@ test('the routes that are attacked are all there are', () => {
   expect(server.routes.map(({ method, pattern }) => `${method} ${pattern}`).sort()).toEqual(listed.sort())
 })
 
-/** Refused even in a valid request: a missing file to import, and a purge without a target. */
+/** Refused even in a valid request: a missing file to import, a purge without a target, and a hub that is not set. */
 const posted = new Map([
   ['/api/tokens/import', 415],
   ['/api/archives', 202],
   ['/api/purge', 400],
+  ['/api/hub/push', 400],
+  ['/api/hub/pull', 400],
 ])
 
 test('valid requests are answered, which the attacks rely on', async () => {
