@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FaultyBuild } from '../../helpers/faulty-build.ts'
 import { KilledArchives } from './killed-archives.ts'
 
-const RUNS = 13
-const RESTORES = 13
+const RUNS = 8
+const RESTORES = 8
 
 let killed: KilledArchives
 

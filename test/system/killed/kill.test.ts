@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { killRounds } from './kill-rounds.ts'
 
-const ROUNDS = 25
+const ROUNDS = 14
 
 test(
   `killed ${ROUNDS} times, the mirror is whole each time and ends equal to the store`,

@@ -4,7 +4,7 @@ import { Chance } from '../../fuzz/chance.ts'
 import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 
-const KILLS = 25
+const KILLS = 10
 let place: PurgePlace
 
 beforeAll(async () => {

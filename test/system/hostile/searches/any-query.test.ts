@@ -20,9 +20,9 @@ afterEach(() => {
   planted.parse = null
 })
 
-const SEARCHES = 10_000
+const SEARCHES = 3_000
 
-test('ten thousand random searches are answered, whatever they ask', async () => {
+test('three thousand random searches are answered, whatever they ask', async () => {
   const { searches, withHits, faults } = await askSearches('hostile', SEARCHES)
   console.log(`hostile searches: ${searches} asked, ${withHits} with hits, ${faults.length} faults`)
   expect(faults).toEqual([])

@@ -3,9 +3,9 @@ import { examineHomes } from './examine.ts'
 import { takeSamples } from './samples.ts'
 import { ROWS_A_HOME } from './write-hostile.ts'
 
-const ROWS = 5_000
+const ROWS = 2_000
 
-test('five thousand hostile rows become messages, nothing or issues, and do not affect other rows', async () => {
+test('two thousand hostile rows become messages, nothing or issues, and do not affect other rows', async () => {
   const samples = takeSamples()
   const examined = await examineHomes('hostile', ROWS / ROWS_A_HOME, samples)
   const { rows, messages, issues, answers, faults } = examined
