@@ -1,4 +1,5 @@
-import { openWriter, type Mirror } from '../src/mirror/open.ts'
+import type { Mirror } from '../src/mirror/open.ts'
+import Database from '../src/sqlite.ts'
 
 export interface BenchProject {
   readonly num: number
@@ -15,7 +16,8 @@ const MOVE_CHAT = `update chats set project = ?, project_source = 'files' where 
 
 /** Moves chats of all ages into two projects: one with about 50 messages, and one with half of the store. */
 export function makeBenchProjects(mirrorPath: string): void {
-  const db = openWriter(mirrorPath)
+  // Not upgraded: an older program may have made it.
+  const db = new Database(mirrorPath)
   try {
     db.transaction(() => {
       const add = (name: string): number => db.prepare<[object], number>(ADD_PROJECT).pluck().get({ name }) ?? 0

@@ -94,37 +94,47 @@ export class Workshop {
 
   /** The same with a second `User` folder, on a copy of that mirror: other questions do not see its chats. */
   async startKeptWith(userDir: string): Promise<BenchDaemon> {
-    return this.#startOnCopy('page', [userDir])
+    return this.#startOnCopy('page', () => this.#keptMirror(this.store()), [userDir])
   }
 
-  /** This program and the other one, each on its own copy of one mirror, when both have counted all tokens. */
+  /**
+   * This program and the other one, when both have counted all tokens. The other one is older and makes the mirror; this
+   * one upgrades a copy of it.
+   */
   async startRivals(): Promise<{ readonly own: BenchDaemon; readonly other: BenchDaemon | null }> {
-    const { daemon: own } = await this.startKept()
-    const other = this.otherBin === null ? null : await this.#startOnCopy('other', [], this.otherBin)
+    const { otherBin } = this
+    const made = otherBin === null ? null : await this.#keptMirror(this.store(), 'other', otherBin)
+    const own = made === null ? (await this.startKept()).daemon : await this.#startOnCopy('upgraded', async () => made)
+    const other = made === null || otherBin === null ? null : await this.#start(this.store(), made, [], otherBin)
     await Promise.all([own.untilCounted(), other?.untilCounted()])
     return { own, other }
   }
 
-  async #startOnCopy(kind: string, userDirs: readonly string[], bin?: string): Promise<BenchDaemon> {
+  /** @param from gives the data folder whose mirror is copied */
+  async #startOnCopy(
+    kind: string,
+    from: () => Promise<string>,
+    userDirs: readonly string[] = [],
+  ): Promise<BenchDaemon> {
     const store = this.store()
     const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror, kind)
     if (!isWhole || this.#options.isFresh) {
-      const mirror = openReader(mirrorPath(await this.#keptMirror(store)))
+      const mirror = openReader(mirrorPath(await from()))
       await mirror.backup(mirrorPath(dataDir))
       mirror.close()
     }
-    const daemon = await this.#start(store, dataDir, userDirs, bin)
+    const daemon = await this.#start(store, dataDir, userDirs)
     await daemon.untilReady()
     markWhole()
     return daemon
   }
 
   /** @returns a data folder with a finished mirror */
-  async #keptMirror(store: KeptStore): Promise<string> {
-    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror)
+  async #keptMirror(store: KeptStore, kind = 'mirror', bin?: string): Promise<string> {
+    const { dataDir, isWhole, markWhole } = keepMirror(store, this.#options.isAnyMirror, kind)
     if (isWhole && !this.#options.isFresh) return dataDir
     this.say(`indexing ${store.shape.messages} messages`)
-    const filler = await this.#start(store, dataDir)
+    const filler = await this.#start(store, dataDir, [], bin)
     await filler.untilReady()
     await filler.stop()
     makeBenchProjects(mirrorPath(dataDir))
