@@ -14,7 +14,7 @@ export interface TermsSizeContext {
 export class TermsSize {
   readonly #path: string
   readonly #context: TermsSizeContext
-  #bytes = 0
+  #bytes: number | null = null
   /** The size of the mirror when it was measured. */
   #fileBytes = -1
   #measuredAtMs = -Infinity
@@ -25,8 +25,8 @@ export class TermsSize {
     this.#context = context
   }
 
-  /** The last result; 0 before the first one. If it is old and nothing else happens, another measurement begins. */
-  read(): number {
+  /** The last result; null before the first one. If it is old and nothing else happens, another measurement begins. */
+  read(): number | null {
     const sinceMs = Math.abs(this.#context.now() - this.#measuredAtMs)
     if (!this.#isMeasuring && sinceMs >= MEASURE_MS && this.#context.isResting()) void this.#measure()
     return this.#bytes

@@ -23,8 +23,8 @@ export interface LiveState {
   readonly mirrorPath: string
   /** Missing if tokens are not counted. */
   readonly estimation?: EstimationState
-  /** Bytes of the full-text tables, if somebody measures them. */
-  readonly ftsBytes?: number
+  /** Bytes of the full-text tables; null until they are measured. Missing if nobody measures them. */
+  readonly ftsBytes?: number | null
 }
 
 export interface DaemonEvent {

@@ -79,7 +79,7 @@ export class Metrics {
       if (typeof count === 'number') this.#losses.set({ kind }, count)
     }
     this.#mirrorBytes.set(mirror.bytes)
-    this.#indexBytes.set(mirror.ftsBytes)
+    if (mirror.ftsBytes !== null) this.#indexBytes.set(mirror.ftsBytes)
     this.#residentBytes.set(resources.rssBytes)
     if (estimation !== null && estimation.left !== null) this.#waiting.set(estimation.left)
     if (archives.lastRunAt !== null) this.#archived.set(Date.parse(archives.lastRunAt) / 1000)

@@ -25,7 +25,7 @@ export function createStatusReader(context: ApiContext): ReadStatus {
     if (live.state === 'ready' && !wasReady) census = cached(countEverything)
     wasReady ||= live.state === 'ready'
     const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
-    const ftsBytes = live.ftsBytes ?? (db === null ? 0 : termsBytes(db, now))
+    const ftsBytes = live.ftsBytes === undefined ? (db === null ? 0 : termsBytes(db, now)) : live.ftsBytes
     const bytes = measureMirrorBytes(mirrorPath)
     const disk = describeDisk(bytes, db === null ? 0 : textBytes(db, now))
     return {

@@ -101,7 +101,7 @@ export const statusAnswer = z.object({
   losses: lossCounts,
   issues: says(z.record(text, count), 'Unreadable rows by reason.'),
   coverage,
-  mirror: z.object({ path: text, bytes: count, ftsBytes: count }),
+  mirror: z.object({ path: text, bytes: count, ftsBytes: says(z.nullable(count), 'Null until it is measured.') }),
   resources: z.extend(resources, diskUse.shape),
   lagMs: says(maybeAmount, 'Time from a commit seen in a source until it is searchable; null before the first one.'),
   estimation: says(z.nullable(estimation), 'Null if tokens are not counted.'),
