@@ -1,8 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
-import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { axeViolations, openBrowser, overflow, visit } from './browser.ts'
+import { headers } from '../../src/sample/cursor-home.ts'
+import { axeViolations, overflow, visit } from './browser.ts'
+import { PageOfChats } from './page-of-chats.ts'
 
 const SCRIPT = '<script>window.broken = 1</script>'
 const MARKUP = [
@@ -48,39 +48,31 @@ const texts = [
   '[x]('.repeat(800),
 ]
 
-let browser: Browser
-let home: CursorHome
-let daemon: RunningDaemon
+let place: PageOfChats
 
 beforeAll(async () => {
-  home = new CursorHome()
-  const store = home.global()
-  home.workspace('ws', { folder: 'file:///home/ada/%3Cscript%3Ebroken%3C%2Fscript%3E' }, ['hostile'])
-  const ids = texts.flatMap((_, index) => [`u${index}`, `a${index}`])
-  store.chat('hostile', { name: `${SCRIPT}${'T'.repeat(10_000)}`, fullConversationHeadersOnly: headers(ids) })
-  texts.forEach((text, index) => {
-    store.message('hostile', `u${index}`, { type: 1, text })
-    store.message('hostile', `a${index}`, {
-      type: 2,
-      text,
-      thinking: { text },
-      toolFormerData: {
-        name: `run_terminal_cmd${SCRIPT}`,
-        status: 'completed',
-        params: JSON.stringify({ command: text }),
-        result: JSON.stringify({ output: text }),
-      },
+  place = await PageOfChats.open((home) => {
+    const store = home.global()
+    home.workspace('ws', { folder: 'file:///home/ada/%3Cscript%3Ebroken%3C%2Fscript%3E' }, ['hostile'])
+    const ids = texts.flatMap((_, index) => [`u${index}`, `a${index}`])
+    store.chat('hostile', { name: `${SCRIPT}${'T'.repeat(10_000)}`, fullConversationHeadersOnly: headers(ids) })
+    texts.forEach((text, index) => {
+      store.message('hostile', `u${index}`, { type: 1, text })
+      store.message('hostile', `a${index}`, {
+        type: 2,
+        text,
+        thinking: { text },
+        toolFormerData: {
+          name: `run_terminal_cmd${SCRIPT}`,
+          status: 'completed',
+          params: JSON.stringify({ command: text }),
+          result: JSON.stringify({ output: text }),
+        },
+      })
     })
   })
-  browser = await openBrowser()
-  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
-  await daemon.waitReady()
 })
-afterAll(async () => {
-  await browser?.close()
-  await daemon?.stop()
-  home?.remove()
-})
+afterAll(() => place?.remove())
 
 const isBroken = (page: Page) => page.evaluate<unknown>('window.broken')
 
@@ -88,7 +80,7 @@ test.each([
   ['light', 360],
   ['dark', 1200],
 ] as const)('a hostile chat runs nothing, loads nothing and breaks no layout: %s, %i pixels', async (theme, width) => {
-  const { page, context, faults } = await visit(browser, daemon.url, { theme, width })
+  const { page, context, faults } = await visit(place.browser, place.daemon.url, { theme, width })
   for (const path of ['/', '/?q=broken', '/?q=window', '/chats/hostile?q=broken', '/stats', '/tokens', '/projects/x']) {
     await page.goto(path)
     await page.waitForTimeout(400)

@@ -1,33 +1,21 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { openBrowser, visit } from './browser.ts'
+import { visit } from './browser.ts'
+import { PageOfChats } from './page-of-chats.ts'
 
 const MESSAGES = 5000
 
-let browser: Browser
-let home: CursorHome
-let daemon: RunningDaemon
+let place: PageOfChats
 
 beforeAll(async () => {
-  home = new CursorHome()
-  const store = home.global()
-  fillStore(store, { chats: 1, messagesPerChat: MESSAGES, textLength: 400 })
-  home.close()
-  browser = await openBrowser()
-  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
-  await daemon.waitReady()
+  place = await PageOfChats.open((home) =>
+    fillStore(home.global(), { chats: 1, messagesPerChat: MESSAGES, textLength: 400 }),
+  )
 })
-afterAll(async () => {
-  await browser?.close()
-  await daemon?.stop()
-  home?.remove()
-})
+afterAll(() => place?.remove())
 
 test('a chat of 5,000 messages opens at its first, at its last, and in the middle', async () => {
-  const { page, context, faults } = await visit(browser, daemon.url)
+  const { page, context, faults } = await visit(place.browser, place.daemon.url)
   const opened = async (path: string, message: string): Promise<number> => {
     const startMs = performance.now()
     await page.goto(path)
@@ -46,7 +34,7 @@ test('a chat of 5,000 messages opens at its first, at its last, and in the middl
 })
 
 test('later messages are loaded as one scrolls, in their order and once each', async () => {
-  const { page, context } = await visit(browser, daemon.url)
+  const { page, context } = await visit(place.browser, place.daemon.url)
   await page.goto('/chats/chat-0')
   await page.locator('[data-message="m0-0"]').waitFor()
   for (const last of [199, 399]) {
@@ -61,7 +49,7 @@ test('later messages are loaded as one scrolls, in their order and once each', a
 })
 
 test('results follow the keys', async () => {
-  const { page, context, faults } = await visit(browser, daemon.url)
+  const { page, context, faults } = await visit(place.browser, place.daemon.url)
   await page.goto('/')
   await page.locator('[data-hit]').first().waitFor()
   const field = page.getByRole('combobox', { name: 'Search all chats' })

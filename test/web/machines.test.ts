@@ -1,31 +1,19 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mirrorPath } from '../../src/engine/data-folder.ts'
 import { giveChat } from '../../src/mirror/machines/write-machines.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { fillStore } from '../helpers/fill-store.ts'
-import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { axeViolations, holds, openBrowser, overflow, visit } from './browser.ts'
+import { axeViolations, holds, overflow, visit } from './browser.ts'
+import { PageOfChats } from './page-of-chats.ts'
 
-let browser: Browser
-let home: CursorHome
-let daemon: RunningDaemon
+let place: PageOfChats
 
 beforeAll(async () => {
-  home = new CursorHome()
-  fillStore(home.global(), { chats: 5, messagesPerChat: 2 })
-  home.close()
-  browser = await openBrowser()
-  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
-  await daemon.waitReady()
+  place = await PageOfChats.open((home) => fillStore(home.global(), { chats: 5, messagesPerChat: 2 }))
 })
-afterAll(async () => {
-  await browser?.close()
-  await daemon?.stop()
-  home?.remove()
-})
+afterAll(() => place?.remove())
 
 const tagsIn = (page: Page) => page.locator('main .tag').allTextContents()
 const searched = async (page: Page): Promise<void> => {
@@ -35,10 +23,10 @@ const searched = async (page: Page): Promise<void> => {
 }
 
 test('chats of other machines are marked in lists, hits and the chat, and can be filtered', async () => {
-  const { page, context, faults } = await visit(browser, daemon.url, { width: 400 })
+  const { page, context, faults } = await visit(place.browser, place.daemon.url, { width: 400 })
   await searched(page)
   expect(await page.locator('.facet h2').allTextContents()).not.toContain('Machine')
-  const db = openWriter(mirrorPath(daemon.dataDir))
+  const db = openWriter(mirrorPath(place.daemon.dataDir))
   giveChat(db, asChatId('chat-1'), { uuid: 'u-1', name: 'laptop', user: 'ada' })
   giveChat(db, asChatId('chat-2'), { uuid: 'u-2', name: 'a-build-server-with-a-long-name.example.com', user: 'grace' })
   db.close()

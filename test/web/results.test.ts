@@ -1,34 +1,21 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
 import { fillStore } from '../helpers/fill-store.ts'
-import { RunningDaemon } from '../helpers/running-daemon.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
-import { holds, openBrowser, visit } from './browser.ts'
+import { holds, visit } from './browser.ts'
+import { PageOfChats } from './page-of-chats.ts'
 
 /** More than one request of the search can answer. */
 const CHATS = 270
 
-let browser: Browser
-let home: CursorHome
-let daemon: RunningDaemon
+let place: PageOfChats
 
 beforeAll(async () => {
-  home = new CursorHome()
-  fillStore(home.global(), { chats: CHATS, messagesPerChat: 2 })
-  home.close()
-  browser = await openBrowser()
-  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
-  await daemon.waitReady()
+  place = await PageOfChats.open((home) => fillStore(home.global(), { chats: CHATS, messagesPerChat: 2 }))
 })
-afterAll(async () => {
-  await browser?.close()
-  await daemon?.stop()
-  home?.remove()
-})
+afterAll(() => place?.remove())
 
 test('more results are shown until each chat is there once', async () => {
-  const { page, context, faults } = await visit(browser, daemon.url)
+  const { page, context, faults } = await visit(place.browser, place.daemon.url)
   await page.goto('/?q=plum')
   const hits = page.locator('.found > .hits > .hit')
   const more = page.getByRole('button', { name: 'Show more' })
@@ -53,7 +40,7 @@ test('more results are shown until each chat is there once', async () => {
 })
 
 test('the first key is searched at once, keys that follow fast are searched together', async () => {
-  const { page, context } = await visit(browser, daemon.url)
+  const { page, context } = await visit(place.browser, place.daemon.url)
   const asked: (string | null)[] = []
   page.on('request', (request) => {
     const { pathname, searchParams } = new URL(request.url())
@@ -75,7 +62,7 @@ test('the first key is searched at once, keys that follow fast are searched toge
 })
 
 test('the header is there before the script', async () => {
-  const context = await browser.newContext({ javaScriptEnabled: false, baseURL: daemon.url })
+  const context = await place.browser.newContext({ javaScriptEnabled: false, baseURL: place.daemon.url })
   const page = await context.newPage()
   await page.goto('/')
   expect(await page.locator('header.top').innerText()).toMatch(/cursordex/)

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
@@ -10,6 +9,7 @@ import { newestArchive, chatsDone } from './archive-answers.ts'
 import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
+import { withProgress } from '../with-progress.ts'
 import { statusAnswer } from '../../../api/http/schemas/status.ts'
 import { restoredAnswer, type ArchiveRestored } from '../../../api/http/schemas/archives.ts'
 
@@ -43,7 +43,7 @@ async function restore(command: Command, session: Session, given: string | undef
     const request = answers.post(path, body).catch(async (error: unknown) => {
       throw given === undefined ? await explainNotFound(error, from, answers) : error
     })
-    const answer = await withProgress(request, answers, session)
+    const answer = await withProgress(session, request, () => showProgress(answers, session))
     const restored = decodeAnswer(restoredAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
     if (restored.ok) return
@@ -89,23 +89,6 @@ function mapOf(given: readonly string[]): Record<string, string> {
 
 const MAP_HINT = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
 const isAbsolute = (folder: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/)/.test(folder)
-
-const EVERY_MS = 300
-
-/** Shows the progress on a terminal until the request is answered. */
-async function withProgress(request: Promise<unknown>, answers: Answers, session: Session): Promise<unknown> {
-  if (!session.progress.isSeen) return request
-  const ended = new AbortController()
-  const end = (): void => ended.abort()
-  request.then(end, end)
-  while (!ended.signal.aborted) {
-    await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
-    // If the status cannot be read, nothing is shown. The answer of the restore reports its own errors.
-    if (!ended.signal.aborted) await showProgress(answers, session).catch(() => undefined)
-  }
-  await session.progress.show('')
-  return request
-}
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {
   const { archives } = decodeAnswer(

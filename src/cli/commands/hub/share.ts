@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../../api/http/schemas/hub.ts'
 import { UserError } from '../../../model/user-error.ts'
@@ -7,6 +6,7 @@ import type { Answers } from '../../client/answers.ts'
 import { addExamples, addJson, addRepeatable, type JsonOption } from '../../input/options.ts'
 import { refuseEmpty } from '../../input/refuse-empty.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
+import { withProgress } from '../with-progress.ts'
 import { bytesText, countText, numberText, timeText } from '../../terminal/formats.ts'
 import { renderTable } from '../../terminal/table.ts'
 import { chatsDone } from '../archive/archive-answers.ts'
@@ -37,7 +37,9 @@ export function addPush(parent: Command, session: Session): void {
       ...(takesOver !== undefined && { takesOver }),
     }
     await session.ask(command, async (answers) => {
-      const answer = await withProgress(answers, session, answers.post('/api/hub/push', body))
+      const answer = await withProgress(session, answers.post('/api/hub/push', body), () =>
+        showProgress(answers, session),
+      )
       const { pushed, removed, unchanged, bytes, leftOut } = decodeAnswer(hubPushAnswer, answer)
       const done = dryRun === true ? 'would be sent' : 'sent'
       const gone = removed === 0 ? '' : `, ${numberText(removed)} removed`
@@ -67,7 +69,9 @@ export function addPull(parent: Command, session: Session): void {
     refuseEmpty({ '--project': project })
     await session.ask(command, async (answers) => {
       const body = project === undefined ? {} : { projects: project }
-      const answer = await withProgress(answers, session, answers.post('/api/hub/pull', body))
+      const answer = await withProgress(session, answers.post('/api/hub/pull', body), () =>
+        showProgress(answers, session),
+      )
       const { pulled, removed, unchanged, bytes } = decodeAnswer(hubPullAnswer, answer)
       const gone = removed === 0 ? '' : `, ${numberText(removed)} removed`
       const text = `${countText(pulled, 'chat')} fetched${gone}, ${numberText(unchanged)} unchanged (${bytesText(bytes)})`
@@ -126,22 +130,6 @@ function renderState(state: HubState, { screen }: Session): string {
     ),
   ]
   return [head, ...tables].join('\n')
-}
-
-const EVERY_MS = 300
-
-/** Shows the progress on a terminal until the request is answered. */
-async function withProgress(answers: Answers, session: Session, request: Promise<unknown>): Promise<unknown> {
-  if (!session.progress.isSeen) return request
-  const ended = new AbortController()
-  const end = (): void => ended.abort()
-  request.then(end, end)
-  while (!ended.signal.aborted) {
-    await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
-    if (!ended.signal.aborted) await showProgress(answers, session).catch(() => undefined)
-  }
-  await session.progress.show('')
-  return request
 }
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {

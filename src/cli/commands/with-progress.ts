@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Session } from '../session.ts'
+
+const EVERY_MS = 300
+
+/** Calls `show` on a terminal again and again until the request is answered. If it fails, nothing is shown. */
+export async function withProgress(
+  session: Session,
+  request: Promise<unknown>,
+  show: () => Promise<void>,
+): Promise<unknown> {
+  if (!session.progress.isSeen) return request
+  const ended = new AbortController()
+  const end = (): void => ended.abort()
+  request.then(end, end)
+  while (!ended.signal.aborted) {
+    await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
+    if (!ended.signal.aborted) await show().catch(() => undefined)
+  }
+  await session.progress.show('')
+  return request
+}
