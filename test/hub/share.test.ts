@@ -109,6 +109,22 @@ test('a new hub, and one that was restored from an older backup, end equal after
   expect(await bob.pull()).toMatchObject({ pulled: 0, removed: 0 })
 })
 
+test('another hub, which has none of the chats: a reader drops its copies', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['first'])
+  await ada.push()
+  await bob.sync()
+  await bob.pull()
+  await world.server.sql('drop database hub with (force)')
+  await world.server.sql('create database hub')
+  await withHub(world.url, initHub)
+  expect(await bob.pull()).toMatchObject({ pulled: 0, removed: 1 })
+  expect(bob.words()).toEqual([])
+  await ada.push()
+  await bob.pull()
+  expect(bob.words()).toEqual(ada.words())
+})
+
 const copyMirror = (from: Machine, to: string): void => {
   from.shut()
   for (const ending of ['', '-wal']) if (existsSync(from.path + ending)) copyFileSync(from.path + ending, to + ending)

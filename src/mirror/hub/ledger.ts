@@ -59,7 +59,8 @@ export const countStates = (db: Mirror): Readonly<Record<string, number>> =>
   )
 
 const WANT = `update hub_ledger set state = 'wanted', sequence = -1 where machine = ? and chat = ?`
-const WANT_ALL = `update hub_ledger set state = 'wanted', sequence = -1`
+/** A copy that is shown stays known as shown, so that it goes if its row is gone. */
+const WANT_ALL = `update hub_ledger set state = iif(state = 'shown', state, 'wanted'), sequence = -1`
 const WANT_NEWER = `update hub_ledger set state = 'wanted', sequence = -1 where state = 'newer'`
 const SET_STATE = `update hub_ledger set state = ? where machine = ? and chat = ?`
 
