@@ -16,8 +16,9 @@ export class Machine {
   readonly home = new CursorHome()
   readonly dataDir = mkdtempSync(join(tmpdir(), 'cursordex-hub-'))
   readonly settings: HubSettings
-  writer: Writer
-  passes: DirectPasses
+  writer!: Writer
+  passes!: DirectPasses
+  readonly #homes: readonly string[]
   #reader: Mirror | null = null
 
   constructor(
@@ -34,8 +35,14 @@ export class Machine {
       pull: { projects: ['*'], schedule },
       ...rest,
     }
-    const places = { userDirs: [this.home.userDir], homes: homes?.(this.home) ?? [], disabledKinds: [] }
-    this.writer = inlineWriter({ mirrorPath: this.path, ...places }, () => undefined)
+    this.#homes = homes?.(this.home) ?? []
+    this.exclude([])
+  }
+
+  /** Starts again, with these projects excluded. */
+  exclude(excludedProjects: readonly string[]): void {
+    const places = { userDirs: [this.home.userDir], homes: this.#homes, disabledKinds: [] }
+    this.writer = inlineWriter({ mirrorPath: this.path, ...places, excludedProjects }, () => undefined)
     this.passes = new DirectPasses({ ...places, userDirsExplicit: true, homesExplicit: true } as never, this.writer)
   }
 

@@ -61,6 +61,9 @@ export const countStates = (db: Mirror): Readonly<Record<string, number>> =>
 const WANT = `update hub_ledger set state = 'wanted', sequence = -1 where machine = ? and chat = ?`
 /** A copy that is shown stays known as shown, so that it goes if its row is gone. */
 const WANT_ALL = `update hub_ledger set state = iif(state = 'shown', state, 'wanted'), sequence = -1`
+const WANT_UNMIRRORED = `
+update hub_ledger set state = 'wanted', sequence = -1 where state = 'shown' and chat not in (select id from chats)
+`
 const WANT_NEWER = `update hub_ledger set state = 'wanted', sequence = -1 where state = 'newer'`
 const SET_STATE = `update hub_ledger set state = ? where machine = ? and chat = ?`
 
@@ -68,6 +71,8 @@ const SET_STATE = `update hub_ledger set state = ? where machine = ? and chat = 
 export const want = (db: Mirror, machine: string, chat: string): void => void prepared(db, WANT).run(machine, chat)
 /** Another hub starts at nothing: nothing that was seen at the former one counts. */
 export const wantAll = (db: Mirror): void => void prepared(db, WANT_ALL).run()
+/** Chats of excluded projects were left out of the mirror. */
+export const wantUnmirrored = (db: Mirror): void => void prepared(db, WANT_UNMIRRORED).run()
 /** After an upgrade of the program, rows that were too new may be readable. */
 export const wantNewer = (db: Mirror): void => void prepared(db, WANT_NEWER).run()
 export const setState = (db: Mirror, { machine, chat }: LedgerRow, state: LedgerState): void =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
+import { wantUnmirrored } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { isMirrored } from '../write/chats/held-chat.ts'
@@ -26,7 +27,7 @@ const READ_ALL_AGAIN = `update sources set decoder = 0`
 
 /**
  * Says for this connection which projects are not mirrored; once is enough. If the list differs from the one of the last
- * start, every source is read again, because rows of chats that were left out count as read.
+ * start, every source is read again, because rows of chats that were left out count as read. So do rows of the hub.
  * @param patterns names, ids and path globs
  */
 export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
@@ -37,7 +38,9 @@ export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
     db.transaction(() => {
       prepared(db, SAVE_LIST).run(EXCLUDED_URI, hash)
       prepared(db, FORGET_EVIDENCE).run(EXCLUDED_URI)
-      if (before !== undefined) prepared(db, READ_ALL_AGAIN).run()
+      if (before === undefined) return
+      prepared(db, READ_ALL_AGAIN).run()
+      wantUnmirrored(db)
     })()
   }
   exclusions.set(db, patterns.length === 0 ? null : (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns))
