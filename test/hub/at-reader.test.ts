@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { chatsOf, scopeOf } from '../helpers/purge-world.ts'
 import { HubWorld, say } from './hub-world.ts'
 import type { Machine } from './machine.ts'
 
@@ -50,4 +51,44 @@ test('a copy of a project that is excluded later gets nothing new, and goes with
   await say(ada, 'diary', ['dear diary', 'go on'], { project: '/home/ada/diary' })
   await roundTrip()
   expect(chatsAt(bob)).toEqual([])
+})
+
+test('what the reader purges stays out of its mirror, and stays at the hub and at its own machine', async () => {
+  await say(ada, 'one', ['plain words', 'an answer', 'the wombat secret'])
+  await say(ada, 'two', ['other words'])
+  await roundTrip()
+  await bob.purge(scopeOf({ match: 'wombat' }))
+  await bob.purge(scopeOf(chatsOf('two')))
+  const left = ada.words().filter((line) => /plain|answer/.test(line))
+  expect(bob.words()).toEqual(left)
+  for (const texts of [
+    ['other words', 'and more'],
+    ['other words', 'and more', 'and more'],
+  ]) {
+    await say(ada, 'two', texts)
+    await say(ada, 'one', ['plain words', 'an answer', 'the wombat secret', ...texts.slice(2)])
+    await bob.push()
+    await roundTrip()
+  }
+  expect(bob.words().filter((line) => /wombat|^two/.test(line))).toEqual([])
+  expect((await world.objects()).join()).toMatch(/wombat[^]*other words/)
+  expect(ada.words().join()).toMatch(/wombat[^]*other words/)
+})
+
+const typed = 'fix the failing tests'
+
+test('a purge of a copy leaves what was typed here, and a purge of an own chat takes it although a copy repeats it', async () => {
+  const root = { folder: 'file:///home/bob/shop' }
+  bob.home.workspace('w', root).item('aiService.prompts', [{ text: typed }, { text: 'only typed here' }])
+  bob.home.close()
+  await say(ada, 'one', [typed])
+  await say(bob, 'mine', ['another chat'])
+  await roundTrip()
+  await bob.purge(scopeOf(chatsOf('one')))
+  expect(bob.words().filter((line) => line.includes(typed))).toHaveLength(1)
+  await say(ada, 'again', [typed])
+  await say(bob, 'own', [typed])
+  await roundTrip()
+  await bob.purge(scopeOf(chatsOf('own')))
+  expect(bob.words().filter((line) => line.includes(typed))).toEqual([expect.stringMatching(/^again /)])
 })

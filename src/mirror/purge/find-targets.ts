@@ -154,28 +154,45 @@ function findCopies(db: Mirror, chat: number, going: ReadonlySet<number>): numbe
     .map(({ key }) => key)
 }
 
-const WORDS_OF_CHAT = `select user_text from messages where chat = ? and user_text is not null`
-const WORDS_OF_MESSAGE = `select user_text from messages where key = ? and user_text is not null`
+const WORDS = `
+select user_text as words, chats.machine from messages join chats on chats.num = messages.chat where user_text is not null
+`
+const WORDS_OF_CHAT = `${WORDS} and messages.chat = ?`
+const WORDS_OF_MESSAGE = `${WORDS} and messages.key = ?`
 const LIST_SAME_WORDS = `
-select messages.chat, messages.key, user_text as words, chats.format = '${PROMPTS}' as isPrompt
+select messages.chat, messages.key, user_text as words, chats.machine, chats.format = '${PROMPTS}' as isPrompt
 from messages join chats on chats.num = messages.chat
 where user_text in (select value from json_each(?))
 `
 
-/** Entries in the lists of typed prompts that repeat what is removed, unless a message that stays repeats it too. */
+/** Words that a user typed. Null: on this machine. */
+interface Typed {
+  readonly words: number
+  readonly machine: number | null
+}
+
+const keyOf = ({ words, machine }: Typed): string => `${words} ${machine}`
+
+/**
+ * Entries in the lists of typed prompts that repeat what is removed, unless a message that stays repeats it too. Each
+ * machine has lists of its own: words that were pulled say nothing about the lists of this one.
+ */
 function findPrompts(db: Mirror, whole: Iterable<number>, messages: PurgeTargets['messages']): Found[] {
   const chats = new Set(whole)
-  const wordsIn = (sql: string, bound: number): number[] => prepared<number>(db, sql).pluck().all(BigInt(bound))
-  const words = new Set([
-    ...[...chats].flatMap((chat) => wordsIn(WORDS_OF_CHAT, chat)),
-    ...[...messages.values()].flatMap((keys) => [...keys].flatMap((key) => wordsIn(WORDS_OF_MESSAGE, key))),
-  ])
-  const same = prepared<Found & { words: number; isPrompt: number }>(db, LIST_SAME_WORDS).all(
-    JSON.stringify([...words]),
+  const typedIn = (sql: string, bound: number): Typed[] => prepared<Typed>(db, sql).all(BigInt(bound))
+  const going = [
+    ...[...chats].flatMap((chat) => typedIn(WORDS_OF_CHAT, chat)),
+    ...[...messages.values()].flatMap((keys) => [...keys].flatMap((key) => typedIn(WORDS_OF_MESSAGE, key))),
+  ]
+  const typed = new Set(going.map(keyOf))
+  const same = prepared<Found & Typed & { isPrompt: number }>(db, LIST_SAME_WORDS).all(
+    JSON.stringify([...new Set(going.map(({ words }) => words))]),
   )
-  const staying = same.filter(({ chat, key }) => !chats.has(chat) && messages.get(chat)?.has(key) !== true)
-  const elsewhere = new Set(staying.flatMap(({ words: each, isPrompt }) => (isPrompt === 1 ? [] : [each])))
-  return staying.filter(({ words: each, isPrompt }) => isPrompt === 1 && !elsewhere.has(each))
+  const staying = same.filter(
+    (each) => typed.has(keyOf(each)) && !chats.has(each.chat) && messages.get(each.chat)?.has(each.key) !== true,
+  )
+  const elsewhere = new Set(staying.flatMap((each) => (each.isPrompt === 1 ? [] : [keyOf(each)])))
+  return staying.filter((each) => each.isPrompt === 1 && !elsewhere.has(keyOf(each)))
 }
 
 const LIST_FACTS = `
