@@ -20,6 +20,7 @@ import {
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetWords } from '../../mirror/purge/forget-words.ts'
 import { purgeAgain, type KnownPurge } from '../../mirror/purge/purged-elsewhere.ts'
+import { emptyLog } from '../../mirror/purge/state.ts'
 import { endRemoval } from '../../mirror/purge/remove-targets.ts'
 import type { BatchOutcome } from '../../mirror/write/batch.ts'
 
@@ -95,8 +96,11 @@ export async function* writeHub(
       return yield* adopt(order, mirror, now)
     case 'end-pull':
       if (readState(db, 'words') === '1') {
+        db.pragma('secure_delete = on')
         for (const _ of forgetWords(db)) yield quiet
         writeState(db, 'words', '0')
+        // A reader at work holds it up. Later writes replace it then.
+        emptyLog(db)
       }
       writeState(db, 'pulled', String(now()))
       return nothing

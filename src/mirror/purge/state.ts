@@ -55,6 +55,11 @@ export function compact(db: Mirror): boolean {
   // A copy of the file does not fit into memory.
   db.pragma('temp_store = default')
   db.exec('vacuum')
+  return emptyLog(db)
+}
+
+/** Empties the WAL. @returns false if a reader uses it */
+export function emptyLog(db: Mirror): boolean {
   const before = Number(db.pragma('busy_timeout', { simple: true }))
   db.pragma(`busy_timeout = ${WAIT_MS}`)
   const [{ busy } = { busy: 1 }] = db.pragma('wal_checkpoint(truncate)') as { readonly busy: number }[]
