@@ -7,14 +7,19 @@ import { CANCELLED, SENT, TAKEN, type AsideMessage, type AsideOrder, type AsideS
 /** The program of `AsideThread`: it runs generators, and sends what they yield. */
 const { port, shared } = workerData as AsideSetup
 
-/** How many values may wait at most, so that memory does not grow if the writer is slower. */
-const AHEAD_MAX = 2
 /** A notification can come just before the wait. */
 const WAIT_MS = 100
 
-const tasks: Readonly<Record<AsideTaskName, (input: unknown) => Iterable<unknown>>> = {
-  'read-chats': (input) => readOrdered(input as ReadOrder),
-  'cut-terms': (input) => cutBacklog(input as CutOrder),
+interface Task {
+  readonly run: (input: unknown) => Iterable<unknown>
+  /** How many values may wait at most, so that memory does not grow if the writer is slower. */
+  readonly aheadMax: number
+}
+
+const tasks: Readonly<Record<AsideTaskName, Task>> = {
+  // The work of the two threads varies from value to value.
+  'read-chats': { run: (input) => readOrdered(input as ReadOrder), aheadMax: 5 },
+  'cut-terms': { run: (input) => cutBacklog(input as CutOrder), aheadMax: 2 },
 }
 
 const isCancelled = (task: number): boolean => Atomics.load(shared, CANCELLED) >= task
@@ -29,10 +34,10 @@ function send(message: AsideMessage): void {
   Atomics.notify(shared, SENT)
 }
 
-function waitForRoom(task: number): void {
+function waitForRoom(task: number, aheadMax: number): void {
   for (;;) {
     const taken = Atomics.load(shared, TAKEN)
-    if (Atomics.load(shared, SENT) - taken < AHEAD_MAX || isCancelled(task)) return
+    if (Atomics.load(shared, SENT) - taken < aheadMax || isCancelled(task)) return
     Atomics.wait(shared, TAKEN, taken, WAIT_MS)
   }
 }
@@ -40,8 +45,9 @@ function waitForRoom(task: number): void {
 port.on('message', ({ task, name, input }: AsideOrder) => {
   try {
     if (!isCancelled(task)) {
-      for (const value of tasks[name](input)) {
-        waitForRoom(task)
+      const { run, aheadMax } = tasks[name]
+      for (const value of run(input)) {
+        waitForRoom(task, aheadMax)
         if (isCancelled(task)) break
         send({ task, kind: 'value', value })
       }

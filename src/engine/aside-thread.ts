@@ -21,9 +21,13 @@ export const isRoomAside = (): boolean => availableParallelism() >= CORES_MIN &&
 export class AsideThread implements Aside {
   #running: Running | null = null
 
-  start<Value>(name: AsideTaskName, input: unknown): AsideTask<Value> | null {
+  prepare(): void {
     this.#running ??= new Running()
-    return this.#running.isReady ? this.#running.start(name, input) : null
+  }
+
+  start<Value>(name: AsideTaskName, input: unknown): AsideTask<Value> | null {
+    this.prepare()
+    return this.#running?.isReady === true ? this.#running.start(name, input) : null
   }
 
   /** Ends the thread, so that its memory is free. */

@@ -10,6 +10,12 @@ export type Mirror = Sqlite.Database
 /** The schema version of this program: the number of its migrations. */
 export const SCHEMA_VERSION = migrations.length
 
+/**
+ * The page cache of the writing connection. Memory that malloc took for pages is rarely returned, and the system caches
+ * the file's pages anyway.
+ */
+export const CACHE_KB = 4000
+
 const isWindows = process.platform === 'win32'
 
 /**
@@ -29,8 +35,7 @@ export function openWriter(path: string): Mirror {
     // A message that Cursor deletes tomorrow exists only here, so each commit is synced to the disk. See `bulk.ts`.
     db.pragma('synchronous = full')
     db.pragma('foreign_keys = on')
-    // Memory that malloc took for pages is rarely returned, and the system caches the file's pages anyway.
-    db.pragma('cache_size = -4000')
+    db.pragma(`cache_size = -${CACHE_KB}`)
     db.pragma('cell_size_check = on')
     migrate(db, path)
   } catch (error) {

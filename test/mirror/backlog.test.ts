@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { countBacklog, indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { emptyBatch, type Batch } from '../../src/mirror/write/batch.ts'
 import type { Aside, AsideTask, AsideTaskName, Taken } from '../../src/mirror/aside.ts'
 import { CutAhead, cutBacklog, type CutOrder } from '../../src/mirror/fulltext/cut-ahead.ts'
-import { needsMerge, mergeSome } from '../../src/mirror/fulltext/merge-terms.ts'
-import type { Mirror } from '../../src/mirror/open.ts'
+import { mergeLater, mergeSome, needsMerge } from '../../src/mirror/fulltext/merge-terms.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
 import { writeBatch } from '../../src/mirror/write/write-batch.ts'
 import { asChatId } from '../../src/model/ids.ts'
@@ -80,6 +80,7 @@ test('the newest messages are indexed first, and few long messages per transacti
 
 /** Cuts the whole backlog at once, like a thread that is far ahead. */
 const farAhead: Aside = {
+  prepare: () => undefined,
   start<Value>(_: AsideTaskName, input: unknown): AsideTask<Value> {
     const cut = [...cutBacklog(input as CutOrder)]
     const take = (): Taken<Value> => {
@@ -124,6 +125,28 @@ test('the many segments of a large backlog are merged into one, with the same se
   }
   expect(segments()).toBe(1)
   mirror.exec(`insert into message_terms (message_terms) values ('integrity-check')`)
+})
+
+test('rows that are to be merged later stay in their segments, also over a kill, until a merge ends it', () => {
+  let number = 0
+  const add = (count: number): void => {
+    for (let at = 0; at < count; at += 1) {
+      write({ [`m${(number += 1)}`]: 'fig' }, later)
+      indexBacklog(mirror)
+    }
+  }
+  mergeLater(mirror)
+  add(40)
+  // Another connection knows only what is stored, like one after a kill.
+  mirror = openWriter(opened.path)
+  onTestFinished(() => void mirror.close())
+  add(20)
+  expect([segments(), needsMerge(mirror)]).toEqual([60, true])
+  while (needsMerge(mirror)) mergeSome(mirror)
+  expect(segments()).toBe(1)
+  add(60)
+  expect(segments()).toBeLessThan(20)
+  expect(found('fig')).toBe(120)
 })
 
 test('a page of the full-text index fills one page of the file and never needs a second one', () => {

@@ -16,7 +16,7 @@ import type { ChatId, SourceId } from '../../model/ids.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/write/chats/chat-paths.ts'
 import { inBulk } from '../../mirror/fulltext/bulk.ts'
 import { forgetUnread, missVanished } from '../../mirror/sources/forget-sources.ts'
-import { needsMerge, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
+import { needsMerge, mergeLater, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { renameMoved, type Found } from '../../mirror/sources/rename-sources.ts'
 import { saveSourceState, sourceNum } from '../../mirror/sources/source-state.ts'
@@ -120,6 +120,9 @@ function* readSources(
   return { ...sum, ends }
 }
 
+/** With a backlog of this many messages and chats, full-text rows are merged only at its end. */
+const MERGED_LATER_MIN = 4000
+
 /** Indexes messages first, then counts digests, and finally merges segments of the full-text tables. */
 function* workOff(
   mirror: Mirror,
@@ -129,6 +132,7 @@ function* workOff(
 ): Generator<PassStep, number> {
   const endsAtMs = now() + backlogMs
   let backlog = countWaiting(mirror)
+  if (backlog >= MERGED_LATER_MIN) mergeLater(mirror)
   while (backlog > 0 && now() < endsAtMs) {
     backlog -= workOffSome(mirror, ahead)
     yield { ...readingStep, backlog }

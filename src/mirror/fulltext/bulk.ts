@@ -1,20 +1,22 @@
-import type { Mirror } from '../open.ts'
+import { CACHE_KB, type Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
 /**
- * Runs a long write whose rows can all be read from their source again. Commits are not synced to the disk one by one,
- * and checkpoints are rarer, because many pages are written repeatedly. A power cut may lose the last commits but
- * keeps their order. The next commit with `synchronous = full` makes all of them durable.
+ * Runs a long write whose rows can all be read from their source again. Commits are not synced to the disk one by one.
+ * Checkpoints are rarer and the page cache is larger, because many pages are written repeatedly. A power cut may lose the
+ * last commits but keeps their order. The next commit with `synchronous = full` makes all of them durable.
  */
 export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>): Generator<Step, End> {
   db.pragma('synchronous = normal')
   db.pragma('wal_autocheckpoint = 4000')
+  db.pragma('cache_size = -24000')
   try {
     return yield* write()
   } finally {
     // The mirror may be closed already if the program ends in the middle.
     if (db.open) {
       db.pragma('wal_autocheckpoint = 1000')
+      db.pragma(`cache_size = -${CACHE_KB}`)
       db.pragma('synchronous = full')
     }
   }

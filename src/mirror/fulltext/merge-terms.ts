@@ -18,8 +18,32 @@ export function noteLooseRows(db: Mirror, rows: number): void {
   unmerged.set(db, { rows: rows + (unmerged.get(db)?.rows ?? 0), isBegun: false })
 }
 
+/**
+ * How many segments of one level there must be before FTS5 merges some of their pages with each write (0: never), and
+ * before it merges all at once.
+ */
+const SETTINGS = { steady: [16, 16], filling: [0, 1000] } as const
+type Merging = keyof typeof SETTINGS
+
+const READ_SETTING = `select v from message_terms_config where k = 'automerge'`
+const WRITE_SETTINGS = `insert into message_terms (message_terms, rank) values ('automerge', ?), ('crisismerge', ?)`
+
+const isSet = (db: Mirror, merging: Merging): boolean =>
+  prepared<number>(db, READ_SETTING).pluck().get() === SETTINGS[merging][0]
+
+function set(db: Mirror, merging: Merging): void {
+  const [automerge, crisismerge] = SETTINGS[merging]
+  if (!isSet(db, merging)) prepared(db, WRITE_SETTINGS).run(BigInt(automerge), BigInt(crisismerge))
+}
+
+/**
+ * Call this before very many rows are added. FTS5 then merges nothing, because it would write the same rows several times,
+ * until `mergeSome` has merged them all. The mirror remembers it, so that a kill in between changes nothing.
+ */
+export const mergeLater = (db: Mirror): void => set(db, 'filling')
+
 /** Whether merging would shrink the tables by about 5%. The count is not stored: it may be lost when the program ends. */
-export const needsMerge = (db: Mirror): boolean => (unmerged.get(db)?.rows ?? 0) >= ROWS_MIN
+export const needsMerge = (db: Mirror): boolean => (unmerged.get(db)?.rows ?? 0) >= ROWS_MIN || isSet(db, 'filling')
 
 const MERGE = `insert into message_terms (message_terms, rank) values ('merge', ?)`
 const CHANGES = `select total_changes() as count`
@@ -32,6 +56,8 @@ export function mergeSome(db: Mirror): void {
   // A negative number makes FTS5 merge all segments, not only those of one level.
   prepared(db, MERGE).run(BigInt(isBegun ? PAGES : -PAGES))
   // The statement itself counts as one change; see "The 'merge' Command" in the FTS5 manual.
-  if (count() - before < 2) unmerged.delete(db)
-  else unmerged.set(db, { rows, isBegun: true })
+  const isDone = count() - before < 2
+  if (!isDone) return void unmerged.set(db, { rows, isBegun: true })
+  unmerged.delete(db)
+  set(db, 'steady')
 }

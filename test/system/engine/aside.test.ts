@@ -33,6 +33,10 @@ class WatchedAside implements Aside {
   readonly values: Record<AsideTaskName, number> = { 'read-chats': 0, 'cut-terms': 0 }
   failsAfter: Partial<Record<AsideTaskName, number>> = {}
 
+  prepare(): void {
+    this.thread.prepare()
+  }
+
   start<Value>(name: AsideTaskName, input: unknown): AsideTask<Value> | null {
     const task = this.thread.start<Value>(name, input)
     if (task === null) return null

@@ -13,7 +13,7 @@ export interface ReadOrder {
 }
 
 /** How many groups are read ahead. */
-const GROUPS_AHEAD = 2
+const GROUPS_AHEAD = 5
 
 export interface ReadGroup {
   readonly diffs: readonly ChatDiff[]

@@ -1,3 +1,4 @@
+import type { Aside } from '../../../../mirror/aside.ts'
 import { emptyBatch } from '../../../../mirror/write/batch.ts'
 import type { Mirror } from '../../../../mirror/open.ts'
 import * as held from '../../../../mirror/sources/source-state.ts'
@@ -57,11 +58,19 @@ export function* readGroup(file: OpenFile, pass: Pass, group: ReadGroup, isListe
 /** With fewer changed rows, another thread is not worth its start. */
 const ROWS_AHEAD_MIN = 2000
 
+/** The other thread, if this pass can use it. It shares no copy of a file. */
+const asideFor = ({ path }: OpenFile, { request }: Pass, rows: number): Aside | null =>
+  path === null || rows < ROWS_AHEAD_MIN ? null : (request.aside ?? null)
+
+/** Another thread starts while all keys are compared. */
+export const prepareAside = (file: OpenFile, pass: Pass, rows: number): void => asideFor(file, pass, rows)?.prepare()
+
 /** Returns how another thread starts to read a group; null if this pass has none, or is too small. */
-export function beginAside(file: OpenFile, { mirror, num, firstId, request }: Pass, rows: number): Begin | null {
-  const { aside } = request
+export function beginAside(file: OpenFile, pass: Pass, rows: number): Begin | null {
+  const aside = asideFor(file, pass, rows)
   const { path, identity } = file
-  if (aside === undefined || path === null || rows < ROWS_AHEAD_MIN) return null
+  const { mirror, num, firstId } = pass
+  if (aside === null || path === null) return null
   const isGone = (key: string): boolean => held.isGoneRow(mirror, num, key)
   return (diffs) =>
     diffs.every((diff) => isAllNew(diff, isGone))
