@@ -21,12 +21,12 @@ export const isRoomAside = (): boolean => availableParallelism() >= CORES_MIN &&
 export class AsideThread implements Aside {
   #running: Running | null = null
 
-  prepare(): void {
+  wake(): void {
     this.#running ??= new Running()
   }
 
   start<Value>(name: AsideTaskName, input: unknown): AsideTask<Value> | null {
-    this.prepare()
+    this.wake()
     return this.#running?.isReady === true ? this.#running.start(name, input) : null
   }
 

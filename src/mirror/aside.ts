@@ -16,7 +16,7 @@ export type AsideTaskName = 'read-chats' | 'cut-terms'
 /** Another thread that takes over a part of a large pass. */
 export interface Aside {
   /** Starts the thread, which takes some 100 ms. Call it early if a task will come. */
-  prepare(): void
+  wake(): void
   /**
    * Starts a task. Tasks run one after the other; one of another name ends those before it.
    * @returns null while the thread is starting, or after it has failed: then do the work on this thread

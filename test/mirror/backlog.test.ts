@@ -80,7 +80,7 @@ test('the newest messages are indexed first, and few long messages per transacti
 
 /** Cuts the whole backlog at once, like a thread that is far ahead. */
 const farAhead: Aside = {
-  prepare: () => undefined,
+  wake: () => undefined,
   start<Value>(_: AsideTaskName, input: unknown): AsideTask<Value> {
     const cut = [...cutBacklog(input as CutOrder)]
     const take = (): Taken<Value> => {

@@ -96,7 +96,6 @@ export async function* writeHub(
       return yield* adopt(order, mirror, now)
     case 'end-pull':
       if (readState(db, 'words') === '1') {
-        db.pragma('secure_delete = on')
         for (const _ of forgetWords(db)) yield quiet
         writeState(db, 'words', '0')
         // A reader at work holds it up. Later writes replace it then.

@@ -11,6 +11,7 @@ const TABLES = ['message_terms', 'chat_terms'] as const
  * Digests and their words are rebuilt. The index keeps the terms of removed rows until its segments are merged into one.
  */
 export function* forgetWords(db: Mirror): Generator<void, void> {
+  db.pragma('secure_delete = on')
   for (const table of TABLES) {
     db.exec(`insert into ${table} (${table}) values ('optimize')`)
     yield

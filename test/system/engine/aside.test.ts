@@ -33,8 +33,8 @@ class WatchedAside implements Aside {
   readonly values: Record<AsideTaskName, number> = { 'read-chats': 0, 'cut-terms': 0 }
   failsAfter: Partial<Record<AsideTaskName, number>> = {}
 
-  prepare(): void {
-    this.thread.prepare()
+  wake(): void {
+    this.thread.wake()
   }
 
   start<Value>(name: AsideTaskName, input: unknown): AsideTask<Value> | null {

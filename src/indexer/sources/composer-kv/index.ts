@@ -26,7 +26,7 @@ import { DirtyChats } from './read/dirty-chats.ts'
 import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
 import { findByKeys, findNew, sweepValues, type Found, type FoundByKeys, nextPosition } from './detect/find-changes.ts'
 import { ReadAhead } from './read/read-ahead.ts'
-import { beginAside, isIndexedLater, prepareAside, readGroup, type Pass } from './read/read-group.ts'
+import { beginAside, isIndexedLater, wakeAside, readGroup, type Pass } from './read/read-group.ts'
 import { hasContexts, readContexts } from './read/read-context.ts'
 import { countRows, findTable, listAbove, listTail, type RowCounts } from './read/read.ts'
 import { surveyStore } from './survey/survey.ts'
@@ -139,7 +139,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const isFirst = position.watermark === null && held.countHeldRows(mirror, num) === 0
   if (isFirst) {
     yield* inBulk(mirror, () => readNewest(file, pass))
-    prepareAside(file, pass, counts?.chatRows ?? 0)
+    wakeAside(file, pass, counts?.chatRows ?? 0)
   }
   if (found !== null) yield* readDirty(file, pass, found)
   if (found === null || isReconcile || pass.isInDoubt || (counts !== null && !isCountEqual(mirror, num, counts))) {

@@ -63,7 +63,7 @@ const asideFor = ({ path }: OpenFile, { request }: Pass, rows: number): Aside | 
   path === null || rows < ROWS_AHEAD_MIN ? null : (request.aside ?? null)
 
 /** Another thread starts while all keys are compared. */
-export const prepareAside = (file: OpenFile, pass: Pass, rows: number): void => asideFor(file, pass, rows)?.prepare()
+export const wakeAside = (file: OpenFile, pass: Pass, rows: number): void => asideFor(file, pass, rows)?.wake()
 
 /** Returns how another thread starts to read a group; null if this pass has none, or is too small. */
 export function beginAside(file: OpenFile, pass: Pass, rows: number): Begin | null {
