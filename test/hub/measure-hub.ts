@@ -32,7 +32,7 @@ async function timed(act: () => Promise<unknown>): Promise<number> {
 
 /** 600 characters of random words. They pack to a half, and so do many texts. */
 const textOf = (seed: number): string =>
-  Array.from({ length: 120 }, (_, at) => ((seed * 7919 + at * at * 104_729) % 46_656).toString(36)).join(' ')
+  Array.from({ length: 150 }, (_, at) => ((seed * 7919 + at * at * 104_729) % 46_656).toString(36)).join(' ')
 
 /** @returns how many bytes its pushes send */
 async function workForADay(machine: Machine): Promise<number> {

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { normaliseRemote } from '../../src/hub/project-names.ts'
 import { HubWorld, say } from './hub-world.ts'
 import type { Machine } from './machine.ts'
 
@@ -39,20 +38,6 @@ const namesAtHub = async (): Promise<string[]> =>
       world.url,
     )
   ).map(({ name }) => name)
-
-test.each([
-  ['git@github.com:acme/app.git', 'github.com/acme/app'],
-  ['https://github.com/acme/app', 'github.com/acme/app'],
-  ['https://ada:secret@GitHub.com/acme/app.git/', 'github.com/acme/app'],
-  ['ssh://git@github.com:22/acme/app.git', 'github.com/acme/app'],
-  ['https://host/acme/app?token=secret', 'host/acme/app'],
-  ['file:///srv/git/app.git', null],
-  ['/srv/git/app.git', null],
-  ['../app', null],
-  ['C:\\git\\app', null],
-])('the remote %s is %j', (url, name) => {
-  expect(normaliseRemote(url)).toBe(name)
-})
 
 test('clones in different folders are one project at the hub and at a reader; other folders stay apart', async () => {
   const eve = world.machine('eve')

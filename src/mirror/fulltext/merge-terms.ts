@@ -56,8 +56,10 @@ export function mergeSome(db: Mirror): void {
   // A negative number makes FTS5 merge all segments, not only those of one level.
   prepared(db, MERGE).run(BigInt(isBegun ? PAGES : -PAGES))
   // The statement itself counts as one change; see "The 'merge' Command" in the FTS5 manual.
-  const isDone = count() - before < 2
-  if (!isDone) return void unmerged.set(db, { rows, isBegun: true })
-  unmerged.delete(db)
-  set(db, 'steady')
+  if (count() - before < 2) {
+    unmerged.delete(db)
+    set(db, 'steady')
+  } else {
+    unmerged.set(db, { rows, isBegun: true })
+  }
 }
