@@ -39,6 +39,15 @@ test('a free key between taken ones is found, and no key is assigned twice', () 
   ])
 })
 
+test('keys that are not written yet are not assigned again, and written ones between them are left out', () => {
+  take(floor + 2)
+  const keys = new KeyAllocator(db)
+  const next = (position: number): number => keys.next(AT_MS, position) - floor
+  expect([next(5), next(0), next(5), next(1), next(0), next(1)]).toEqual([5, 0, 6, 1, 3, 4])
+  expect([next(3), next(0)]).toEqual([7, 8])
+  expect([keys.next(null, 0), keys.next(null, 1)]).toEqual([1, 2])
+})
+
 /** Counts the rows that are read from now on. */
 function countWalked(): () => number {
   let rows = 0

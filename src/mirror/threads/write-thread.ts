@@ -7,7 +7,7 @@ import type { Mirror } from '../open.ts'
 import { placePart, noteUnplaced, takePlaced } from './place-part.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { rewriteInPlace } from '../maintenance/rewrite-in-place.ts'
-import { saveMessage } from '../write/messages/save-message.ts'
+import { NewMessages, saveMessage } from '../write/messages/save-message.ts'
 import { dropSuperseded } from '../write/chats/superseded.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
 
@@ -81,6 +81,7 @@ function savePlaced(
   isDigestDue = false,
 ): ThreadOutcome {
   const counted: CountedMessage[] = []
+  const added = new NewMessages()
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placed) {
     const { held: before, partsJson, calls } = message
@@ -91,7 +92,7 @@ function savePlaced(
     }
     const next = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
     outcome.all.push(next.columns)
-    const savedBody = saveMessage(db, thread.tools, thread.chatNum, next)
+    const savedBody = saveMessage(db, thread.tools, thread.chatNum, next, added)
     counted.push({ body: savedBody ?? before?.body ?? 0, columns: next.columns, calls })
     if (savedBody === null) continue
     if (!thread.isPrompts) notePrompts(thread, next)
@@ -100,6 +101,7 @@ function savePlaced(
     else outcome.changed += 1
     outcome.messageIds.push(message.columns.id)
   }
+  added.write(db)
   if (isDigestDue || outcome.messageIds.length > 0) digest(db, thread.tools.words, thread.chatNum, counted)
   return outcome
 }

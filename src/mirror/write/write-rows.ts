@@ -1,14 +1,16 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Batch, Position } from './batch.ts'
 import type { Mirror } from '../open.ts'
+import { RowInsert } from '../insert-rows.ts'
 import { prepared } from '../prepared.ts'
 
-const UPSERT_ROW = `
-insert into source_rows (source, key, source_rowid, octets, checksum, is_live) values (?, ?, ?, ?, ?, 1)
-on conflict (source, key) do update set
-  source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1,
-  missed_at = null
-`
+const upsertRows = new RowInsert(
+  'source_rows (source, key, source_rowid, octets, checksum, is_live)',
+  '(?, ?, ?, ?, ?, 1)',
+  `on conflict (source, key) do update set
+    source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1,
+    missed_at = null`,
+)
 const MARK_GONE = `update source_rows set is_live = 0, missed_at = null where source = ? and key = ?`
 const DROP_ROW = `delete from source_rows where source = ? and key = ?`
 const HAS_ISSUES = `select 1 from row_issues where source = ? limit 1`
@@ -21,15 +23,17 @@ on conflict (source, key) do update set reason = excluded.reason, octets = exclu
 const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
 
 export function writeRows(db: Mirror, batch: Batch): void {
-  const upsert = prepared(db, UPSERT_ROW)
   // Few sources have any issue: one check saves a statement per row.
   const hasIssues = prepared(db, HAS_ISSUES).get(batch.source) !== undefined
   const clear = prepared(db, CLEAR_ISSUE)
   for (const row of batch.rows) {
     if (row.chatIds !== undefined) writeRowChats(db, batch.source, row.key, row.chatIds)
-    upsert.run(batch.source, row.key, row.rowid, row.octets, row.checksum)
     if (hasIssues) clear.run(batch.source, row.key)
   }
+  upsertRows.run(
+    db,
+    batch.rows.map(({ key, rowid, octets, checksum }) => [batch.source, key, rowid, octets, checksum]),
+  )
   for (const key of batch.goneKeys) {
     prepared(db, MARK_GONE).run(batch.source, key)
     if (hasIssues) clear.run(batch.source, key)

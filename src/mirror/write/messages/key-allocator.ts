@@ -27,12 +27,15 @@ interface Run {
 /**
  * Assigns keys to messages during one transaction: the first free key at or after the message's time; within the
  * millisecond, the position decides. It remembers taken ranges, because all messages of a chat without own times share one
- * millisecond, and so may several chats that were created at once.
+ * millisecond, and so may several chats that were created at once. An assigned key need not be written before the next one
+ * is asked for.
  */
 export class KeyAllocator {
   readonly #db: Mirror
   /** By the first key of a millisecond. */
   readonly #runs = new Map<number, Run>()
+  readonly #assigned = new Set<number>()
+  #lastUntimed: number | null = null
 
   constructor(db: Mirror) {
     this.#db = db
@@ -46,23 +49,33 @@ export class KeyAllocator {
     const run = this.#runs.get(floor)
     const isTaken = run !== undefined && run.from <= wanted && wanted <= run.end
     const key = this.#firstFree(isTaken ? run.end : wanted)
+    this.#assigned.add(key)
     this.#runs.set(floor, { from: isTaken ? run.from : wanted, end: key + 1 })
     return key
   }
 
   #nextUntimed(): number {
     const below = BigInt(sortKeyFloor(1e9))
-    return (prepared<{ key: number | null }>(this.#db, LAST_UNTIMED_KEY).get(below)?.key ?? 0) + 1
+    this.#lastUntimed ??= prepared<{ key: number | null }>(this.#db, LAST_UNTIMED_KEY).get(below)?.key ?? 0
+    this.#lastUntimed += 1
+    return this.#lastUntimed
   }
 
   #firstFree(from: number): number {
     // The key is nearly always free, and one lookup is cheaper than the start of a walk.
-    if (prepared(this.#db, IS_TAKEN).get(BigInt(from)) === undefined) return from
-    let key = from
-    for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(from))) {
-      if (taken.key !== key) break
-      key += 1
+    const first = this.#nextUnassigned(from)
+    if (prepared(this.#db, IS_TAKEN).get(BigInt(first)) === undefined) return first
+    let key = first
+    for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(first))) {
+      if (taken.key > key) break
+      if (taken.key === key) key = this.#nextUnassigned(key + 1)
     }
+    return key
+  }
+
+  #nextUnassigned(from: number): number {
+    let key = from
+    while (this.#assigned.has(key)) key += 1
     return key
   }
 }

@@ -1,6 +1,7 @@
 import type { Mirror } from '../../open.ts'
 import type { PendingTerms } from '../../fulltext/pending-terms.ts'
 import { forgetEstimate } from '../../usage/estimates.ts'
+import { RowInsert } from '../../insert-rows.ts'
 import { prepared } from '../../prepared.ts'
 import type { WriteTools } from '../write-tools.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
@@ -34,14 +35,29 @@ const COLUMNS = [
   'is_index_capped',
 ] as const satisfies readonly (keyof MessageColumns)[]
 
-const ADD_MESSAGE = `
-insert into messages (key, chat, body, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
-`
+const addRows = new RowInsert(
+  `messages (key, chat, body, ${COLUMNS.join(', ')})`,
+  `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
+)
 const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where key = ?`
+
+/** The rows of a chat's new messages, until they are written together. */
+export class NewMessages {
+  readonly #rows: unknown[][] = []
+
+  add(key: number, chatNum: number, body: number | bigint, values: readonly unknown[]): void {
+    this.#rows.push([key, chatNum, body, ...values])
+  }
+
+  write(db: Mirror): void {
+    addRows.run(db, this.#rows)
+  }
+}
 
 /**
  * Writes one message with its body and its full-text row. The full-text row moves if the message's time changed, and is
  * removed if the thread already has the same content.
+ * @param added gets the row of a new message
  * @returns the number of its body if anything changed, else null
  */
 export function saveMessage(
@@ -49,13 +65,14 @@ export function saveMessage(
   { terms, keys, names }: WriteTools,
   chatNum: number,
   { held, columns, partsJson }: NextMessage,
+  added: NewMessages,
 ): number | null {
   const values = COLUMNS.map((column) => columns[column])
   if (held === null) {
     if (partsJson === null) throw new Error('a new message needs its body')
     const key = keys.next(columns.created_at, columns.position)
     const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
-    prepared(db, ADD_MESSAGE).run(key, chatNum, lastInsertRowid, ...values)
+    added.add(key, chatNum, lastInsertRowid, values)
     if (columns.is_shadowed === 0) terms.add(key, partsJson)
     names.write(columns.marks, columns.model)
     return Number(lastInsertRowid)
