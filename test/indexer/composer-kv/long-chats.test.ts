@@ -144,3 +144,38 @@ test('a rewritten long chat whose last rows were not read because of a kill is f
   expect(waiting()).toEqual([])
   expect(placeAllAgain()).toEqual(read)
 })
+
+/** 60 chats of 5 messages, one after the other, that take several portions together. */
+function writeMany(): void {
+  store.db.transaction(() => {
+    for (let chat = 0; chat < 60; chat += 1) {
+      const named = ids.slice(0, 5)
+      for (const id of named) store.message(`c${chat}`, id, { type: 1, text: textOf(id) })
+      store.chat(`c${chat}`, { name: `Chat ${chat}`, createdAt: START_MS, fullConversationHeadersOnly: headers(named) })
+    }
+  })()
+}
+
+/** The chats that each transaction with messages wrote. */
+function chatWrites(): (readonly string[])[] {
+  const outcomes = [...indexer.steps()].map(({ outcome }) => outcome)
+  return outcomes.flatMap((outcome) => (outcome === null || outcome.added === 0 ? [] : [outcome.chatIds]))
+}
+
+test('of chats that are read together, only one at the end of a portion is written twice', () => {
+  writeMany()
+  const portions = chatWrites()
+  expect(portions.length).toBeGreaterThan(3)
+  expect(portions.flat().length).toBeLessThan(60 + portions.length)
+  expect(new Set(portions.flat()).size).toBe(60)
+})
+
+test('a chat whose own row was read before a kill, but not written, is whole after the next pass', () => {
+  writeMany()
+  cutShort({ steps: 1 })
+  const count = (): unknown => indexer.mirror.prepare('select count(*) from chats').pluck().get()
+  expect(count()).toBeLessThan(60)
+  indexer.pass()
+  const names = `select count(*) from chats where title_source = 'cursor' and message_count = 5 and own_row = 'live'`
+  expect([count(), indexer.mirror.prepare(names).pluck().get()]).toEqual([60, 60])
+})

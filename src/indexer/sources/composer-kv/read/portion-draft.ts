@@ -40,6 +40,8 @@ export interface Known {
 export interface ChatDraft {
   readonly diff: ChatDiff
   ownRow: OwnRow
+  /** What the chat's own row gives besides; null if it is not read yet, or is in a portion already. */
+  besides: Besides | null
   toolData: ReadonlyMap<MessageId, unknown>
   roles: ReadonlyMap<MessageId, Role | null>
   readonly copies: Map<MessageId, MessageDraft>
@@ -53,6 +55,14 @@ export interface ChatDraft {
   written: 'nothing' | 'part' | 'all'
 }
 
+/** It is written together with the chat: a row counts as read only when its content is in the mirror. */
+export interface Besides {
+  readonly row: RowState
+  readonly issues: readonly RowIssue[]
+  readonly evidence: readonly EvidenceWrite[]
+  readonly paths: readonly PathsWrite[]
+}
+
 export type Drafts = ReadonlyMap<ChatId, ChatDraft>
 
 /** Collects what was read since the last portion. */
@@ -60,10 +70,8 @@ export class PortionDraft {
   readonly #drafts: Drafts
   readonly known: Known
   #isFirst = true
-  rows: RowState[] = []
-  issues: RowIssue[] = []
-  evidence: EvidenceWrite[] = []
-  paths: PathsWrite[] = []
+  #rows: RowState[] = []
+  #issues: RowIssue[] = []
   readonly messageEvidence = new EvidenceBuffer()
   /** UTF-16 units of the collected messages. */
   length = 0
@@ -81,7 +89,7 @@ export class PortionDraft {
     this.#longestReadMs = Math.max(this.#longestReadMs, page.elapsedMs)
     this.#rowsDone += page.taken
     for (const ref of page.unreadable) {
-      this.issues.push({ key: ref.key, reason: 'unreadable-page', octets: null })
+      this.#issues.push({ key: ref.key, reason: 'unreadable-page', octets: null })
     }
   }
 
@@ -91,38 +99,37 @@ export class PortionDraft {
     this.length += packed.partsJson.length
   }
 
-  noteRow({ key, rowid, octets, checksum }: RawRow): void {
-    this.rows.push({ key, rowid, octets, checksum })
+  noteRow(row: RawRow): void {
+    this.#rows.push(rowState(row))
   }
 
-  noteIssue({ key, octets }: RawRow, reason: IssueReason): void {
-    this.issues.push({ key, reason, octets: reason === 'null-value' ? null : octets })
+  noteIssue(row: RawRow, reason: IssueReason): void {
+    this.#issues.push(rowIssue(row, reason))
   }
 
   /**
-   * Returns the portion and starts a new one. Deletions are in the first portion, and each chat's own row is in the
-   * chat's first portion.
+   * Returns the portion and starts a new one. Deletions are in the first portion. Each chat's own row is in the portion
+   * with its first messages, so that most chats are written once.
    * @param readTo the rowid up to which messages were read
    */
   take(readTo: number): Portion {
     const drafts = [...this.#drafts.values()].filter((draft) => hasNews(draft, readTo))
+    const besides = drafts.flatMap((draft) => draft.besides ?? [])
     const chats = drafts.map((draft) => takeChat(draft, readTo))
     const portion: Portion = {
       chats,
-      rows: this.rows,
+      rows: [...besides.map(({ row }) => row), ...this.#rows],
       goneKeys: this.#isFirst ? [...this.#drafts.values()].flatMap((draft) => draft.diff.goneKeys) : [],
-      issues: this.issues,
-      evidence: [...this.evidence, ...this.messageEvidence.take()],
-      paths: this.paths,
+      issues: [...besides.flatMap(({ issues }) => issues), ...this.#issues],
+      evidence: [...besides.flatMap(({ evidence }) => evidence), ...this.messageEvidence.take()],
+      paths: besides.flatMap(({ paths }) => paths),
       bytesRead: this.#bytesRead,
       longestReadMs: this.#longestReadMs,
       rowsDone: this.#rowsDone,
     }
     this.#isFirst = false
-    this.rows = []
-    this.issues = []
-    this.evidence = []
-    this.paths = []
+    this.#rows = []
+    this.#issues = []
     this.length = 0
     this.#bytesRead = 0
     this.#longestReadMs = 0
@@ -131,11 +138,18 @@ export class PortionDraft {
   }
 }
 
-const hasNews = (draft: ChatDraft, readTo: number): boolean =>
-  draft.ownRow.kind !== 'unread' ||
-  draft.messages.length > 0 ||
-  draft.vanished.length > 0 ||
-  (draft.written === 'part' && draft.lastRowid <= readTo)
+export const rowState = ({ key, rowid, octets, checksum }: RawRow): RowState => ({ key, rowid, octets, checksum })
+
+export const rowIssue = ({ key, octets }: RawRow, reason: IssueReason): RowIssue => ({
+  key,
+  reason,
+  octets: reason === 'null-value' ? null : octets,
+})
+
+function hasNews({ ownRow, messages, vanished, written, lastRowid }: ChatDraft, readTo: number): boolean {
+  if (messages.length > 0 || vanished.length > 0 || ownRow.kind === 'gone') return true
+  return lastRowid <= readTo && (ownRow.kind !== 'unread' || written === 'part')
+}
 
 function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
   const { diff, ownRow, messages, vanished, placeholders, outline } = draft
@@ -144,6 +158,7 @@ function takeChat(draft: ChatDraft, readTo: number): ChatWrite {
   draft.written = isLast ? 'all' : 'part'
   // A deleted chat is marked in every portion: before one of its messages is written, there is no chat to mark.
   if (ownRow.kind !== 'gone') draft.ownRow = { kind: 'unread' }
+  draft.besides = null
   draft.messages = []
   draft.vanished = []
   draft.placeholders = new Map()

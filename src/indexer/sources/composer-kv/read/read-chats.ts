@@ -9,7 +9,16 @@ import { decodeChatRow } from '../../records/chat/decode-chat.ts'
 import { madeId } from '../../records/chat/whole-chats.ts'
 import { decodeMessageRow } from '../../records/message/decode-message.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
-import { PortionDraft, type ChatDraft, type Drafts, type Known, type Portion } from './portion-draft.ts'
+import {
+  PortionDraft,
+  rowIssue,
+  rowState,
+  type Besides,
+  type ChatDraft,
+  type Drafts,
+  type Known,
+  type Portion,
+} from './portion-draft.ts'
 import { chatKey, splitKey } from '../keys.ts'
 import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
 
@@ -54,6 +63,7 @@ function startDraft(diff: ChatDiff, known: Known): ChatDraft {
   return {
     diff,
     ownRow: isGone ? { kind: 'gone' } : { kind: 'unread' },
+    besides: null,
     toolData: new Map(),
     roles: new Map(),
     copies: new Map(),
@@ -105,24 +115,32 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   const draft = drafts.get(splitKey(row.key)?.chatId as ChatId)
   if (draft === undefined) return
   const { chatId } = draft.diff
-  portion.noteRow(row)
+  const unread = (reason: IssueReason): Besides => ({
+    row: rowState(row),
+    issues: [rowIssue(row, reason)],
+    evidence: [],
+    paths: [],
+  })
   if (row.value === null) {
     const isTombstone = row.octets === 0
     draft.ownRow = { kind: isTombstone ? 'gone' : 'unreadable' }
-    portion.noteIssue(row, unreadReason(row))
+    draft.besides = unread(unreadReason(row))
     return
   }
   // For messages without an id. It uses only store, chat and ordinal, so that a rebuilt mirror gets the same ids.
   const decoded = decodeChatRow(row.value, chatId, (ordinal) => madeId([sourceId, chatId, ordinal]))
   if (decoded.kind === 'issue') {
     draft.ownRow = { kind: 'unreadable' }
-    portion.noteIssue(row, decoded.reason)
+    draft.besides = unread(decoded.reason)
     return
   }
-  if (decoded.issue !== null) portion.noteIssue(row, decoded.issue)
   takeOwnRow(portion, draft, decoded, row.octets)
-  portion.evidence.push(...weighEvidence(chatId, decoded.evidence, { isOnly: true }))
-  if (decoded.paths.length > 0) portion.paths.push({ chatId, uris: decoded.paths })
+  draft.besides = {
+    row: rowState(row),
+    issues: decoded.issue === null ? [] : [rowIssue(row, decoded.issue)],
+    evidence: weighEvidence(chatId, decoded.evidence, { isOnly: true }),
+    paths: decoded.paths.length === 0 ? [] : [{ chatId, uris: decoded.paths }],
+  }
 }
 
 /** A message's own row is newer than the copy in the chat's row; the copy replaces an unreadable row. */
