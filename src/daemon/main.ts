@@ -223,16 +223,22 @@ function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, p
 function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
   const { settings, context, executor, log, hub, indexing, engine, estimation, termsSize, startedAtMs } = parts
   const live = (): LiveState => ({
-    state: indexing.state,
-    reasons: [...indexing.reasons, ...engine.hubSchedule.reasons],
+    // Most requests want only the progress. The rest asks the system about files and processes.
+    get state() {
+      return indexing.state
+    },
+    get reasons() {
+      return [...indexing.reasons, ...engine.hubSchedule.reasons]
+    },
     uptimeMs: context.now() - startedAtMs,
     progress: indexing.metrics.progress,
     wasAllRead: indexing.reading.wasAllRead,
-    // Most requests want only the state, and this reads about each process from the system.
     get resources() {
       return indexing.metrics.resources(executor.pids)
     },
-    lagMs: indexing.reading.lagMs,
+    get lagMs() {
+      return indexing.reading.lagMs
+    },
     mirrorPath: mirrorPath(settings.dataDir),
     estimation: estimation.state,
     ftsBytes: termsSize.read(),

@@ -9,13 +9,18 @@ import { loadJob, type JobName } from './jobs/jobs.ts'
  * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
  * process can be killed, and its memory returns to the system when it ends.
  */
-const [, mirrorPath, priority, life] = process.argv.slice(2)
+const [kind, mirrorPath, priority, life] = process.argv.slice(2)
 if (mirrorPath === undefined) throw new Error('this file runs as a child of the daemon')
 setPriority(Number(priority))
 process.umask(0o077)
 process.on('disconnect', die)
 let mirror: Mirror | null = null
-const context: JobContext = { mirrorPath, mirror: (cacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)) }
+/** A search reads rows from all over the tables. Those of 37,000 messages take 14 MB. */
+const usualCacheKb = kind === 'search' ? 16_000 : undefined
+const context: JobContext = {
+  mirrorPath,
+  mirror: (cacheKb = usualCacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)),
+}
 
 process.on('message', (order: ChildOrder) => void (order.name === 'prepare' ? prepare(order.job) : execute(order)))
 

@@ -8,13 +8,14 @@ const LEFT_MIN = 100
 export const UNREAD_HEADER = 'cursordex-unread'
 
 /** What the mirror still lacks of Cursor's stores, as a sentence; null if that is almost nothing. */
-export function unreadText({ state, progress, wasAllRead = true }: LiveState): string | null {
+export function unreadText(live: LiveState): string | null {
+  const { progress, wasAllRead = true } = live
   const left = progress?.stage === 'reading' ? progress.total - progress.done : 0
   if (left >= LEFT_MIN) {
     return `${left} rows of Cursor's stores are missing here: they are still being read. See "cursordex status".`
   }
   // The progress is about one store at a time. There is none during indexing, or if the disk is full.
-  const isAllRead = wasAllRead || state === 'ready'
+  const isAllRead = wasAllRead || live.state === 'ready'
   return isAllRead ? null : "Some of Cursor's data is missing here: it has not been read yet."
 }
 

@@ -52,8 +52,10 @@ function cutPassage(text: string, core: Span, length: number, from: number): Spa
  * of a grapheme cluster.
  */
 function cutStart(text: string, at: number, limit: number, room: number): number {
-  const line = text.lastIndexOf('\n', at - 1) + 1
-  if (limit - line <= Math.floor(room * 0.75)) return line
+  const earliest = Math.max(0, limit - Math.floor(room * 0.75))
+  const lineEnd = text.slice(Math.max(0, earliest - 1), at).lastIndexOf('\n')
+  if (lineEnd >= 0) return Math.max(0, earliest - 1) + lineEnd + 1
+  if (earliest === 0) return 0
   const nextLine = text.slice(at, limit).indexOf('\n')
   if (nextLine >= 0) return at + nextLine + 1
   const word = text.slice(at - 1, Math.min(limit + 1, at + WORD_LENGTH_MAX)).search(/\s\S/)

@@ -21,14 +21,9 @@ export function nearStretches(text: string, terms: readonly string[], wordsBefor
   const lowered = text.toLowerCase()
   // A few characters have a lower case of another length. After such a character all offsets would be wrong.
   if (terms.length > NEEDLES_MAX || lowered.length !== text.length) return [{ start: 0, end: text.length }]
-  const beyondAscii = /[^\0-\u007f]/g
-  const seekers = [
-    ...terms.map((term) => (from: number) => asOffset(lowered.indexOf(term, from))),
-    (from: number) => {
-      beyondAscii.lastIndex = from
-      return beyondAscii.exec(text)?.index ?? Infinity
-    },
-  ]
+  const seekers = terms.map((term) => (from: number) => asOffset(lowered.indexOf(term, from)))
+  // Counting the bytes is much faster than looking at each character.
+  if (Buffer.byteLength(text) > text.length) seekers.push(seekBeyondAscii(text))
   const heads = seekers.map((seek) => seek(0))
   const stretches: Stretch[] = []
   for (let at = Math.min(...heads); at < Infinity; at = Math.min(...heads)) {
@@ -40,6 +35,14 @@ export function nearStretches(text: string, terms: readonly string[], wordsBefor
     for (const [index, head] of heads.entries()) if (head < end) heads[index] = seekers[index]?.(end) ?? Infinity
   }
   return stretches
+}
+
+function seekBeyondAscii(text: string): (from: number) => number {
+  const beyondAscii = /[^\0-\u007f]/g
+  return (from) => {
+    beyondAscii.lastIndex = from
+    return beyondAscii.exec(text)?.index ?? Infinity
+  }
 }
 
 const asOffset = (index: number): number => (index < 0 ? Infinity : index)

@@ -4,6 +4,12 @@ import type { Mirror } from '../../../mirror/open.ts'
 type Kind = 'rows' | 'lists' | 'values'
 type StatementCache = Readonly<Record<Kind, Map<string, Database.Statement>>>
 
+/**
+ * Limits a statement to `@rows` rows. A parameter alone would tell SQLite's planner the limit, so SQLite would compile the
+ * statement again at each call.
+ */
+export const LIMIT_ROWS = 'limit @rows + 0'
+
 /** How many statements of each kind are cached. The number must be limited, because the SQL depends on the query. */
 const CACHED_MAX = 100
 

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
 import type { KeyRange } from '../plan/branch.ts'
-import { listsOf, valuesOf } from './statement.ts'
+import { LIMIT_ROWS, listsOf, valuesOf } from './statement.ts'
 
 export type TimeOrder = 'newest' | 'oldest'
 
@@ -39,7 +39,7 @@ export function stepThrough(
   deadline: Deadline,
   wanted: number,
 ): Generator<Stepped, void, undefined> {
-  const statement = listsOf<[number, number | null, ...number[]]>(db, `${steps.select} limit @rows`)
+  const statement = listsOf<[number, number | null, ...number[]]>(db, `${steps.select} ${LIMIT_ROWS}`)
   const { passes } = steps
   const isPassing = passes === null ? null : (row: Stepped): boolean => passes(row[1])
   const reading = { ask: (params: object): Stepped[] => statement.all(params), keyOf: firstOf, isPassing }
@@ -58,7 +58,7 @@ export function stepKeys(
   deadline: Deadline,
   wanted: number,
 ): Generator<number, void, undefined> {
-  const statement = valuesOf<number>(db, `${steps.select} limit @rows`)
+  const statement = valuesOf<number>(db, `${steps.select} ${LIMIT_ROWS}`)
   const reading = {
     ask: (params: object): number[] => statement.all(params),
     keyOf: Math.abs,

@@ -2,7 +2,7 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Branch, KeyRange } from '../plan/branch.ts'
 import { matchSource, compileTests } from '../plan/branch-sql.ts'
-import { rowsOf, valuesOf } from './statement.ts'
+import { LIMIT_ROWS, rowsOf, valuesOf } from './statement.ts'
 import { bySort, restOf, stepKeys, type TimeOrder } from './steps.ts'
 
 const WANTED = 1000
@@ -115,7 +115,7 @@ function* walkOwn(
 ): Generator<number, void> {
   const { order } = open
   const { low, high } = branch
-  const statement = valuesOf<number>(db, `${open.select} limit @rows`)
+  const statement = valuesOf<number>(db, `${open.select} ${LIMIT_ROWS}`)
   const found = statement.all({ ...open.params, low, high, rows: SCAN_MAX })
   // The keys that do not pass are negative.
   for (const key of found) if (keys.has(key)) yield key

@@ -13,7 +13,7 @@ import {
 } from './condition.ts'
 import { LAST_KEY } from './resolve-field.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { rowsOf, valuesOf } from '../match/statement.ts'
+import { LIMIT_ROWS, rowsOf, valuesOf } from '../match/statement.ts'
 
 /** One alternative of a query: a full-text expression, key bounds, and tests on columns. A message must match one of them. */
 export interface Branch {
@@ -223,7 +223,7 @@ const SELECT_RANGES = `
 `
 const SELECT_KEYS = `
   select m.key from json_each(@chats) c cross join messages m on m.chat = c.value where m.key between @low and @high
-  limit @rows
+  ${LIMIT_ROWS}
 `
 
 /** Limits a branch to the key ranges of its chats. The messages of a few chats are close in time, and so in the index. */

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Branch } from '../plan/branch.ts'
-import { rowsOf } from '../match/statement.ts'
+import { LIMIT_ROWS, rowsOf } from '../match/statement.ts'
 
 /** A chat whose title or summary matches, with the branches that match. */
 export interface TitleCandidate {
@@ -50,7 +50,7 @@ function candidatesOf(
       from chat_terms cross join chats c on c.num = chat_terms.rowid
       where chat_terms match @match ${ofBranch} ${near} and exists (select 1 from messages m where m.chat = c.num)
       order by chat_terms.rowid desc
-      limit @rows
+      ${LIMIT_ROWS}
     `,
   ).all({
     match: branch.match,
