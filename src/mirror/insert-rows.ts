@@ -6,7 +6,7 @@ const SIZES = [32, 16, 8, 4, 2, 1]
 
 /**
  * Inserts rows, many with each statement. If a table has a trigger, SQLite copies each page before a statement changes
- * it, so that it can take back this statement alone. One statement for each row takes four times as long.
+ * it, so that it can take back this statement alone. One statement for each row takes two to three times as long.
  */
 export class RowInsert {
   readonly #statements: readonly (readonly [size: number, sql: string])[]

@@ -6,7 +6,7 @@ import { startChild } from '../start-child.ts'
 import { diedError, errorOf, type ChildOrder, type JobReply, type RunOptions } from './executor.ts'
 
 interface ProcessOptions {
-  /** The process list of the system shows this word. It has no other use. */
+  /** The process list of the system shows this word. A search process has a larger page cache. */
   readonly kind: JobName
   /** True for a process that runs one job and ends. */
   readonly isOnce?: boolean

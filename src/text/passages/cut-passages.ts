@@ -53,8 +53,9 @@ function cutPassage(text: string, core: Span, length: number, from: number): Spa
  */
 function cutStart(text: string, at: number, limit: number, room: number): number {
   const earliest = Math.max(0, limit - Math.floor(room * 0.75))
-  const lineEnd = text.slice(Math.max(0, earliest - 1), at).lastIndexOf('\n')
-  if (lineEnd >= 0) return Math.max(0, earliest - 1) + lineEnd + 1
+  const from = Math.max(0, earliest - 1)
+  const lineEnd = text.slice(from, at).lastIndexOf('\n')
+  if (lineEnd >= 0) return from + lineEnd + 1
   if (earliest === 0) return 0
   const nextLine = text.slice(at, limit).indexOf('\n')
   if (nextLine >= 0) return at + nextLine + 1
