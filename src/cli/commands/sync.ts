@@ -16,9 +16,13 @@ export function addSyncCommand(program: Command, session: Session): void {
 
 async function sync(command: Command, session: Session): Promise<void> {
   const { json, full } = command.opts<JsonOption & { readonly full?: true }>()
+  const askedAt = performance.now()
   await session.ask(command, async (answers) => {
-    const answer = await answers.post('/api/sync', full === true ? { full } : {})
-    const { changed, added, gone, tookMs, reasons } = decodeAnswer(syncAnswer, answer)
+    const given = await answers.post('/api/sync', full === true ? { full } : {})
+    const { changed, added, gone, reasons, ...rest } = decodeAnswer(syncAnswer, given)
+    // The given time lacks what came before the request: the wait for a lock or a daemon, and the first reading.
+    const tookMs = Math.max(rest.tookMs, Math.round(performance.now() - askedAt))
+    const answer = { ...(given as object), tookMs }
     const counts = `${numberText(added)} added, ${numberText(changed)} changed, ${numberText(gone)} deleted`
     await session.print(json === true ? `${printableJson(answer)}\n` : `${counts}, in ${durationText(tookMs)}\n`)
     if (reasons.length === 0) return

@@ -207,13 +207,14 @@ export class Indexing implements Passes {
 
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
+    const tookMs = (): number => Math.round(performance.now() - startedAt)
     await this.#whenSound()
     this.#sources.discover()
     const ids = this.#sources.sources.map((source) => source.id)
-    if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
+    if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
     const { changed, added, gone, ends } = await this.#scheduler.runNow(ids, full ? 'full' : 'reconcile')
     await this.#whenSearchable()
-    return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
+    return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
   }
 
   /** @throws UserError if the archive cannot be read or the mirror cannot be written */

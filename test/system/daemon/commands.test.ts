@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { takeLock } from '../../../src/engine/lock.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { pause } from '../../helpers/wait-until.ts'
 
 type Tree = Readonly<Record<string, unknown>>
 
@@ -97,6 +99,43 @@ describe('without a daemon', () => {
     expect(Object.keys(first)).toEqual(['changed', 'added', 'gone', 'tookMs', 'reasons'])
     expect(JSON.parse((await place.run(['show', 'another', '--json'])).stdout)).toBeDefined()
   })
+})
+
+/** Longer than a command takes to start, so that its own time alone would not suffice. */
+const HELD_MS = 3000
+
+test('without a daemon sync counts the time in which another program had the mirror', async () => {
+  const place = new Workplace()
+  try {
+    fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
+    await place.run(['sync'])
+    const lock = takeLock(place.dataDir)
+    const answered = place.run(['sync', '--json'])
+    await pause(HELD_MS)
+    lock.release()
+    const { tookMs } = JSON.parse((await answered).stdout) as { tookMs: number }
+    // Loading the program comes before the request.
+    expect(tookMs).toBeGreaterThan(HELD_MS - 1500)
+  } finally {
+    await place.remove()
+  }
+})
+
+test.each(['a daemon', 'no daemon'])('with %s the first sync counts the first reading', async (form) => {
+  const place = new Workplace()
+  try {
+    fillStore(place.cursor.global(), { chats: 300, messagesPerChat: 40, textLength: 500 })
+    if (form === 'a daemon') await place.serve()
+    const startedAt = performance.now()
+    const { stdout } = await place.run(['sync', '--json'])
+    const waitedMs = performance.now() - startedAt
+    const { tookMs } = JSON.parse(stdout) as { tookMs: number }
+    const again = JSON.parse((await place.run(['sync', '--json'])).stdout) as { tookMs: number }
+    expect(tookMs).toBeLessThanOrEqual(waitedMs)
+    expect(tookMs).toBeGreaterThan(2 * again.tookMs)
+  } finally {
+    await place.remove()
+  }
 })
 
 test('a command that meets a starting daemon gets its answer', async () => {
