@@ -1,9 +1,15 @@
 import { UserError } from '../../model/user-error.ts'
-import { hasDaemonFile, removeDaemonFile, writeDaemonFile, type DaemonFile } from '../../engine/data-folder.ts'
+import {
+  hasDaemonFile,
+  removeDaemonFile,
+  removePages,
+  writeDaemonFile,
+  type DaemonFile,
+} from '../../engine/data-folder.ts'
 import { deferred } from '../../engine/deferred.ts'
 import type { Lock } from '../../engine/lock.ts'
 
-/** A check costs two `stat` calls on a folder that the system has cached. */
+/** A check costs three `stat` calls on a folder that the system has cached. */
 const CHECK_MS = 5000
 
 /**
@@ -33,6 +39,7 @@ export class DataFolderMonitor {
     this.#timer = setInterval(() => {
       if (!lock.isInPlace()) lost.reject(folderLost(dataDir))
       else this.#writeIfMissing()
+      removePages(dataDir)
     }, CHECK_MS)
   }
 
@@ -40,6 +47,7 @@ export class DataFolderMonitor {
   leave(): void {
     clearInterval(this.#timer)
     if (!this.#lock.isInPlace()) return
+    removePages(this.#dataDir, 0)
     try {
       removeDaemonFile(this.#dataDir)
     } catch {
