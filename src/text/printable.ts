@@ -1,7 +1,7 @@
-// Characters that control a terminal: C0 without tab and line feed, DEL, C1, and marks that change the direction of
-// writing, which can make the shown text differ from the real text (CVE-2021-42574).
+// Characters that control a terminal: C0 without tab and line feed, DEL, C1, the line breaks of Unicode, and marks that
+// change the direction of writing, which can make the shown text differ from the real text (CVE-2021-42574).
 // eslint-disable-next-line no-control-regex
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 const hex = (letter: string, digits: number) => letter.charCodeAt(0).toString(16).padStart(digits, '0')
 

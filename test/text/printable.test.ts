@@ -10,6 +10,7 @@ const hostile: readonly [name: string, text: string, shown: string][] = [
   ['backspaces', 'rm\b\bls', 'rm\\x08\\x08ls'],
   ['NUL, DEL and the last of C1', '\u0000\u007f\u009f', '\\x00\\x7f\\x9f'],
   ['a right-to-left override', 'a\u202eb\u202c', 'a\\u202eb\\u202c'],
+  ['line breaks of Unicode', 'a\u2028b\u2029c', 'a\\u2028b\\u2029c'],
   ['isolates and marks', '\u2066\u2069\u200e\u200f\u061c', '\\u2066\\u2069\\u200e\\u200f\\u061c'],
   ['tab and line feed, which stay', 'a\tb\nc', 'a\tb\nc'],
   ['letters of many scripts, which stay', 'äöü 漢字 ไทย 👩‍👩‍👧 עברית', 'äöü 漢字 ไทย 👩‍👩‍👧 עברית'],

@@ -29,7 +29,13 @@ function tokensOfWord(word: string): number {
   return word.length > 20 ? word.length / 1.3 : Math.max(1, word.length / 1.8)
 }
 
-/** The longest beginning of a text, from a place on, that stays within a budget. @returns the place after its last character */
+/** What a new line takes, and the mark that each quoted line begins with. */
+const QUOTED_LINE_TOKENS = 2
+
+/**
+ * The longest beginning of a text, from a place on, that stays within a budget when it is quoted.
+ * @returns the place after its last character
+ */
 export function endWithin(text: string, from: number, tokens: number): number {
   let left = tokens
   RUNS.lastIndex = 0
@@ -37,7 +43,8 @@ export function endWithin(text: string, from: number, tokens: number): number {
   pattern.lastIndex = from
   let end = from
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const cost = tokensOf(match[0])
+    const lines = match[0].startsWith('\n') ? match[0].length : 0
+    const cost = tokensOf(match[0]) + lines * QUOTED_LINE_TOKENS
     if (cost > left) {
       // A very long run is cut in its middle.
       return match[0].length > 40 ? match.index + Math.floor((left / cost) * match[0].length) : match.index

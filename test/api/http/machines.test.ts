@@ -106,7 +106,7 @@ test('the tools for agents name the machine and take it as a filter', async () =
   expect(found).toContain('machine ada/laptop')
   expect(found).not.toContain(GRACES)
   const listed = await call('list_chats', { machine: 'laptop' })
-  expect(listed).toMatch(/machine grace\/laptop \| chat of-grace/)
+  expect(listed).toMatch(/chat of-grace\n> .*machine grace\/laptop/)
   expect(listed).not.toContain(`chat ${OWN}`)
   expect(await call('list_chats', { path: 'src/session.ts', machine: 'laptop' })).toBe('No chats.')
   expect(await call('get_chat', { chat: ADAS })).toContain('machine ada/laptop')

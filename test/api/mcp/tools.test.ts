@@ -74,8 +74,10 @@ const countTokens = (text: string): number => {
   }
 }
 
+const dayOf = (at: number): string => new Date(Date.parse('2025-09-01') + at * 86_400_000).toISOString().slice(0, 10)
+
 /** A chat that Cursor keeps, in which user and assistant take turns. */
-function addTalk(id: string, texts: readonly string[], atMs = Date.parse('2026-02-01T10:00:00Z')): void {
+function addTalk(id: string, texts: readonly string[], atMs = Date.parse('2026-02-01T10:00:00Z'), isRead = true): void {
   const ids = texts.map((_, at) => `${id}-m${at}`)
   store.chat(id, {
     name: `Talk of ${id}`,
@@ -90,7 +92,7 @@ function addTalk(id: string, texts: readonly string[], atMs = Date.parse('2026-0
       createdAt: new Date(atMs + at).toISOString(),
     }),
   )
-  indexer.pass('reconcile')
+  if (isRead) indexer.pass('reconcile')
 }
 
 test('seven tools, two kinds of resources and three prompts are offered, all read-only', async () => {
@@ -165,8 +167,13 @@ test('a chat is read to its end by following the next calls, within the budget',
   expect(places).toEqual(texts.map((_, at) => at))
 })
 
-test('one long message is read to its end by following the next calls', async () => {
-  const long = Array.from({ length: 20_000 }, (_, at) => `word${at}`).join(' ')
+const words = Array.from({ length: 20_000 }, (_, at) => `word${at}`)
+test.each([
+  ['one line', words.join(' ')],
+  ['short lines', words.join('\n')],
+  ['lines without text', `${'\n'.repeat(9000)}end`],
+  ['indented lines', words.slice(0, 5000).join('\n  ')],
+])('a long message of %s is read to its end by following the next calls', async (_, long) => {
   addTalk('huge', [long, 'And done.'])
   let read = ''
   let next: ReturnType<typeof nextOf> = {
@@ -179,10 +186,10 @@ test('one long message is read to its end by following the next calls', async ()
     if (next.args['around'] !== 'huge-m0') break
     const [, body = ''] =
       /message huge-m0 [^\n]*\n(?:\(from character \d+\)\n)?([^]*?)(?:\n\(cut at|\n\nNext|\n\nThis is)/.exec(text) ?? []
-    read += body
+    read += body.replaceAll(/^> /gm, '')
     next = nextOf(text)
   }
-  expect(read).toBe(long)
+  expect(read === long).toBe(true)
 })
 
 const letters = (length: number): string => 'Kq7mPz94LwR8tB5vN1dXcJ3hYfG6sQeUaT2oVi'.repeat(4).slice(0, length)
@@ -271,13 +278,39 @@ describe('wrong arguments come back as an error that says what would be right', 
   })
 })
 
+test.each([
+  ['day', /^- (\d{4}-\d\d-\d\d): /gm, Array.from({ length: 80 }, (_, at) => dayOf(79 - at))],
+  ['chat', /^> Talk of (\S+)$/gm, Array.from({ length: 80 }, (_, at) => `talk-${79 - at}`)],
+])('usage by %s shows the newest or largest rows first, and the next calls give the rest', async (by, row, all) => {
+  for (let at = 0; at < 80; at += 1) {
+    const texts = Array.from({ length: by === 'chat' ? at + 1 : 1 }, () => 'A plum')
+    addTalk(`talk-${at}`, texts, Date.parse(`${dayOf(at)}T10:00:00Z`), false)
+  }
+  indexer.pass('reconcile')
+  const first = await call('get_usage', { group_by: by })
+  expect(first.text).toContain('80 rows')
+  expect(first.text).toContain(
+    by === 'day' ? `20 rows are left out, from ${dayOf(19)} back to ${dayOf(0)}.` : '20 rows are left out, with fewer',
+  )
+  const seen: string[] = []
+  let next: ReturnType<typeof nextOf> = { name: 'get_usage', args: { group_by: by } }
+  for (let calls = 0; next !== null && calls < 10; calls += 1) {
+    const { text } = await call(next.name, next.args)
+    seen.push(...[...text.matchAll(row)].map(([, label]) => label ?? ''))
+    next = nextOf(text)
+  }
+  expect(seen).toEqual(all)
+})
+
 test('the other tools answer, also where there is nothing', async () => {
   expect((await call('list_losses')).text).toContain('dropped nothing')
   expect((await call('list_chats')).text).toContain('No chats')
   expect((await call('get_usage')).text).toContain('unknown')
   addTalk('orchard', ['The plum', 'Yes.'])
   expect((await call('list_chats')).text).toContain('chat orchard')
-  expect((await call('get_chat', { chat: 'orchard' })).text).toMatch(/First request:\nThe plum[^]*Last reply[^]*Yes\./)
+  expect((await call('get_chat', { chat: 'orchard' })).text).toMatch(
+    /First request:\n> The plum[^]*Last reply[^]*> Yes\./,
+  )
   expect((await call('why_code', { path: 'src/none.ts' })).text).toContain('No chat is about src/none.ts')
   const { contents } = await client.readResource({ uri: 'cursordex://chats/orchard' })
   expect(JSON.stringify(contents)).toContain('First request')

@@ -147,6 +147,7 @@ const commitOfChat = z.object({
 export const chatsAnswer = pageOf(
   z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') }),
 )
+export type ChatsAnswer = Answer<typeof chatsAnswer>
 
 const listedLoss = z.object({
   at: says(maybeTime, 'When it was noticed.'),

@@ -4,17 +4,21 @@ import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
   fromArgument,
+  idText,
   machineArgument,
   machineMark,
   nextCall,
   offsetArgument,
   projectArgument,
+  quoted,
+  quotedLine,
   shortLine,
   shortTime,
   toArgument,
 } from './tool.ts'
 import type { Chat, ChatDetail } from '../../http/schemas/chats.ts'
 import type { Page } from '../../http/schemas/common.ts'
+import type { Machine } from '../../http/schemas/machines.ts'
 import type { Message } from '../../http/schemas/messages.ts'
 import type { SearchAnswer } from '../../http/schemas/search.ts'
 
@@ -43,17 +47,20 @@ export async function describeChat(id: string, source: McpSource): Promise<strin
   const text = new BoundedText(END_TOKENS)
   for (const line of factsOf(chat)) text.add(line)
   const request = first.items.find(({ role }) => role === 'user')
-  if (request !== undefined) text.add(`\nFirst request:\n${spoken(request)}`)
+  if (request !== undefined) text.add(`\nFirst request:\n${quoted(spoken(request))}`)
   const replies = last.items.filter((message) => message.role === 'assistant' && spoken(message) !== '').slice(-2)
-  for (const reply of replies) text.add(`\nLast reply (${shortTime(reply.createdAt)}):\n${spoken(reply)}`)
+  for (const reply of replies) text.add(`\nLast reply (${shortTime(reply.createdAt)}):\n${quoted(spoken(reply))}`)
   if (chat.files.length > 0) text.add(`\nFiles (${chat.files.length}):`)
   for (const { path: file, reads, edits, attached } of chat.files.slice(0, FILES_MAX)) {
-    text.add(`- ${shortLine(file, 160)}: ${reads} read, ${edits} edited${attached > 0 ? `, ${attached} attached` : ''}`)
+    text.add(`> ${reads} read, ${edits} edited${attached > 0 ? `, ${attached} attached` : ''}: ${shortLine(file, 160)}`)
   }
   if (chat.toolCounts.length > 0) {
-    text.add(`\nTools: ${shortLine(chat.toolCounts.map(({ name, calls }) => `${name} ${calls}`).join(', '), 400)}`)
+    const tools = chat.toolCounts.map(({ name, calls }) => `${name} ${calls}`).join(', ')
+    text.add(`\nTools:\n${quoted(shortLine(tools, 400))}`)
   }
-  for (const child of chat.children.slice(0, 10)) text.add(`Subagent: chat ${child.id} ${shortLine(child.title, 80)}`)
+  for (const child of chat.children.slice(0, 10)) {
+    text.add(`Subagent: chat ${idText(child.id)}\n${quoted(shortLine(child.title, 80))}`)
+  }
   const cut = chat.files.length > FILES_MAX ? [`(${chat.files.length - FILES_MAX} more files)`] : []
   return text.end(...cut, nextCall('read_messages', { chat: id, offset: 0 }))
 }
@@ -65,9 +72,15 @@ function factsOf(chat: ChatDetail): string[] {
     ...(chat.deletedInCursor ? ['deleted in Cursor, kept here'] : []),
   ]
   return [
-    shortLine(chat.title, 200),
-    `chat ${chat.id} | project ${shortLine(chat.project?.name ?? 'unknown', 80)} | ${shortTime(chat.createdAt)} to ${shortTime(chat.lastActivityAt)}`,
-    `${chat.messageCount} messages, ${chat.toolCallCount} tool calls | model ${chat.model ?? 'unknown'} | mode ${chat.mode ?? 'unknown'}${marks.length > 0 ? ` | ${marks.join(', ')}` : ''}${machineMark(chat.machine)}`,
+    `chat ${idText(chat.id)} | ${shortTime(chat.createdAt)} to ${shortTime(chat.lastActivityAt)}`,
+    `${chat.messageCount} messages, ${chat.toolCallCount} tool calls${marks.length > 0 ? ` | ${marks.join(', ')}` : ''}`,
+    quoted(shortLine(chat.title, 200)),
+    quotedLine(
+      `project ${shortLine(chat.project?.name ?? 'unknown', 80)}`,
+      `model ${shortLine(chat.model ?? 'unknown', 80)}`,
+      `mode ${shortLine(chat.mode ?? 'unknown', 80)}`,
+      ...machineMark(chat.machine),
+    ),
   ]
 }
 
@@ -108,7 +121,8 @@ export const listChats = defineTool({
           title,
           project: of?.name ?? null,
           at: lastActivityAt,
-          more: `${messageCount} messages${machineMark(by)}`,
+          machine: by,
+          more: `${messageCount} messages`,
         }),
       )
       return listed('chats', lines, total, args)
@@ -122,7 +136,8 @@ export const listChats = defineTool({
         title: chat.title,
         project: of?.name ?? null,
         at: message.createdAt,
-        more: `${matchCount ?? 1} messages about it${machineMark(chat.machine)}`,
+        machine: chat.machine,
+        more: `${matchCount ?? 1} messages about it`,
       }),
     )
     return listed('chats', lines, total, args)
@@ -134,11 +149,15 @@ interface Line {
   readonly title: string
   readonly project: string | null
   readonly at: string | null
+  readonly machine: Machine | null
   readonly more: string
 }
 
-const lineOf = ({ id, title, project, at, more }: Line): string =>
-  `- ${shortLine(title, 100)} | ${shortLine(project ?? 'no project', 60)} | ${shortTime(at)} | ${more} | chat ${id}`
+const lineOf = ({ id, title, project, at, machine, more }: Line): string =>
+  [
+    `- ${shortTime(at)} | ${more} | chat ${idText(id)}`,
+    quotedLine(shortLine(title, 100), shortLine(project ?? 'no project', 60), ...machineMark(machine)),
+  ].join('\n')
 
 function listed(
   what: string,

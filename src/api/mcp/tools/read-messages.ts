@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Part } from '../../../model/part.ts'
 import { BoundedText, endWithin, estimateTokens } from '../token-budget.ts'
-import { defineTool, nextCall, offsetArgument, shortTime } from './tool.ts'
+import { defineTool, idText, nextCall, offsetArgument, plainText, quoted, shortTime } from './tool.ts'
 import type { Message } from '../../http/schemas/messages.ts'
 
 const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error'] as const
@@ -68,14 +68,15 @@ function render(args: Args, { items, total, offset }: MessagePage): string {
       total === 0 ? 'This chat has no messages.' : `The chat has ${total} messages: offset goes to ${total - 1}.`,
     )
   }
-  text.add(`Chat ${args.chat}: messages ${offset + 1} to ${offset + items.length} of ${total}.`)
+  text.add(`Chat ${idText(args.chat)}: messages ${offset + 1} to ${offset + items.length} of ${total}.`)
   for (const [at, message] of items.entries()) {
     const place = offset + at
     const head = headOf(message, place)
     const body = bodyOf(message, args.parts)
     const from = at === 0 ? Math.min(args.from_char, body.length) : 0
     const end = args.max_chars === undefined ? body.length : Math.min(body.length, from + args.max_chars)
-    const entry = [head, ...(from > 0 ? [`(from character ${from})`] : []), body.slice(from, end)].join('\n')
+    const start = [head, ...(from > 0 ? [`(from character ${from})`] : [])]
+    const entry = [...start, body === '' ? NOTHING : quoted(body.slice(from, end))].join('\n')
     const isCut = end < body.length
     const cutLine = isCut ? [`(cut at character ${end} of ${body.length})`] : []
     if (text.add(['', entry, ...cutLine].join('\n'))) {
@@ -86,7 +87,7 @@ function render(args: Args, { items, total, offset }: MessagePage): string {
     if (at > 0) return text.end('', nextPage(args, place))
     const room = text.left - estimateTokens(head) - 20
     const until = Math.max(from + 1, Math.min(end, endWithin(body, from, room)))
-    text.add(['', head, ...(from > 0 ? [`(from character ${from})`] : []), body.slice(from, until)].join('\n'))
+    text.add(['', ...start, quoted(body.slice(from, until))].join('\n'))
     return text.end(`(cut at character ${until} of ${body.length})`, continued(args, message, until))
   }
   const next = offset + items.length
@@ -105,12 +106,15 @@ function headOf({ id, role, createdAt, parts, isOrphan, deletedInCursor }: Messa
   for (const { kind } of parts) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   const has = [...kinds].map(([kind, count]) => `${count} ${kind}`).join(', ')
   const marks = [...(isOrphan ? ['orphan'] : []), ...(deletedInCursor ? ['deleted in Cursor'] : [])]
-  return `[${place + 1}] ${role} | ${shortTime(createdAt)} | message ${id} | ${[has || 'empty', ...marks].join(', ')}`
+  return `[${place + 1}] ${role} | ${shortTime(createdAt)} | message ${idText(id)} | ${[has || 'empty', ...marks].join(', ')}`
 }
 
+const NOTHING = '(no part of the kinds asked for)'
+
+/** Made plain before it is cut, so that a place in it means the same at the next call. */
 function bodyOf({ parts }: Message, kinds: readonly PartKind[]): string {
   const shown = parts.filter(({ kind }) => kinds.includes(kind)).map(textOf)
-  return shown.length > 0 ? shown.join('\n\n') : '(no part of the kinds asked for)'
+  return plainText(shown.join('\n\n'))
 }
 
 function textOf(part: Part): string {

@@ -4,12 +4,15 @@ import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
   fromArgument,
+  idText,
   machineArgument,
   machineMark,
   nextCall,
   offsetArgument,
   plainSnippet,
   projectArgument,
+  quoted,
+  quotedLine,
   shortLine,
   shortTime,
   toArgument,
@@ -18,7 +21,7 @@ import type { RelatedChat, SearchAnswer, SearchHit } from '../../http/schemas/se
 
 /** A chat that was active so recently may be the one that asks. */
 const ACTIVE_MS = 10 * 60_000
-const END_TOKENS = 500
+const END_TOKENS = 530
 const SNIPPET_LENGTH = 400
 const LIMIT_MAX = 30
 
@@ -73,7 +76,7 @@ function render(args: Args, answer: SearchAnswer, active: ReadonlySet<string>): 
   const kept = answer.items.filter(({ chat }) => !active.has(chat.id))
   const hits = kept.slice(0, args.limit)
   const total = answer.totalIsExact ? String(answer.total) : `more than ${answer.total}`
-  text.add(hits.length === 0 ? `No message contains all of: ${args.query}` : `${total} messages found.`)
+  text.add(hits.length === 0 ? `No message contains all of: ${shortLine(args.query, 200)}` : `${total} messages found.`)
   let shown = 0
   for (const hit of hits) {
     if (!text.add(describeHit(hit, args.offset + shown + 1))) break
@@ -108,9 +111,9 @@ function endOf(args: Args, answer: SearchAnswer, { shown, hits, active, kept }: 
     lines.push('Chats active in the last ten minutes are left out. include_active: true adds them.')
   }
   for (const { text, reason, count } of answer.suggestions.slice(0, 3)) {
-    lines.push(`Without result? ${reason}: ${shortLine(text, 100)} finds ${count}.`)
+    lines.push(`Without result? ${reason} finds ${count}:`, quoted(shortLine(text, 100)))
   }
-  for (const warning of answer.warnings.slice(0, 3)) lines.push(`Note: ${shortLine(warning, 200)}`)
+  for (const warning of answer.warnings.slice(0, 3)) lines.push('Note:', quoted(shortLine(warning, 200)))
   return lines
 }
 
@@ -126,18 +129,29 @@ function countUntil({ items }: SearchAnswer, active: ReadonlySet<string>, shown:
 }
 
 function describeHit({ message, chat, project, part, toolName, snippet }: SearchHit, number: number): string {
-  const where = part === 'tool' && toolName !== null ? `tool ${shortLine(toolName, 40)}` : part
+  const tool = part === 'tool' && toolName !== null ? [`tool ${shortLine(toolName, 40)}`] : []
   return [
-    `${number}. ${shortLine(chat.title, 100)} | ${shortLine(project?.name ?? 'no project', 60)} | ${shortTime(message.createdAt)} | ${message.role}, ${where}${machineMark(chat.machine)}`,
-    `   chat ${chat.id} message ${message.id}`,
-    `   ${shortLine(plainSnippet(snippet), SNIPPET_LENGTH)}`,
+    `${number}. ${shortTime(message.createdAt)} | ${message.role}, ${part}`,
+    `   chat ${idText(chat.id)} message ${idText(message.id)}`,
+    quotedLine(
+      shortLine(chat.title, 100),
+      shortLine(project?.name ?? 'no project', 60),
+      ...tool,
+      ...machineMark(chat.machine),
+    ),
+    quoted(shortLine(plainSnippet(snippet), SNIPPET_LENGTH)),
   ].join('\n')
 }
 
 function describeRelated({ message, chat, project, missing, snippet }: RelatedChat): string {
   return [
-    `- ${shortLine(chat.title, 100)} | ${shortLine(project?.name ?? 'no project', 60)} | ${shortTime(message.createdAt)}${machineMark(chat.machine)} | lacks: ${shortLine(missing.join(', '), 120) || 'nothing'}`,
-    `  chat ${chat.id} message ${message.id}`,
-    `  ${shortLine(plainSnippet(snippet), 200)}`,
+    `- ${shortTime(message.createdAt)} | chat ${idText(chat.id)} message ${idText(message.id)}`,
+    quotedLine(
+      `lacks: ${shortLine(missing.join(', '), 120) || 'nothing'}`,
+      shortLine(chat.title, 100),
+      shortLine(project?.name ?? 'no project', 60),
+      ...machineMark(chat.machine),
+    ),
+    quoted(shortLine(plainSnippet(snippet), 200)),
   ].join('\n')
 }

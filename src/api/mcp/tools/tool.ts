@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { printable, printableJsonText, printableLine } from '../../../text/printable.ts'
 import type { Machine } from '../../http/schemas/machines.ts'
 import type { McpSource } from '../source.ts'
 
@@ -25,7 +26,7 @@ export const offsetArgument = z.number().int().min(0).default(0).describe('How m
 /** The exact next call, as a line of an answer. Arguments that are not given are left out. */
 export function nextCall(tool: string, args: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
-  return `Next: ${tool} ${JSON.stringify(Object.fromEntries(given))}`
+  return `Next: ${tool} ${jsonLine(Object.fromEntries(given))}`
 }
 
 /** A day and time that a model can read, in UTC. */
@@ -42,12 +43,33 @@ export const plainSnippet = (html: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&')
 
-/** The machine of a chat as a mark in its line; empty for this machine. */
-export const machineMark = (machine: Machine | null): string =>
-  machine === null ? '' : ` | machine ${shortLine(`${machine.user}/${machine.name}`, 80)}`
+const jsonLine = (value: unknown): string => printableJsonText(JSON.stringify(value))
+
+/** An id in a line of ours. Cursor may give any text: what could be read as more than an id is written as a JSON string. */
+export const idText = (id: string): string => (/^[\w.:-]+$/.test(id) ? id : jsonLine(id))
+
+/** The only kind of line break that is left, and no character that changes how other text is shown. */
+export const plainText = (text: string): string => printable(text.replaceAll('\r\n', '\n'))
+
+/**
+ * Text from a chat or a repository, each line with a mark. Such a text may look like a line of ours, or like an order.
+ * No line without the mark holds text that is not ours.
+ */
+export const quoted = (text: string): string =>
+  plainText(text)
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n')
+
+/** Several such texts on one line. */
+export const quotedLine = (...texts: readonly string[]): string => quoted(texts.join(' | '))
+
+/** The machine of a chat as a part of its line; none for this machine. */
+export const machineMark = (machine: Machine | null): string[] =>
+  machine === null ? [] : [`machine ${shortLine(`${machine.user}/${machine.name}`, 80)}`]
 
 /** A text on one line, cut to a length. */
 export function shortLine(text: string, length: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const line = printableLine(text)
   return line.length <= length ? line : `${line.slice(0, length).trimEnd()}…`
 }

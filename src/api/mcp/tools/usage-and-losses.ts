@@ -3,10 +3,13 @@ import { BoundedText } from '../token-budget.ts'
 import {
   defineTool,
   fromArgument,
+  idText,
   machineArgument,
   nextCall,
   offsetArgument,
   projectArgument,
+  quoted,
+  quotedLine,
   shortLine,
   shortTime,
   toArgument,
@@ -17,6 +20,8 @@ import type { TokensAnswer, TokenSources } from '../../http/schemas/tokens.ts'
 
 const END_TOKENS = 300
 const ROWS_MAX = 60
+/** The most that the route gives. */
+const ROWS_ASKED = 10_000
 
 export const getUsage = defineTool({
   name: 'get_usage',
@@ -29,22 +34,40 @@ export const getUsage = defineTool({
     group_by: z.enum(['day', 'week', 'month', 'project', 'model', 'chat']).default('month'),
     project: projectArgument,
     machine: machineArgument,
+    offset: offsetArgument,
   }),
-  async answer({ from, to, group_by: groupBy, project, machine }, source) {
-    const answer = (await source.get('/api/tokens', { groupBy, from, to, project, machine })) as TokensAnswer
+  async answer(args, source) {
+    const { from, to, group_by: groupBy, project, machine, offset } = args
+    const isOfTime = ['day', 'week', 'month'].includes(groupBy)
+    const limit = isOfTime ? ROWS_ASKED : Math.min(ROWS_ASKED, offset + ROWS_MAX)
+    const query = { groupBy, from, to, project, machine, limit }
+    const answer = (await source.get('/api/tokens', query)) as TokensAnswer
+    const rows = isOfTime ? newestFirst(answer.rows) : answer.rows
     const text = new BoundedText(END_TOKENS)
     text.add(`Total: ${numbersOf(answer.totals)}`)
     const { messages, recorded, estimated, unknown } = answer.coverage
     text.add(`Of ${messages} messages ${recorded} are recorded, ${estimated} estimated, ${unknown} unknown.`)
-    let shown = 0
-    for (const row of answer.rows.slice(0, ROWS_MAX)) {
-      if (!text.add(`- ${shortLine(row.label, 80)}: ${numbersOf(row)}`)) break
-      shown += 1
+    const order = isOfTime ? 'the newest first' : 'those with the most messages first'
+    if (rows.length > 0) text.add(`${answer.rowsTotal} rows, ${order}, from ${offset + 1}:`)
+    let next = offset
+    for (const row of rows.slice(offset, offset + ROWS_MAX)) {
+      // A date is ours. The name of a project, a model or a chat is not.
+      const label = shortLine(row.label, 80)
+      if (!text.add(isOfTime ? `- ${label}: ${numbersOf(row)}` : `- ${numbersOf(row)}\n${quoted(label)}`)) break
+      next += 1
     }
-    const left = answer.rows.length - shown
-    return text.end(...(left > 0 ? [`${left} more rows: narrow it with from, to or project.`] : []))
+    if (next >= answer.rowsTotal) return text.end()
+    const range = isOfTime ? `, from ${rows[next]?.label} back to ${rows.at(-1)?.label}` : ', with fewer messages'
+    return text.end(
+      `${answer.rowsTotal - next} rows are left out${range}.`,
+      nextCall('get_usage', { ...args, offset: next }),
+    )
   },
 })
+
+/** By the first date of each row. The row without a date is the last one. */
+const newestFirst = (rows: TokensAnswer['rows']): TokensAnswer['rows'] =>
+  rows.toSorted((one, other) => ((one.key ?? '') < (other.key ?? '') ? 1 : -1))
 
 const pair = (input: number | null, output: number | null): string =>
   `${input ?? 'unknown'} in, ${output ?? 'unknown'} out`
@@ -76,8 +99,9 @@ export const listLosses = defineTool({
     )
     let shown = 0
     for (const { at, kind, chatId, messageId, title, project: of } of answer.items) {
-      const what = messageId === null ? kind : `${kind} ${messageId}`
-      const line = `- ${shortTime(at)} | ${what} | ${shortLine(title, 80)} | ${shortLine(of?.name ?? 'no project', 60)} | chat ${chatId}`
+      const what = messageId === null ? kind : `${kind} ${idText(messageId)}`
+      const where = quotedLine(shortLine(title, 80), shortLine(of?.name ?? 'no project', 60))
+      const line = `- ${shortTime(at)} | ${what} | chat ${idText(chatId)}\n${where}`
       if (!text.add(line)) break
       shown += 1
     }

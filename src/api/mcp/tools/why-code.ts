@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { McpSource } from '../source.ts'
 import { BoundedText } from '../token-budget.ts'
-import { defineTool, nextCall, plainSnippet, shortLine, shortTime } from './tool.ts'
+import { defineTool, idText, nextCall, plainSnippet, quoted, shortLine, shortTime } from './tool.ts'
 import type { SearchAnswer } from '../../http/schemas/search.ts'
-import type { ChatDetail } from '../../http/schemas/chats.ts'
+import type { ChatDetail, ChatsAnswer } from '../../http/schemas/chats.ts'
 
 const CHATS_MAX = 5
 const END_TOKENS = 300
@@ -41,14 +41,16 @@ async function ofFile(path: string, source: McpSource): Promise<string> {
     .toSorted((one, other) => Number(edits(other.files) > 0) - Number(edits(one.files) > 0))
     .slice(0, CHATS_MAX)
   const text = new BoundedText(END_TOKENS)
-  text.add(best.length === 0 ? `No chat is about ${path}.` : `${total} chats are about ${path}. The likeliest:`)
+  const asked = shortLine(path, 200)
+  text.add(best.length === 0 ? `No chat is about ${asked}.` : `${total} chats are about ${asked}. The likeliest:`)
   for (const { hit, files } of best) {
     const reads = files.reduce((sum, { reads: count }) => sum + count, 0)
     text.add(
       [
-        `- ${shortLine(hit.chat.title, 100)} | ${shortTime(hit.message.createdAt)} | chat ${hit.chat.id}`,
-        `  evidence: ${edits(files)} edits, ${reads} reads of it; message ${hit.message.id}`,
-        `  ${shortLine(plainSnippet(hit.snippet), 200)}`,
+        `- ${shortTime(hit.message.createdAt)} | chat ${idText(hit.chat.id)}`,
+        `  evidence: ${edits(files)} edits, ${reads} reads of it; message ${idText(hit.message.id)}`,
+        quoted(shortLine(hit.chat.title, 100)),
+        quoted(shortLine(plainSnippet(hit.snippet), 200)),
       ].join('\n'),
     )
   }
@@ -59,26 +61,17 @@ async function ofFile(path: string, source: McpSource): Promise<string> {
   )
 }
 
-interface MatchedChat {
-  readonly id: string
-  readonly title: string
-  readonly lastActivityAt: string | null
-  readonly confidence?: string
-  readonly evidence?: unknown
-}
-
 async function ofCommit(commit: string, repo: string | undefined, source: McpSource): Promise<string> {
-  const answer = (await source.get('/api/chats', { commit, repo, limit: CHATS_MAX })) as {
-    readonly items: readonly MatchedChat[]
-    readonly total: number
-  }
+  const answer = (await source.get('/api/chats', { commit, repo, limit: CHATS_MAX })) as ChatsAnswer
+  const asked = shortLine(commit, 100)
   const text = new BoundedText(END_TOKENS)
-  text.add(answer.items.length === 0 ? `No chat fits the commit ${commit}.` : `Chats that fit the commit ${commit}:`)
-  for (const { id, title, lastActivityAt, confidence, evidence } of answer.items) {
+  text.add(answer.items.length === 0 ? `No chat fits the commit ${asked}.` : `Chats that fit the commit ${asked}:`)
+  for (const { id, title, lastActivityAt, commit: match } of answer.items) {
     text.add(
       [
-        `- ${shortLine(title, 100)} | ${shortTime(lastActivityAt)} | confidence ${confidence ?? 'unknown'} | chat ${id}`,
-        `  evidence: ${shortLine(JSON.stringify(evidence ?? null), 400)}`,
+        `- ${shortTime(lastActivityAt)} | confidence ${match?.confidence ?? 'unknown'} | chat ${idText(id)}`,
+        quoted(shortLine(title, 100)),
+        quoted(shortLine(`evidence: ${JSON.stringify(match?.evidence ?? null)}`, 400)),
       ].join('\n'),
     )
   }
