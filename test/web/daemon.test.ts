@@ -152,6 +152,47 @@ test('what Cursor deletes is listed, and opens what is kept', async () => {
   expect(faults).toEqual([])
 })
 
+test('a tool call and a thinking that Cursor deleted or dropped are marked as a text is', async () => {
+  const home = makeHome()
+  const store = home.global()
+  const toolFormerData = { name: 'read_file', status: 'completed', params: '{"path":"a.ts"}', result: '{}' }
+  const rows = {
+    text: { type: 2, text: 'Some words' },
+    tool: { type: 2, text: '', capabilityType: 15, toolFormerData },
+    thinking: { type: 2, text: '', capabilityType: 30, thinking: { text: 'Let me see' } },
+  }
+  const kinds = Object.keys(rows) as (keyof typeof rows)[]
+  const ids = kinds.flatMap((kind) => [`kept ${kind}`, `deleted ${kind}`])
+  store.chat('marks', { name: 'Marks', fullConversationHeadersOnly: headers(ids) })
+  for (const kind of kinds) {
+    for (const state of ['kept', 'deleted', 'dropped']) store.message('marks', `${state} ${kind}`, rows[kind])
+  }
+  const daemon = await start(home)
+  await daemon.waitReady()
+  for (const kind of kinds) store.delete(`bubbleId:marks:deleted ${kind}`)
+  await waitUntil('the losses', async () => {
+    await daemon.post('/api/sync')
+    return (await daemon.get<{ total: number }>('/api/losses')).total === kinds.length
+  })
+  const { page, context, faults } = await visit(browser, daemon.url)
+  ends.push(() => context.close())
+  await page.goto('/chats/marks')
+  await page.getByText('Some words').first().waitFor()
+  for (const [state, marks] of [
+    ['kept', []],
+    ['deleted', ['Cursor deleted this message. cursordex kept it.']],
+    ['dropped', ['Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.']],
+  ] as const) {
+    for (const kind of kinds) {
+      const message = page.locator(`[data-message="${state} ${kind}"]`)
+      expect([state, kind, await message.count()]).toEqual([state, kind, 1])
+      const gone = page.locator('.gone', { has: message }).or(message.and(page.locator('.gone')))
+      expect([state, kind, await gone.locator('.explain').allInnerTexts()]).toEqual([state, kind, marks])
+    }
+  }
+  expect(faults).toEqual([])
+})
+
 test('what an agent writes appears in the open chat and in the list, by itself', async () => {
   const home = makeHome()
   const store = home.global()

@@ -7,7 +7,7 @@ import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
 import { Code, LongText } from './code.tsx'
 import { FileLink } from './file-link.tsx'
 import { Markdown } from './markdown-view.tsx'
-import type { Row } from './rows.ts'
+import type { Call, Row } from './rows.ts'
 import { Run } from './run.tsx'
 import type { ThreadState } from './use-thread.ts'
 
@@ -34,7 +34,7 @@ export function Thread({ rows, thread, chat, target }: ThreadProps) {
       )}
       {rows.map((row) =>
         row.kind === 'run' ? (
-          <Run key={row.key} calls={row.calls} target={target} />
+          <RunOrGone key={row.key} calls={row.calls} chat={chat} target={target} />
         ) : (
           <Said key={row.key} row={row} chat={chat} />
         ),
@@ -76,22 +76,17 @@ function Edge({ act, isLoading, text }: { act: () => void; isLoading: boolean; t
 function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDetail }) {
   const { message, parts, isFirst } = row
   const isUser = message.role === 'user'
-  const isLost = message.deletedInCursor && !chat.deletedInCursor
+  const gone = whyGone(message, chat)
   const user = chat.machine === null ? null : visible(chat.machine.user)
   return (
     <article
-      class={`said ${isUser ? 'user' : 'agent'}${message.isOrphan || isLost ? ' gone' : ''}`}
+      class={`said ${isUser ? 'user' : 'agent'}${gone === null ? '' : ' gone'}`}
       data-message={message.id}
       tabIndex={-1}
       aria-label={isUser ? (user === null ? 'Your prompt' : `Prompt of ${user}`) : 'Answer'}
     >
       {isFirst && <SaidHead message={message} user={user} />}
-      {message.isOrphan && (
-        <p class="explain">
-          Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.
-        </p>
-      )}
-      {isLost && !message.isOrphan && <p class="explain">Cursor deleted this message. cursordex kept it.</p>}
+      {gone !== null && <p class="explain">{gone}</p>}
       {parts.map((part, index) => (
         <PartView key={index} part={part} isUser={isUser} />
       ))}
@@ -100,6 +95,27 @@ function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDe
 }
 
 /** @param user who wrote the prompts; null: the person at this machine */
+/** Why a message is marked; null for one that Cursor shows, or whose whole chat is marked. */
+function whyGone(message: Message, chat: ChatDetail): string | null {
+  if (message.isOrphan) {
+    return 'Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.'
+  }
+  const isLost = message.deletedInCursor && !chat.deletedInCursor
+  return isLost ? 'Cursor deleted this message. cursordex kept it.' : null
+}
+
+/** A message that is gone has a run of its own, so its first call tells for all. */
+function RunOrGone({ calls, chat, target }: { calls: readonly Call[]; chat: ChatDetail; target: string | null }) {
+  const gone = calls[0] === undefined ? null : whyGone(calls[0].message, chat)
+  if (gone === null) return <Run calls={calls} target={target} />
+  return (
+    <div class="gone">
+      <p class="explain">{gone}</p>
+      <Run calls={calls} target={target} />
+    </div>
+  )
+}
+
 const SaidHead = ({ message, user }: { message: Message; user: string | null }) => (
   <header class="said-head">
     <b>
