@@ -1,18 +1,64 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
-import { visit } from './browser.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
+import { holds, visit } from './browser.ts'
 import { PageOfChats } from './page-of-chats.ts'
 
 const MESSAGES = 5000
 
 let place: PageOfChats
+let home: CursorHome
 
 beforeAll(async () => {
-  place = await PageOfChats.open((home) =>
-    fillStore(home.global(), { chats: 1, messagesPerChat: MESSAGES, textLength: 400 }),
-  )
+  place = await PageOfChats.open((opened) => {
+    home = opened
+    const store = home.global()
+    fillStore(store, { chats: 1, messagesPerChat: MESSAGES, textLength: 400 })
+    store.db.transaction(() => {
+      writeMessages(store, 'varied', MESSAGES, variedMessage)
+      writeMessages(store, 'hits', 500, (index) => ({ type: 2, text: `pear ${index}` }))
+      writeMessages(store, 'edit', 1, () => editCall(3000))
+    })()
+  })
 })
 afterAll(() => place?.remove())
+
+type Fields = Record<string, unknown>
+
+/** Messages `<chat>-<index>` of a chat. */
+function writeMessages(store: Store, chatId: string, count: number, messageOf: (index: number) => Fields): void {
+  const ids = Array.from({ length: count }, (_, index) => `${chatId}-${index}`)
+  for (const [index, id] of ids.entries()) {
+    store.message(chatId, id, { createdAt: new Date(FIRST_AT_MS + index * 1000).toISOString(), ...messageOf(index) })
+  }
+  store.chat(chatId, { name: `Chat ${chatId}`, createdAt: FIRST_AT_MS, fullConversationHeadersOnly: headers(ids) })
+}
+
+const FIRST_AT_MS = Date.UTC(2026, 1, 1)
+
+const toolCall = (name: string, params: unknown, result: unknown): Fields => ({
+  type: 2,
+  text: '',
+  capabilityType: 15,
+  toolFormerData: { name, status: 'completed', params: JSON.stringify(params), result: JSON.stringify(result) },
+})
+
+/** Rows of all heights. Runs of calls lie across the places where the page cuts the chat, every 200 messages. */
+function variedMessage(index: number): Fields {
+  const step = (index + 3) % 10
+  if (step === 0) return { type: 1, text: `Prompt ${index}. ${'Please do this. '.repeat((index * 7) % 60)}` }
+  if (step < 6) return toolCall('run_terminal_cmd', { command: `npm test ${index}` }, { output: 'ok' })
+  const list = '- item `x`\n'.repeat(index % 13)
+  const code = index % 3 === 0 ? `\n\`\`\`ts\n${'const a: number = 1\n'.repeat((index * 3) % 20)}\`\`\`\n` : ''
+  return { type: 2, text: `# Answer ${index}\n\nSome **words**.\n\n${list}${code}` }
+}
+
+function editCall(lines: number): Fields {
+  const all = (word: string): string => Array.from({ length: lines }, (_, index) => `${word} ${index}`).join('\n')
+  return toolCall('search_replace', { old_string: all('old'), new_string: all('new') }, {})
+}
 
 test('a chat of 5,000 messages opens at its first, at its last, and in the middle', async () => {
   const { page, context, faults } = await visit(place.browser, place.daemon.url)
@@ -67,4 +113,98 @@ test('results follow the keys', async () => {
   console.log(`from a key to results: ${times.toSorted((left, right) => left - right).join(', ')} ms`)
   await context.close()
   expect(faults).toEqual([])
+})
+
+/** How far from the top of the window a message is shown. */
+const topOf = (page: Page, message: string): Promise<number> =>
+  page.evaluate<number>(`document.querySelector('[data-message="${message}"]').getBoundingClientRect().top`)
+
+/** Waits until nothing has moved for a while. */
+async function rests(page: Page): Promise<void> {
+  let last = Number.NaN
+  await waitUntil('a page that rests', async () => {
+    const now = await page.evaluate<number>('scrollY')
+    const isSame = now === last
+    last = now
+    await page.waitForTimeout(300)
+    return isSame
+  })
+}
+
+const messageShown = (page: Page): Promise<string> =>
+  page.evaluate<string>(
+    `[...document.querySelectorAll('.thread .said')].find((row) => row.getBoundingClientRect().bottom > 60).dataset.message`,
+  )
+
+describe.each([
+  ['chat-0', 'm0'],
+  ['varied', 'varied'],
+])('reading in the middle of %s, of 5,000 messages', (chat, name) => {
+  test('one press of Home goes to the top of what is loaded, and stays there when earlier messages come', async () => {
+    const { page, context, faults } = await visit(place.browser, place.daemon.url)
+    await page.goto(`/chats/${chat}#${name}-2500`)
+    await page.locator(`[data-message="${name}-2500"]`).waitFor()
+    await rests(page)
+    let release: (() => void) | undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/\/messages\?/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.keyboard.press('Home')
+    await holds(page, 'scrollY === 0')
+    await page.getByText('Loading…').first().waitFor()
+    await page.evaluate(`for (const run of document.querySelectorAll('details.run')) run.open = true`)
+    const runs = await page.locator('details.run[open]').count()
+    const first = await messageShown(page)
+    const top = await topOf(page, first)
+    release?.()
+    await page.getByText('2,200 earlier messages').waitFor()
+    await rests(page)
+    expect(Math.abs((await topOf(page, first)) - top)).toBeLessThan(3)
+    // The first run goes on above, but what the reader opened stays open.
+    expect(await page.locator('details.run[open]').count()).toBe(runs)
+    await context.close()
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    ['up', -1],
+    ['down', 1],
+  ] as const)('ticks of the wheel move %s by their own length, past what is loaded', async (_, sign) => {
+    const { page, context } = await visit(place.browser, place.daemon.url)
+    await page.goto(`/chats/${chat}#${name}-2500`)
+    await page.locator(`[data-message="${name}-2500"]`).waitFor()
+    await rests(page)
+    await page.locator(`[data-message="${name}-${sign === -1 ? 2417 : 2587}"]`).scrollIntoViewIfNeeded()
+    await rests(page)
+    const first = await messageShown(page)
+    const top = await topOf(page, first)
+    await page.mouse.move(500, 400)
+    for (let tick = 0; tick < 20; tick += 1) {
+      await page.mouse.wheel(0, sign * 300)
+      await page.waitForTimeout(50)
+    }
+    await rests(page)
+    await page.getByText(`2,200 ${sign === -1 ? 'earlier' : 'later'} messages`).waitFor()
+    const moved = top - (await topOf(page, first))
+    expect(Math.abs(moved - sign * 20 * 300)).toBeLessThan(60)
+    await context.close()
+  })
+})
+
+test('a message that comes while one reads does not move what one reads', async () => {
+  const { page, context } = await visit(place.browser, place.daemon.url)
+  const store = home.global()
+  await page.goto('/chats/hits#hits-470')
+  await page.locator('[data-message="hits-470"]').waitFor()
+  await rests(page)
+  const top = await topOf(page, 'hits-470')
+  writeMessages(store, 'hits', 501, (index) => ({ type: 2, text: index < 500 ? `pear ${index}` : 'It is new' }))
+  await page.locator('[data-message="hits-500"]').waitFor({ state: 'attached' })
+  await rests(page)
+  expect(await topOf(page, 'hits-470')).toBe(top)
+  await context.close()
 })

@@ -53,7 +53,7 @@ function OneChat({ id, q }: { id: string; q: string }) {
     <main id="main" class="chat">
       <ChatHead chat={chat.data} />
       <Side chat={chat.data} />
-      <Thread rows={rowsOf(thread.items)} thread={thread} chat={chat.data} target={target} />
+      <Thread rows={rowsOf(thread.items, thread.seams)} thread={thread} chat={chat.data} target={target} />
       {hits.length > 0 && <HitBar hits={hits} target={target} show={show} />}
     </main>
   )

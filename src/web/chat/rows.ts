@@ -3,6 +3,9 @@ import type { Part, ToolPart } from '../../model/part.ts'
 
 type ThinkingPart = Extract<Part, { kind: 'thinking' }>
 
+/** Cursor does not show it any more. It has rows of its own, which say so. */
+const isDropped = (message: Message): boolean => message.isOrphan || message.deletedInCursor
+
 export interface Call {
   readonly message: Message
   readonly part: ToolPart | ThinkingPart
@@ -21,8 +24,11 @@ export type Row =
     }
   | { readonly kind: 'run'; readonly key: string; readonly calls: readonly Call[] }
 
-/** Cursor writes each tool call as a message of its own: calls that follow each other become one run. */
-export function rowsOf(messages: readonly Message[]): Row[] {
+/**
+ * Cursor writes each tool call as a message of its own: calls that follow each other become one run.
+ * @param seams ids of messages that begin a row, so that what is loaded above them does not change the rows below
+ */
+export function rowsOf(messages: readonly Message[], seams: readonly string[]): Row[] {
   const rows: Row[] = []
   let calls: Call[] = []
   const endRun = (): void => {
@@ -31,13 +37,13 @@ export function rowsOf(messages: readonly Message[]): Row[] {
     calls = []
   }
   for (const message of messages) {
-    if (message.role === 'user' || message.isOrphan || message.deletedInCursor) endRun()
+    if (message.role === 'user' || isDropped(message) || seams.includes(message.id)) endRun()
     let said: Part[] = []
     let isFirst = true
-    const endSaid = (): void => {
+    const endSaid = (end: number): void => {
       if (said.length > 0) {
         endRun()
-        rows.push({ kind: 'said', key: `${message.id} ${rows.length}`, message, parts: said, isFirst })
+        rows.push({ kind: 'said', key: `said ${message.id} ${end}`, message, parts: said, isFirst })
         isFirst = false
       }
       said = []
@@ -46,12 +52,12 @@ export function rowsOf(messages: readonly Message[]): Row[] {
       const isFolded = message.role === 'assistant' && (part.kind === 'tool' || part.kind === 'thinking')
       if (!isFolded) said.push(part)
       else {
-        endSaid()
+        endSaid(index)
         calls.push({ message, part, index })
       }
     })
-    endSaid()
-    if (message.isOrphan || message.deletedInCursor) endRun()
+    endSaid(message.parts.length)
+    if (isDropped(message)) endRun()
   }
   endRun()
   return rows

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChatDetail } from '../../api/http/schemas/chats.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part } from '../../model/part.ts'
@@ -20,6 +20,7 @@ interface ThreadProps {
 
 export function Thread({ rows, thread, chat, target }: ThreadProps) {
   const end = thread.offset + thread.items.length
+  useHeldPlace(thread.seams)
   return (
     <section class="thread" aria-label="Messages">
       {thread.offset > 0 && (
@@ -50,12 +51,38 @@ export function Thread({ rows, thread, chat, target }: ThreadProps) {
   )
 }
 
+/** The first row in sight and where it stands. */
+function rowInSight(): { row: Element; top: number } | null {
+  const rows = [...document.querySelectorAll('.thread > :not(.more)')]
+  const row = rows.find((each) => each.getBoundingClientRect().bottom > 0)
+  return row === undefined ? null : { row, top: row.getBoundingClientRect().top }
+}
+
+/** What is read stays where it is when earlier messages come above it. */
+function useHeldPlace(seams: ThreadState['seams']): void {
+  // While the document still has the old rows.
+  const held = useMemo(rowInSight, [seams])
+  useLayoutEffect(() => {
+    const hold = (frames: number): void => {
+      if (held?.row.isConnected !== true) return
+      const moved = held.row.getBoundingClientRect().top - held.top
+      if (moved !== 0) scrollBy({ top: moved, behavior: 'instant' })
+      if (frames > 0) requestAnimationFrame(() => hold(frames - 1))
+    }
+    // Without a seam, other messages took the place of the old ones, and `goTo` scrolls.
+    if (seams.length === 0) return
+    // At the very top new rows are in sight at once, and get their exact height in the next frames.
+    hold(scrollY === 0 ? 3 : 0)
+  }, [held])
+}
+
 /** Loads more when it comes near; the button is for the keyboard. */
 function Edge({ act, isLoading, text }: { act: () => void; isLoading: boolean; text: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const latest = useRef(act)
   latest.current = act
-  useEffect(() => {
+  // Not `useEffect`: the old observer would tell once more of a place that is no longer so.
+  useLayoutEffect(() => {
     if (button.current === null) return undefined
     const observer = new IntersectionObserver(
       (entries) => {
@@ -70,6 +97,27 @@ function Edge({ act, isLoading, text }: { act: () => void; isLoading: boolean; t
     <button ref={button} type="button" class="more" disabled={isLoading} onClick={act}>
       {isLoading ? 'Loading…' : `Show ${text}`}
     </button>
+  )
+}
+
+/** Why a message is marked; null for one that Cursor shows, or whose whole chat is marked. */
+function whyGone(message: Message, chat: ChatDetail): string | null {
+  if (message.isOrphan) {
+    return 'Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.'
+  }
+  const isLost = message.deletedInCursor && !chat.deletedInCursor
+  return isLost ? 'Cursor deleted this message. cursordex kept it.' : null
+}
+
+/** A message that is gone has a run of its own, so its first call tells for all. */
+function RunOrGone({ calls, chat, target }: { calls: readonly Call[]; chat: ChatDetail; target: string | null }) {
+  const gone = calls[0] === undefined ? null : whyGone(calls[0].message, chat)
+  if (gone === null) return <Run calls={calls} target={target} />
+  return (
+    <div class="gone">
+      <p class="explain">{gone}</p>
+      <Run calls={calls} target={target} />
+    </div>
   )
 }
 
@@ -95,27 +143,6 @@ function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDe
 }
 
 /** @param user who wrote the prompts; null: the person at this machine */
-/** Why a message is marked; null for one that Cursor shows, or whose whole chat is marked. */
-function whyGone(message: Message, chat: ChatDetail): string | null {
-  if (message.isOrphan) {
-    return 'Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.'
-  }
-  const isLost = message.deletedInCursor && !chat.deletedInCursor
-  return isLost ? 'Cursor deleted this message. cursordex kept it.' : null
-}
-
-/** A message that is gone has a run of its own, so its first call tells for all. */
-function RunOrGone({ calls, chat, target }: { calls: readonly Call[]; chat: ChatDetail; target: string | null }) {
-  const gone = calls[0] === undefined ? null : whyGone(calls[0].message, chat)
-  if (gone === null) return <Run calls={calls} target={target} />
-  return (
-    <div class="gone">
-      <p class="explain">{gone}</p>
-      <Run calls={calls} target={target} />
-    </div>
-  )
-}
-
 const SaidHead = ({ message, user }: { message: Message; user: string | null }) => (
   <header class="said-head">
     <b>
