@@ -208,3 +208,17 @@ test('a message that comes while one reads does not move what one reads', async 
   expect(await topOf(page, 'hits-470')).toBe(top)
   await context.close()
 })
+
+test.each([
+  ['hits', 'pear', 'Hit 1 of 500'],
+  ['chat-0', 'plum', 'Hit 1 of at least 1,000'],
+])('the hits in %s are counted whole, or as at least so many', async (chat, word, said) => {
+  const { page, context, faults } = await visit(place.browser, place.daemon.url)
+  await page.goto(`/chats/${chat}?q=${word}`)
+  await page.getByText(/^Hit 1 of/).waitFor()
+  expect(await page.getByText(/^Hit 1 of/).innerText()).toBe(said)
+  await page.keyboard.press('p')
+  await page.getByText(said.replace(/^Hit 1 of (?:at least )?(.*)$/, 'Hit $1 of')).waitFor()
+  await context.close()
+  expect(faults).toEqual([])
+})

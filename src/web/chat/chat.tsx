@@ -1,9 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/http/schemas/chats.ts'
-import type { SearchAnswer } from '../../api/http/schemas/search.ts'
-import { ApiError, queryOf } from '../lib/api.ts'
-import { cut, plural, visible } from '../lib/format.ts'
+import type { Page } from '../../api/http/schemas/common.ts'
+import type { SearchAnswer, SearchHit } from '../../api/http/schemas/search.ts'
+import { ApiError, getList, queryOf } from '../lib/api.ts'
+import { count, cut, plural, visible } from '../lib/format.ts'
 import { useData, useKeys, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 import { ExportMenu } from './export-menu.tsx'
@@ -54,7 +55,7 @@ function OneChat({ id, q }: { id: string; q: string }) {
       <ChatHead chat={chat.data} />
       <Side chat={chat.data} />
       <Thread rows={rowsOf(thread.items, thread.seams)} thread={thread} chat={chat.data} target={target} />
-      {hits.length > 0 && <HitBar hits={hits} target={target} show={show} />}
+      {hits.ids.length > 0 && <HitBar hits={hits} target={target} show={show} />}
     </main>
   )
 }
@@ -84,7 +85,7 @@ function useReading(base: string, chat: ChatDetail | null, id: string, q: string
   }, [url])
   // A search without a message begins at its first hit.
   useEffect(() => {
-    if (target === null && hits[0] !== undefined) setTarget(hits[0])
+    if (target === null && hits.ids[0] !== undefined) setTarget(hits.ids[0])
   }, [hits])
   // Before the first paint: else the messages at the top are rendered first, and for nothing.
   useLayoutEffect(() => {
@@ -96,19 +97,27 @@ function useReading(base: string, chat: ChatDetail | null, id: string, q: string
     // Another target is gone to when it is shown.
     if (messageId === target) goTo(messageId, q)
   }
-  useChatKeys(thread, hits, target, show)
+  useChatKeys(thread, hits.ids, target, show)
   return { thread, hits, target, show }
 }
 
-const NO_HITS: readonly string[] = []
+interface FoundHits {
+  readonly ids: readonly string[]
+  /** How many there are, as the page says it. */
+  readonly total: string
+}
 
-/** Ids of this chat's messages that the search finds, in their order. */
-function useHits(id: string, q: string): readonly string[] {
-  const path = `/api/search${queryOf({ q, chat: id, sort: 'oldest', limit: 200 })}`
-  const answer = useData<SearchAnswer>(q === '' ? null : path)
-  const [hits, setHits] = useState(NO_HITS)
-  useEffect(() => setHits(answer.data?.items.map(({ message }) => message.id) ?? NO_HITS), [answer.data])
-  return hits
+/** The search counts no further. */
+const HITS_MAX = 1000
+
+/** This chat's messages that the search finds, in their order. */
+function useHits(id: string, q: string): FoundHits {
+  const path = `/api/search${queryOf({ q, chat: id, sort: 'oldest', limit: HITS_MAX })}`
+  const { data } = useData(q === '' ? null : path, getList<SearchAnswer & Page<SearchHit>>)
+  return useMemo(() => {
+    const ids = data?.items.map(({ message }) => message.id) ?? []
+    return { ids, total: `${data?.totalIsExact === false ? 'at least ' : ''}${count(data?.total)}` }
+  }, [data])
 }
 
 function stepIn(list: readonly string[], current: string | null, step: number): string | undefined {
@@ -167,22 +176,24 @@ const ChatHead = ({ chat }: { chat: ChatDetail }) => (
 )
 
 function HitBar({
-  hits,
+  hits: { ids, total },
   target,
   show,
 }: {
-  hits: readonly string[]
+  hits: FoundHits
   target: string | null
   show: (id: string) => void
 }) {
-  const at = target === null ? -1 : hits.indexOf(target)
+  const at = target === null ? -1 : ids.indexOf(target)
   const go = (step: number): void => {
-    const next = stepIn(hits, target, step)
+    const next = stepIn(ids, target, step)
     if (next !== undefined) show(next)
   }
   return (
     <div class="hit-bar" role="group" aria-label="Hits in this chat">
-      <span aria-live="polite">{at < 0 ? plural(hits.length, 'hit') : `Hit ${at + 1} of ${hits.length}`}</span>
+      <span aria-live="polite">
+        {at < 0 ? `${total} ${total === '1' ? 'hit' : 'hits'}` : `Hit ${count(at + 1)} of ${total}`}
+      </span>
       <button type="button" onClick={() => go(-1)}>
         <kbd aria-hidden="true">p</kbd> Previous
       </button>
