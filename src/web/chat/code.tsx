@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count, visible } from '../lib/format.ts'
+import { count, plural, visible } from '../lib/format.ts'
 import { FileLink } from './file-link.tsx'
 
 const SHOWN_MAX = 20_000
@@ -72,17 +72,57 @@ export function Code({ text, language, path }: { text: string; language: string 
   )
 }
 
+const DIFF_LINES_MAX = 100
+
+const kindOf = (line: string): 'added' | 'removed' | undefined =>
+  line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined
+
+/**
+ * The first lines of each kind, so that many removed lines do not hide the added ones. Each gap is counted.
+ * @returns `lines` itself if all of them are shown
+ */
+function shortened(lines: readonly string[]): readonly string[] {
+  const counts = new Map<string | undefined, number>()
+  const shown: string[] = []
+  let leftOut = 0
+  const endGap = (): void => {
+    if (leftOut > 0) shown.push(`⋯ ${plural(leftOut, 'more line')}`)
+    leftOut = 0
+  }
+  for (const line of lines) {
+    const kind = kindOf(line)
+    const number = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, number)
+    if (number > DIFF_LINES_MAX) leftOut += 1
+    else {
+      endGap()
+      shown.push(line)
+    }
+  }
+  endGap()
+  return [...counts.values()].some((number) => number > DIFF_LINES_MAX) ? shown : lines
+}
+
 /** Lines that begin with - and + in their colours; the sign itself stays for those who do not see them. */
-export const DiffView = ({ text }: { text: string }) => (
-  <pre class="diff" tabIndex={0}>
-    {visible(text)
-      .split('\n')
-      .slice(0, 2000)
-      .map((line, index) => (
-        <span key={index} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined}>
-          {line}
-          {'\n'}
-        </span>
-      ))}
-  </pre>
-)
+export function DiffView({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false)
+  const lines = visible(text).split('\n')
+  const shown = isWhole ? lines : shortened(lines)
+  return (
+    <>
+      <pre class="diff" tabIndex={0}>
+        {shown.map((line, index) => (
+          <span key={index} class={kindOf(line)}>
+            {line}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+      {shown !== lines && (
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          Show all {count(lines.length)} lines
+        </button>
+      )}
+    </>
+  )
+}
