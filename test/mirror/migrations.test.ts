@@ -5,6 +5,7 @@ import { indexBacklog } from '../../src/mirror/fulltext/backlog.ts'
 import { dropTerms, writeTerms } from '../../src/mirror/fulltext/write-terms.ts'
 import { chatDigests, chatOfMessage } from '../../src/mirror/migrations/0002-to-0009.ts'
 import { fencedCode, namesInUnspacedText } from '../../src/mirror/migrations/0010-to-0019.ts'
+import { deletions } from '../../src/mirror/migrations/0024-deletions.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { openWriter } from '../../src/mirror/open.ts'
 import type { Part } from '../../src/model/part.ts'
@@ -100,6 +101,18 @@ test('after an upgrade, names in text of unspaced scripts are found in lower cas
   expect(findIn('GitHub登录')).toEqual(['m text'])
   expect(findIn('mysql')).toEqual(['first title'])
   expect(findIn('plain')).toEqual(['first text'])
+  after.close()
+})
+
+test('after an upgrade, rows that Cursor deleted by writing NULL no longer count as unreadable', () => {
+  const { path, db: before } = mirrorBefore(deletions)
+  const add = before.prepare(`insert into row_issues (source, key, reason, octets, noted_at) values (1, ?, ?, ?, 0)`)
+  add.run('composerData:a', 'null-value', null)
+  add.run('empty.jsonl', 'null-value', 0)
+  add.run('bubbleId:a:m', 'unreadable-page', null)
+  before.close()
+  const after = openWriter(path)
+  expect(after.prepare('select key from row_issues').pluck().all()).toEqual(['bubbleId:a:m', 'empty.jsonl'])
   after.close()
 })
 

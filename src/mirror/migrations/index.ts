@@ -16,6 +16,7 @@ import { machines } from './0020-machines.ts'
 import { keptSums } from './0021-kept-sums.ts'
 import { hub } from './0022-hub.ts'
 import { messageFacts } from './0023-message-facts.ts'
+import { deletions } from './0024-deletions.ts'
 
 /** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
@@ -41,4 +42,5 @@ export const migrations: readonly string[] = [
   keptSums,
   hub,
   messageFacts,
+  deletions,
 ]

@@ -49,9 +49,9 @@ export function readRows(path: string): StoreRows {
       continue
     }
     const value = judge(row.value)
-    if (typeof value === 'string') report(value)
-    else if (hasDeepPayload(value)) report('too-deep')
-    if (chatId !== undefined && (typeof value !== 'string' || value === 'null-value')) {
+    if (typeof value === 'string' && value !== 'deletion') report(value)
+    else if (typeof value !== 'string' && hasDeepPayload(value)) report('too-deep')
+    if (chatId !== undefined && (typeof value !== 'string' || value === 'deletion')) {
       chats.set(chatId, typeof value === 'string' ? null : value)
     }
     if (bubbleChatId !== undefined && bubbleId !== undefined && typeof value !== 'string') {
@@ -72,9 +72,9 @@ function readAll(path: string): RawRow[] {
   }
 }
 
-/** @returns the row's object, or the reason why there is none */
+/** @returns the row's object, `deletion` for NULL, or the reason why it cannot be read */
 function judge(bytes: Buffer | null): Fields | string {
-  if (bytes === null) return 'null-value'
+  if (bytes === null) return 'deletion'
   if (bytes.length > TOO_LARGE_BYTES) return 'too-large'
   const text = bytes.toString('utf8')
   const value = parseJson(text)

@@ -212,10 +212,16 @@ const kindInValue = (db: Mirror, num: number, chatId: string): RowKind =>
   prepared(db, HAS_ISSUE).get(num, chatId) === undefined ? 'blank' : 'unreadable'
 
 const LIST_LIVE = `
-select r.key, i.reason
+select r.key, r.octets, i.reason
 from source_rows r left join row_issues i on i.source = r.source and i.key = r.key
 where r.source = ? and r.is_live = 1
 `
+
+interface LiveRow {
+  readonly key: string
+  readonly octets: number
+  readonly reason: string | null
+}
 
 /**
  * Looks for rows of messages that are listed but not in the mirror. A row's key ends with the ids of chat and message
@@ -224,10 +230,10 @@ where r.source = ? and r.is_live = 1
 function findRows(db: Mirror, num: number, absent: ReadonlySet<string>): ReadonlyMap<string, RowKind> {
   const found = new Map<string, RowKind>()
   if (absent.size === 0) return found
-  for (const { key, reason } of prepared<{ key: string; reason: string | null }>(db, LIST_LIVE).iterate(num)) {
+  for (const { key, octets, reason } of prepared<LiveRow>(db, LIST_LIVE).iterate(num)) {
     const name = key.slice(key.indexOf(':') + 1)
     if (!absent.has(name)) continue
-    found.set(name, reason === null ? 'blank' : reason === 'null-value' ? 'gone' : 'unreadable')
+    found.set(name, reason !== null ? 'unreadable' : octets === 0 ? 'gone' : 'blank')
   }
   return found
 }

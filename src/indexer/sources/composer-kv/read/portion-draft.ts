@@ -140,11 +140,7 @@ export class PortionDraft {
 
 export const rowState = ({ key, rowid, octets, checksum }: RawRow): RowState => ({ key, rowid, octets, checksum })
 
-export const rowIssue = ({ key, octets }: RawRow, reason: IssueReason): RowIssue => ({
-  key,
-  reason,
-  octets: reason === 'null-value' ? null : octets,
-})
+export const rowIssue = ({ key, octets }: RawRow, reason: IssueReason): RowIssue => ({ key, reason, octets })
 
 function hasNews({ ownRow, messages, vanished, written, lastRowid }: ChatDraft, readTo: number): boolean {
   if (messages.length > 0 || vanished.length > 0 || ownRow.kind === 'gone') return true

@@ -20,7 +20,7 @@ import {
   type Portion,
 } from './portion-draft.ts'
 import { chatKey, splitKey } from '../keys.ts'
-import { readPage, VALUE_OCTETS_MAX, type Page, type RawRow, type RowRef } from './read.ts'
+import { readPage, type Page, type RawRow, type RowRef } from './read.ts'
 
 /** Decoded data is written when it reaches this length, so that memory does not grow with a chat's size. */
 const PORTION_LENGTH_MAX = 2 * 1024 * 1024
@@ -115,16 +115,11 @@ function readOwnRow(portion: PortionDraft, drafts: Drafts, row: RawRow, sourceId
   const draft = drafts.get(splitKey(row.key)?.chatId as ChatId)
   if (draft === undefined) return
   const { chatId } = draft.diff
-  const unread = (reason: IssueReason): Besides => ({
-    row: rowState(row),
-    issues: [rowIssue(row, reason)],
-    evidence: [],
-    paths: [],
-  })
+  const bare: Besides = { row: rowState(row), issues: [], evidence: [], paths: [] }
+  const unread = (reason: IssueReason): Besides => ({ ...bare, issues: [rowIssue(row, reason)] })
   if (row.value === null) {
-    const isTombstone = row.octets === 0
-    draft.ownRow = { kind: isTombstone ? 'gone' : 'unreadable' }
-    draft.besides = unread(unreadReason(row))
+    draft.ownRow = { kind: isDeletion(row) ? 'gone' : 'unreadable' }
+    draft.besides = isDeletion(row) ? bare : unread('too-large')
     return
   }
   // For messages without an id. It uses only store, chat and ordinal, so that a rebuilt mirror gets the same ids.
@@ -167,7 +162,8 @@ function takeOwnRow(
   }
 }
 
-const unreadReason = (row: RawRow): IssueReason => (row.octets > VALUE_OCTETS_MAX ? 'too-large' : 'null-value')
+/** Cursor deletes by writing NULL. A value that is too large is not read, and has a size. */
+const isDeletion = ({ value, octets }: RawRow): boolean => value === null && octets === 0
 
 function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): void {
   const key = splitKey(row.key)
@@ -176,8 +172,8 @@ function readMessageRow(portion: PortionDraft, drafts: Drafts, row: RawRow): voi
   if (draft === undefined) return
   portion.noteRow(row)
   if (row.value === null) {
-    if (row.octets === 0) draft.vanished.push(key.messageId)
-    portion.noteIssue(row, unreadReason(row))
+    if (isDeletion(row)) draft.vanished.push(key.messageId)
+    else portion.noteIssue(row, 'too-large')
     return
   }
   const decoded = decodeMessageRow(
