@@ -28,6 +28,7 @@ beforeAll(async () => {
   fillStore(store, { chats: CHATS, messagesPerChat: 1 })
   const ids = Array.from({ length: LOST + 2 }, (_, index) => `m${index}`)
   for (const [index, id] of ids.entries()) store.message('large', id, { type: (index % 2) + 1, text: `word ${id}` })
+  store.put('bubbleId:large:torn', 'no json')
   const createdAt = Date.UTC(2026, 0, 4)
   store.chat('large', { name: TITLE, createdAt, fullConversationHeadersOnly: headers(ids) })
   const chatIds = Array.from({ length: CHATS }, (_, index) => `chat-${index}`)
@@ -84,4 +85,11 @@ test('a project shows its commits and all of its chats', async () => {
   await chats.nth(CHATS).waitFor()
   const addresses = await chats.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
   expect(new Set(addresses).size).toBe(CHATS + 1)
+})
+
+test('the status said that everything is read although a row could not be read', async () => {
+  await page.goto('/status')
+  await page.getByText('What could be read is searchable; below is what could not.').waitFor()
+  await page.getByText('1 · bad json').waitFor()
+  expect(await page.locator('main').innerText()).not.toMatch(/Everything is read|every row was read/)
 })

@@ -23,6 +23,7 @@ export function startWatch(onChange: (folder: string, name: string) => void, onE
     persistent: true,
     alwaysStat: false,
     atomic: false,
+    ignorePermissionErrors: true,
     ignored: (path, stats) => stats?.isFile() === true && !files.has(path),
   })
   watcher.on('all', (_event, path) => onChange(path.slice(0, -basename(path).length - 1), basename(path)))

@@ -39,12 +39,30 @@ function nameOf(path: string): string {
   }
 }
 
-/** False if the path may not be examined: an inaccessible folder must not affect others. A link is not a folder. */
-export function isFolder(path: string): boolean {
+/**
+ * True also if the path may not be examined: the pass of its source then says so, without affecting others. A link is not
+ * a folder.
+ */
+export function mayBeFolder(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false
+    if (error instanceof Error && 'code' in error) return !isAbsence(error)
     throw error
   }
 }
+
+/** True also if nobody knows, because the path may not be examined. */
+export function mayExist(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    return !isAbsence(error)
+  }
+}
+
+const NOTHING_THERE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP'])
+
+/** Whether an error of the file system means that nothing is there. Any other one means that nobody knows. */
+export const isAbsence = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && NOTHING_THERE.has(error.code)

@@ -5,7 +5,7 @@ import { ARCHIVE, HUB } from './source-ranks.ts'
 
 const LIST_UNREAD = `
 select num, id from sources
-where state = 'missing' and last_sync_at is null and kind not in ('', '${ARCHIVE}', '${HUB}')
+where state <> 'ok' and last_sync_at is null and kind not in ('', '${ARCHIVE}', '${HUB}')
   and not exists (select 1 from source_rows where source = num)
 `
 const LIST_PRESENT = `select num, id, path from sources where state <> 'missing' and kind not in ('', '${ARCHIVE}', '${HUB}')`
@@ -13,8 +13,8 @@ const MISS = `update sources set state = 'missing', detail = null where num = ?`
 const FORGET = `delete from sources where num = ?`
 
 /**
- * Deletes sources that were never found and are not configured any more, for example those of a misspelled folder.
- * Otherwise they would be reported as missing forever.
+ * Deletes sources that were never read and are not looked for any more, for example those of a misspelled folder, or of
+ * a folder that may be listed again. Otherwise they would be reported as missing or unreadable forever.
  * @param current the sources that are looked for now
  */
 export function forgetUnread(db: Mirror, current: ReadonlySet<SourceId>): void {

@@ -13,10 +13,15 @@ const STATES: Readonly<Record<string, string>> = {
   ready: 'Everything is read and searchable',
   degraded: 'Running, but something needs attention',
 }
+const PARTLY_READ = 'What could be read is searchable; below is what could not'
+
+/** False if a row or a whole store was not read. */
+const isAllRead = ({ issues, sources }: Status): boolean =>
+  Object.keys(issues).length === 0 && sources.every(({ state }) => state === 'ok')
 
 /** Reasons as they are recorded, and what a person can do. */
 const ISSUES: Readonly<Record<string, string>> = {
-  'null-value': 'Cursor stored a row without a content. There is nothing to read in it.',
+  'null-value': 'The file has no content yet. What was read from it before is kept.',
   'bad-json': 'Cursor left the row incomplete. It is read again when Cursor rewrites it.',
   'null-key': 'Cursor stored a row without a key. It belongs to no chat.',
   'too-large': 'The row is above the size limit. Its chat is shown without it.',
@@ -47,7 +52,8 @@ function Report({ now }: { now: Status }) {
   return (
     <>
       <p class="lead">
-        <span class={`tag ${now.state === 'ready' ? 'ok' : 'busy'}`}>{now.state}</span> {STATES[now.state]}.
+        <span class={`tag ${now.state === 'ready' ? 'ok' : 'busy'}`}>{now.state}</span>{' '}
+        {now.state === 'ready' && !isAllRead(now) ? PARTLY_READ : STATES[now.state]}.
       </p>
       {now.reasons.map((reason) => (
         <p key={reason} class="explain">
@@ -74,7 +80,7 @@ function Report({ now }: { now: Status }) {
           value={now.lagMs === null ? 'no change yet' : `${count(Math.round(now.lagMs))} ms`}
         />
       </dl>
-      <Issues issues={now.issues} />
+      <Issues now={now} />
       <Sources sources={now.sources} />
       <h2 class="section-title">Cost</h2>
       <dl class="figures">
@@ -96,13 +102,13 @@ function Report({ now }: { now: Status }) {
   )
 }
 
-function Issues({ issues }: { issues: Status['issues'] }) {
-  const all = Object.entries(issues)
+function Issues({ now }: { now: Status }) {
+  const all = Object.entries(now.issues)
   return (
     <section>
       <h2 class="section-title">Could not be read</h2>
       {all.length === 0 ? (
-        <p class="soft">Nothing: every row was read.</p>
+        <p class="soft">{isAllRead(now) ? 'Nothing: every row was read.' : 'Some of the sources below.'}</p>
       ) : (
         <dl class="facts-wide">
           {all.map(([reason, found]) => (

@@ -8,6 +8,15 @@ import { pause, waitUntil } from '../../helpers/wait-until.ts'
 
 const isRoot = process.geteuid?.() === 0
 
+/** Any user but root, whom permissions do not stop. */
+const SOMEONE = 4242
+
+function giveAway(folder: string): void {
+  if (!isRoot) return
+  const below = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
+  for (const path of [folder, ...below]) chownSync(path, SOMEONE, SOMEONE)
+}
+
 interface Places {
   readonly place: Workplace
   readonly healthy: CursorHome
@@ -201,3 +210,29 @@ test.concurrent('a workspace that is deleted while the daemon runs is forgotten,
     await pause(1500)
     expect(await untilReady(url, 30_000)).toMatchObject({ counts: { projects: 1, chats: 1 } })
   }))
+
+test.skipIf(process.platform === 'win32').each([
+  ['one project’s transcripts', '.cursor/projects/shop', '.cursor/projects/shop/agent-transcripts'],
+  ['all workspaces', 'Cursor/User/workspaceStorage', 'Cursor/User/workspaceStorage'],
+])('%s without permission were absent from status and sync, and the daemon was ready', (_, shut, path) =>
+  withPlaces(async ({ place }) => {
+    const { root } = place.cursor
+    fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
+    place.cursor.workspace('w', { folder: 'file:///home/ada/shop' }, ['chat-0'])
+    place.cursor.close()
+    mkdirSync(join(root, '.cursor', 'projects', 'shop', 'agent-transcripts'), { recursive: true })
+    for (const folder of [root, place.root]) giveAway(folder)
+    chmodSync(join(root, shut), 0)
+    try {
+      const user = { ...(isRoot ? { uid: SOMEONE } : {}), env: { HOME: place.root } }
+      const { url } = await place.serve(['--cursor-home', join(root, '.cursor')], user)
+      const status = await untilState(url, 'degraded')
+      expect(stateOf(status, join(root, path))).toBe('unreadable')
+      expect(status.reasons).toEqual([expect.stringContaining(`unreadable: ${join(root, path)}: EACCES`)])
+      const { reasons } = await getJson<Status>(url, '/api/sync', { method: 'POST', body: '{}', headers })
+      expect(reasons).toEqual(status.reasons)
+    } finally {
+      chmodSync(join(root, shut), 0o700)
+    }
+  }),
+)

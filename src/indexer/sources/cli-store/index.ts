@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/file-identity.ts'
+import { mayBeFolder } from '../../open-safely/file-identity.ts'
 import type { PassEnd, Source } from '../../source.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
@@ -23,7 +23,7 @@ const RANK = 1
  */
 export const cliStoreSources = (home: string): Source[] =>
   placesIn(home)
-    .filter(({ folder }) => isFolder(folder))
+    .filter(({ folder }) => mayBeFolder(folder))
     .map(cliStoreSource)
 
 const placesIn = (home: string): readonly Place[] => [

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { endedBy, filesOf, fileSignature, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/file-identity.ts'
+import { mayBeFolder } from '../../open-safely/file-identity.ts'
 import { isAtLeast, type PassEnd, type Source } from '../../source.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
@@ -20,7 +20,7 @@ const READ_EVERY_MS = 60_000
  */
 export const trackingSources = (home: string): Source[] => {
   const folder = join(home, 'ai-tracking')
-  return isFolder(folder) ? [trackingSource(folder)] : []
+  return mayBeFolder(folder) ? [trackingSource(folder)] : []
 }
 
 function trackingSource(folder: string): Source {

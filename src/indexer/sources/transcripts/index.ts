@@ -2,7 +2,8 @@ import { hash as digest } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
-import { isFolder } from '../../open-safely/file-identity.ts'
+import { closedFolder } from '../../open-safely/closed-folder.ts'
+import { isAbsence, mayBeFolder } from '../../open-safely/file-identity.ts'
 import type { PassDepth, PassEnd, Source } from '../../source.ts'
 import type { WholeContent } from '../../open-safely/whole-store.ts'
 import { writeWhole } from '../../open-safely/write-whole.ts'
@@ -23,24 +24,28 @@ const RANK = 3
  */
 export function transcriptSources(home: string): Source[] {
   const root = nursery(home)
-  return listProjects(root).map((slug) => {
-    const project = join(root, slug)
-    return transcriptSource({ slug, project, folder: join(project, 'agent-transcripts') })
-  })
+  return (
+    listProjects(root)?.map((slug) => {
+      const project = join(root, slug)
+      return transcriptSource({ slug, project, folder: join(project, 'agent-transcripts') })
+    }) ?? [closedFolder(KIND, root, RANK)]
+  )
 }
 
 /** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
 
-function listProjects(root: string): string[] {
+/** Null if the folder may not be listed. */
+function listProjects(root: string): string[] | null {
   try {
     return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && isFolder(join(root, entry.name, 'agent-transcripts')))
+      .filter((entry) => entry.isDirectory() && mayBeFolder(join(root, entry.name, 'agent-transcripts')))
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    // No agent has run yet, or we may not read the folder.
-    if (error instanceof Error && 'code' in error) return []
+    // No agent has run yet.
+    if (isAbsence(error)) return []
+    if (error instanceof Error && 'code' in error) return null
     throw error
   }
 }

@@ -1,9 +1,11 @@
 import { hash as digest } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { closedFolder } from '../../open-safely/closed-folder.ts'
+import { isAbsence } from '../../open-safely/file-identity.ts'
 import { filesOf, fileSignature } from '../../open-safely/cursor-file.ts'
 import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
-import type { WholeContent } from '../../open-safely/whole-store.ts'
+import { unknownIn, type WholeContent } from '../../open-safely/whole-store.ts'
 import { writeWhole } from '../../open-safely/write-whole.ts'
 import { emptyBatch } from '../../../mirror/write/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -23,21 +25,23 @@ const RANK = 2
  */
 export function workspaceItemsSources(userDir: string): Source[] {
   const root = workspacesFolder(userDir)
-  return listFolders(root).map((name) => workspaceSource(root, name))
+  return listFolders(root)?.map((name) => workspaceSource(root, name)) ?? [closedFolder(KIND, root, RANK)]
 }
 
 /** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
 
-function listFolders(root: string): string[] {
+/** Null if the folder may not be listed. */
+function listFolders(root: string): string[] | null {
   try {
     return readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isLinkToFolder(join(root, entry.name))))
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    // No workspace has been opened yet, or we may not read the folder; the global store's source reports the latter.
-    if (error instanceof Error && 'code' in error) return []
+    // No workspace has been opened yet.
+    if (isAbsence(error)) return []
+    if (error instanceof Error && 'code' in error) return null
     throw error
   }
 }
@@ -47,8 +51,8 @@ function isLinkToFolder(link: string): boolean {
   try {
     return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
   } catch (error) {
-    // The link is part of a loop, or leads to a place that we may not examine.
-    if (error instanceof Error && 'code' in error) return false
+    // If the link leads to a place that we may not examine, the workspace's pass says so.
+    if (error instanceof Error && 'code' in error) return !isAbsence(error)
     throw error
   }
 }
@@ -87,6 +91,7 @@ function workspaceSource(root: string, id: string): Source {
       held.saveSourceState(mirror, num, 'ok', null, request.now())
       return untouched
     },
+    chatsIn: (other, known) => unknownIn(readWorkspace({ id, folder, path: other }, null), known),
   }
   return source
 }

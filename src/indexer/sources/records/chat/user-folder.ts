@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, dirname } from 'node:path'
+import { mayExist } from '../../../open-safely/file-identity.ts'
 import { asRecord, firstFilledIn, parseJson } from '../json/json-value.ts'
 
 /** The folders that Cursor creates in its `User` folder at its first start. */
 export const userFolderParts = ['globalStorage', 'workspaceStorage'] as const
 
-export const isUserFolder = (path: string): boolean => userFolderParts.some((name) => existsSync(join(path, name)))
+export const isUserFolder = (path: string): boolean => userFolderParts.some((name) => mayExist(join(path, name)))
 
 /**
  * The root of a workspace folder: `folder`, or for several folders the `.code-workspace` file under `workspace`
