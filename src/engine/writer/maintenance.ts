@@ -23,7 +23,7 @@ const BARS_LOST = ' Purged chats that Cursor still has may return. Purge them ag
 const count = (value: number): string => value.toLocaleString('en')
 
 /** Sentences about the repair of a damaged mirror. */
-function describeSalvage(path: string, { file, chats, messages, lost, hasLostBars }: SalvageReport): string {
+export function describeSalvage(path: string, { file, chats, messages, lost, hasLostBars }: SalvageReport): string {
   const unreadable = lost === 0 ? '' : ` ${count(lost)} of its rows could not be read.`
   const bars = hasLostBars === 1 ? BARS_LOST : ''
   return `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${nextTo(path, file)}.${bars}`

@@ -16,7 +16,7 @@ const exclusions = new WeakMap<Mirror, IsExcluded | null>()
  * Stands for all excluded projects in the evidence of chats that are not mirrored, so that the mirror contains no name and
  * no path of them. Its path is a hash of the list.
  */
-const EXCLUDED_URI = 'cursordex:excluded'
+export const EXCLUDED_URI = 'cursordex:excluded'
 
 const READ_LIST = `select path from projects where uri = ?`
 const SAVE_LIST = `

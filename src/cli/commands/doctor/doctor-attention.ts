@@ -1,7 +1,8 @@
+import { join } from 'node:path'
 import type { ReasonCount } from '../../../api/queries/sources/examine-source.ts'
 import { pendingLossText } from '../../../engine/source-reasons.ts'
 import { printableLine } from '../../../text/printable.ts'
-import type { DoctorReport, StoreReport } from './doctor-report.ts'
+import type { DoctorReport, SetAsideReport, StoreReport } from './doctor-report.ts'
 import { countText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { wrap } from '../../terminal/display-width.ts'
@@ -12,13 +13,14 @@ export const isAbsent = ({ state, chats, messages, issues }: StoreReport): boole
 
 const REPORT = 'Please report it with the output of "cursordex doctor --shape", which contains no text of a chat.'
 
-/** What is wrong and what to do, as a list of sentences. If nothing is wrong, it says so. */
-export function renderAttention(report: DoctorReport, screen: Screen): string {
-  const { mirror, stores, unknownChats } = report
+/** What was not read, or not completely, and what to do, one sentence for each. */
+export function attentionIn(report: Omit<DoctorReport, 'attention'>): string[] {
+  const { mirror, stores, unknownChats, setAside } = report
   const names = unknownChats.map(({ table, family }) => family ?? `the table ${table}`)
-  const sentences = [
+  return [
     ...(unknownChats.length === 0 ? [] : [`Data that looks like chats is not read: ${names.join(', ')}. ${REPORT}`]),
     ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
+    ...setAside.flatMap(setAsideText),
     ...(mirror.state === 'missing'
       ? [`There is no mirror yet (${mirror.path}), so only the stores were checked. "cursordex sync" makes one.`]
       : []),
@@ -26,10 +28,26 @@ export function renderAttention(report: DoctorReport, screen: Screen): string {
       ? [`The mirror (${mirror.path}) belongs to another version of cursordex, so only the stores were checked.`]
       : []),
   ]
-  if (stores.every(isAbsent))
-    return 'No Cursor was found yet.\n' + sentences.map((text) => bullet(text, screen)).join('')
-  if (sentences.length === 0) return 'No problems: every store was read completely.\n'
-  return `${screen.colours.bold('Needs attention')}\n${sentences.map((text) => bullet(text, screen)).join('')}`
+}
+
+/** The sentences as a list. If nothing is wrong, it says so. */
+export function renderAttention({ stores, attention }: DoctorReport, screen: Screen): string {
+  const bullets = attention.map((text) => bullet(text, screen)).join('')
+  if (stores.every(isAbsent)) return `No Cursor was found yet.\n${bullets}`
+  if (attention.length === 0) return 'No problems: every store was read completely.\n'
+  return `${screen.colours.bold('Needs attention')}\n${bullets}`
+}
+
+function setAsideText({ path, place, chats, trouble }: SetAsideReport): string[] {
+  const unread = trouble === null ? [] : [`${path}: Cursor set this file aside, and it could not be read: ${trouble}`]
+  if (chats === 0) return unread
+  const count = `${trouble === null ? '' : 'at least '}${countText(chats, 'chat')}`
+  const copy = `copy it to ${join('<folder>', 'User', place)}`
+  const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
+  return [
+    `${path}: Cursor set this file aside, with ${count} that the mirror does not have. To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`,
+    ...unread,
+  ]
 }
 
 /** What is wrong with a store and what to do, one sentence for each problem. */

@@ -65,6 +65,17 @@ export interface StoreReport {
   readonly survey: SurveyReport | null
 }
 
+/** A file of Cursor's beside a store, with an earlier or damaged state of it. */
+export interface SetAsideReport {
+  readonly path: string
+  /** Its store's path in Cursor's `User` folder. */
+  readonly place: string
+  /** Chats with messages in it that the mirror neither has nor must keep out. */
+  readonly chats: number
+  /** Why it could not be read, or not to its end. */
+  readonly trouble: string | null
+}
+
 export interface DoctorReport {
   readonly mirror: { readonly path: string; readonly state: 'read' | 'missing' | 'other-version' }
   readonly stores: readonly StoreReport[]
@@ -73,4 +84,8 @@ export interface DoctorReport {
   readonly losses: LossCounts | null
   /** Unknown data that looks like chats. */
   readonly unknownChats: readonly UnknownRows[]
+  /** Empty without a mirror. */
+  readonly setAside: readonly SetAsideReport[]
+  /** What was not read, or not completely, and what to do, as sentences. */
+  readonly attention: readonly string[]
 }

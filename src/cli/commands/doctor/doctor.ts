@@ -1,21 +1,37 @@
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
+import { knownChats } from '../../../api/queries/chats/known-chats.ts'
 import { compareLists } from '../../../api/queries/chats/compare-lists.ts'
 import { examineSource, type SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import { isOfThisVersion } from '../../../api/queries/snapshot.ts'
 import { sumLosses } from '../../../api/queries/sources/list-losses.ts'
 import { listSources } from '../../../api/queries/sources/list-sources.ts'
 import { mirrorPath } from '../../../engine/data-folder.ts'
+import { misconfiguredFolders } from '../../../engine/source-reasons.ts'
+import { describeSalvage } from '../../../engine/writer/maintenance.ts'
+import { closedBy } from '../../../indexer/open-safely/cursor-file.ts'
+import { mayExist } from '../../../indexer/open-safely/file-identity.ts'
+import { listSetAside, readSetAside } from '../../../indexer/open-safely/set-aside.ts'
 import { discoverSources, type Places } from '../../../indexer/discover.ts'
 import type { Source } from '../../../indexer/source.ts'
 import type { Survey } from '../../../indexer/survey.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
+import { listSalvages } from '../../../mirror/salvage/salvage.ts'
 import type { SourceId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../../settings.ts'
+import { countText } from '../../terminal/formats.ts'
+import { attentionIn } from './doctor-attention.ts'
 import { renderDoctor } from './doctor-text.ts'
-import type { Accounting, DoctorReport, StoreReport, SurveyReport, UnknownRows } from './doctor-report.ts'
+import type {
+  Accounting,
+  DoctorReport,
+  SetAsideReport,
+  StoreReport,
+  SurveyReport,
+  UnknownRows,
+} from './doctor-report.ts'
 import { addExamples, addJson, type JsonOption } from '../../input/options.ts'
 import { printableJson } from '../../../text/printable.ts'
 import type { Place, Session } from '../../session.ts'
@@ -48,15 +64,14 @@ async function doctor(command: Command, session: Session, settings: Settings): P
   )
 }
 
-function placesOf(settings: Settings): Places {
-  const disabledKinds = disabledKindsOf(settings)
-  const { userDirs, homes } = settings.cursor
+function placesOf({ cursor: { userDirs, homes } }: Settings, disabledKinds: readonly string[]): Places {
   return { userDirs, homes, disabledKinds }
 }
 
 /** Kinds, states and structures only. Paths and messages of SQLite could name a person. */
 function shapesOf(settings: Settings, shape: string | true): readonly (Pick<Survey, 'state' | 'tables'> & object)[] {
-  const found = shape === true ? discoverSources(placesOf(settings)) : sourcesAt(resolve(shape))
+  const found =
+    shape === true ? discoverSources(placesOf(settings, disabledKindsOf(settings))) : sourcesAt(resolve(shape))
   return found.flatMap((source) => {
     const survey = source.survey?.()
     return survey === undefined ? [] : [{ kind: source.kind, state: survey.state, tables: survey.tables }]
@@ -77,7 +92,9 @@ function sourcesAt(path: string): readonly Pick<Source, 'kind' | 'survey'>[] {
 
 function examine(settings: Settings): DoctorReport {
   const path = mirrorPath(settings.dataDir)
-  const sources = discoverSources(placesOf(settings))
+  const disabled = new Set(disabledKindsOf(settings))
+  const all = discoverSources(placesOf(settings, []))
+  const sources = all.filter(({ kind }) => !disabled.has(kind))
   const reader = readerIfAny(path)
   try {
     const isKnown = reader !== null && isOfThisVersion(reader)
@@ -86,7 +103,7 @@ function examine(settings: Settings): DoctorReport {
       ...sources.map((source) => examineStore(source, mirror)),
       ...(mirror === null ? [] : strayStores(mirror, new Set(sources.map(({ id }) => id)))),
     ]
-    return {
+    const report = {
       mirror: { path, state: reader === null ? 'missing' : isKnown ? 'read' : 'other-version' },
       stores,
       comparison: mirror === null ? null : compareLists(mirror),
@@ -94,7 +111,16 @@ function examine(settings: Settings): DoctorReport {
       unknownChats: stores.flatMap(({ survey }) =>
         [...(survey?.unknownFamilies ?? []), ...(survey?.unknownTables ?? [])].filter(({ isChatLike }) => isChatLike),
       ),
-    }
+      setAside: mirror === null ? [] : lookAside(sources, mirror, settings.cursor.userDirs),
+    } as const
+    // Several sources may read one file.
+    const attention = new Set([
+      ...attentionIn(report),
+      ...disabledText(all.filter(({ kind }) => disabled.has(kind))),
+      ...namedInVain(settings.cursor),
+      ...(mirror === null ? [] : lossyRepairs(mirror, path)),
+    ])
+    return { ...report, attention: [...attention] }
   } finally {
     reader?.close()
   }
@@ -127,34 +153,95 @@ function refuseUnreadable(path: string): void {
   }
 }
 
+/** The files that Cursor set aside, each with what all sources of its store find in it. */
+function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonly string[]): SetAsideReport[] {
+  const known = knownChats(mirror)
+  const files = new Map<string, { place: string; ids: Set<string>; trouble: string | null }>()
+  for (const { path, chatsIn } of sources) {
+    if (chatsIn === undefined) continue
+    const userDir = userDirs.find((folder) => path.startsWith(folder + sep)) ?? dirname(path)
+    for (const file of listSetAside(path)) {
+      const found = files.get(file) ?? { place: relative(userDir, path), ids: new Set(), trouble: null }
+      const { ids, trouble } = readSetAside(file, () => chatsIn(file, known))
+      for (const id of ids) found.ids.add(id)
+      if (trouble !== null) found.trouble ??= trouble.detail ?? trouble.state
+      files.set(file, found)
+    }
+  }
+  return [...files].map(([path, { place, ids, trouble }]) => ({ path, place, chats: ids.size, trouble }))
+}
+
+function disabledText(sources: readonly Source[]): string[] {
+  const there = sources.filter((source) => stateNow(source).state !== 'missing')
+  return [...new Set(there.map(({ kind }) => kind))].map((kind) => {
+    const count = there.filter((source) => source.kind === kind).length
+    return `${countText(count, 'store')} of the kind ${kind} ${count === 1 ? 'is' : 'are'} not read, because sources.${kind}.enabled is false.`
+  })
+}
+
+/** Folders that the user named, and where no Cursor is. */
+function namedInVain({ userDirs, userDirsExplicit, homes, homesExplicit }: Settings['cursor']): string[] {
+  const named = [...(userDirsExplicit ? userDirs : []), ...(homesExplicit ? homes : [])]
+  return [
+    ...named
+      .filter((folder) => !mayExist(folder))
+      .map((folder) => `${folder} does not exist. The settings name it as a folder of Cursor.`),
+    ...misconfiguredFolders(userDirs),
+  ]
+}
+
+const lossyRepairs = (mirror: Mirror, path: string): string[] =>
+  listSalvages(mirror, path)
+    .filter(({ lost, hasLostBars }) => lost + hasLostBars > 0)
+    .map((report) => describeSalvage(path, report))
+
 function examineStore(source: Source, mirror: Mirror | null): StoreReport {
   const { id, kind, path } = source
   const findings = mirror === null ? null : examineSource(mirror, id)
   const survey = source.survey?.() ?? null
-  const unread = source.signature() === null ? 'missing' : 'not read yet'
-  return reportOf({ id, kind, path }, findings, survey, unread)
+  return reportOf({ id, kind, path }, findings, survey, stateOf(source, findings, survey, mirror !== null))
+}
+
+type State = Pick<StoreReport, 'state' | 'detail'>
+
+/** What `stat` alone says of a store that was never read. */
+function stateNow(source: Source): State {
+  try {
+    return { state: source.signature() === null ? 'missing' : 'not read yet', detail: null }
+  } catch (error) {
+    return closedBy(error)
+  }
+}
+
+/** The state of the store now, and if it can be read, the state at the last pass: a survey does not read every page. */
+function stateOf(source: Source, findings: SourceFindings | null, survey: Survey | null, hasMirror: boolean): State {
+  const now = stateNow(source)
+  if (survey !== null && survey.state !== 'ok') return findings?.state === 'corrupt' ? findings : survey
+  if (now.state !== 'missing' && now.state !== 'not read yet') return now
+  if (findings === null || findings.state === 'missing') return hasMirror || survey === null ? now : survey
+  return findings
 }
 
 /** Stores that were read once and are no longer configured. Their contents are still in the mirror. */
 function strayStores(mirror: Mirror, looked: ReadonlySet<SourceId>): StoreReport[] {
   return listSources(mirror)
     .filter(({ id }) => !looked.has(id))
-    .map(({ id, kind, path, state }) => reportOf({ id, kind, path }, examineSource(mirror, id), null, state))
+    .map(({ id, kind, path, state, detail }) =>
+      reportOf({ id, kind, path }, examineSource(mirror, id), null, { state, detail }),
+    )
 }
 
 function reportOf(
   name: Pick<StoreReport, 'id' | 'kind' | 'path'>,
   findings: SourceFindings | null,
   survey: Survey | null,
-  unread: string,
+  { state, detail }: State,
 ): StoreReport {
   const seen = survey?.state === 'ok' ? survey : null
-  // A survey does not read every page of an index, so damage that the reader found takes precedence.
-  const judged = survey === null || findings?.state === 'corrupt' ? (findings ?? survey) : survey
   return {
     ...name,
-    state: judged?.state ?? unread,
-    detail: judged?.detail ?? null,
+    state,
+    detail,
     lastSyncAt: findings?.lastSyncAt ?? null,
     chats: findings?.chats ?? null,
     messages: findings?.messages ?? null,

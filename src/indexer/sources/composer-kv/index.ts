@@ -24,6 +24,7 @@ import { isReportedDamaged, passByTable, READ_BY_TABLE, type Listing, emptyStore
 import { diffChats } from './detect/diff-chats.ts'
 import { DirtyChats } from './read/dirty-chats.ts'
 import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
+import { listChatsIn } from './read/list-chats-in.ts'
 import { findByKeys, findNew, sweepValues, type Found, type FoundByKeys, nextPosition } from './detect/find-changes.ts'
 import { ReadAhead } from './read/read-ahead.ts'
 import { beginAside, isIndexedLater, readGroup, wakeAside, type Pass } from './read/read-group.ts'
@@ -86,6 +87,7 @@ export function composerKvSource(userDir: string): Source {
       return end
     },
     survey: (other = path) => surveyStore(other),
+    chatsIn: listChatsIn,
   }
   return source
 }

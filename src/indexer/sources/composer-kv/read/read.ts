@@ -18,7 +18,7 @@ export interface SizedRef extends RowRef {
   readonly octets: number
 }
 
-/** `value` is null for NULL (a tombstone) and for a value that is too large; `octets` distinguishes the two. */
+/** `value` is null for NULL (a deletion) and for a value that is too large; `octets` distinguishes the two. */
 export interface RawRow extends SizedRef {
   readonly value: string | null
   /** CRC-32 of the value's bytes; null if it was not read. */
@@ -167,6 +167,14 @@ export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffe
   const bytes = isExact(last) ? prepared<{ bytes: Buffer }>(db, KEY_BYTES).get(BigInt(last.rowid))?.bytes : undefined
   return { refs, next: bytes ?? Buffer.from(last.key) }
 }
+
+const NEXT_KEY = `
+select key, cast(key as blob) as bytes from cursorDiskKV where key > cast(? as text) and key < ? order by key limit 1
+`
+
+/** The first key of a family after a bound, from the index alone. */
+export const nextKey = (db: Database.Database, range: KeyRange, after: Buffer): { key: string; bytes: Buffer } | null =>
+  prepared<{ key: string; bytes: Buffer }>(db, NEXT_KEY).get(after, range.to) ?? null
 
 const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? and key < ?`
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`

@@ -1,0 +1,332 @@
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import { CursorHome, headers, Store } from '../../src/sample/cursor-home.ts'
+import { Indexer } from '../helpers/in-process.ts'
+import { PurgeHere } from '../helpers/purge-world.ts'
+import { spoilPage } from '../helpers/spoil-page.ts'
+import { run } from './fake-world.ts'
+
+const isRoot = process.geteuid?.() === 0
+/** Any user but root. */
+const SOMEONE = 4242
+
+let home: CursorHome
+let store: Store
+let indexer: Indexer
+let cursorHome: string
+
+beforeEach(() => {
+  home = new CursorHome()
+  store = home.global()
+  cursorHome = join(home.root, '.cursor')
+  mkdirSync(cursorHome)
+  indexer = new Indexer(home.userDir)
+  indexer.homes = [cursorHome]
+})
+
+afterEach(() => {
+  indexer.remove()
+  home.remove()
+})
+
+function addChat(to: Store, id: string, ...texts: readonly string[]): void {
+  const ids = texts.map((_, at) => `${id}-${at}`)
+  to.chat(id, { name: id, createdAt: 1, fullConversationHeadersOnly: headers(ids) })
+  for (const [at, text] of texts.entries()) to.message(id, `${id}-${at}`, { type: 1 + (at % 2), text })
+}
+
+function addTranscript(slug: string, name = 'agent.jsonl'): string {
+  const path = join(cursorHome, 'projects', slug, 'agent-transcripts', name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '{"role":"user","message":{"content":[{"type":"text","text":"Where does the pool leak?"}]}}\n')
+  return path
+}
+
+async function doctor(...flags: readonly string[]): Promise<{ readonly text: string; readonly report: DoctorReport }> {
+  const places = [
+    '--cursor-user-dir',
+    home.userDir,
+    '--cursor-home',
+    cursorHome,
+    '--data-dir',
+    indexer.folder,
+    ...flags,
+  ]
+  const [{ out, err }, json] = [await run(['doctor', ...places]), await run(['doctor', '--json', ...places])]
+  expect(err).toBe('')
+  return { text: out, report: JSON.parse(json.out) as DoctorReport }
+}
+
+/** The sentences, which the terminal and `--json` must both have. Empty only if the terminal says that all was read. */
+async function attention(...flags: readonly string[]): Promise<readonly string[]> {
+  const { text, report } = await doctor(...flags)
+  expect(text.startsWith('No problems: every store was read completely.\n')).toBe(report.attention.length === 0)
+  for (const sentence of report.attention) expect(text).toContain(`- ${sentence}\n`)
+  return report.attention
+}
+
+/** Cursor's name for a store that it could not open, or for its copy. */
+function addSetAside(suffix: string, fill: (aside: Store) => void): string {
+  const path = `${home.globalPath}.${suffix}`
+  const aside = new Store(path)
+  fill(aside)
+  aside.close()
+  return path
+}
+
+test('chats in a store that Cursor set aside as corrupted, or in its backup, were not mentioned', async () => {
+  addChat(store, 'held', 'one', 'two')
+  const corrupted = addSetAside('corrupted.1764000000000', (aside) => {
+    for (const id of ['held', 'lost-1', 'lost-2']) addChat(aside, id, 'plum')
+    aside.chat('draft', { createdAt: 1, fullConversationHeadersOnly: [] })
+    aside.chat('deleted', null)
+    aside.message('deleted', 'm', null)
+    aside.chat('inline', { createdAt: 1, conversation: [{ bubbleId: 'q', type: 1, text: 'plum' }] })
+    aside.item('workbench.panel.aichat.view.aichat.chatdata', {
+      tabs: [{ tabId: 'tab', chatTitle: 'A tab', bubbles: [{ type: 'user', id: 'q', text: 'plum' }] }],
+    })
+  })
+  const backup = addSetAside('backup', (aside) => addChat(aside, 'lost-1', 'plum'))
+  indexer.pass()
+  const before = readdirSync(dirname(corrupted))
+  const hint =
+    'To read them, stop the daemon, copy it to <folder>/User/globalStorage/state.vscdb, run "cursordex sync --cursor-user-dir <folder>/User" and start the daemon again.'
+  expect(await attention()).toEqual([
+    `${backup}: Cursor set this file aside, with 1 chat that the mirror does not have. ${hint}`,
+    `${corrupted}: Cursor set this file aside, with 4 chats that the mirror does not have. ${hint}`,
+  ])
+  expect((await doctor()).report.setAside).toMatchObject([{ chats: 1 }, { chats: 4 }])
+  expect(readdirSync(dirname(corrupted))).toEqual(before)
+
+  // What the hint says.
+  const copy = join(home.root, 'copy', 'User', 'globalStorage', 'state.vscdb')
+  mkdirSync(dirname(copy), { recursive: true })
+  copyFileSync(corrupted, copy)
+  const other = join(home.root, 'copy', 'User')
+  const places = ['--cursor-user-dir', other, '--cursor-home', '', '--data-dir', indexer.folder]
+  const restoring = new Indexer(other)
+  restoring.mirror.close()
+  restoring.mirror = indexer.mirror
+  restoring.pass('reconcile')
+  expect((await run(['doctor', '--json', ...places])).err).toBe('')
+  expect(await attention()).toEqual([])
+  const shown = indexer.thread('held').flatMap(([, position, text]) => (position === null ? [] : [text]))
+  expect(shown).toEqual(['one', 'two'])
+})
+
+test('a large backup in WAL mode is looked into, and nothing stays beside it', async () => {
+  const backup = addSetAside('backup', (aside) => {
+    aside.db.transaction(() => {
+      for (let at = 0; at < 40; at += 1) aside.put(`checkpointId:x:${at}`, 'x'.repeat(1024 * 1024))
+    })()
+    addChat(aside, 'lost', 'plum')
+  })
+  indexer.pass()
+  const before = readdirSync(dirname(backup))
+  expect(await attention()).toEqual([expect.stringContaining('with 1 chat that the mirror does not have')])
+  expect(readdirSync(dirname(backup))).toEqual(before)
+})
+
+test('chats that a workspace’s store was set aside with were not mentioned', async () => {
+  const aside = home.workspace('w', { folder: 'file:///home/ada/shop' })
+  const bubbles = [{ type: 'user', id: 'q', text: 'plum' }]
+  aside.item('workbench.panel.aichat.view.aichat.chatdata', { tabs: [{ tabId: 'tab', chatTitle: 'A tab', bubbles }] })
+  aside.close()
+  copyFileSync(aside.path, `${aside.path}.corrupted.1`)
+  const emptied = new Store(aside.path, 'delete')
+  emptied.db.exec('delete from ItemTable')
+  emptied.close()
+  indexer.pass()
+  expect(await attention()).toEqual([
+    expect.stringMatching(
+      /w\/state\.vscdb\.corrupted\.1: .* with 1 chat .*<folder>\/User\/workspaceStorage\/w\/state\.vscdb/,
+    ),
+  ])
+})
+
+test('a purged chat in a backup is not called missing', async () => {
+  for (const id of ['purged', 'kept']) addChat(store, id, `said in ${id}`)
+  addSetAside('backup', (aside) => {
+    for (const id of ['purged', 'kept']) addChat(aside, id, `said in ${id}`)
+  })
+  indexer.pass()
+  indexer.mirror.close()
+  await new PurgeHere(indexer.folder).purge({ chatIds: [asChatId('purged')] })
+  indexer.restart()
+  indexer.pass('full')
+  expect((await doctor()).report.setAside).toMatchObject([{ chats: 0, trouble: null }])
+  expect(await attention()).toEqual([])
+})
+
+test('a file set aside that cannot be read, or not to its end, is named with what was found', async () => {
+  writeFileSync(`${home.globalPath}.corrupted.1`, 'no database at all'.padEnd(200))
+  const torn = addSetAside('corrupted.2', (aside) => {
+    aside.db.pragma('journal_mode = delete')
+    for (let at = 0; at < 400; at += 1) addChat(aside, `chat-${1000 + at}`, 'plum')
+  })
+  spoilPage(torn, 'index-leaf', -1)
+  indexer.pass()
+  const sentences = await attention()
+  expect(sentences).toEqual([
+    expect.stringMatching(/corrupted\.1: .* could not be read: The file is not a SQLite database\.$/),
+    expect.stringMatching(/corrupted\.2: .* with at least \d+ chats? that the mirror does not have/),
+    expect.stringMatching(/corrupted\.2: .* could not be read: /),
+  ])
+})
+
+test('rows that Cursor deleted by writing NULL were said to be unreadable', async () => {
+  addChat(store, 'kept', 'one', 'two', 'three')
+  addChat(store, 'gone', 'four')
+  indexer.pass()
+  store.message('kept', 'kept-1', null)
+  store.chat('gone', null)
+  store.message('gone', 'gone-0', null)
+  store.chat('never-seen', null)
+  store.message('never-seen', 'm', null)
+  indexer.pass('reconcile')
+  expect(await attention()).toEqual([])
+  const global = (await doctor()).report.stores.find(({ kind }) => kind === 'composer-kv')
+  expect(global).toMatchObject({
+    chats: { lost: 1 },
+    messages: { keptHere: 1, unreadable: 0 },
+    issues: [],
+    accounting: { rows: 8, read: 8, issues: 0, unaccounted: 0 },
+  })
+  expect(indexer.losses().toSorted()).toEqual(['chat gone', 'message kept kept-1'])
+})
+
+test('a message whose row is NULL counts as deleted before the first read, not as empty', async () => {
+  addChat(store, 'a', 'one', 'two')
+  store.message('a', 'a-1', null)
+  indexer.pass()
+  const global = (await doctor()).report.stores.find(({ kind }) => kind === 'composer-kv')
+  expect(global).toMatchObject({ chats: { incomplete: 1 }, messages: { gone: 1, blank: 0, unreadable: 0 } })
+})
+
+/** Something that is not read, and the sentence that must say so. What is planted may be more flags. */
+const unread: readonly (readonly [symptom: string, plant: () => readonly string[] | void, sentence: RegExp])[] = [
+  [
+    'a store that appeared after the last sync',
+    () => {
+      const second = join(home.root, 'second')
+      addChat(new CursorHome(second).global(), 'new', 'one')
+      return ['--cursor-user-dir', join(second, 'Cursor', 'User')]
+    },
+    /second.*state\.vscdb: It has not been read yet/,
+  ],
+  [
+    'a store that was locked at the last sync',
+    () => {
+      const second = new CursorHome(join(home.root, 'second'))
+      addChat(second.global(), 'locked', 'one')
+      const other = new Indexer(second.userDir)
+      other.mirror.close()
+      other.mirror = indexer.mirror
+      other.pass()
+      const lock = `update sources set state = 'busy', detail = 'Cursor has locked the file.' where path = ?`
+      indexer.mirror.prepare(lock).run(second.globalPath)
+      return ['--cursor-user-dir', second.userDir]
+    },
+    /second.*state\.vscdb: The store is busy: Cursor/,
+  ],
+  [
+    'a workspace’s store that is no database',
+    () => {
+      mkdirSync(join(home.userDir, 'workspaceStorage', 'w'), { recursive: true })
+      writeFileSync(join(home.userDir, 'workspaceStorage', 'w', 'state.vscdb'), 'no database at all'.padEnd(200))
+    },
+    /w\/state\.vscdb: The store is corrupt: The file is not a SQLite database\./,
+  ],
+  ['a transcript above the size limit', () => truncateSync(addTranscript('shop'), 40 * 1024 * 1024), /1 too-large/],
+  ['a row that is no JSON', () => store.put('bubbleId:a:m', 'no json'), /1 bad-json, such as bubbleId:a:m/],
+  [
+    'a kind of store that the settings switch off',
+    () => {
+      addTranscript('shop')
+      addTranscript('bakery')
+      const path = join(home.root, 'config.json')
+      writeFileSync(path, '{"sources":{"transcripts":{"enabled":false}}}')
+      return ['--config', path]
+    },
+    /^2 stores of the kind transcripts are not read, because sources\.transcripts\.enabled is false\.$/,
+  ],
+  [
+    'a named folder that does not exist',
+    () => ['--cursor-home', join(home.root, 'nowhere')],
+    /nowhere does not exist\. The settings name it as a folder of Cursor\./,
+  ],
+  [
+    'a named folder that is not a User folder',
+    () => ['--cursor-user-dir', dirname(home.userDir)],
+    /^No Cursor chats are in .*Cursor: .* Perhaps you meant .*User/,
+  ],
+  [
+    'rows that a repair of the mirror could not save',
+    () => {
+      const file = 'mirror-damaged-2026-01-01T000000Z.db'
+      writeFileSync(join(indexer.folder, file), '')
+      indexer.mirror.exec(`insert into salvages values ('${file}', 1, 2, 3, 4, 5)`)
+    },
+    /^The mirror was damaged and was replaced .* 5 of its rows could not be read\./,
+  ],
+]
+
+test.each(unread)('"every store was read completely" hid %s', async (_, plant, sentence) => {
+  addChat(store, 'held', 'one')
+  const flags = plant() ?? []
+  indexer.pass()
+  expect(await attention(...flags)).toEqual([expect.stringMatching(sentence)])
+})
+
+/** Runs as a user whom permissions stop. */
+async function asSomeone(act: () => Promise<void>): Promise<void> {
+  if (!isRoot) return act()
+  process.seteuid?.(SOMEONE)
+  try {
+    await act()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
+function giveAway(...roots: readonly string[]): void {
+  if (!isRoot) return
+  for (const root of roots) {
+    const below = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name))
+    for (const path of [root, ...below]) chownSync(path, SOMEONE, SOMEONE)
+  }
+}
+
+test.skipIf(process.platform === 'win32').each([
+  ['a project’s folder of transcripts', '.cursor/projects/shop', /agent-transcripts: The store is unreadable: EACCES/],
+  ['all transcripts', '.cursor/projects', /projects: The store is unreadable: EACCES/],
+  ['the chats of the command line', '.cursor/chats', /chats: The store is unreadable: EACCES/],
+  ['Cursor’s home', '.cursor', /projects: The store is unreadable: EACCES/],
+  ['all workspaces', 'Cursor/User/workspaceStorage', /workspaceStorage: The store is unreadable: EACCES/],
+  ['one workspace', 'Cursor/User/workspaceStorage/w', /w\/state\.vscdb: The store is unreadable: EACCES/],
+  ['the global store', 'Cursor/User/globalStorage', /globalStorage\/state\.vscdb: The store is unreadable: EACCES/],
+  ['one transcript', '.cursor/projects/shop/agent-transcripts/agent.jsonl', /1 unreadable-page, such as agent\.jsonl/],
+])('"every store was read completely" hid %s without permission', async (_, shut, sentence) => {
+  addChat(store, 'held', 'one')
+  home.workspace('w', { folder: 'file:///home/ada/shop' }, ['held'])
+  home.close()
+  addTranscript('shop')
+  mkdirSync(join(cursorHome, 'chats'))
+  giveAway(home.root, indexer.folder)
+  const path = join(home.root, shut)
+  chmodSync(path, 0)
+  await asSomeone(async () => {
+    for (const before of ['never read', 'read before']) {
+      indexer.pass('reconcile')
+      const sentences = await attention()
+      expect([before, ...sentences]).toContainEqual(expect.stringMatching(sentence))
+      chmodSync(path, 0o700)
+      indexer.pass('reconcile')
+      expect(await attention()).toEqual([])
+      chmodSync(path, 0)
+    }
+  }).finally(() => chmodSync(path, 0o700))
+})
