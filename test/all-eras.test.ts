@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../src/cli/commands/doctor/doctor-report.ts'
@@ -7,7 +8,7 @@ import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
 import { globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
 import { eraOutputs, eraOverlong, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
 import { committedChat, trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
-import { transcriptEras } from './helpers/eras/transcripts.ts'
+import { eraFlat, transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
@@ -278,4 +279,15 @@ test('everything except copies is archived, and each message is read back unchan
   expect(made.chats).toBeGreaterThanOrEqual(chats.total)
   expect(made.messages).toBeGreaterThanOrEqual(counts.messages)
   expect(await daemon.post(`/api/archives/${name}/verify`)).toMatchObject({ ok: true, damaged: [], unexpected: [] })
+})
+
+test('a transcript’s line that is rewritten with other words is kept, marked as deleted, and is a loss', async () => {
+  const path = join(cursorHome, 'projects', eraFlat.slug, 'agent-transcripts', eraFlat.file)
+  writeFileSync(path, readFileSync(path, 'utf8').replace('Seven.', 'Eight at a second count.'))
+  await daemon.post('/api/sync')
+  const { items } = await daemon.get<List<{ kind: string; chatId: string }>>('/api/losses')
+  expect(items).toMatchObject([{ kind: 'message', chatId: 'era-flat' }])
+  expect((await textsOf('era-flat')).at(-1)).toContain('Eight at a second count.')
+  const found = await daemon.get<List<object>>('/api/search?q=seven&chat=era-flat')
+  expect(found.items).toMatchObject([{ message: { isOrphan: true } }])
 })

@@ -23,6 +23,9 @@ export interface WholeChat {
   readonly keptIds?: readonly MessageId[]
   /** Left out if the store has none. */
   readonly placeholders?: Placeholders
+  /** See `ChatWrite`. */
+  readonly isByPlace?: boolean
+  readonly slug?: string
   /** Its size within the piece; left out if the piece contains only this chat. */
   readonly octets?: number
 }

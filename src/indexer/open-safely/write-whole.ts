@@ -2,6 +2,7 @@ import { emptyBatch, type Batch, type ChatWrite, type RowIssue, type RowState } 
 import { OUTDATED_ROWID } from '../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { packMessage } from '../../mirror/write/messages/pack-message.ts'
+import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
 import { barRenumbered } from '../../mirror/purge/without-purged.ts'
 import * as held from '../../mirror/sources/source-state.ts'
 import { writeBatch } from '../../mirror/write/write-batch.ts'
@@ -41,7 +42,7 @@ export function* writeWhole(
     const position = { ...held.readPosition(mirror, num), identity, signature }
     const end = isLast ? { goneKeys, droppedKeys, workspaces, position } : {}
     const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
-      withoutOldReading(mirror, num, chat, outdated.get(chat.id)),
+      withoutOldReading(mirror, num, withOwnIds(mirror, num, chat), outdated.get(chat.id)),
     )
     const isIndexedLater = written >= INDEXED_AT_ONCE
     const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
@@ -145,7 +146,8 @@ export function withoutOldReading(
 ): ChatWrite {
   if (before === undefined) return chat
   const unpurged = barRenumbered(mirror, num, chat)
-  return before.isUntouched ? { ...unpurged, supersedes: true } : unpurged
+  // In a store that changed too, a new reading cannot be told from new words.
+  return before.isUntouched ? { ...unpurged, supersedes: true } : { ...unpurged, isByPlace: false }
 }
 
 /** Always at least one step, which may be empty: the position is written even if no piece changed. */
@@ -185,7 +187,7 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
 const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
 
 function chatWrite(
-  { id, facts, outline, messages, placeholders, keptIds = [], octets }: WholeChat,
+  { id, facts, outline, messages, placeholders, keptIds = [], octets, isByPlace, slug }: WholeChat,
   piece: Piece,
 ): ChatWrite {
   // An embedded message is gone when its piece no longer contains it.
@@ -197,6 +199,8 @@ function chatWrite(
     messages: drafts,
     vanished: [],
     ...(placeholders === undefined ? {} : { placeholders }),
+    ...(isByPlace === undefined ? {} : { isByPlace }),
+    ...(slug === undefined ? {} : { slug }),
   }
 }
 

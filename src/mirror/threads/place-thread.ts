@@ -3,6 +3,7 @@ import type { MessageId } from '../../model/ids.ts'
 import type { ChatTime, Outline, Placement, ThreadEntry } from '../../model/thread.ts'
 import { tellsFacts, type ChatWrite } from '../write/batch.ts'
 import { lendTokens, type LentTokens } from './lent-tokens.ts'
+import { mergeThreads, type ListedThread, type MergedThread } from './merge-threads.ts'
 import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { readOutline } from './outlines.ts'
@@ -45,12 +46,13 @@ export function placeAll(
 ): readonly (readonly [NextMessage, Place])[] {
   const best = bestSource(messages, thread)
   const { chosen, repeated } = chooseById(db, messages, thread, best)
-  const outline = best === null ? null : outlineOf(db, thread, best)
   const { ranks } = thread.tools
   // All archives of a chat count as one source, even if different mirrors made them.
   const isOfArchives = best !== null && ranks.isArchive(best)
   const isBest = (source: number): boolean => source === best || (isOfArchives && ranks.isArchive(source))
   const isOneSource = chosen.every(({ columns }) => isBest(columns.source))
+  const merged = isOneSource || best === null ? null : mergedList(db, thread, best, messages)
+  const outline = merged?.outline ?? (best === null ? null : outlineOf(db, thread, best))
   const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
   const isPlacedByOrder = ({ columns }: NextMessage): boolean => isBest(columns.source) || named.has(columns.id)
   const placedByOrder = isOneSource ? chosen : chosen.filter(isPlacedByOrder)
@@ -59,7 +61,10 @@ export function placeAll(
     : chosen
         .filter((message) => !isPlacedByOrder(message))
         .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
-  const copies = findCopies(placedByOrder, foreign)
+  // Messages in merged lists were compared one by one.
+  const others = foreign.filter(({ columns }) => merged?.listed.has(columns.id) !== true)
+  const repeats = foreign.filter(({ columns }) => merged?.repeated.has(columns.id))
+  const copies = new Set([...findCopies(placedByOrder, others), ...repeats])
   const joining = outline === null ? foreign.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
   const inThread = new Map([...placedByOrder, ...joining].map((message) => [message.columns.id, message]))
   const outside = foreign.filter((one) => inThread.get(one.columns.id) !== one)
@@ -111,6 +116,28 @@ function outlineOf(
     return (of === source ? write.part?.outline : null) ?? readOutline(db, chatNum, of)
   }
   return outlineFrom(by) ?? (ranks.isArchive(owner) ? (outlineFrom(owner) ?? null) : null)
+}
+
+/** The list of the best source, completed by the lists of others with the same rank; null if there are none. */
+function mergedList(
+  db: Mirror,
+  thread: ThreadWrite,
+  best: number,
+  messages: readonly NextMessage[],
+): MergedThread | null {
+  const { ranks } = thread.tools
+  const listOf = (source: number): ListedThread[] => {
+    const own = messages.filter(({ columns }) => columns.source === source && columns.is_embedded === 1)
+    const outline = own.length === 0 ? null : outlineOf(db, thread, source)
+    const contents = own.map(({ columns }) => [columns.id, `${columns.role} ${columns.content_hash}`] as const)
+    return outline === null ? [] : [{ outline, contents: new Map(contents) }]
+  }
+  const others = [...new Set(messages.map(({ columns }) => columns.source))]
+    .filter((of) => of !== best && ranks.of(of) === ranks.of(best) && !ranks.isArchive(of))
+    .toSorted((a, b) => ranks.compare(a, b))
+    .flatMap(listOf)
+  const [first] = others.length === 0 ? [] : listOf(best)
+  return first === undefined ? null : mergeThreads(first, others)
 }
 
 interface ChosenRows {

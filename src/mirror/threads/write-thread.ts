@@ -4,6 +4,7 @@ import { writeDigest, type CountedMessage, updateDigest } from '../digests/write
 import { listHeldMessages } from '../write/messages/held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
+import { renameRivals, replacedMessage } from './messages-by-place.ts'
 import { placePart, noteUnplaced, takePlaced } from './place-part.ts'
 import { placeAll, type Place, type ThreadWrite } from './place-thread.ts'
 import { rewriteInPlace } from '../maintenance/rewrite-in-place.ts'
@@ -58,6 +59,7 @@ function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
 
 /** The next state of every message of the chat, except for its place. */
 function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
+  if (!thread.isNew) renameRivals(db, thread.chatNum, thread.source, thread.write)
   const held = thread.isNew ? [] : listHeldMessages(db, thread.chatNum)
   const others = held.filter(({ source }) => source !== thread.source).map(unchanged)
   const own = new Map<MessageId, NextMessage>()
@@ -65,7 +67,11 @@ function nextMessages(db: Mirror, thread: ThreadWrite): NextMessage[] {
     own.set(message.id, { held: message, columns: markIfLost(message, thread), partsJson: null, calls: null })
   }
   for (const message of thread.write.messages) {
-    own.set(message.id, upsertMessage(db, thread, own.get(message.id)?.held ?? null, message))
+    const before = own.get(message.id)?.held ?? null
+    const former = before === null ? null : replacedMessage(db, before, message, thread)
+    const isMoved = former !== null && !own.has(former.columns.id)
+    if (isMoved) own.set(former.columns.id, former)
+    own.set(message.id, upsertMessage(db, thread, isMoved ? null : before, message))
   }
   return [...own.values(), ...others]
 }

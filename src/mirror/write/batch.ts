@@ -151,6 +151,10 @@ export interface ChatWrite {
    * messages: they are removed and do not count as losses.
    */
   readonly supersedes?: boolean
+  /** True if the ids of its messages are made of their places. If other words take a place, the former ones are kept. */
+  readonly isByPlace?: boolean
+  /** Cursor's name of the project's folder, if it is not known which folder that is. */
+  readonly slug?: string
 }
 
 /** The subagent chats of a chat: those listed in its own row, and those named by calls in its messages. */

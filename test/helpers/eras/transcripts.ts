@@ -358,6 +358,41 @@ export const eraWindow = eraOf({
   messages: [message('user', 'What is a bisque?'), message('assistant', 'A first firing.')],
 })
 
+export const eraMoved = eraOf({
+  name: 'a chat whose window changed its folder',
+  file: 'era-moved/era-moved.jsonl',
+  chatId: 'era-moved',
+  content: lines(
+    line('user', said(query('Load the kiln'))),
+    line('assistant', said('The lower shelf is full.')),
+    line('user', said(query('Close the door'))),
+    line('assistant', said('It is bolted.')),
+    line('user', said(query('Light the burner'))),
+  ),
+  messages: [
+    message('user', 'Load the kiln'),
+    message('assistant', 'Nine bowls fit.'),
+    message('assistant', 'The lower shelf is full.'),
+    message('user', 'Close the door'),
+    message('assistant', null, { tools: ['Shell'] }),
+    message('assistant', 'It is bolted.'),
+    message('user', 'Light the burner'),
+  ],
+})
+
+/** Each folder has messages that the other one lacks. */
+export const eraMovedFrom = eraOf({
+  name: 'the same chat, from before it had a folder',
+  slug: 'empty-window',
+  file: 'era-moved/era-moved.jsonl',
+  content: lines(
+    line('user', said(query('Load the kiln'))),
+    line('assistant', said('Nine bowls fit.')),
+    line('user', said(query('Close the door'))),
+    line('assistant', call('Shell', { command: 'bolt --both-sides' })),
+  ),
+})
+
 export const transcriptEras = [
   eraText,
   eraTextArguments,
@@ -372,4 +407,6 @@ export const transcriptEras = [
   eraControl,
   eraTorn,
   eraWindow,
+  eraMoved,
+  eraMovedFrom,
 ] as const

@@ -14,7 +14,7 @@ import { folderSignature } from './read.ts'
 import { readFolder, type Memory, type Place } from './read-folder.ts'
 
 const KIND = 'transcripts'
-const DECODER = 2
+const DECODER = 3
 /** A transcript has no ids, no times and no results of calls: every other source of a chat is more complete. */
 const RANK = 3
 

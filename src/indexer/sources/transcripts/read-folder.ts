@@ -10,7 +10,7 @@ import { decodeFacts } from '../records/chat/decode-facts.ts'
 import { madeId } from '../records/chat/whole-chats.ts'
 import { decodeTranscript } from './decode-transcript.ts'
 import { listTranscripts, readTranscript, readWorkspacePath, type TranscriptFile } from './read.ts'
-import { resolveSlug } from './resolve-slug.ts'
+import { isWithoutFolder, resolveSlug } from './resolve-slug.ts'
 import type { DecodedTranscript } from './transcript.ts'
 
 /** A project's folder in Cursor's home. */
@@ -49,6 +49,7 @@ export function readFolder(place: Place, memory: Memory, depth: PassDepth, signa
   const { dev, ino } = lstatSync(place.folder, { bigint: true })
   const files = listTranscripts(place.folder)
   const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
+  const slug = rootPath === null && !isWithoutFolder(place.slug) ? place.slug : null
   const readings = files.map((file) => readFile(file, depth === 'full' ? undefined : memory.get(file.key)))
   memory.clear()
   for (const { file, state, octets, checksum, extent, issue } of readings) {
@@ -56,7 +57,7 @@ export function readFolder(place: Place, memory: Memory, depth: PassDepth, signa
   }
   const chosen = mostComplete(readings)
   return {
-    pieces: readings.map((reading) => pieceOf(reading, chosen.get(reading.file.chatId) === reading, rootPath)),
+    pieces: readings.map((reading) => pieceOf(reading, chosen.get(reading.file.chatId) === reading, rootPath, slug)),
     workspaces: [],
     identity: `${dev}:${ino}`,
     signature,
@@ -129,7 +130,8 @@ function isMoreComplete({ extent }: Reading, other: Reading): boolean {
   return at >= 0 && (extent[at] ?? 0) > (other.extent[at] ?? 0)
 }
 
-function pieceOf(reading: Reading, isChosen: boolean, rootPath: string | null): Piece {
+/** @param slug Cursor's name of the project's root if that is unknown; null for a window without a folder */
+function pieceOf(reading: Reading, isChosen: boolean, rootPath: string | null, slug: string | null): Piece {
   const { file, octets, checksum, issue } = reading
   const evidence = rootPath === null ? [] : [{ method: 'transcript-folder' as const, uri: rootPath }]
   return {
@@ -137,19 +139,21 @@ function pieceOf(reading: Reading, isChosen: boolean, rootPath: string | null): 
     octets,
     // How a file is used depends on the project's root and on the other files of its chat.
     checksum: checksum === null ? null : crc32(JSON.stringify([rootPath, isChosen]), checksum),
-    chats: isChosen ? [chatOf(reading)] : [],
+    chats: isChosen ? [chatOf(reading, slug)] : [],
     evidence: isChosen ? weighEvidence(file.chatId, evidence, { isOnly: false }) : [],
     heads: [],
     issue,
   }
 }
 
-function chatOf({ file, decode }: Reading): WholeChat {
+function chatOf({ file, decode }: Reading, slug: string | null): WholeChat {
   const { chatId, parentChatId } = file
   const plain = decodeFacts({}, chatId, 'transcript')
   return {
     id: chatId,
     facts: { ...plain, isSubagent: plain.isSubagent || parentChatId !== null, parentChatId },
+    isByPlace: true,
+    ...(slug === null ? {} : { slug }),
     get outline() {
       return decode().outline
     },

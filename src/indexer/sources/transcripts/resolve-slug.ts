@@ -37,8 +37,10 @@ interface Candidate {
 }
 
 /** A window without a folder has a fixed name, or only the digits of its id. */
+export const isWithoutFolder = (slug: string): boolean => slug === 'empty-window' || /^\d*$/.test(slug)
+
 function startOf(slug: string, platform: NodeJS.Platform): Candidate | null {
-  if (slug === 'empty-window' || /^\d*$/.test(slug)) return null
+  if (isWithoutFolder(slug)) return null
   if (platform !== 'win32') return { path: '/', rest: slugOf(slug) }
   const [, drive, rest] = /^([a-z])-+(.+)$/i.exec(slug) ?? []
   return drive === undefined || rest === undefined ? null : { path: `${drive}:\\`, rest: slugOf(rest) }

@@ -1,3 +1,4 @@
+import { longestRising, type Pair } from '../../../../mirror/threads/longest-rising.ts'
 import type { Role } from '../../../../model/message.ts'
 import type { ModelEntry } from './model-messages.ts'
 import { decodeEntry, type DecodedEntry, keysOf } from './model-parts.ts'
@@ -44,11 +45,6 @@ function piecesOf(decoded: DecodedEntry, at: number): ListPiece[] {
   return decoded.isSimulated ? [] : keysOf(decoded).map((key) => ({ at, role: decoded.role, key }))
 }
 
-interface Pair {
-  readonly piece: number
-  readonly item: number
-}
-
 /** In the order of the list. */
 function pairUp(pieces: readonly ListPiece[], items: readonly DecodedItem[]): Pair[] {
   const wanted = new Set(pieces.flatMap(({ key }) => key ?? []))
@@ -63,28 +59,6 @@ function pairUp(pieces: readonly ListPiece[], items: readonly DecodedItem[]): Pa
     if (item !== undefined) pairs.push({ piece, item })
   }
   return pairs.reverse()
-}
-
-/** The largest set of pairs that do not cross (longest increasing subsequence). */
-function longestRising(pairs: readonly Pair[]): readonly Pair[] {
-  interface Run {
-    readonly pair: Pair
-    readonly before: Run | null
-  }
-  /** By length: the run of that length with the lowest last item. */
-  const runs: Run[] = []
-  for (const pair of pairs) {
-    let [low, high] = [0, runs.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((runs[middle]?.pair.item ?? 0) < pair.item) low = middle + 1
-      else high = middle
-    }
-    runs[low] = { pair, before: runs[low - 1] ?? null }
-  }
-  const found: Pair[] = []
-  for (let run = runs.at(-1) ?? null; run !== null; run = run.before) found.push(run.pair)
-  return found.reverse()
 }
 
 /** Unpaired entries at the head of the list may be the preceding items in another form, which must not appear twice. */
