@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { isOfProject, projectIdOf } from '../../src/mirror/projects/match-project.ts'
+import { mayBeOfProject } from '../../src/mirror/projects/match-slug.ts'
 import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
 import { writeDemoHome } from '../../src/sample/demo-home.ts'
+import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { bytesBelow } from '../helpers/oracle/canaries.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
 import { cursordexBin } from '../helpers/spawn-cursordex.ts'
@@ -18,11 +20,17 @@ afterAll(async () => {
 })
 
 /** A daemon on a data folder that stays. */
-async function start(userDir: string, dataDir: string, excluded: readonly string[]): Promise<RunningDaemon> {
+async function start(
+  userDir: string,
+  dataDir: string,
+  excluded: readonly string[],
+  cursorHome?: string,
+): Promise<RunningDaemon> {
   const config = join(root, 'config.json')
   writeFileSync(config, JSON.stringify({ exclude: { projects: excluded } }))
   mkdirSync(dataDir, { recursive: true })
-  const daemon = await RunningDaemon.start({ userDirs: [userDir], dataDir, flags: ['--config', config] })
+  const flags = ['--config', config, ...(cursorHome === undefined ? [] : ['--cursor-home', cursorHome])]
+  const daemon = await RunningDaemon.start({ userDirs: [userDir], dataDir, flags })
   running.push(daemon)
   await daemon.waitReady()
   return daemon
@@ -199,4 +207,84 @@ test.each<[pattern: string, isMatch: boolean]>([
 test('a path of Windows may have backslashes', () => {
   const project = { uri: 'file:///c%3A/Users/ada/code/shop', path: 'c:/Users/ada/code/shop', name: 'shop' }
   expect(isOfProject(project, [String.raw`C:\Users\ada\*\shop`])).toBe(true)
+})
+
+const deep = `/work/${'long-name/'.repeat(9)}`
+
+// Names of folders that no disk of this machine has.
+test.each<[slug: string, isLeftOut: boolean, pattern: string]>([
+  ['work-secret', true, '/work/secret'],
+  ['work-secret', true, '/work/secret/'],
+  ['work-secret-api', false, '/work/secret'],
+  ['work-secrets', false, '/work/secret'],
+  ['work-secret-api', true, '/work/secret/**'],
+  ['work-secret', false, '/work/secret/**'],
+  ['work-a-b', true, '/work/a/b'],
+  ['work-a-b', true, '/work/a.b'],
+  ['work-My-App-2', true, '/work/My App 2'],
+  ['work-my_app', true, '/work/my_app'],
+  ['work-my-app', true, '/work/my_app'],
+  ['work--my---app', true, '/work/.my - app'],
+  ['work-for-A-B', true, '/work/for A&B'],
+  ['work-caf-plan', true, '/work/café-plan'],
+  ['work-', true, '/work/计划'],
+  ['c-Users-ada-shop', true, String.raw`C:\Users\ada\shop`],
+  ['C--Users-ada-shop', true, 'c:/Users/ada/*'],
+  ['work-client-x-plan', true, '/work/client-?/plan'],
+  ['work-client-acme-plan', false, '/work/client-?/plan'],
+  ['work-secret-team-code-workspace', true, '/work/secret'],
+  ['work-secret-sub-Workspaces-1760000000000-workspace-json', true, '/work/secret'],
+  ['work-other-team-code-workspace', false, '/work/secret'],
+  ['home-ada-code-diary', true, 'diary'],
+  ['diary', true, 'diary'],
+  ['home-ada-code-diaries', false, 'diary'],
+  ['home-ada-code', false, '日记'],
+  [`work-${'long-name-'.repeat(6)}long-3f9a2c71`, true, deep],
+  [`work-${'long-name-'.repeat(6)}late-3f9a2c71`, false, deep],
+  ['work-3f9a2c71', false, deep],
+  ['work-secret', false, '/'],
+])('the transcripts of %s are left out: %s, if %s is excluded', (slug, isLeftOut, pattern) => {
+  expect(mayBeOfProject(slug, [pattern])).toBe(isLeftOut)
+})
+
+test('transcripts of an excluded project whose folder is gone are left out, also if a window had no folder for a while', async () => {
+  const home = new CursorHome(join(root, 'transcripts'))
+  home.global().close()
+  const cursorHome = join(home.root, '.cursor')
+  const say = (slug: string, id: string, word: string): string =>
+    writeTranscript(
+      cursorHome,
+      slug,
+      `${id}.jsonl`,
+      lines(line('user', said(query(word))), line('assistant', said(`${word} too`))),
+    )
+  say('gone-secret', 'plain', 'medlar')
+  say('gone-secret-team-code-workspace', 'workspace', 'sorrel')
+  say('gone-secret', 'parent', 'quince')
+  say('gone-secret', 'parent/subagents/child', 'persimmon')
+  say('gone-diary', 'named', 'damson')
+  say('gone-known', 'known', 'mulberry')
+  say('gone-public', 'public', 'walnut')
+  say('empty-window', 'window', 'hazel')
+  say('trusted', 'trusted', 'chestnut')
+  trust(cursorHome, 'trusted', '/gone/trusted')
+  home.workspace('w', { folder: 'file:///gone/known' }, []).close()
+  const dataDir = join(root, 'transcripts-data')
+  await (await start(home.userDir, dataDir, ['/gone/**'], cursorHome)).stop()
+  const some = await start(home.userDir, join(root, 'some-data'), ['/gone/secret', 'diary'], cursorHome)
+  const ids = async (of: RunningDaemon): Promise<readonly string[]> =>
+    (await chatsOf(of)).map((chat) => chat.id).toSorted()
+  expect(await ids(some)).toEqual(['known', 'public', 'trusted', 'window'])
+  expect(await some.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  await some.stop()
+  for (const word of ['medlar', 'sorrel', 'quince', 'persimmon', 'damson'])
+    expect(bytesBelow(join(root, 'some-data'))).not.toContain(word)
+  for (const word of ['mulberry', 'medlar', 'walnut', 'chestnut']) expect(bytesBelow(dataDir)).not.toContain(word)
+  expect(bytesBelow(dataDir)).toContain('hazel')
+
+  // An id tells no path, but the mirror knows this project from a workspace.
+  say('gone-known', 'known-later', 'elder')
+  const later = await start(home.userDir, join(root, 'some-data'), [projectIdOf('file:///gone/known')], cursorHome)
+  const all = ['child', 'known', 'named', 'parent', 'plain', 'public', 'trusted', 'window', 'workspace']
+  expect(await ids(later)).toEqual(all)
 })

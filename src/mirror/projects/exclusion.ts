@@ -6,11 +6,13 @@ import { prepared } from '../prepared.ts'
 import { isMirrored } from '../write/chats/held-chat.ts'
 import { childrenOf, tellsFacts, type Batch, type ChatWrite, type EvidenceWrite, type Root } from '../write/batch.ts'
 import { isOfProject } from './match-project.ts'
+import { mayBeOfProject } from './match-slug.ts'
 import { PARENT_RANK } from './write-projects.ts'
 
 type IsExcluded = (root: Pick<Root, 'uri' | 'path' | 'name'>) => boolean
 
-const exclusions = new WeakMap<Mirror, IsExcluded | null>()
+/** The patterns of each connection. */
+const exclusions = new WeakMap<Mirror, readonly string[]>()
 
 /**
  * Stands for all excluded projects in the evidence of chats that are not mirrored, so that the mirror contains no name and
@@ -43,7 +45,7 @@ export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
       wantUnmirrored(db)
     })()
   }
-  exclusions.set(db, patterns.length === 0 ? null : (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns))
+  exclusions.set(db, patterns)
 }
 
 /**
@@ -51,31 +53,47 @@ export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
  * source's rows stay, so that they count as read: only their keys, sizes and checksums are stored.
  */
 export function withoutExcluded(db: Mirror, batch: Batch): Batch {
-  const isExcluded = exclusions.get(db) ?? null
-  if (isExcluded === null) return batch
+  const patterns = exclusions.get(db) ?? []
+  if (patterns.length === 0) return batch
+  const isExcluded: IsExcluded = (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
+  const doubtful = listDoubtful(db, batch, patterns)
   const judge = new Judge(db, batch, isExcluded)
-  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !judge.excludes(chatId)
+  const excludes = (id: ChatId): boolean => doubtful.has(id) || judge.excludes(id)
+  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
   const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
-  const barred = batch.chats.filter(({ id }) => judge.excludes(id))
-  const children = barred
-    .flatMap((chat) => [...childrenOf(chat)])
-    .filter((child) => !isMirrored(db, child))
+  const barred = batch.chats.filter(({ id }) => excludes(id))
+  const followers = [...doubtful, ...barred.flatMap((chat) => [...childrenOf(chat)])]
+    .filter((id) => !isMirrored(db, id))
     .map((chatId) => ({ chatId, method: 'parent', rank: PARENT_RANK - 1, root: nowhere, isOnly: true }))
   return {
     ...batch,
-    chats: batch.chats.filter((chat) => !judge.excludes(chat.id) || bringsNothing(chat)),
+    chats: batch.chats.filter((chat) => !excludes(chat.id) || bringsNothing(chat)),
     evidence: [
       // A mirrored chat moves to its real project, so that a purge of that project finds it.
       ...batch.evidence.map((each) =>
         isExcluded(each.root) && !isMirrored(db, each.chatId) ? { ...each, root: nowhere } : each,
       ),
-      ...children,
+      ...followers,
     ],
     workspaces: batch.workspaces.filter(({ root }) => !isExcluded(root)),
     heads: batch.heads.filter(stays),
     tracked: batch.tracked.filter(stays),
     paths: batch.paths.filter(stays),
   }
+}
+
+const NAMED_PROJECTS = `select uri, path, name from projects`
+
+/** Chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. */
+function listDoubtful(db: Mirror, { chats }: Batch, patterns: readonly string[]): ReadonlySet<ChatId> {
+  const slugs = new Set(chats.flatMap(({ slug }) => slug ?? []))
+  if (slugs.size === 0) return new Set()
+  const known = prepared<Named>(db, NAMED_PROJECTS)
+    .all()
+    .filter((project) => project.uri !== EXCLUDED_URI && isOfProject(project, patterns))
+  const globs = [...patterns, ...known.map(({ path }) => path)]
+  const doubtful = new Set([...slugs].filter((slug) => mayBeOfProject(slug, globs)))
+  return new Set(chats.flatMap(({ id, slug }) => (slug !== undefined && doubtful.has(slug) ? id : [])))
 }
 
 /** A purge writes a chat so that its columns are computed again. */

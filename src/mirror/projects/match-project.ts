@@ -20,7 +20,7 @@ export function isOfProject(
 }
 
 /** As the mirror stores paths: slashes, and a lower-case drive letter. Some macOS disks store accents apart from letters. */
-function stored(pattern: string): string {
+export function stored(pattern: string): string {
   const composed = pattern.normalize('NFC')
   const isOfWindows = /^[a-z]:[/\\]/iu.test(composed)
   return isOfWindows ? composed.charAt(0).toLowerCase() + composed.slice(1).replaceAll('\\', '/') : composed
