@@ -42,7 +42,8 @@ test('a terminal shows the newest day first and notes only if asked; a pipe the 
   const answer = await world.told()
   const show = async (columns: number | null, ...argv: string[]) => {
     const stdout = new Paper(columns)
-    const { err, calls } = await run(['tokens', ...argv], () => answer, { stdout, env: { NO_COLOR: '1' } })
+    const reply = ({ query }: { readonly query: string }) => world.told(`?${query}`)
+    const { err, calls } = await run(['tokens', ...argv], reply, { stdout, env: { NO_COLOR: '1' } })
     const days = stdout.text.split('\n').flatMap((line) => /^\d{4}-\d\d-\d\d/.exec(line)?.[0] ?? [])
     return { days, err, query: calls[0]?.query, text: stdout.text }
   }
@@ -53,7 +54,9 @@ test('a terminal shows the newest day first and notes only if asked; a pipe the 
   expect([shown.days, shown.err]).toEqual([oldestFirst.toReversed(), 'For what the numbers mean, add --notes.\n'])
   expect(shown.text.trimEnd().split('\n').at(-1)).toMatch(/^all /)
   expect((await show(200, '--notes')).err).toContain('Estimated: ')
-  expect(await show(200, '-n', '1')).toMatchObject({ days: oldestFirst.slice(-1), query: 'tz=Asia%2FTokyo' })
+  const one = await show(200, '-n', '1')
+  expect([one.days, one.query]).toEqual([oldestFirst.slice(-1), 'limit=1&tz=Asia%2FTokyo'])
+  expect(one.err).toContain(`Only the newest 1 of ${days.length} rows are shown, those after ${oldestFirst.at(-2)}. `)
   const piped = await show(null, '-n', '7')
   expect([piped.days, piped.query]).toEqual([oldestFirst, 'limit=7&tz=Asia%2FTokyo'])
   expect(piped.err).toContain('Estimated: ')
@@ -87,10 +90,11 @@ test('part of a cent for some messages is "more than $0.00"', async () => {
 })
 
 test('--csv notes on stderr that rows are missing', async () => {
-  const answer = { ...(await world.told()), rowsTotal: 7 }
+  const omitted = { rows: 5, from: null, to: null, note: 'Only 2 of 7 rows are shown.' }
+  const answer = { ...(await world.told()), rowsTotal: 7, omitted }
   const reply = (_: string, query: string) => (query.includes('as=csv') ? ['key\r\n'] : answer)
   const bounded = await run(['tokens', '--csv', '--limit', '2'], ({ path, query }) => reply(path, query))
-  expect([bounded.out, bounded.err]).toEqual(['key\r\n', 'Only the first 2 of 7 rows are printed.\n'])
+  expect([bounded.out, bounded.err]).toEqual(['key\r\n', 'Only 2 of 7 rows are shown.\n'])
   expect((await run(['tokens', '--csv'], ({ path, query }) => reply(path, query))).err).toBe('')
 })
 

@@ -52,7 +52,7 @@ class Ledger {
   }
 
   read(): TokensAnswer {
-    const { groupBy, limit } = this.#request
+    const { groupBy } = this.#request
     if (isOfTime(groupBy)) this.#addPeriods(groupBy)
     else this.#addGroups(groupBy)
     const hasPrices = this.#addRecorded()
@@ -62,16 +62,19 @@ class Ledger {
       if (record.cents !== null) this.#addTo({ ...record, model: null }, (tally) => tally.addCents(record))
     }
     const imports = this.#addEvents()
-    const shown = this.#sorted().slice(0, limit)
+    const { shown, omitted } = this.#cut(this.#sorted())
     const totals = this.#totals.toSources()
+    const undated = { messages: new PeriodSums(this.#db, this.#scope).ofUndated().messages }
     return {
       rows: this.#label(shown),
       rowsTotal: this.#tallies.size,
+      omitted,
       totals,
+      undated,
       coverage: totals.coverage,
       imports,
       prices: hasPrices ? priceList : null,
-      notes: tokenNotes(this.#request, totals, { hasUndated: this.#tallies.has(null), rows: this.#tallies.size }),
+      notes: tokenNotes(this.#request, totals, { hasUndated: this.#tallies.has(null), undated: undated.messages }),
     }
   }
 
@@ -157,6 +160,22 @@ class Ledger {
     )
   }
 
+  /** Keeps the newest rows by time, and the rows with the most messages of other groups. */
+  #cut(rows: readonly [Key, Tally][]): { readonly shown: [Key, Tally][]; readonly omitted: TokensAnswer['omitted'] } {
+    const { groupBy, limit } = this.#request
+    const left = rows.length - limit
+    if (left <= 0) return { shown: [...rows], omitted: null }
+    const numberOf = `${limit.toLocaleString('en-US')} of ${rows.length.toLocaleString('en-US')} rows`
+    if (!isOfTime(groupBy)) {
+      const note = `Only ${numberOf} are shown, those with the most messages. The totals include all.`
+      return { shown: rows.slice(0, limit), omitted: { rows: left, from: null, to: null, note } }
+    }
+    const dates = rows.slice(0, left).flatMap(([key]) => (typeof key === 'string' ? [key] : []))
+    const [from = null, to = null] = [dates[0], dates.at(-1)]
+    const note = `Only the newest ${numberOf} are shown, those after ${to ?? 'the undated one'}. The totals include all.`
+    return { shown: rows.slice(left), omitted: { rows: left, from, to, note } }
+  }
+
   #label(rows: readonly [Key, Tally][]): TokensRow[] {
     const { groupBy } = this.#request
     const nums = rows.map(([key]) => key).filter((key) => typeof key === 'number')
@@ -193,7 +212,8 @@ const SNAPSHOT =
 const IMPORTED = 'Imported: rows of the usage files that you imported, by their own time and model.'
 const PRICED = 'Priced: recorded tokens at list prices, as if nothing had been cached. Estimates are not priced.'
 const UNDATED = 'The row without a key has the messages without a known time.'
-const LEFT_OUT = 'Messages without a known time are left out if dates are given.'
+const leftOut = (messages: number): string =>
+  `Messages without a known time are left out if dates are given: ${messages.toLocaleString('en-US')} here.`
 
 const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
   `${unpriced} of ${messages + unpriced} recorded messages ${unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`
@@ -202,7 +222,7 @@ const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']
 export function tokenNotes(
   request: TokensRequest,
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
-  { hasUndated, rows }: { readonly hasUndated: boolean; readonly rows: number },
+  { hasUndated, undated }: { readonly hasUndated: boolean; readonly undated: number },
 ): string[] {
   const hasDates = isOfTime(request.groupBy)
   const isBounded = request.fromMs !== null || request.toMs !== null
@@ -215,7 +235,6 @@ export function tokenNotes(
     contextSnapshot === null ? null : SNAPSHOT,
     priced === null ? null : PRICED,
     priced === null || priced.unpriced === 0 ? null : unpricedNote(priced),
-    isBounded ? LEFT_OUT : hasDates && hasUndated ? UNDATED : null,
-    rows > request.limit ? `Only the first ${request.limit} of ${rows} rows are shown; the totals include all.` : null,
+    isBounded ? leftOut(undated) : hasDates && hasUndated ? UNDATED : null,
   ].filter((note) => note !== null)
 }

@@ -17,7 +17,7 @@ export interface TokensRequest {
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive. */
   readonly toMs: number | null
-  /** How many rows are returned at most. The totals include all. */
+  /** How many rows are returned at most: the newest by time, else the largest. The totals include all. */
   readonly limit: number
   /** Whether recorded tokens are priced. */
   readonly hasPrices: boolean

@@ -87,6 +87,13 @@ export function countText(count: number, one: string, many: string = `${one}s`):
   return `${numberText(count)} ${count === 1 ? one : many}`
 }
 
+/** A count that may be a lower bound. */
+export const atLeast = (isExact: boolean, counted: string): string => `${isExact ? '' : 'at least '}${counted}`
+
+/** What a date range leaves out. */
+export const undatedText = (messages: number): string =>
+  `${countText(messages, 'message')} without a time not counted.\n`
+
 export const numberText = (count: number): string => count.toLocaleString('en-US')
 
 /** `850`, `9.1k`, `138k`, `1.2M`. */

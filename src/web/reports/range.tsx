@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso'
+import { plural } from '../lib/format.ts'
 import { addressWith } from '../search/asked.ts'
 
 export interface Range {
@@ -46,6 +47,10 @@ export function readRange(url: string): Range {
     bucket: (BUCKETS as readonly string[]).includes(bucket) ? bucket : 'week',
   }
 }
+
+/** What is in no chart. @param bound of the range, which leaves it out of the figures too; null without one */
+export const undatedText = (messages: number, bound: string | null): string =>
+  `${plural(messages, 'message')} without a time: ${bound === null ? 'in the figures, not in the chart' : 'not counted in a range of time'}.`
 
 export function RangePicker({ range, url }: { range: Range; url: string }) {
   const { route } = useLocation()

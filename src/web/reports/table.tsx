@@ -115,7 +115,7 @@ interface BreakdownProps<Row> {
   readonly rows: readonly Row[]
   /** Where the server gives the same rows as CSV, with more columns. */
   readonly csvPath?: string
-  readonly note?: string
+  readonly note?: string | undefined
 }
 
 /** A titled table whose further rows are folded. */
@@ -137,7 +137,7 @@ export function Breakdown<Row>({ title, caption = title, columns, rows, csvPath,
         <details class="numbers">
           <summary>
             {count(Math.min(rows.length, ROWS_MAX) - ROWS_SHOWN)} more
-            {rows.length > ROWS_MAX && `; the CSV file has all ${count(rows.length)}`}
+            {rows.length > ROWS_MAX && '; the CSV file has all'}
           </summary>
           <DataTable caption={`${caption}, more`} columns={columns} rows={rows.slice(ROWS_SHOWN, ROWS_MAX)} />
         </details>

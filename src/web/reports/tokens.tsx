@@ -7,7 +7,7 @@ import { Failure, Loading, Notice } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
 import { Figure } from './figure.tsx'
-import { dayAt, RangePicker, readRange } from './range.tsx'
+import { dayAt, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
@@ -55,13 +55,15 @@ interface ReportProps {
 
 function Report({ answer, bucket, url, path }: ReportProps) {
   const { route } = useLocation()
-  const { totals, coverage } = answer
+  const { from, to } = readRange(url)
+  const { totals, coverage, undated } = answer
+  const without = answer.rows.find(({ key }) => key === null)
   if (coverage.messages === 0 && answer.rows.length === 0) return <Notice title="No tokens in this time" />
   const dated = answer.rows
     .filter(({ key }) => key !== null)
     .toSorted((left, right) => (String(left.key) < String(right.key) ? -1 : 1))
-  const onRange = (from: number, to: number): void =>
-    route(addressWith(url, { from: dayAt(from), to: dayAt(to + 86_400) }))
+  const onRange = (first: number, last: number): void =>
+    route(addressWith(url, { from: dayAt(first), to: dayAt(last + 86_400) }))
   return (
     <>
       <dl class="figures large">
@@ -73,6 +75,13 @@ function Report({ answer, bucket, url, path }: ReportProps) {
         <Figure name="At list price" value={cents(totals.priced?.cents)} />
       </dl>
       <Coverage coverage={coverage} />
+      {undated.messages > 0 && (
+        <p class="soft">
+          {undatedText(undated.messages, from ?? to)}
+          {without !== undefined &&
+            ` They have ${plural(both(without.recorded) ?? 0, 'recorded token')} and ${plural(both(without.estimated) ?? 0, 'estimated one')}.`}
+        </p>
+      )}
       <section>
         <Chart
           title={`Recorded and estimated tokens by ${bucket}`}
@@ -121,6 +130,7 @@ function Table({ title, name, answer, path }: TableProps) {
       caption={`Tokens: ${title}`}
       columns={[{ name, value: ({ label }) => label.replace(/^week of /, '') }, ...sources, ...imported, cost]}
       rows={answer.rows}
+      note={answer.omitted?.note}
       csvPath={`${path}&as=csv`}
     />
   )

@@ -114,12 +114,51 @@ test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'as=xml', 'lim
   },
 )
 
-test('rows beyond the limit are counted, and the totals include them', async () => {
-  for (const id of ['a', 'b', 'c']) addAnswer(id, null, '10:00:00')
-  const answer = await tokens('?groupBy=chat&limit=2')
-  expect(answer).toMatchObject({ rowsTotal: 3, coverage: { messages: 3 } })
-  expect(answer.rows).toHaveLength(2)
-})
+const DAYS = 1001
+const dayOf = (index: number): string => new Date(Date.UTC(2020, 0, 1 + index)).toISOString().slice(0, 10)
+
+test(
+  'of more rows than are wanted, the newest or largest are kept, and that is said',
+  { timeout: 60_000 },
+  async () => {
+    const long = api.mirror.addChat({ id: 'long' })
+    api.mirror.writer.transaction(() => {
+      for (let index = 0; index < DAYS; index += 1)
+        api.mirror.addMessage(long, { id: `m${index}`, createdAt: Date.parse(dayOf(index)) })
+    })()
+    api.mirror.addMessage(api.mirror.addChat({ id: 'undated' }), { id: 'u', createdAt: null })
+    api.mirror.addMessage(api.mirror.addChat({ id: 'small' }), { id: 's', createdAt: Date.parse(dayOf(DAYS - 1)) })
+    for (const [query, shown, omitted, note] of [
+      [
+        '',
+        1000,
+        { rows: 2, from: dayOf(0), to: dayOf(0) },
+        'newest 1,000 of 1,002 rows are shown, those after 2020-01-01',
+      ],
+      ['limit=1', 1, { rows: 1001, from: dayOf(0), to: dayOf(DAYS - 2) }, 'newest 1 of 1,002 rows'],
+      ['limit=1001', 1001, { rows: 1, from: null, to: null }, 'those after the undated one'],
+      [
+        'groupBy=chat&limit=2',
+        2,
+        { rows: 1, from: null, to: null },
+        '2 of 3 rows are shown, those with the most messages',
+      ],
+      ['limit=1002', 1002, null, ''],
+    ] as const) {
+      const answer = await tokens(`?${query}`)
+      expect(answer).toMatchObject({ coverage: { messages: DAYS + 2 }, undated: { messages: 1 } })
+      expect(answer.rows).toHaveLength(shown)
+      expect(answer.rowsTotal).toBe(shown + (omitted?.rows ?? 0))
+      const isByChat = query.startsWith('groupBy')
+      expect(answer.rows.at(isByChat ? 0 : -1)?.key).toBe(isByChat ? 'long' : dayOf(DAYS - 1))
+      const said = expect.stringContaining(note) as string
+      expect(answer.omitted).toEqual(omitted === null ? null : { ...omitted, note: said })
+    }
+    const csv = await (await api.ask('/api/tokens?as=csv')).text()
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(DAYS + 2)
+    expect((await tokens('?from=2020-01-02')).notes.join()).toContain('left out if dates are given: 1 here.')
+  },
+)
 
 const HEAD =
   'Date,User,Kind,Model,Max Mode,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost'

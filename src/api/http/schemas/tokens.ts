@@ -65,9 +65,24 @@ const tokensRow = z.extend(tokenSources, {
 export type TokensRow = Answer<typeof tokensRow>
 
 export const tokensAnswer = z.object({
-  rows: z.array(tokensRow),
+  rows: says(z.array(tokensRow), 'By time the oldest first, else the one with the most messages.'),
   rowsTotal: says(count, 'How many rows there are, including those beyond the limit.'),
-  totals: tokenSources,
+  omitted: says(
+    z.nullable(
+      z.object({
+        rows: count,
+        from: says(maybeText, 'The first date of the rows that were left out, if rows are by time.'),
+        to: says(maybeText, 'The last one.'),
+        note: says(text, 'The same as a sentence.'),
+      }),
+    ),
+    'What the limit left out: the oldest rows by time, else those with the fewest messages. Null if nothing.',
+  ),
+  totals: says(tokenSources, 'Of all rows, also those beyond the limit.'),
+  undated: says(
+    z.object({ messages: count }),
+    'Messages without any time. They are in the totals, and in a row without a key, only if neither from nor to is given.',
+  ),
   coverage,
   imports: says(
     z.nullable(z.object({ events: count, matched: count, unmatched: count })),

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander'
 import { tokenGroupings } from '../../../api/tokens/request.ts'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
+import { undatedText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
 import {
   addDates,
@@ -14,6 +15,7 @@ import {
   wholeNumber,
   type DateOptions,
   type JsonOption,
+  hasDates,
   inOwnZone,
 } from '../../input/options.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
@@ -41,7 +43,11 @@ export function addTokensCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only this model')
   addRepeatable(command, '--machine <machine>', MACHINE)
   addDates(command)
-    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default all', wholeNumber(1, 10_000))
+    .option(
+      '-n, --limit <n>',
+      'how many rows to print, 1 to 10000; by default 1000, as CSV all',
+      wholeNumber(1, 10_000),
+    )
     .option('--notes', 'explain the numbers')
     .option('--compact', 'short numbers, for a narrow terminal')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
@@ -60,31 +66,35 @@ async function tokens(command: Command, session: Session): Promise<void> {
   const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
   const isOfTime = ['day', 'week', 'month'].includes(filters.groupBy ?? 'day')
-  if (isOfTime && json !== true && csv !== true && session.screen.width !== null) query.delete('limit')
   await session.ask(command, async (answers) => {
     if (csv === true) {
       const shown = session.screen.width === null ? (text: string) => text : printable
       query.set('as', 'csv')
       for await (const piece of answers.text('/api/tokens', query)) await session.print(shown(piece))
       query.delete('as')
-      return filters.limit === undefined ? undefined : noteLeftOut(filters.limit, answers, query, session)
+      return filters.limit === undefined ? undefined : noteOmitted(answers, query, session)
     }
     const answer = await answers.get('/api/tokens', query)
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const decoded = decodeAnswer(tokensAnswer, answer)
     const isOnTerminal = session.screen.width !== null
-    const rows = isOnTerminal && isOfTime ? decoded.rows.toReversed().slice(0, filters.limit) : decoded.rows
+    const rows = isOnTerminal && isOfTime ? decoded.rows.toReversed() : decoded.rows
     await session.print(renderTokens({ ...decoded, rows }, session.screen, compact))
+    if (decoded.omitted !== null) await session.note(`${decoded.omitted.note}\n`)
     if (notes === true || !isOnTerminal) await session.note(explainTokens(decoded, session.screen))
-    else await session.note('For what the numbers mean, add --notes.\n')
+    else {
+      const { messages } = decoded.undated
+      if (messages > 0 && hasDates(filters)) await session.note(undatedText(messages))
+      await session.note('For what the numbers mean, add --notes.\n')
+    }
     if (decoded.rows.length === 0) await noteUnknown(filters, answers, session)
   })
 }
 
 /** A CSV file cannot say that rows are missing. */
-async function noteLeftOut(limit: number, answers: Answers, query: URLSearchParams, session: Session): Promise<void> {
-  const { rowsTotal } = decodeAnswer(tokensAnswer, await answers.get('/api/tokens', query))
-  if (rowsTotal > limit) await session.note(`Only the first ${limit} of ${rowsTotal} rows are printed.\n`)
+async function noteOmitted(answers: Answers, query: URLSearchParams, session: Session): Promise<void> {
+  const { omitted } = decodeAnswer(tokensAnswer, await answers.get('/api/tokens', query))
+  if (omitted !== null) await session.note(`${omitted.note}\n`)
 }
 
 function addImportCommand(tokensCommand: Command, session: Session): void {
