@@ -238,3 +238,14 @@ test('an edit of 3,000 lines to 3,000 others shows what was added, and all of it
   await context.close()
   expect(faults).toEqual([])
 })
+
+test('a filter whose hits are counted to 1,000 only says "at least"', async () => {
+  const { page, context } = await visit(place.browser, place.daemon.url)
+  await page.goto('/?q=plum')
+  const counts = page.locator('.facet', { hasText: 'Found in' }).locator('.facet-count')
+  await counts.first().waitFor()
+  expect(await counts.first().innerText()).toBe('at least 1,000')
+  const roles = page.locator('.facet', { hasText: 'Said by' }).locator('.facet-count')
+  expect(await roles.allInnerTexts()).toEqual(['2,500', '2,500'])
+  await context.close()
+})

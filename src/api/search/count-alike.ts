@@ -5,6 +5,9 @@ import { rowsOf, valuesOf } from './match/statement.ts'
 import type { FacetName } from './request.ts'
 import type { FacetValue } from '../http/schemas/search.ts'
 
+/** A value of a facet and how many of the given messages have it. */
+export type CountedValue = Omit<FacetValue, 'countIsExact'>
+
 /** How many values of a facet are returned. */
 const VALUES_MAX = 100
 
@@ -58,8 +61,8 @@ const PROJECTS = `
   group by p.num order by count desc, label limit @limit
 `
 
-export function countProjects(db: Mirror, alike: readonly Alike[]): readonly FacetValue[] {
-  return rowsOf<FacetValue>(db, PROJECTS).all({ chats: countByChat(alike), limit: VALUES_MAX })
+export function countProjects(db: Mirror, alike: readonly Alike[]): readonly CountedValue[] {
+  return rowsOf<CountedValue>(db, PROJECTS).all({ chats: countByChat(alike), limit: VALUES_MAX })
 }
 
 /** With the user, because several users may have a machine of the same name. */
@@ -69,8 +72,8 @@ const MACHINES = `
   group by 1 order by count desc, label limit @limit
 `
 
-export function countMachines(db: Mirror, alike: readonly Alike[]): readonly FacetValue[] {
-  return rowsOf<FacetValue>(db, MACHINES).all({ chats: countByChat(alike), limit: VALUES_MAX })
+export function countMachines(db: Mirror, alike: readonly Alike[]): readonly CountedValue[] {
+  return rowsOf<CountedValue>(db, MACHINES).all({ chats: countByChat(alike), limit: VALUES_MAX })
 }
 
 const MODELS_OF_CHATS = `
@@ -113,7 +116,7 @@ function countByChat(alike: readonly Alike[]): string {
 }
 
 /** The most frequent values first. Others by their bytes, as SQLite sorts. */
-export function mostFrequent(counts: Counts): readonly FacetValue[] {
+export function mostFrequent(counts: Counts): readonly CountedValue[] {
   return [...counts]
     .map(([value, count]) => ({ value, label: value, count }))
     .sort((a, b) => b.count - a.count || Buffer.compare(Buffer.from(a.label), Buffer.from(b.label)))
@@ -139,7 +142,7 @@ export function countMonths(
   alike: readonly Alike[],
   keys: readonly number[],
   timeZone: string,
-): readonly FacetValue[] {
+): readonly CountedValue[] {
   const spans = alike.flatMap(({ chat, timed, firstMs, lastMs }) =>
     timed === null || firstMs === null || lastMs === null ? [] : [{ chat, firstMs, lastMs, count: timed }],
   )
@@ -155,7 +158,7 @@ export function countMonths(
 }
 
 interface ByMonth {
-  readonly months: readonly FacetValue[]
+  readonly months: readonly CountedValue[]
   /** Chats with a span over two months. Such a span is not counted. */
   readonly across: ReadonlySet<number>
 }

@@ -6,6 +6,7 @@ import {
   countProjects,
   countRoles,
   countTools,
+  type CountedValue,
   mostFrequent,
   readAlike,
 } from './count-alike.ts'
@@ -33,10 +34,10 @@ export function countFacets(
   deadline: Deadline,
 ): Facets {
   if (request.facets.length === 0) return { facets: {}, warnings: [] }
-  const { newest, alike: ofMessages, titles } = every()
+  const { newest, alike: ofMessages, titles, isIndexed } = every()
   const titled = titles.hits.map(({ key }) => key)
   const alike = [...ofMessages, ...readAlike(db, titled, request.facets)]
-  const count: Readonly<Record<FacetName, () => readonly FacetValue[]>> = {
+  const count: Readonly<Record<FacetName, () => readonly (CountedValue & Partial<FacetValue>)[]>> = {
     part: () => countParts(db, trees, request, deadline),
     month: () => countMonths(db, alike, [...titled, ...newest.keys], request.clock.timeZone),
     project: () => countProjects(db, alike),
@@ -45,7 +46,10 @@ export function countFacets(
     model: () => mostFrequent(countModels(db, alike)),
     machine: () => countMachines(db, alike),
   }
-  const facets = Object.fromEntries(request.facets.map((name) => [name, count[name]()]))
+  const isWhole = newest.isWhole && titles.isWhole
+  const valuesOf = (name: FacetName): FacetValue[] =>
+    count[name]().map((value) => ({ ...value, countIsExact: isIndexed && (value.countIsExact ?? isWhole) }))
+  const facets = Object.fromEntries(request.facets.map((name) => [name, valuesOf(name)]))
   const isCut = newest.keys.length === EVERY_MAX && !newest.isWhole
   const warnings = [
     ...(isCut ? [`The facets count only the newest ${EVERY_MAX} matching messages.`] : []),
@@ -63,12 +67,13 @@ function countParts(
 ): readonly FacetValue[] {
   const counts = partNames.map((name): FacetValue => {
     // Checked here, because each part needs its own search.
-    if (deadline.isPassed()) return { value: name, label: name, count: 0 }
+    if (deadline.isPassed()) return { value: name, label: name, count: 0, countIsExact: false }
     const within: QueryNode = { kind: 'field', name: 'in', values: [name] }
     const plan = planQuery(db, [within, ...trees], request.clock)
-    const { count } = countMessages(db, plan.branches, deadline)
-    const titles = plan.titleBranches.length === 0 ? 0 : findTitles(db, plan, deadline).hits.length
-    return { value: name, label: name, count: count + titles }
+    const { count, isExact } = countMessages(db, plan.branches, deadline)
+    const titles = plan.titleBranches.length === 0 ? null : findTitles(db, plan, deadline)
+    const countIsExact = isExact && titles?.isWhole !== false
+    return { value: name, label: name, count: count + (titles?.hits.length ?? 0), countIsExact }
   })
   return counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
 }

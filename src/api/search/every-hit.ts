@@ -1,4 +1,5 @@
 import { readAlike, type Alike } from './count-alike.ts'
+import { countBacklog } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import { newestMessages, type Newest } from './match/count-messages.ts'
@@ -15,6 +16,8 @@ export interface EveryHit {
   /** The newest messages, with what groups and facets need of them. */
   readonly alike: readonly Alike[]
   readonly titles: TitleHits
+  /** False while older messages wait to be indexed: then every count is a lower bound. */
+  readonly isIndexed: boolean
 }
 
 /** Finds them at the first call, and only once. */
@@ -29,7 +32,7 @@ export function findEveryHit(
     if (found !== null) return found
     const newest = newestMessages(db, plan.branches, EVERY_MAX, deadline)
     const titles = titlesBeside(db, plan, newest, null, deadline)
-    found = { newest, alike: readAlike(db, newest.keys, facets), titles }
+    found = { newest, alike: readAlike(db, newest.keys, facets), titles, isIndexed: countBacklog(db) === 0 }
     return found
   }
 }

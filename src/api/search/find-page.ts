@@ -142,6 +142,7 @@ function pageOf(
 export interface Group {
   readonly best: Found
   readonly matchCount: number
+  readonly matchCountIsExact: boolean
 }
 
 export interface Groups {
@@ -157,7 +158,7 @@ export function findGroups(
   plan: QueryPlan,
   { sort, offset, limit }: Pick<SearchRequest, 'sort' | 'limit' | 'offset'>,
   scorer: Scorer | null,
-  { newest, alike, titles: beside }: EveryHit,
+  { newest, alike, titles: beside, isIndexed }: EveryHit,
   deadline: Deadline,
 ): Groups {
   const ranked = scorer === null ? [] : rankMatches(db, plan.branches, scorer, deadline).messages
@@ -170,11 +171,12 @@ export function findGroups(
     best: { key, score: scorer?.scoreTitle(key, title, summary) ?? 0, titled: { title, summary } },
     matchCount: 1,
   }))
+  const matchCountIsExact = newest.isWhole && isIndexed
   const edge = newest.isWhole ? 0 : (newest.keys.at(-1) ?? 0)
   const groups = groupByChat(db, alike, ranked, edge, isBetter)
   const all = [...groups, ...titles].sort((a, b) => isBetter(a.best, b.best))
   return {
-    page: all.slice(offset, offset + limit),
+    page: all.slice(offset, offset + limit).map((group) => ({ ...group, matchCountIsExact })),
     total: all.length,
     isExact: newest.isWhole && beside.isWhole && !deadline.hasPassed(),
   }
@@ -187,7 +189,7 @@ function groupByChat(
   ranked: readonly RankedMessage[],
   edge: number,
   isBetter: (a: Found, b: Found) => number,
-): readonly Group[] {
+): readonly Omit<Group, 'matchCountIsExact'>[] {
   const groups = new Map<number, { best: Found; matchCount: number }>()
   const add = (chat: number, message: Found, count: number): void => {
     const group = groups.get(chat)

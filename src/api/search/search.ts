@@ -153,8 +153,8 @@ function listGroups(
 ): Listed {
   const matcher = createMatcher(plan.phrases)
   const { page, total, isExact } = findGroups(db, plan, request, scorerFor(plan, request), every(), deadline)
-  const items = page.flatMap(({ best, matchCount }) =>
-    makeHits(db, [best], matcher, request).map((hit) => ({ ...hit, matchCount })),
+  const items = page.flatMap(({ best, ...counted }) =>
+    makeHits(db, [best], matcher, request).map((hit) => ({ ...hit, ...counted })),
   )
   return { total, totalIsExact: isExact, items, countHolders: () => total }
 }

@@ -1,7 +1,7 @@
 import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapPieces, type Piece } from '../terminal/display-width.ts'
-import { countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
+import { atLeast, countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { spansOf } from '../terminal/table.ts'
@@ -49,7 +49,8 @@ function headOf(id: string, [hit]: readonly Hit[], width: number, screen: Screen
   if (hit === undefined) return ''
   const { bold, cyan, dim } = screen.colours
   const shownId = printableLine(id)
-  const matches = (hit.matchCount ?? 1) > 1 ? [countText(hit.matchCount ?? 1, 'match', 'matches')] : []
+  const counted = atLeast(hit.matchCountIsExact !== false, countText(hit.matchCount ?? 1, 'match', 'matches'))
+  const matches = (hit.matchCount ?? 1) > 1 ? [counted] : []
   const project = hit.project === null ? [] : [cutTo(printableLine(hit.project.name), PROJECT_MAX)]
   const machine = hit.chat.machine === null ? [] : [cutTo(printableLine(machineText(hit.chat.machine)), PROJECT_MAX)]
   const facts = [...project, ...machine, timeText(hit.message.createdAt, screen), ...matches]

@@ -3,7 +3,7 @@ import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
-import { countText, localTime, machineText, numberText, timeText } from '../terminal/formats.ts'
+import { atLeast, countText, localTime, machineText, numberText, timeText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
 import {
   addDates,
@@ -126,9 +126,9 @@ function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
 function renderFound({ items }: SearchAnswer, { screen }: Session): string {
   if (screen.width !== null) return renderCards(items, screen.width, screen)
   const hasMachines = items.some(({ chat }) => chat.machine !== null)
-  const rows = items.map(({ message, chat, project, snippet, matchCount = 1 }): Cell[] => {
+  const rows = items.map(({ message, chat, project, snippet, matchCount = 1, matchCountIsExact = true }): Cell[] => {
     const time = localTime(message.createdAt, screen.timeZone)
-    const title = matchCount > 1 ? `${chat.title} (${matchCount})` : chat.title
+    const title = matchCount > 1 ? `${chat.title} (${atLeast(matchCountIsExact, String(matchCount))})` : chat.title
     const machine = hasMachines ? [machineText(chat.machine)] : []
     return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id, ...machine]
   })
@@ -186,7 +186,7 @@ const COUNTED_MAX = 1000
 
 /** Names filters as flags, and words as they are typed. */
 function suggestionText({ text, reason, count, query, filters }: SearchAnswer['suggestions'][number]): string {
-  const found = `${count < COUNTED_MAX ? '' : 'at least '}${countText(count, 'result')}`
+  const found = atLeast(count < COUNTED_MAX, countText(count, 'result'))
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
   // The text starts with the names of the filters.

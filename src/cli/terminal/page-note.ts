@@ -1,4 +1,4 @@
-import { numberText } from './formats.ts'
+import { atLeast, numberText } from './formats.ts'
 import type { PageOptions } from '../input/options.ts'
 import type { Session } from '../session.ts'
 
@@ -30,8 +30,7 @@ export async function notePage(session: Session, page: Page, { limit }: PageOpti
 /** The largest offset of a search. */
 const SEARCH_OFFSET_MAX = 10_000
 
-const totalText = ({ total, totalIsExact = true }: Counted): string =>
-  `${totalIsExact ? '' : 'at least '}${numberText(total)}`
+const totalText = ({ total, totalIsExact = true }: Counted): string => atLeast(totalIsExact, numberText(total))
 
 /** Why a page is empty: there are no results, or the offset is too large. */
 export function emptyText(page: Counted, nothing: string): string {

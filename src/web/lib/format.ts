@@ -15,6 +15,9 @@ export const compact = (value: number | null | undefined): string =>
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
+/** A count that may be a lower bound. */
+export const atLeast = (isExact: boolean, counted: string): string => `${isExact ? '' : 'at least '}${counted}`
+
 export function bytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN
   const units = ['B', 'KB', 'MB', 'GB', 'TB']

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import type { FacetValue, SearchAnswer } from '../../api/http/schemas/search.ts'
-import { count } from '../lib/format.ts'
+import { atLeast, count } from '../lib/format.ts'
 import { addressWith, type Asked, type Filter, FILTERS } from './asked.ts'
 
 type FacetFilter = Filter | 'month'
@@ -15,6 +15,8 @@ const FACETS: readonly (readonly [facet: string, filter: FacetFilter, name: stri
   ['month', 'month', 'Month'],
 ]
 const SHOWN = 6
+/** The server gives no more values of a facet. */
+const VALUES_MAX = 100
 
 /** The first day of a month and of the next one. */
 function boundsOf(month: string): { from: string; to: string } {
@@ -75,10 +77,10 @@ interface FacetProps {
 
 function Facet({ name, values, chosen, addressOf }: FacetProps) {
   if (values.length === 0) return null
-  const row = ({ value, label, count: found }: FacetValue) => (
+  const row = ({ value, label, count: found, countIsExact }: FacetValue) => (
     <li key={value}>
       <a href={addressOf(value)} aria-current={chosen.includes(value) ? 'true' : undefined}>
-        <span class="facet-label">{label}</span> <span class="facet-count">{count(found)}</span>
+        <span class="facet-label">{label}</span> <span class="facet-count">{atLeast(countIsExact, count(found))}</span>
       </a>
     </li>
   )
@@ -88,7 +90,7 @@ function Facet({ name, values, chosen, addressOf }: FacetProps) {
       <ul>{values.slice(0, SHOWN).map(row)}</ul>
       {values.length > SHOWN && (
         <details>
-          <summary>{values.length - SHOWN} more</summary>
+          <summary>{atLeast(values.length < VALUES_MAX, `${values.length - SHOWN} more`)}</summary>
           <ul>{values.slice(SHOWN).map(row)}</ul>
         </details>
       )}

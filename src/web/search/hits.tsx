@@ -1,9 +1,11 @@
 import type { RelatedChat, SearchAnswer, SearchHit, SearchSuggestion } from '../../api/http/schemas/search.ts'
-import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
+import { atLeast, chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
 import { MachineTag, Snippet, When } from '../lib/parts.tsx'
 import { addressWith } from './asked.ts'
 
 const TITLE_MAX = 200
+/** The server counts the hits of a suggestion only so far. */
+const COUNTED_MAX = 1000
 
 const PARTS: Readonly<Record<string, string>> = {
   text: '',
@@ -44,7 +46,7 @@ function Hit({ hit, q, children }: { hit: SearchHit; q: string; children?: preac
         <span>{whereOf(hit)}</span>
         <MachineTag machine={hit.chat.machine} />
         {hit.message.isOrphan && <span class="tag">dropped by Cursor</span>}
-        {more > 0 && <a href={address}>{more} more in this chat</a>}
+        {more > 0 && <a href={address}>{atLeast(hit.matchCountIsExact !== false, `${more} more in this chat`)}</a>}
       </p>
       <p class="passage">
         <Snippet html={hit.snippet} />
@@ -95,7 +97,8 @@ export function Suggestions({ answer, url }: { answer: SearchAnswer; url: string
       {answer.isPartial && <p class="warn">The search ran out of time. These are the results so far.</p>}
       {answer.suggestions.map((one) => (
         <p key={`${one.reason} ${one.text}`}>
-          <SuggestionLink one={one} url={url} /> <span class="soft">{plural(one.count, 'hit')}</span>
+          <SuggestionLink one={one} url={url} />{' '}
+          <span class="soft">{atLeast(one.count < COUNTED_MAX, plural(one.count, 'hit'))}</span>
         </p>
       ))}
       {answer.warnings.map((warning) => (

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../api/http/schemas/search.ts'
 import { ApiError, queryOf } from '../lib/api.ts'
-import { plural } from '../lib/format.ts'
+import { atLeast, plural } from '../lib/format.ts'
 import { useData, useKeys, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
 import { addressWith, type Asked, askedWhileTyping, hasFilters, isTyping, readAsked } from './asked.ts'
@@ -79,7 +79,7 @@ const SORTS = [
 
 function Summary({ answer, asked, url }: { answer: SearchAnswer; asked: Asked; url: string }) {
   const { route } = useLocation()
-  const total = `${answer.totalIsExact ? '' : 'at least '}${plural(answer.total, 'chat')}`
+  const total = atLeast(answer.totalIsExact, plural(answer.total, 'chat'))
   return (
     <div class="summary">
       <h1 class="summary-text" aria-live="polite">

@@ -57,3 +57,23 @@ test.each([
   expect(warnings.join()).toContain(warning)
   mirror.close()
 })
+
+test.each([
+  [999, { part: true, role: true, matchCount: true }],
+  [1001, { part: false, role: true, matchCount: true }],
+  [20_001, { part: false, role: false, matchCount: false }],
+])('of %d hits, a count that stopped counting says that it is at least so many', (count, exact) => {
+  const mirror = openTestMirror()
+  const chat = insertChat(mirror, { id: 'chat' })
+  mirror.transaction(() => {
+    for (let index = 0; index < count; index += 1)
+      insertMessage(mirror, chat, { id: `m${index}`, parts: 'walnut', position: index, createdAtMs: 1000 + index })
+  })()
+  const request = requestOf('walnut', { facets: ['part', 'role'], group: 'chat', sort: 'newest' })
+  const { facets, items } = search(mirror, request)
+  const [part, role, hit] = [facets['part']?.[0], facets['role']?.[0], items[0]]
+  expect({ part: part?.countIsExact, role: role?.countIsExact, matchCount: hit?.matchCountIsExact }).toEqual(exact)
+  const counted = [Math.min(count, 1000), Math.min(count, 20_000), Math.min(count, 20_000)]
+  expect([part?.count, role?.count, hit?.matchCount]).toEqual(counted)
+  mirror.close()
+})

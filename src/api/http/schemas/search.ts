@@ -37,6 +37,7 @@ export const searchHit = named(
     snippet: says(text, 'HTML-escaped, with matches in <mark>.'),
     score: says(amount, 'Higher is better, comparable only within one answer. 0 if the order is by time.'),
     matchCount: says(z.exactOptional(count), 'With group=chat: how many messages of the chat match.'),
+    matchCountIsExact: says(z.exactOptional(boolean), 'False if matchCount is a lower bound.'),
   }),
 )
 export type SearchHit = Answer<typeof searchHit>
@@ -54,13 +55,18 @@ export type RelatedChat = Answer<typeof relatedChat>
 const searchSuggestion = z.object({
   text: says(text, 'The query to try, or the filter to drop, by name or as written.'),
   reason: z.enum(['spelling', 'without-filter', 'without-word']),
-  count,
+  count: says(count, 'How many hits it has, counted up to 1,000: that may be more.'),
   query: says(z.exactOptional(text), 'The query to try, if the filter to drop is in the query.'),
   filters: says(z.exactOptional(texts), 'The parameters that must be dropped too for this count.'),
 })
 export type SearchSuggestion = Answer<typeof searchSuggestion>
 
-const facetValue = z.object({ value: says(text, 'The value for a filter.'), label: text, count })
+const facetValue = z.object({
+  value: says(text, 'The value for a filter.'),
+  label: text,
+  count,
+  countIsExact: says(boolean, 'False if count is a lower bound.'),
+})
 export type FacetValue = Answer<typeof facetValue>
 
 const searchExplanation = z.object({
@@ -103,7 +109,7 @@ const foundAnswer = z.object({
     'The closest other chats, the best first: on the first page by relevance, if fewer than ten chats match the whole ' +
       'query. They are not counted in total.',
   ),
-  facets: z.record(text, z.array(facetValue)),
+  facets: says(z.record(text, z.array(facetValue)), 'At most 100 values of each.'),
   suggestions: z.array(searchSuggestion),
   warnings: texts,
   isPartial: says(boolean, 'True if the deadline ended the search early.'),
