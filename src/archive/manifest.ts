@@ -50,7 +50,10 @@ const headMembers = {
   program: z.strictObject({ name: word, version: word, schema: count }),
   /** The identity of the mirror. */
   origin: word,
+  /** All objects, also those of subagents, drafts and chats without messages. */
   chatCount: count,
+  /** How many of these are no chats of lists. Missing in runs that were made before they were counted. */
+  unlistedCount: z.optional(count),
   messageCount: count,
   /** Sum of all objects, each counted once. */
   bytes: count,

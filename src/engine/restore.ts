@@ -33,8 +33,9 @@ export interface RestoreResult {
   readonly runs: number
   /** What is wrong with manifests. Null if they are sound. */
   readonly why: string | null
-  /** Undamaged chats and their messages, new or not. */
+  /** Undamaged chats, subagents, drafts and empty chats, and the messages of all, new or not. */
   readonly chats: number
+  readonly unlisted: number
   readonly messages: number
   /** Messages and chats that the mirror did not have. */
   readonly added: number
@@ -128,6 +129,7 @@ class RestoreTally {
   progress: Progress = { done: 0, total: 0 }
   /** How many messages each undamaged chat has, in its most complete state. */
   readonly #messages = new Map<string, number>()
+  readonly #unlisted = new Set<string>()
   readonly #damaged: RestoreDamage[] = []
   readonly #named = new Set<string>()
   #added = 0
@@ -142,7 +144,8 @@ class RestoreTally {
 
   add({ chats, messages, addedChats, damaged, outcome }: ChatStep): void {
     if (chats > 0 && this.#last?.kind === 'sound') {
-      const { id } = this.#last.chat
+      const { id, isSubagent, isDraft } = this.#last.chat
+      if (isSubagent || isDraft) this.#unlisted.add(id)
       this.#messages.set(id, Math.max(messages, this.#messages.get(id) ?? 0))
     }
     this.#added += outcome?.added ?? 0
@@ -154,11 +157,15 @@ class RestoreTally {
     for (const id of outcome?.chatIds ?? []) this.touched.add(id)
   }
 
-  get totals(): Pick<RestoreResult, 'chats' | 'messages' | 'added' | 'addedChats' | 'damaged'> {
+  get totals(): Pick<RestoreResult, 'chats' | 'unlisted' | 'messages' | 'added' | 'addedChats' | 'damaged'> {
     let messages = 0
-    for (const count of this.#messages.values()) messages += count
+    for (const [id, count] of this.#messages) {
+      messages += count
+      if (count === 0) this.#unlisted.add(id)
+    }
     return {
-      chats: this.#messages.size,
+      chats: this.#messages.size - this.#unlisted.size,
+      unlisted: this.#unlisted.size,
       messages,
       added: this.#added,
       addedChats: this.#addedChats,

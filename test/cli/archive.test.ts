@@ -9,6 +9,7 @@ const made = {
   state: 'verified',
   provenAt: '2026-02-01T03:00:01.000Z',
   chats: 2,
+  unlisted: 0,
   messages: 5,
   bytes: 900,
   error: null,
@@ -65,7 +66,7 @@ test('archive run and restore show their progress on a terminal, in a line that 
   for (const act of ['run', 'restore']) {
     const stderr = new Paper(80)
     const { exitCode } = await run(['archive', act], atWork(), { stderr })
-    expect([exitCode, stderr.text]).toEqual([0, '\r\u001b[K1 of 2 chats\r\u001b[K'])
+    expect([exitCode, stderr.text]).toEqual([0, '\r\u001b[K1 of 2 archived chats\r\u001b[K'])
   }
 })
 

@@ -369,7 +369,7 @@ test('status prints a block and the sources', async () => {
       'state      degraded; one source is busy',
       'daemon     version 1.2.3, up for 1 h 2 min',
       'progress   25 %, 50 of 200 rows read, about 2.0 s left',
-      'mirrored   1 projects, 2 chats, 3,000 messages, 0 orphans',
+      'mirrored   1 projects, 2 chats, 0 subagents, 3,000 messages, 0 orphans',
       'deleted    nothing',
       'read       10 rows, 8 read, 0 orphans, 2 issues, 0 noise',
       'issues     2 bad-json',

@@ -82,7 +82,8 @@ describe('on a terminal', () => {
     expect(exitCode).toBe(0)
     expect(head).toMatch(/^week +messages +chats +from you +tool calls$/)
     expect(newest?.split(/ +/).slice(0, 2)).toEqual([busy.at(-1)?.start, String(busy.at(-1)?.messages)])
-    expect(rest).toHaveLength(13)
+    expect(rest).toHaveLength(14)
+    expect(rest.at(-2)).toBe(`undated     ${String((stats as unknown as Stats).undated.messages).padStart(8)}`)
     expect(rest.at(-1)).toMatch(new RegExp(`^all +${(stats as unknown as Stats).totals.messages} `))
     const all = await show(80, { ...utf8, NO_COLOR: '1' })
     expect(all.split('\n\n').map((section) => section.split('\n')[0])).toEqual([
@@ -94,19 +95,25 @@ describe('on a terminal', () => {
       'Messages by hour',
       'Messages by weekday',
       'Largest chats',
-      'Files read and edited',
+      'Files read and edited (top 20)',
       'Totals',
     ])
   })
 
-  test('--notes shows how many messages have no certain time', async () => {
-    const uncertain = { ...stats, undated: { messages: 3, chats: 1 } }
-    const noted = async (...argv: string[]) => {
+  test('messages without a time are named, in a table too; --notes names those with an approximate one', async () => {
+    const uncertain = { ...stats, undated: { messages: 3, chats: 1 }, approximate: { messages: 4 } }
+    const noted = async (answer: object, ...argv: string[]) => {
       const stdout = new Paper(80)
-      await run(['stats', ...argv], () => uncertain, { stdout })
-      return stdout.text.includes('without a time')
+      const { err } = await run(['stats', ...argv], () => answer, { stdout, env: { NO_COLOR: '1' } })
+      return [/without a time +3 /, /undated +3/, /approximate time +4 /, /3 messages without a time not counted/].map(
+        (pattern) => pattern.test(stdout.text + err),
+      )
     }
-    expect([await noted(), await noted('--notes')]).toEqual([false, true])
+    expect(await noted(uncertain)).toEqual([true, true, false, false])
+    expect(await noted(uncertain, '--notes')).toEqual([true, true, true, false])
+    expect(await noted(uncertain, '--compact')).toEqual([false, true, false, false])
+    const bounded = { ...uncertain, from: '2026-01-01T00:00:00.000Z' }
+    expect(await noted(bounded, '--compact')).toEqual([false, false, false, true])
   })
 
   test('columns are aligned with wide characters', async () => {

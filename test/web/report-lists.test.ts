@@ -31,6 +31,10 @@ beforeAll(async () => {
   store.put('bubbleId:large:torn', 'no json')
   const createdAt = Date.UTC(2026, 0, 4)
   store.chat('large', { name: TITLE, createdAt, fullConversationHeadersOnly: headers(ids) })
+  store.chat('undated', { name: 'Undated', fullConversationHeadersOnly: headers(['u1', 'u2', 'u3']) })
+  store.message('undated', 'u1', { type: 1, text: 'asked some day' })
+  store.message('undated', 'u2', { type: 2, text: 'told', tokenCount: { inputTokens: 100, outputTokens: 20 } })
+  store.message('undated', 'u3', { type: 1, text: 'asked again' })
   const chatIds = Array.from({ length: CHATS }, (_, index) => `chat-${index}`)
   home.workspace('0'.repeat(32), { folder: pathToFileURL(repository.root).href }, [...chatIds, 'large'])
   daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
@@ -92,4 +96,39 @@ test('the status said that everything is read although a row could not be read',
   await page.getByText('What could be read is searchable; below is what could not.').waitFor()
   await page.getByText('1 · bad json').waitFor()
   expect(await page.locator('main').innerText()).not.toMatch(/Everything is read|every row was read/)
+})
+
+const figure = async (name: string): Promise<number> => {
+  const value = page
+    .locator('.figures div')
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .locator('dd')
+  return Number((await value.innerText()).replaceAll(',', ''))
+}
+
+const inChart = async (line: string): Promise<number> => {
+  const text = await page.locator('.legend-line', { hasText: line }).first().innerText()
+  return Number(text.replaceAll(/\D/g, ''))
+}
+
+test('a chart adds up to the figures, or names the messages without a time that it lacks', async () => {
+  const { counts } = await daemon.get<{ counts: { messages: number } }>('/api/status')
+  await page.goto('/stats')
+  await page.getByText('3 messages without a time: in the figures, not in the chart.').waitFor()
+  expect([await figure('Messages'), (await inChart('Messages')) + 3]).toEqual([counts.messages, counts.messages])
+  await page.goto('/stats?from=2020-01-01')
+  await page.getByText('3 messages without a time: not counted in a range of time.').waitFor()
+  expect([await figure('Messages'), await inChart('Messages')]).toEqual([counts.messages - 3, counts.messages - 3])
+  await page.goto('/tokens')
+  await page
+    .getByText('3 messages without a time: in the figures, not in the chart. They have 120 recorded tokens')
+    .waitFor()
+  const recorded = (await figure('Recorded input')) + (await figure('Recorded output'))
+  expect([recorded, await inChart('Recorded')]).toEqual([120, 0])
+})
+
+test('the status counts losses as their list does', async () => {
+  await page.goto('/status')
+  await page.locator('.figures').first().waitFor()
+  expect(await figure('Losses')).toBe(LOST)
 })

@@ -123,7 +123,7 @@ test('an archive is made and verified', async () => {
   await page.getByRole('button', { name: 'Archive everything now' }).click()
   await page.locator('.card .tag.verified').waitFor()
   await page.getByRole('button', { name: /^Verify/ }).click()
-  await page.getByText(/^Proven: \d+ chats? read back and equal/).waitFor()
+  await page.getByText(/^Proven: \d+ files? read back and equal/).waitFor()
 })
 
 test('the status lists sources and what could not be read, with what to do', async () => {

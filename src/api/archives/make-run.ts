@@ -68,8 +68,9 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   removeUnfinished(order.dir)
   const former = formerEntries(order.dir, names, origin)
   const chats = listArchivable(db, order.chats)
+  const unlisted = new Set(chats.flatMap(({ id, isListed }) => (isListed === 1 ? [] : [id])))
   const empty = { entries: [], mended: [], leftOut: [], folders: new Set<string>(), packed: 0, waiting: [] }
-  const made: Made = { db, order, origin, former, ...empty }
+  const made: Made = { db, order, origin, former, unlisted, ...empty }
   for (const [index, chat] of chats.entries()) {
     take(made, chat)
     if (isFull(made.waiting)) await writeAndProve(made)
@@ -96,6 +97,8 @@ interface Made {
   readonly origin: string
   /** The entries of earlier runs, by chat id. */
   readonly former: ReadonlyMap<string, ChatEntry>
+  /** Ids of subagents, drafts and empty chats. */
+  readonly unlisted: ReadonlySet<string>
   readonly entries: ChatEntry[]
   readonly mended: string[]
   readonly leftOut: LeftOutChat[]
@@ -215,7 +218,7 @@ const unproven = (id: string, dir: string): UserError =>
     `Check the disk of ${dir}. Earlier runs are unchanged.`,
   )
 
-function manifestOf({ order, origin, entries: chats, leftOut }: Made, createdAtMs: number): Manifest {
+function manifestOf({ order, origin, entries: chats, unlisted, leftOut }: Made, createdAtMs: number): Manifest {
   const { name, job, scope, program } = order
   return {
     format: MANIFEST_FORMAT,
@@ -228,6 +231,7 @@ function manifestOf({ order, origin, entries: chats, leftOut }: Made, createdAtM
     program,
     origin,
     chatCount: chats.length,
+    unlistedCount: chats.filter(({ id }) => unlisted.has(id)).length,
     messageCount: sum(chats.map((entry) => entry.messages.length)),
     bytes: sum([...new Map(chats.map((entry) => [entry.object, entry.bytes])).values()]),
     ...(leftOut.length === 0 ? {} : { leftOut }),

@@ -13,7 +13,7 @@ export interface Census {
 }
 
 export const EMPTY_CENSUS: Census = {
-  counts: { projects: 0, chats: 0, messages: 0, orphans: 0, deleted: 0 },
+  counts: { projects: 0, chats: 0, subagents: 0, messages: 0, orphans: 0, deleted: 0 },
   losses: { messages: 0, chats: 0, lastAt: null },
   issues: {},
   coverage: { rows: 0, read: 0, orphans: 0, issues: 0, noise: 0 },
@@ -30,6 +30,7 @@ export function countEverything(db: Mirror): Census {
       counts: {
         projects: countProjects(db),
         chats: figures.chats,
+        subagents: figures.subagents,
         messages: figures.messages,
         orphans: figures.orphans,
         deleted: figures.deleted,
@@ -49,6 +50,7 @@ export function countEverything(db: Mirror): Census {
 
 interface Figures {
   readonly chats: number
+  readonly subagents: number
   readonly messages: number
   readonly orphans: number
   readonly deleted: number
@@ -61,7 +63,8 @@ interface Figures {
 /** Issues are few. Subtracting those with a live row is cheaper than a look-up for every row. */
 const FIGURES = `
   select
-    (select count(*) from chats where is_draft = 0 and message_count > 0) as chats,
+    (select count(*) from chats where is_draft = 0 and message_count > 0 and is_subagent = 0) as chats,
+    (select count(*) from chats where is_draft = 0 and message_count > 0 and is_subagent = 1) as subagents,
     (select coalesce(sum(message_count), 0) from chats where is_draft = 0) as messages,
     (select count(*) from messages where is_orphan = 1) as orphans,
     (select count(*) from messages where is_live = 0 and is_orphan <> 2) as deleted,

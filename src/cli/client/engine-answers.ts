@@ -107,7 +107,7 @@ function noteNoCursor({ cursor }: Settings, reader: Mirror, { note, demoDir = ''
   const isMissing = places.length > 0 && !places.some((place) => existsSync(place))
   // Counting a large mirror takes time, so not every command does it.
   if (warnings.length === 0 && !isMissing) return
-  if (countEverything(reader).counts.chats > 0) return
+  if (countEverything(reader).counts.messages > 0) return
   for (const sentence of warnings) note(sentence)
   if (!isMissing) return
   const demo = existsSync(demoDir)

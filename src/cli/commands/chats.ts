@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { machineText, numberText, shownIds, timeText } from '../terminal/formats.ts'
+import { countText, machineText, numberText, shownIds, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
@@ -94,6 +94,8 @@ async function chats(command: Command, session: Session): Promise<void> {
       await session.note(`${emptyText(list, 'No chats.')}\n`)
       await noteUnknown(filters, answers, session)
     } else await session.print(renderTable(hasMachines ? [...columns, machineColumn] : columns, rows, screen))
+    const { undated = 0 } = list
+    if (undated > 0) await session.note(`${countText(undated, 'more chat')} without a date.\n`)
     await notePage(session, list, filters)
   })
 }

@@ -229,7 +229,8 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       createdAt: head?.createdAt ?? null,
       scope: head?.scope ?? null,
       job: head?.job ?? null,
-      chats: head?.chatCount ?? null,
+      chats: head === null ? null : head.chatCount - (head.unlistedCount ?? 0),
+      unlisted: head?.unlistedCount ?? null,
       messages: head?.messageCount ?? null,
       bytes: head?.bytes ?? null,
       leftOut: head?.leftOut ?? [],
@@ -266,6 +267,7 @@ const switchedOff = (): UserError =>
 
 const noFacts = {
   chats: null,
+  unlisted: null,
   messages: null,
   bytes: null,
   leftOut: [],

@@ -78,7 +78,7 @@ function RunCard({ run, reload }: { run: ArchiveRun; reload: () => void }) {
       const found = await post<ArchiveVerdict>(`/api/archives/${encodeURIComponent(run.name)}/verify`)
       setVerdict(
         found.ok
-          ? `Proven: ${plural(found.checked, 'chat')} read back and equal.`
+          ? `Proven: ${plural(found.checked, 'file')} read back and equal.`
           : `Damaged: ${plural(found.damaged.length, 'chat')} cannot be read. Run cursordex archive verify for the list.`,
       )
       reload()
@@ -98,6 +98,7 @@ function RunCard({ run, reload }: { run: ArchiveRun; reload: () => void }) {
         <Figure name="Made" value={<When at={run.createdAt} />} />
         <Figure name="Last proven" value={run.provenAt === null ? 'never' : <When at={run.provenAt} />} />
         <Figure name="Chats" value={count(run.chats)} />
+        <Figure name="Subagents, drafts, empty" value={count(run.unlisted)} />
         <Figure name="Messages" value={count(run.messages)} />
         <Figure name="Size" value={bytes(run.bytes)} />
       </dl>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
-import { compact, count } from '../lib/format.ts'
+import { count } from '../lib/format.ts'
 import type { Line } from './plot.ts'
 
 interface ChartProps {
@@ -56,7 +56,7 @@ export function Chart({ title, dates, lines, onRange }: ChartProps) {
           {hovered !== null && <b>{dates[hovered]}</b>}
           {lines.map(({ name, colour, values }) => (
             <span key={name} class="legend-line" data-colour={colour}>
-              {name} <b>{hovered === null ? compact(sum(values)) : count(values[hovered])}</b>
+              {name} <b>{count(hovered === null ? sum(values) : values[hovered])}</b>
             </span>
           ))}
         </span>

@@ -21,7 +21,9 @@ export default function LossesScreen() {
   return (
     <main id="main" class="column">
       <h1>Losses</h1>
-      <p class="lead">What Cursor deleted and cursordex kept. Each line opens the copy.</p>
+      <p class="lead">
+        What Cursor deleted and cursordex kept. Each line opens the copy. A chat that was deleted whole is one line.
+      </p>
       {data === null && error === null && <Loading what="losses" />}
       {error !== null && <Failure error={error} retry={losses.reload} />}
       {data !== null && data.items.length === 0 && (

@@ -8,7 +8,7 @@ import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
 import { Figure } from './figure.tsx'
 import { Hours } from './hours.tsx'
-import { dayAt, RangePicker, readRange } from './range.tsx'
+import { dayAt, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column, CsvButton, DataTable } from './table.tsx'
 import '../styles/report.css'
 
@@ -35,6 +35,7 @@ function Report({ stats, url }: { stats: Stats; url: string }) {
         <p>
           No message was written in this range. <a href={addressWith(url, { from: null, to: null })}>Show all time</a>
         </p>
+        <NotCharted stats={stats} />
       </Notice>
     )
   }
@@ -42,6 +43,7 @@ function Report({ stats, url }: { stats: Stats; url: string }) {
     <>
       <dl class="figures large">
         <Figure name="Chats" value={count(totals.chats)} />
+        {totals.subagents > 0 && <Figure name="Subagents" value={count(totals.subagents)} />}
         <Figure name="Messages" value={count(totals.messages)} />
         <Figure name="Prompts" value={count(totals.userMessages)} />
         <Figure name="Tool calls" value={count(totals.toolCalls)} />
@@ -49,12 +51,22 @@ function Report({ stats, url }: { stats: Stats; url: string }) {
         <Figure name="Lines removed" value={count(totals.linesRemoved)} />
         <Figure name="Active days" value={count(totals.activeDays)} />
       </dl>
+      <NotCharted stats={stats} />
       <Activity stats={stats} url={url} />
       <Hours stats={stats} />
       <Breakdowns stats={stats} />
     </>
   )
 }
+
+/** Why a chart adds up to less than the figures, or the figures to less than all time. */
+const NotCharted = ({ stats: { undated, outOfSeries, uncounted, from, to } }: { stats: Stats }) => (
+  <p class="soft">
+    {undated.messages > 0 && `${undatedText(undated.messages, from ?? to)} `}
+    {outOfSeries.messages > 0 && `${plural(outOfSeries.messages, 'message')} far from the others: not in the chart. `}
+    {uncounted.chats > 0 && `${plural(uncounted.chats, 'chat')} not counted yet.`}
+  </p>
+)
 
 function Activity({ stats, url }: { stats: Stats; url: string }) {
   const { route } = useLocation()
@@ -138,7 +150,7 @@ const Breakdowns = ({ stats }: { stats: Stats }) => (
       rows={stats.byModel}
       note="Cursor records the model of few messages."
     />
-    <Breakdown title="Most used files" columns={fileColumns} rows={stats.topFiles} />
+    <Breakdown title="Most used files" columns={fileColumns} rows={stats.topFiles} note="The top 20 at most." />
     <Breakdown title="Largest chats" columns={chatColumns} rows={stats.largestChats} />
     <Breakdown
       title="Modes"

@@ -48,7 +48,7 @@ export default function StatusScreen() {
 }
 
 function Report({ now }: { now: Status }) {
-  const { counts, coverage, resources } = now
+  const { counts, losses, coverage, resources } = now
   return (
     <>
       <p class="lead">
@@ -73,8 +73,9 @@ function Report({ now }: { now: Status }) {
       <dl class="figures large">
         <Figure name="Projects" value={count(counts.projects)} />
         <Figure name="Chats" value={count(counts.chats)} />
+        {counts.subagents > 0 && <Figure name="Subagents" value={count(counts.subagents)} />}
         <Figure name="Messages" value={count(counts.messages)} />
-        <Figure name="Kept after deletion" value={count(counts.deleted)} />
+        <Figure name="Losses" value={<a href="/losses">{count(losses.chats + losses.messages)}</a>} />
         <Figure
           name="Delay to searchable"
           value={now.lagMs === null ? 'no change yet' : `${count(Math.round(now.lagMs))} ms`}

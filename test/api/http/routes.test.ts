@@ -45,7 +45,7 @@ describe('the answer of each route', () => {
           rows: 0,
         },
       ],
-      counts: { projects: 1, chats: 1, messages: 2, orphans: 1, deleted: 0 },
+      counts: { projects: 1, chats: 1, subagents: 0, messages: 2, orphans: 1, deleted: 0 },
       losses: { messages: 0, chats: 0, lastAt: null },
       issues: {},
       coverage: { rows: 0, read: 0, orphans: 1, issues: 0, noise: 0 },
@@ -303,7 +303,7 @@ describe('without a mirror', () => {
     expect(response.status).toBe(200)
     expect(await bodyOf(response)).toMatchObject({
       sources: [],
-      counts: { projects: 0, chats: 0, messages: 0, orphans: 0, deleted: 0 },
+      counts: { projects: 0, chats: 0, subagents: 0, messages: 0, orphans: 0, deleted: 0 },
       mirror: { ftsBytes: 0 },
     })
   })

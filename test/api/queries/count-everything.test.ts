@@ -36,7 +36,7 @@ it('every row of a source is read, an issue, or noise', () => {
   mirror.insert('losses', { chat, kind: 'chat', message_id: '', at: 8000 })
 
   expect(countEverything(mirror.reader)).toEqual({
-    counts: { projects: 1, chats: 2, messages: 2, orphans: 1, deleted: 2 },
+    counts: { projects: 1, chats: 1, subagents: 1, messages: 2, orphans: 1, deleted: 2 },
     losses: { messages: 1, chats: 1, lastAt: '1970-01-01T00:00:09.000Z' },
     issues: { 'bad-json': 2, 'bad-key': 1, 'null-key': 2, 'too-large': 1 },
     coverage: { rows: 100, read: 8, orphans: 1, issues: 6, noise: 86 },

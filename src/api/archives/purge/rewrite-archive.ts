@@ -25,6 +25,8 @@ interface Rewriting {
   /** By the former name of an object: the entry that replaces it, null if it is removed. */
   readonly others: Map<string, Omit<ChatEntry, 'revision' | 'id'> | null>
   readonly damaged: DamagedArchive[]
+  /** The objects of subagents, drafts and empty chats, by their names after the purge. */
+  readonly unlisted: Set<string>
   messages: number
 }
 
@@ -36,7 +38,7 @@ interface Rewriting {
  */
 export async function rewriteArchive(dir: string, tombstones: Tombstones, match: string | null): Promise<ArchivePurge> {
   removeUnfinished(dir)
-  const rewriting: Rewriting = { dir, tombstones, others: new Map(), damaged: [], messages: 0 }
+  const rewriting: Rewriting = { dir, tombstones, others: new Map(), damaged: [], unlisted: new Set(), messages: 0 }
   const { others, damaged } = rewriting
   for (const object of readObjects(dir)) {
     if (object.kind === 'sound') await rewriteObject(rewriting, object)
@@ -68,7 +70,12 @@ async function rewriteObject(rewriting: Rewriting, object: ReadObject): Promise<
     return
   }
   const rest = withoutPurged(object, tombstones)
-  if (rest === null) return
+  const isUnlisted =
+    chat.isSubagent || chat.isDraft || (rest ?? object).messages.every(({ message }) => message.isOrphan)
+  if (rest === null) {
+    if (isUnlisted) rewriting.unlisted.add(object.hash)
+    return
+  }
   const lines = [JSON.stringify(rest.chat), ...rest.messages.map(({ line }) => line)]
   const packed = await packRest(layOut(lines.map((line) => `${line}\n`)))
   await syncFolders(await writeObjects(dir, [packed]))
@@ -79,6 +86,7 @@ async function rewriteObject(rewriting: Rewriting, object: ReadObject): Promise<
   }
   rewriting.messages += messages.length - rest.messages.length
   const { hash, content, bytes } = packed
+  if (isUnlisted) rewriting.unlisted.add(hash)
   others.set(object.hash, { object: hash, content, bytes, messages: [...packed.messages] })
 }
 
@@ -137,7 +145,7 @@ const userParts = (messages: ReadObject['messages']): readonly (readonly Part[])
 
 /** @returns whether anything in the run had to change */
 async function rewriteRun(
-  { dir, others, tombstones }: Rewriting,
+  { dir, others, tombstones, unlisted }: Rewriting,
   sealed: SealedManifest,
   match: string | null,
 ): Promise<boolean> {
@@ -159,6 +167,7 @@ async function rewriteRun(
     ...(leftOut.length === 0 ? {} : { leftOut }),
     scope,
     chatCount: chats.length,
+    unlistedCount: chats.filter(({ object }) => unlisted.has(object)).length,
     messageCount: chats.reduce((sum, { messages }) => sum + messages.length, 0),
     bytes: [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0),
     chats,

@@ -144,8 +144,9 @@ const commitOfChat = z.object({
   evidence: z.nullable(evidence),
 })
 
-export const chatsAnswer = pageOf(
-  z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') }),
+export const chatsAnswer = z.extend(
+  pageOf(z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') })),
+  { undated: says(z.exactOptional(count), 'With from or to: chats that were left out because they have no time.') },
 )
 export type ChatsAnswer = Answer<typeof chatsAnswer>
 

@@ -61,8 +61,8 @@ export const statsAnswer = named(
     from: maybeTime,
     to: maybeTime,
     totals: z.object({
-      projects: count,
-      chats: count,
+      projects: says(count, 'Projects with a counted message. Lists of projects also have those without.'),
+      chats: says(count, 'As chats are listed: without subagents.'),
       subagents: count,
       messages: count,
       userMessages: count,

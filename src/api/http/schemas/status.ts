@@ -47,11 +47,15 @@ const source = named(
 export type SourceStatus = Answer<typeof source>
 
 const counts = z.object({
-  projects: count,
-  chats: says(count, 'Chats with messages that are no drafts, including subagents.'),
-  messages: says(count, 'Messages in the threads of chats that are no drafts.'),
+  projects: says(count, 'As projects are listed, also those without a chat.'),
+  chats: says(count, 'As chats are listed: with messages, without drafts and subagents.'),
+  subagents: says(count, 'Chats of subagents with messages.'),
+  messages: says(count, 'Messages in the threads of these chats and subagents.'),
   orphans: says(count, 'Messages that their chat no longer lists.'),
-  deleted: says(count, 'Messages, including orphans, that Cursor deleted and the mirror still has.'),
+  deleted: says(
+    count,
+    'Messages, including orphans, that Cursor deleted and the mirror still has. A chat that was deleted as a whole is one loss, but all of its messages count here.',
+  ),
 })
 export type Counts = Answer<typeof counts>
 

@@ -191,11 +191,14 @@ export interface ArchivableChat {
   readonly num: number
   readonly id: string
   readonly revision: number
+  /** 1 for a chat of lists: no subagent, no draft, not empty. */
+  readonly isListed: number
 }
 
-const ALL = `select num, id, revision from chats where machine is null order by num`
+const COLUMNS = 'c.num, c.id, c.revision, c.is_draft = 0 and c.is_subagent = 0 and c.message_count > 0 as isListed'
+const ALL = `select ${COLUMNS} from chats c where c.machine is null order by c.num`
 const THESE = `
-  select c.num, c.id, c.revision from json_each(?) wanted join chats c on c.num = wanted.value and c.machine is null order by c.num
+  select ${COLUMNS} from json_each(?) wanted join chats c on c.num = wanted.value and c.machine is null order by c.num
 `
 
 /** Chats to archive, by number. Pulled chats are archived by the machine that has them. @param nums null for all chats */

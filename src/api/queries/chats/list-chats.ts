@@ -70,6 +70,7 @@ const LISTED_CHATS = `
 `
 
 const COUNT_CHATS = `select count(*) ${LISTED_CHATS}`
+const COUNT_UNDATED = `${COUNT_CHATS} and c.last_activity_at is null`
 
 /** Selects only row numbers. The wide rows are read just for the page, even if its offset is large. */
 export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
@@ -97,20 +98,28 @@ export function scoresByIdPrefix(
   return new Map(found.map(({ num }) => [num, scores?.get(num) ?? 0]))
 }
 
-/** One page of the chats that pass the filter. */
-export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> {
-  const { limit, offset } = request
+/** One page of the chats that pass the filter. With a date, also how many pass the other filters and have no time. */
+export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> & { readonly undated?: number } {
+  const { fromMs, toMs } = request
   return inSnapshot(db, () => {
     const scores = readScores(db, request)
-    if (scores !== null && request.sort === null) return listByScore(db, request, scores)
-    const filter = bindFilter(request, scores)
-    const sql = FIND_CHATS[request.sort ?? 'newest']
-    const nums = db
-      .prepare<[object], number>(sql)
-      .pluck()
-      .all({ ...filter, limit, offset })
-    return { items: readChats(db, nums), total: countChats(db, filter), limit, offset }
+    if (fromMs === null && toMs === null) return listPage(db, request, scores)
+    const others = bindFilter({ ...request, fromMs: null, toMs: null }, scores)
+    const undated = db.prepare<[object], number>(COUNT_UNDATED).pluck().get(others) ?? 0
+    return { ...listPage(db, request, scores), undated }
   })
+}
+
+function listPage(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<number, number> | null): Page<Chat> {
+  const { limit, offset } = request
+  if (scores !== null && request.sort === null) return listByScore(db, request, scores)
+  const filter = bindFilter(request, scores)
+  const sql = FIND_CHATS[request.sort ?? 'newest']
+  const nums = db
+    .prepare<[object], number>(sql)
+    .pluck()
+    .all({ ...filter, limit, offset })
+  return { items: readChats(db, nums), total: countChats(db, filter), limit, offset }
 }
 
 /**

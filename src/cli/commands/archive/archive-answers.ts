@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
-import { numberText } from '../../terminal/formats.ts'
+import { countText, numberText } from '../../terminal/formats.ts'
 import type { Answers } from '../../client/answers.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
 import { UserError } from '../../../model/user-error.ts'
@@ -12,8 +12,16 @@ const looseArchive = z.catchall(archiveAnswer, z.unknown())
 
 const EVERY_MS = 200
 
+/** Chats as they are listed, and what lists leave out. */
+export const archivedText = (chats: number, unlisted: number, messages: number): string =>
+  [
+    countText(chats, 'chat'),
+    ...(unlisted > 0 ? [`${numberText(unlisted)} unlisted (subagents, drafts, empty)`] : []),
+    countText(messages, 'message'),
+  ].join(', ')
+
 export const chatsDone = ({ done, total }: { readonly done: number; readonly total: number }): string =>
-  `${numberText(done)} of ${numberText(total)} chats`
+  `${numberText(done)} of ${numberText(total)} archived chats`
 
 /** Waits until an archive is made, and shows the progress on a terminal. @returns the finished or failed run */
 export async function watchArchive(answers: Answers, name: string, { progress }: Session): Promise<ArchiveRun> {

@@ -5,7 +5,7 @@ import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { countText } from '../../terminal/formats.ts'
 import { addExamples, addJson, addRepeatable, type JsonOption } from '../../input/options.ts'
-import { newestArchive, chatsDone } from './archive-answers.ts'
+import { archivedText, newestArchive, chatsDone } from './archive-answers.ts'
 import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
@@ -100,9 +100,9 @@ async function showProgress(answers: Answers, session: Session): Promise<void> {
 }
 
 function restoredText(restored: ArchiveRestored): string {
-  const { name, runs, chats, messages, added, addedChats, damaged, unusedMaps } = restored
+  const { name, runs, chats, unlisted, messages, added, addedChats, damaged, unusedMaps } = restored
   const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
-  const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
+  const contents = archivedText(chats, unlisted, messages)
   const lines = [
     `${which}: ${contents}; restored ${countText(addedChats, 'chat')} and ${countText(added, 'message')}`,
     ...damaged.map((id) => `damaged chat: ${id}`),

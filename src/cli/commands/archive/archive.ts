@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
-import { newestArchive, watchArchive } from './archive-answers.ts'
+import { archivedText, newestArchive, watchArchive } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
 import {
   addExamples,
@@ -76,8 +76,8 @@ async function run(command: Command, session: Session, words: readonly string[])
   })
 }
 
-function madeText({ name, chats, messages, bytes, leftOut }: ArchiveRun): string {
-  const counts = `${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}`
+function madeText({ name, chats, unlisted, messages, bytes, leftOut }: ArchiveRun): string {
+  const counts = `${archivedText(chats ?? 0, unlisted ?? 0, messages ?? 0)}, ${bytesText(bytes ?? 0)}`
   const lines = [
     `${name}: ${counts}, verified`,
     ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
@@ -112,6 +112,7 @@ const columns = [
   { title: 'state' },
   { title: 'verified' },
   { title: 'chats' },
+  { title: 'unlisted' },
   { title: 'messages' },
 ]
 
@@ -123,8 +124,8 @@ async function list(command: Command, session: Session): Promise<void> {
     const answer = await answers.get('/api/archives', queryOf({ ...page }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const runs = decodeAnswer(archivesAnswer, answer)
-    const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
-      return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
+    const rows = runs.items.map(({ name, state, provenAt, chats, unlisted, messages }) => {
+      return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(unlisted), count(messages)]
     })
     const none = 'There is no archive yet. Make one with: cursordex archive run'
     if (rows.length === 0) await session.note(`${emptyText(runs, none)}\n`)

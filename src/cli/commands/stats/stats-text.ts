@@ -13,7 +13,7 @@ const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 export interface StatsView {
   /** Only the table of days, weeks or months. */
   readonly compact?: boolean | undefined
-  /** Also how many messages have no certain time. */
+  /** Also how many messages have an approximate time. */
   readonly notes?: boolean | undefined
 }
 
@@ -31,7 +31,7 @@ export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}):
     ['Messages by hour', hours(stats, screen)],
     ['Messages by weekday', bars(stats.byWeekday.map(weekdayBar), screen)],
     ['Largest chats', bars(chatBars(stats.largestChats, screen), screen)],
-    ['Files read and edited', bars(stats.topFiles.map(fileBar), screen)],
+    ['Files read and edited (top 20)', bars(stats.topFiles.map(fileBar), screen)],
   ]
   const sections = screen.width === null ? [sum, curve, ...rest] : [curve, ...rest, sum]
   return sections
@@ -42,9 +42,11 @@ export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}):
 
 function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
   const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
-  const ofChats = (count: number): string => (count === known.chats ? '' : `known for ${count} of ${known.chats} chats`)
+  const kinds = sum.subagents === 0 ? 'chats' : 'chats and subagents'
+  const ofChats = (count: number): string =>
+    count === known.chats ? '' : `known for ${count} of ${known.chats} ${kinds}`
   const rows: readonly (readonly [string, string, string?])[] = [
-    ['projects', numberText(sum.projects)],
+    ['projects', numberText(sum.projects), 'with messages'],
     ['chats', numberText(sum.chats), sum.subagents === 0 ? '' : `and ${countText(sum.subagents, 'subagent')}`],
     ['messages', numberText(sum.messages), `${numberText(sum.userMessages)} from you`],
     ['tool calls', numberText(sum.toolCalls), rates(calls)],
@@ -67,18 +69,22 @@ function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
       timeOrUnknown(chatDuration.median),
       `median; p90 ${timeOrUnknown(chatDuration.p90)}, max ${timeOrUnknown(chatDuration.max)}`,
     ],
-    ...(hasNotes ? uncertainTimes(stats) : []),
+    ...uncertainTimes(stats, hasNotes),
   ]
   const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
   return renderBars(asBars, screen)
 }
 
 /** How many messages have no time or an uncertain one, and where they are counted. */
-function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {
+function uncertainTimes(stats: Stats, hasNotes: boolean): (readonly [string, string, string])[] {
   const { undated, approximate, outOfSeries } = stats
   const rows: readonly (readonly [string, number, string])[] = [
     ['without a time', undated.messages, isOfRange(stats) ? 'messages, not counted' : 'messages'],
-    ['approximate time', approximate.messages, 'messages, counted at the time of a neighbour or of the chat'],
+    [
+      'approximate time',
+      hasNotes ? approximate.messages : 0,
+      'messages, counted at the time of a neighbour or of the chat',
+    ],
     ['outliers', outOfSeries.messages, `messages, not in the messages by ${stats.bucket}`],
   ]
   return rows.filter(([, count]) => count > 0).map(([label, count, note]) => [label, numberText(count), note])
@@ -98,7 +104,8 @@ function rates({ successRate, errorRate, rejectionRate }: Stats['calls']): strin
   return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
 }
 
-function series({ series: rows, totals: sum, bucket }: Stats, screen: Screen): string {
+function series(stats: Stats, screen: Screen): string {
+  const { series: rows, totals: sum, bucket, undated } = stats
   const [first, last] = [rows[0], rows.at(-1)]
   if (first === undefined || last === undefined) return ''
   if (screen.width === null) {
@@ -117,7 +124,9 @@ function series({ series: rows, totals: sum, bucket }: Stats, screen: Screen): s
   const more = busy.length - lines.length
   const earlier = more > 0 ? [[`${numberText(more)} earlier`, '', '', '', '']] : []
   const columns = [{ title: bucket }, ...['messages', 'chats', 'from you', 'tool calls'].map(rightColumn)]
-  const rowsShown = [...lines, ...earlier, ['all', ...figures(sum)]]
+  const isUndated = undated.messages > 0 && !isOfRange(stats)
+  const rest = isUndated ? [['undated', numberText(undated.messages), '', '', '']] : []
+  const rowsShown = [...lines, ...earlier, ...rest, ['all', ...figures(sum)]]
   const table = renderTable(screen.width < NARROW ? columns.slice(0, 3) : columns, rowsShown, screen)
   return `${screen.colours.cyan(curve)}\n${screen.colours.dim(`${first.start} to ${last.start}`)}\n${table}`
 }

@@ -12,7 +12,7 @@ import {
   inOwnZone,
 } from '../../input/options.ts'
 import { printableJson } from '../../../text/printable.ts'
-import { countText } from '../../terminal/formats.ts'
+import { countText, undatedText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../../input/note-unknown.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
 import { isOfRange, renderStats, type StatsView } from './stats-text.ts'
@@ -53,14 +53,14 @@ async function stats(command: Command, session: Session): Promise<void> {
         `${countText(decoded.uncounted.chats, 'chat')} not counted yet. Run the command again in a moment.\n`,
       )
     }
+    const { messages } = decoded.undated
+    const leftOut = messages > 0 && isOfRange(decoded) ? undatedText(messages) : ''
     if (decoded.totals.messages === 0) {
-      await session.note('No messages.\n')
-      const { messages } = decoded.undated
-      if (messages > 0 && isOfRange(decoded)) {
-        await session.note(`${countText(messages, 'message')} without a time not counted.\n`)
-      }
+      await session.note(`No messages.\n${leftOut}`)
       return noteUnknown(filters, answers, session)
     }
     await session.print(renderStats(decoded, session.screen, { compact, notes }))
+    // Otherwise the totals name them.
+    if (compact === true && session.screen.width !== null) await session.note(leftOut)
   })
 }
