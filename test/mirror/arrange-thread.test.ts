@@ -146,7 +146,7 @@ describe('times', () => {
       [20, 'header'],
       [30, 'header'],
       [40, 'timing'],
-      [60, 'neighbour'],
+      [40, 'neighbour'],
       [60, 'header'],
       [60, 'neighbour'],
     ])

@@ -114,6 +114,7 @@ test('a mirror of the former version is migrated without loss', () => {
   }
   mirror.exec(`
     drop index token_counts; drop index recorded_tokens; drop table usage_events;
+    drop index recorded_ids; drop index recorded_requests; alter table messages drop column request_id;
     alter table messages drop column estimated_input; alter table messages drop column estimated_output;
   `)
   expect(columnsOf(mirror)).toEqual(columnsOf(before))

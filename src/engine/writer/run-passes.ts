@@ -23,6 +23,7 @@ import { saveSourceState, sourceNum } from '../../mirror/sources/source-state.ts
 import type { Aside } from '../../mirror/aside.ts'
 import type { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
 import { countWaiting, workOffSome } from '../../mirror/fulltext/backlog.ts'
+import { redateNext } from '../../mirror/threads/redate.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 export interface RunOptions {
@@ -123,7 +124,7 @@ function* readSources(
 /** With a backlog of this many messages and chats, full-text rows are merged only at its end. */
 const MERGED_LATER_MIN = 4000
 
-/** Indexes messages first, then counts digests, and finally merges segments of the full-text tables. */
+/** Indexes messages first, then counts digests, gives new times, and finally merges segments of the full-text tables. */
 function* workOff(
   mirror: Mirror,
   backlogMs: number,
@@ -134,7 +135,10 @@ function* workOff(
   let backlog = countWaiting(mirror)
   if (backlog >= MERGED_LATER_MIN) mergeLater(mirror)
   while (backlog > 0 && now() < endsAtMs) {
-    backlog -= workOffSome(mirror, ahead)
+    const done = workOffSome(mirror, ahead)
+    if (done > 0) backlog -= done
+    // A message that moves is no longer in the backlog.
+    else if (redateNext(mirror, now())) backlog = countWaiting(mirror)
     yield { ...readingStep, backlog }
   }
   if (backlog === 0) yield* mergeTerms(mirror, endsAtMs, now)

@@ -98,8 +98,17 @@ export function listSome(db: Mirror): number {
   })
 }
 
-/** All deferred work: messages whose terms are not listed, messages that are not indexed, chats without a digest. */
-export const countWaiting = (db: Mirror): number => countUnlisted(db) + countBacklog(db) + countUndigested(db)
+const COUNT_MISDATED = `select count(*) as count from misdated`
+
+/** How many chats have times by an older rule. */
+const countMisdated = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_MISDATED).get()?.count ?? 0
+
+/**
+ * All deferred work: messages whose terms are not listed, messages that are not indexed, chats without a digest, chats with
+ * times by an older rule.
+ */
+export const countWaiting = (db: Mirror): number =>
+  countUnlisted(db) + countBacklog(db) + countUndigested(db) + countMisdated(db)
 
 /** Does some of the deferred work in one transaction, the most urgent kind first. @returns how many items; 0 if none waits */
 export const workOffSome = (db: Mirror, ahead: CutAhead | null = null): number =>

@@ -17,6 +17,7 @@ import { keptSums } from './0021-kept-sums.ts'
 import { hub } from './0022-hub.ts'
 import { messageFacts } from './0023-message-facts.ts'
 import { deletions } from './0024-deletions.ts'
+import { timesAndForks } from './0025-times-and-forks.ts'
 
 /** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
@@ -43,4 +44,5 @@ export const migrations: readonly string[] = [
   hub,
   messageFacts,
   deletions,
+  timesAndForks,
 ]

@@ -75,7 +75,9 @@ export function* salvage(db: Mirror, { path, file, nowMs }: Saving): Generator<v
 
 /** Tables that follow from others or from the stores, and the name of the mirror: the new one is another mirror. */
 const NOT_SAVED = new Set(
-  'unindexed unlisted sweeps digest_words chat_digests undigested unplaced identity token_sums live_rows'.split(' '),
+  'unindexed unlisted sweeps digest_words chat_digests undigested unplaced misdated identity token_sums live_rows'.split(
+    ' ',
+  ),
 )
 
 /**

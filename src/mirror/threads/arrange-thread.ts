@@ -10,8 +10,8 @@ interface Placed {
 /**
  * Gives the messages of a chat their order and times.
  * Order: the chat's outline; without one, by time. A message that the outline does not name is an orphan.
- * Times, best first: the row's own, the outline's, the request timings, the next message with a time, the previous one,
- * the chat's. The origin of each time is returned with it.
+ * Times, best first: the row's own, the outline's, the request timings, a neighbour's, the chat's. The origin of each time
+ * is returned with it.
  */
 export function arrangeThread(
   outline: Outline,
@@ -133,7 +133,10 @@ function withTimes(placed: readonly Placed[], chatTime: ChatTime | null): Placem
   const next = carry(own.toReversed()).toReversed()
   const previous = carry(own)
   return placed.map((item, index) => {
-    const time = own[index] ?? neighbour(next[index] ?? previous[index]) ?? chatTime
+    const [before, after] = [previous[index], next[index]]
+    // An answer was written soon after its question. The user may ask days after the answer before.
+    const nearest = item.entry.role === 'assistant' ? (before ?? after) : (after ?? before)
+    const time = own[index] ?? neighbour(nearest) ?? chatTime
     return {
       id: item.entry.id,
       position: item.position,

@@ -85,7 +85,9 @@ export function giveTimes(thread: readonly Placed[], chatTimeMs: number | null):
     const isPlaced = placed.position !== null
     const next = isPlaced ? known.slice(at + 1).find((time) => time !== null) : undefined
     const previous = isPlaced ? known.slice(0, at).findLast((time) => time !== null) : undefined
-    const near = next ?? previous
+    // An answer has the time of its question, a question that of its answer.
+    const isUser = (placed.bubble.value['type'] ?? placed.header?.['type']) === 1
+    const near = isUser ? (next ?? previous) : (previous ?? next)
     if (near !== undefined) return { ...placed, timeMs: near.timeMs, timeSource: 'neighbour' }
     return { ...placed, timeMs: chatTimeMs, timeSource: chatTimeMs === null ? null : 'chat' }
   })

@@ -83,18 +83,22 @@ function listRoots(workspaces: ReadonlyMap<string, string>): Map<string, string>
   return roots
 }
 
-/** A message without a time gets the time of the next one, else of the former one, else of the chat. */
+/**
+ * A message without a time gets the time of a neighbour, else of the chat: an answer that of a former message, a question
+ * that of a later one, if there is one.
+ */
 function dated(bubbles: readonly Bubble[], chat: Fields): RawMessage[] {
   const own = bubbles.map(ownTime)
   const created = typeof chat['createdAt'] === 'number' ? chat['createdAt'] : null
+  const nearOf = (at: number, isUser: boolean): number | null => {
+    const later = own.slice(at).find((time) => time !== null) ?? null
+    const former = own.slice(0, at).findLast((time) => time !== null) ?? null
+    return isUser ? (later ?? former) : (former ?? later)
+  }
   return bubbles.map(({ id, value, octets }, at) => ({
     id,
     isUser: value['type'] === 1,
-    atMs:
-      own[at] ??
-      own.slice(at).find((time) => time !== null) ??
-      own.slice(0, at).findLast((time) => time !== null) ??
-      created,
+    atMs: own[at] ?? nearOf(at, value['type'] === 1) ?? created,
     isOwnTime: own[at] !== null,
     model: modelOf(value),
     octets,
