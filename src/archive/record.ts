@@ -137,6 +137,8 @@ export const archivedMessage = z.strictObject({
   model: maybe,
   /** As Cursor recorded them. */
   tokens: z.nullable(z.strictObject({ input: amount, output: amount })),
+  /** Cursor's id of the request, if tokens are recorded. */
+  requestId: z.optional(id),
   isSimulated: z.boolean(),
   isOrphan: z.boolean(),
   deletedAt: time,

@@ -1,6 +1,6 @@
 import { openWriter } from '../../src/mirror/open.ts'
 import { DigestWords, listCounted, writeDigest } from '../../src/mirror/digests/write-digest.ts'
-import { timesAndForks } from '../../src/mirror/migrations/0024-times-and-forks.ts'
+import { timesAndForks } from '../../src/mirror/migrations/0025-times-and-forks.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { KeyAllocator } from '../../src/mirror/write/messages/key-allocator.ts'
 

@@ -5,6 +5,7 @@ import { bucketAt } from '../periods.ts'
 import { resolveMachines } from '../queries/machines.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
+import { readForkCopies } from '../queries/tokens/fork-copies.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
 import { readDrafts, readGroupSums, readRecorded, PeriodSums, type TokenScope } from '../queries/tokens/token-sums.ts'
 import { PriceBook, priceList } from './prices.ts'
@@ -74,7 +75,11 @@ class Ledger {
       coverage: totals.coverage,
       imports,
       prices: hasPrices ? priceList : null,
-      notes: tokenNotes(this.#request, totals, { hasUndated: this.#tallies.has(null), undated: undated.messages }),
+      notes: tokenNotes(this.#request, totals, {
+        hasUndated: this.#tallies.has(null),
+        undated: undated.messages,
+        copied: this.#totals.copied,
+      }),
     }
   }
 
@@ -106,11 +111,13 @@ class Ledger {
   #addRecorded(): boolean {
     const recorded = readRecorded(this.#db, this.#scope)
     const prices = this.#request.hasPrices && recorded.length > 0 ? new PriceBook() : null
+    const copies = recorded.length > 0 ? readForkCopies(this.#db) : null
     for (const message of recorded) {
-      const { model, input, output, atMs } = message
-      const cents = prices?.centsOf(model, input, output, atMs)
+      const { key, model, input, output, atMs } = message
+      const isCopy = copies?.has(key) === true
+      const cents = isCopy ? undefined : prices?.centsOf(model, input, output, atMs)
       this.#addTo(message, (tally) => {
-        tally.addRecorded(message)
+        tally.addRecorded(message, isCopy)
         if (cents !== undefined) tally.addPrice(cents)
       })
     }
@@ -218,11 +225,14 @@ const leftOut = (messages: number): string =>
 const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
   `${unpriced} of ${messages + unpriced} recorded messages ${unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`
 
+const copiedNote = (copied: number): string =>
+  `${copied} recorded ${copied === 1 ? 'message is a copy' : 'messages are copies'} in a forked chat. Their tokens count once, in the chat that began first.`
+
 /** Explains the numbers in the answer, one sentence each. */
 export function tokenNotes(
   request: TokensRequest,
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
-  { hasUndated, undated }: { readonly hasUndated: boolean; readonly undated: number },
+  { hasUndated, undated, copied }: { readonly hasUndated: boolean; readonly undated: number; readonly copied: number },
 ): string[] {
   const hasDates = isOfTime(request.groupBy)
   const isBounded = request.fromMs !== null || request.toMs !== null
@@ -230,6 +240,7 @@ export function tokenNotes(
   return [
     sources.length > 1 ? 'The sources are listed separately and are never added to each other.' : null,
     recorded === null ? null : RECORDED,
+    copied === 0 ? null : copiedNote(copied),
     imported === null ? null : IMPORTED,
     estimated === null ? null : ESTIMATED,
     contextSnapshot === null ? null : SNAPSHOT,

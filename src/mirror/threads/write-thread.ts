@@ -145,6 +145,7 @@ function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
     model: columns.model,
     input_tokens: columns.input_tokens,
     output_tokens: columns.output_tokens,
+    request_id: columns.request_id,
     is_orphan,
     is_shadowed,
     is_simulated: columns.is_simulated,

@@ -33,6 +33,8 @@ export interface MessageDraft {
   readonly model: string | null
   /** As Cursor recorded them. A count that was not recorded is null; the whole is null if neither was. */
   readonly tokens: RecordedTokens | null
+  /** Cursor's id of the request; omitted if it is unknown, or no tokens are recorded. */
+  readonly requestId?: string | null
   /** Never empty: a row with nothing to show is not a message. */
   readonly parts: readonly Part[]
   readonly isSimulated: boolean

@@ -1,7 +1,7 @@
 import { headers, type CursorHome } from '../../../src/sample/cursor-home.ts'
 import { cliEras } from './cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39 } from './global-items.ts'
-import { eraOutputs, rowEras, writeNoise } from './global-rows.ts'
+import { eraOutputs, rowEras, writeForks, writeNoise } from './global-rows.ts'
 import { line, lines, query, said, transcriptEras, writeTranscript } from './transcripts.ts'
 import { writeTrackingEra } from './tracking.ts'
 import { eraPrompts, workspaceEras } from './workspace-items.ts'
@@ -28,6 +28,7 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   }
   store.chat('map-1', { conversationMap: { x: { bubbleId: 'x', type: 1, text: 'Kept in a map' } } })
   for (const era of [...rowEras, eraOutputs]) era.write(store)
+  writeForks(store)
   writeNoise(store)
   // It also has a transcript, and a workspace still has a prompt of a lost chat.
   store.chat('era-both', { name: 'Both', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) })

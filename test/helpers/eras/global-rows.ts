@@ -81,6 +81,46 @@ const eraPlaceholder: RowEra = {
   },
 }
 
+const hourOf = (hour: number): string => new Date(Date.UTC(2026, 0, 5, hour)).toISOString()
+const datedAt = (hour: number) => ({ createdAt: hourOf(hour) })
+const fromNeighbour = (hour: number) => ({ createdAt: hourOf(hour), createdAtSource: 'neighbour' })
+
+const eraTimes: RowEra = {
+  name: 'messages with and without a time',
+  id: 'era-times',
+  words: ['millpond', 'headrace', 'tailrace', 'sluice', 'penstock'],
+  messages: [datedAt(1), fromNeighbour(1), fromNeighbour(1), fromNeighbour(9), datedAt(9)],
+  write(store) {
+    writeChat(store, this.id, {
+      m1: { type: 1, text: 'Where is the millpond?', ...datedAt(1) },
+      m2: { type: 2, text: 'Above the headrace.' },
+      m3: { type: 2, text: 'And below it the tailrace.' },
+      m4: { type: 1, text: 'And the sluice?' },
+      m5: { type: 2, text: 'At the penstock.', ...datedAt(9) },
+    })
+  },
+}
+
+const request = (id: string, inputTokens: number) => ({
+  ...datedAt(inputTokens),
+  requestId: id,
+  tokenCount: { inputTokens, outputTokens: 1 },
+})
+
+/** The recorded input of each chat that `writeForks` writes. */
+export const forkedInput = { 'era-forked': 3, 'era-fork': 4, 'era-fork-anew': null }
+
+/** A chat and two forks of it: one with the same ids, and one with new ids. */
+export function writeForks(store: Store): void {
+  const began = (day: number) => ({ createdAt: Date.UTC(2026, 0, day) })
+  const first = { type: 2, text: 'It is the trunnion.', ...request('era-r1', 1) } as const
+  const next = { type: 2, text: 'It is the gudgeon.', ...request('era-r2', 2) } as const
+  const own = { type: 2, text: 'It is the flywheel.', ...request('era-r3', 4) } as const
+  writeChat(store, 'era-fork-anew', { 'era-n1': first, 'era-n2': next }, began(4))
+  writeChat(store, 'era-fork', { 'era-f1': first, 'era-f3': own }, began(3))
+  writeChat(store, 'era-forked', { 'era-f1': first, 'era-f2': next }, began(2))
+}
+
 export const eraOverlong: RowEra = {
   name: 'a message that is not indexed completely',
   id: 'era-overlong',
@@ -123,7 +163,7 @@ export const eraOutputs: RowEra = {
 }
 
 /** Chats whose rows contain everything. */
-export const rowEras: readonly RowEra[] = [eraReviewed, eraPlaceholder, eraOverlong]
+export const rowEras: readonly RowEra[] = [eraReviewed, eraPlaceholder, eraTimes, eraOverlong]
 
 const UUID = '3b2f8c1e-5a4d-4e6f-9a7b-0c1d2e3f4a5b'
 

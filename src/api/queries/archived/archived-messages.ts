@@ -14,6 +14,7 @@ interface MessageRow {
   readonly model: string | null
   readonly inputTokens: number | null
   readonly outputTokens: number | null
+  readonly requestId: string | null
   readonly isSimulated: number
   readonly isOrphan: number
   readonly deletedAtMs: number | null
@@ -30,8 +31,8 @@ const KEYS = `
 const MESSAGE = `
   select
     m.id, m.alias, m.position, m.role, m.sent_at as sentAtMs, m.started_at as startedAtMs, m.timing_at as timingAtMs,
-    m.model, m.input_tokens as inputTokens, m.output_tokens as outputTokens, m.is_simulated as isSimulated,
-    m.is_orphan as isOrphan, m.deleted_at as deletedAtMs, s.kind as source, m.octets, b.parts
+    m.model, m.input_tokens as inputTokens, m.output_tokens as outputTokens, m.request_id as requestId,
+    m.is_simulated as isSimulated, m.is_orphan as isOrphan, m.deleted_at as deletedAtMs, s.kind as source, m.octets, b.parts
   from messages m
   join bodies b on b.num = m.body
   join sources s on s.num = m.source
@@ -65,6 +66,7 @@ const headOf = (row: MessageRow): Omit<ArchivedMessage, 'parts'> => ({
     row.inputTokens === null && row.outputTokens === null
       ? null
       : { input: row.inputTokens ?? 0, output: row.outputTokens ?? 0 },
+  ...(row.requestId === null ? {} : { requestId: row.requestId }),
   isSimulated: row.isSimulated === 1,
   isOrphan: row.isOrphan === 1,
   deletedAt: toIso(row.deletedAtMs),

@@ -197,6 +197,7 @@ export class PeriodSums {
 }
 
 export interface RecordedMessage {
+  readonly key: number
   readonly chat: number
   readonly project: number | null
   readonly model: string | null
@@ -210,7 +211,7 @@ export interface RecordedMessage {
 }
 
 const listRecorded = (scope: TokenScope): string => `
-  select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs,
+  select m.key, m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs,
     iif(m.input_tokens > 0, m.input_tokens, null) as input, iif(m.output_tokens > 0, m.output_tokens, null) as output,
     m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput
   from messages m indexed by recorded_tokens cross join chats c on c.num = m.chat

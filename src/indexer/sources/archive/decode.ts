@@ -122,6 +122,7 @@ export function decodeMessage(message: ArchivedMessage): MessageDraft {
     timingAtMs: atMs(message.timingAt),
     model: message.model,
     tokens: message.tokens === null ? null : recordedTokens(message.tokens.input, message.tokens.output),
+    requestId: message.requestId ?? null,
     // The depth is limited by the length of a line. Broken surrogate pairs are repaired.
     parts: boundJson(message.parts).value as unknown as readonly Part[],
     isSimulated: message.isSimulated,

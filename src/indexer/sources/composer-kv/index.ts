@@ -35,7 +35,7 @@ import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } fr
 import { allGone, goneByKeys, goneIfFew, type Verdict } from './detect/deletion-policy.ts'
 
 const KIND = 'composer-kv'
-const DECODER = 2
+const DECODER = 3
 /**
  * Rows are compared with the mirror by number at most this often, so that one new message costs the same in any store.
  */

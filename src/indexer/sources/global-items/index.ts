@@ -11,7 +11,7 @@ import type { Glance } from './read.ts'
 import { readStore } from './read-store.ts'
 
 const KIND = 'global-items'
-const DECODER = 2
+const DECODER = 3
 /** The same as for workspaces, because its tabs are as old as theirs. */
 const RANK = 2
 /** The store changes with every message, and these items rarely do, so their changes can wait this long. */

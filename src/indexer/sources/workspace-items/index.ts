@@ -15,7 +15,7 @@ import { asSourceId } from '../../../model/ids.ts'
 import { readWorkspace } from './read-workspace.ts'
 
 const KIND = 'workspace-items'
-const DECODER = 2
+const DECODER = 3
 /** The global store's version of a chat is newer: the workspace's copy is from before the chat was moved there. */
 const RANK = 2
 

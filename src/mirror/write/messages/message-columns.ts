@@ -17,6 +17,7 @@ export interface MessageColumns {
   readonly model: string | null
   readonly input_tokens: number | null
   readonly output_tokens: number | null
+  readonly request_id: string | null
   /** 0: in the thread. 1: the chat does not name it. 2: a copy from another source of text in the thread. */
   readonly is_orphan: number
   readonly is_shadowed: number

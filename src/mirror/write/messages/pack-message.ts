@@ -22,6 +22,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     timingAtMs: draft.timingAtMs,
     model: draft.model,
     tokens: draft.tokens,
+    requestId: draft.requestId ?? null,
     isSimulated: draft.isSimulated,
     octets: draft.octets,
     isEmbedded: draft.isEmbedded,

@@ -20,6 +20,7 @@ const COLUMNS = [
   'model',
   'input_tokens',
   'output_tokens',
+  'request_id',
   'is_orphan',
   'is_shadowed',
   'is_simulated',

@@ -88,6 +88,7 @@ function complete(db: Mirror, answers: Group<FoundContent>, lent: LentTokens): M
     timingAtMs: held.timing_at,
     model: held.model,
     tokens: recordedTokens(input, output),
+    requestId: held.request_id,
     parts,
     isSimulated: held.is_simulated === 1,
     octets: held.octets,

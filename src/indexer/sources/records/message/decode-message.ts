@@ -12,7 +12,7 @@ import { decodeMessageEvidence } from '../chat/decode-evidence.ts'
 import { decodeText, decodeThinking } from './decode-text.ts'
 import { decodeTodos, readModelName } from '../common-fields.ts'
 import { decodeTool } from './decode-tool.ts'
-import { countIn, listIn, parseJson, recordIn, stringIn, type JsonRecord } from '../json/json-value.ts'
+import { countIn, filledStringIn, listIn, parseJson, recordIn, stringIn, type JsonRecord } from '../json/json-value.ts'
 import { parseRow } from '../json/exact-json.ts'
 import { readRowTimes } from '../json/read-time.ts'
 
@@ -81,6 +81,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
     ...readRowTimes(record),
     model: readModelName(recordIn(record, 'modelInfo'), 'modelName') ?? readModelName(record, 'modelType'),
     tokens,
+    requestId: tokens === null ? null : filledStringIn(record, 'requestId'),
     parts,
     isSimulated: record['isSimulatedMsg'] === true,
     octets: place.octets,
