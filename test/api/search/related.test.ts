@@ -31,6 +31,11 @@ const chats = [
   chat('redis', 'Caches', user('The cache of redis is stale.'), agent('We flush the caches.')),
   chat('chinese', '小问题', user('登录以后页面一直超时。'), agent('已经修复了会话。')),
   chat('german', 'Frage', user('Die Anmeldungen hängen.'), agent('Der Sitzungsspeicher war voll.')),
+  chat('name', 'Users', user('Why does getUserName return null?'), agent('See https://shop.example/cart?page=2 too.')),
+  chat('names', 'List', agent('`get_user_names` lists them.')),
+  chat('parts', 'Form', user('The user leaves the name empty on page 2 of the cart.'), user('Edit src/app too.')),
+  chat('route', 'Route', agent('Edited src/app/[id]/page.tsx.')),
+  chat('postgres', 'Database', user('postgres is slow'), agent('The pool is exhausted.'), user('Who is leaking it?')),
   ...Array.from({ length: 12 }, (_, at) => chat(`walnut${at}`, `Note ${at}`, user('A walnut cake'), agent('Bake it.'))),
 ]
 
@@ -101,6 +106,15 @@ describe('a related chat', () => {
   test('is the same for the same query', () => {
     expect(ask('fixing a cache').related).toEqual(ask('fixing a cache').related)
   })
+})
+
+test('many messages with one word of a question do not outrank the chat with most of its words', () => {
+  const often = chat('often', 'One', ...Array.from({ length: 12 }, () => user('The marmot sleeps.')))
+  const once = chat('once', 'Two', user('A marmot.'), agent('It hears an otter.'), user('And the beaver.'))
+  const indexed = indexChats([often, once, ...chats])
+  const { related } = search(indexed.indexer.mirror, requestOf('marmot otter beaver walrus'))
+  indexed.remove()
+  expect(idsOf(related)).toEqual(['once', 'often'])
 })
 
 describe('related chats must match', () => {

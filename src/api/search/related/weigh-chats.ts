@@ -45,15 +45,25 @@ interface Draft {
   best: { readonly key: number; readonly mass: number } | null
 }
 
-/** Ranks chats by BM25 over their messages and titles, best first. */
+/**
+ * Ranks chats by BM25 over their messages and titles, best first. What a chat holds of the query counts once more: many
+ * messages with one of the words do not outweigh another word.
+ */
 export function weighChats(signals: readonly Signal[], collection: Collection): readonly WeighedChat[] {
   const weights = signals.map((signal) => signal.weight * rarity(signal, collection))
   const drafts = [...gatherDrafts(signals, weights).values()].filter(({ amounts }) =>
     signals.every(({ isRequired }, at) => !isRequired || (amounts[at] ?? 0) > 0),
   )
+  const massOf = (isHeld: (at: number) => boolean): number =>
+    weights.reduce((sum, weight, at) => sum + (isHeld(at) ? weight : 0), 0)
+  const askedMass = massOf(() => true)
   const score = ({ amounts }: Draft, length: number): number => {
     const norm = K1 * (1 - B + B * length)
-    return amounts.reduce((sum, amount, at) => sum + ((weights[at] ?? 0) * amount * (K1 + 1)) / (amount + norm), 0)
+    const bm25 = amounts.reduce(
+      (sum, amount, at) => sum + ((weights[at] ?? 0) * amount * (K1 + 1)) / (amount + norm),
+      0,
+    )
+    return bm25 * Math.sqrt(massOf((at) => (amounts[at] ?? 0) > 0) / askedMass)
   }
   const promising = drafts
     .map((draft) => ({ draft, score: score(draft, 1) }))
