@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SearchRequest } from '../../../src/api/search/request.ts'
+import { answerQuestion } from '../../../src/api/questions.ts'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
+import { createTestApi } from '../http/test-api.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { indexChats, type JudgedChat, type JudgedMessage } from '../../search/judged/judged-set.ts'
 import type { RelatedChat, SearchAnswer } from '../../../src/api/http/schemas/search.ts'
@@ -49,6 +51,13 @@ beforeAll(() => {
 afterAll(() => remove())
 
 const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer => search(db, requestOf(q, changes))
+/** Over HTTP. */
+async function askApi(q: string, more = ''): Promise<SearchAnswer> {
+  const api = createTestApi({ ask: async (question) => answerQuestion(db, question, 60_000) })
+  const response = await api.ask(`/api/search?q=${encodeURIComponent(q)}${more}`)
+  api.dispose()
+  return (await response.json()) as SearchAnswer
+}
 const idsOf = (related: readonly RelatedChat[]): readonly string[] => related.map((item) => item.chat.id)
 
 describe('a question typed as a sentence', () => {
@@ -105,6 +114,24 @@ describe('a related chat', () => {
 
   test('is the same for the same query', () => {
     expect(ask('fixing a cache').related).toEqual(ask('fixing a cache').related)
+  })
+})
+
+describe('below the hits for one thing there is no chat without it', () => {
+  test.each([
+    ['an identifier, but one in another form is shown', 'getUserName', 'name', ['names']],
+    ['a part of an identifier', 'userName', 'name', ['names']],
+    ['an identifier beside a field and an exclusion', 'role:user getUserName -walrus', 'name', []],
+    ['a misspelt identifier', 'getUsrName', 'name', ['names']],
+    ['a path', 'src/app/[id]/page.tsx', 'route', []],
+    ['a URL', 'https://shop.example/cart?page=2', 'name', []],
+  ])('%s: %s', async (_, q, found, related) => {
+    const answer = await askApi(q)
+    expect([answer.items.map((item) => item.chat.id), idsOf(answer.related)]).toEqual([[found], related])
+  })
+
+  test('but without a hit, the chats with its parts are shown', async () => {
+    expect(idsOf((await askApi('getCartName')).related)).toContain('parts')
   })
 })
 

@@ -1,5 +1,6 @@
 import { isUnspacedSign, tokenize } from '../../../text/terms/terms.ts'
-import { isOnePiece } from '../language/read-term.ts'
+import { lexQuery } from '../language/lex.ts'
+import { isOnePiece, splitField } from '../language/read-term.ts'
 import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'
 
@@ -22,6 +23,17 @@ export interface Asked {
   readonly fields: readonly QueryNode[]
   /** A chat with one of these is left out. */
   readonly excluded: readonly QueryNode[]
+}
+
+/**
+ * A query that is one word, identifier, path or URL. A URL such as `https://a.example/b?page=2` is read as several words.
+ */
+export function asksOneThing({ words, required }: Asked, q: string): boolean {
+  if (words.length < 2 || required.length > 0) return required.length === 0
+  const chunks = lexQuery(q, []).filter(
+    (token) => token.kind === 'chunk' && !token.isNegated && splitField(token.text) === null,
+  )
+  return chunks.length === 1 && /[/\\]/.test(chunks[0]?.source ?? '')
 }
 
 /** @param quoted nodes of the tree that were in quotation marks: a chat must have exactly these words */

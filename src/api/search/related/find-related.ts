@@ -11,14 +11,14 @@ import { planQuery } from '../plan/plan.ts'
 import { listsOf, valuesOf } from '../match/statement.ts'
 import { findCandidates } from '../titles/title-candidates.ts'
 import { findCarriers } from '../titles/title-carrier.ts'
-import { readAsked, type Asked } from './asked.ts'
+import { asksOneThing, readAsked, type Asked } from './asked.ts'
 import { readSignals, type ReadSignal, type ReadSignals } from './read-signals.ts'
 import { weighChats, type Collection, type WeighedChat } from './weigh-chats.ts'
 import { findsAny } from '../match/count-found.ts'
 import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
-import { allOf, type QueryNode } from '../language/tree.ts'
-import { inflectionsOf } from './languages.ts'
+import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
+import { formsOfName, inflectionsOf } from './languages.ts'
 import type { RelatedChat, SearchAnswer } from '../../http/schemas/search.ts'
 
 export interface Related {
@@ -167,15 +167,19 @@ function dress(
 export function relateChats(
   db: Mirror,
   { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
-  request: Pick<SearchRequest, 'filters' | 'clock' | 'isRedacted'>,
+  request: Pick<SearchRequest, 'q' | 'filters' | 'clock' | 'isRedacted'>,
   { items, total }: Pick<SearchAnswer, 'items' | 'total'>,
   deadline: Deadline,
 ): Related {
   const isWhole = items.length > 0 && items.length === total
-  if (tree === null || (isWhole && asksOneForm(db, readAsked(tree, quoted)))) return { chats: [], warnings: [] }
+  const whole = tree === null ? null : readAsked(tree, quoted)
+  if (tree === null || whole === null || (isWhole && asksOneForm(db, whole))) return { chats: [], warnings: [] }
+  // If one thing was asked for and found, a chat that has nothing but its parts is not close.
+  const required = items.length > 0 && asksOneThing(whole, request.q) ? inAnyForm(db, whole) : []
   const shown = new Set<string>(items.map(({ chat }) => chat.id))
+  const strict = new Set([...quoted, ...required])
   const related = (asked: QueryNode | null): Related =>
-    findRelated(db, { tree: asked, quoted }, request, shown, deadline)
+    findRelated(db, { tree: allOf([asked ?? [], required].flat()), quoted: strict }, request, shown, deadline)
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
   const flags = nodes.flatMap((node) => (node.kind === 'not' && isOfWords(node.node) ? [node] : []))
   if (flags.length === 0 || items.length > 0) return related(tree)
@@ -188,6 +192,13 @@ export function relateChats(
   const warning = `Nothing is left without ${excluded}: for the closest chats this was read as words.`
   return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
 }
+
+/** Each word as typed or in another form. */
+const inAnyForm = (db: Mirror, { words, language }: Asked): readonly QueryNode[] =>
+  words.flatMap(({ text }) => {
+    const forms = formsOfName(db, text, language)
+    return anyOf(forms.map((form): WordsNode => ({ kind: 'words', text: form, isPrefix: false }))) ?? []
+  })
 
 /** Whether the query is one word without parts and without other forms. Then the strict answer lists everything with it. */
 function asksOneForm(db: Mirror, { words, required, language }: Asked): boolean {

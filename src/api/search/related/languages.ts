@@ -23,6 +23,7 @@ import { stemmer as stemTurkish } from '@orama/stemmers/turkish'
 import { tokenize } from '../../../text/terms/terms.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { valuesOf } from '../match/statement.ts'
+import { respell } from '../spelling/respell-word.ts'
 
 /** What a search needs to know about a language. */
 export interface Language {
@@ -115,6 +116,16 @@ export function inflectionsOf(db: Mirror, term: string, { stem }: Language): rea
     .all(bounds)
     .filter((other) => other !== term && isWord.test(other) && stem(other) === root)
   return [term, ...forms.slice(0, FORMS_MAX)]
+}
+
+/** The text itself, and then the text with one of its words in another form. */
+export function formsOfName(db: Mirror, text: string, language: Language): readonly string[] {
+  const renamed = tokenize(text).flatMap((part) =>
+    inflectionsOf(db, part.term, language)
+      .slice(1)
+      .map((form) => respell(text, part, form)),
+  )
+  return [text, ...renamed.slice(0, FORMS_MAX)]
 }
 
 function commonLength(one: string, other: string): number {
