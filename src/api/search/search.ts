@@ -71,13 +71,15 @@ function answerQuery(db: Mirror, request: SearchRequest, deadline: Deadline): Ou
   const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request, deadline)
   const isEmpty = asked.total === 0 && shown === null
   const { countHolders, ...answered } = shown ?? asked
-  const tree = spelling.corrected?.tree ?? parsed.tree
+  const tree = spelling.corrected?.tree ?? spelling.closest?.tree ?? parsed.tree
   const related =
     wantsRelated(request, countHolders) && !deadline.hasPassed()
       ? relateChats(db, { ...parsed, tree }, request, answered, deadline)
       : null
   const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request, deadline) : null
-  const warnings = [...parsed.warnings, ...asked.warnings, ...spelling.warnings, ...(related?.warnings ?? [])]
+  const isRespelt = related !== null && related.chats.length > 0 && spelling.closest !== null
+  const ofSpelling = isRespelt ? [spelling.closest.warning] : spelling.warnings
+  const warnings = [...parsed.warnings, ...asked.warnings, ...ofSpelling, ...(related?.warnings ?? [])]
   return {
     ...answered,
     related: related?.chats ?? [],

@@ -135,6 +135,31 @@ describe('below the hits for one thing there is no chat without it', () => {
   })
 })
 
+describe('a misspelt word of a question', () => {
+  const WARNING = expect.stringContaining('these are the closest chats for')
+
+  test.each([
+    ['a wrong letter', 'who leaks postgras', ['leaks', 'postgres'], '"postgres"'],
+    ['two words', 'postgers exhuasted leak', ['postgres', 'exhausted', 'leak'], '"postgres exhausted"'],
+    ['a space left out', 'postgresis leak', ['postgres is', 'leak'], '"postgres is"'],
+  ])('does not hide its chat: %s: %s', async (_, q, matched, meant) => {
+    const { total, correctedQuery, related, warnings } = await askApi(q)
+    expect([total, correctedQuery]).toEqual([0, null])
+    expect(related[0]).toMatchObject({ chat: { id: 'postgres' }, matched, missing: [] })
+    expect(warnings).toContainEqual(expect.stringMatching(new RegExp(`these are the closest chats for ${meant}`)))
+  })
+
+  test.each([
+    ['in a literal search', 'postgers leak', '&literal=true', ['postgers']],
+    ['of four letters', 'roal leak', '', ['roal']],
+    ['that is another form of a known word', 'exhausting leak', '', []],
+  ])('is not replaced %s: %s', async (_, q, more, missing) => {
+    const { related, warnings } = await askApi(q, more)
+    expect(related[0]).toMatchObject({ chat: { id: 'postgres' }, missing })
+    expect(warnings).not.toContainEqual(WARNING)
+  })
+})
+
 test('many messages with one word of a question do not outrank the chat with most of its words', () => {
   const often = chat('often', 'One', ...Array.from({ length: 12 }, () => user('The marmot sleeps.')))
   const once = chat('once', 'Two', user('A marmot.'), agent('It hears an otter.'), user('And the beaver.'))

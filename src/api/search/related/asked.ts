@@ -1,6 +1,6 @@
 import { isUnspacedSign, tokenize } from '../../../text/terms/terms.ts'
 import { lexQuery } from '../language/lex.ts'
-import { isOnePiece, splitField } from '../language/read-term.ts'
+import { splitField } from '../language/read-term.ts'
 import { hasWords, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { isUnspacedFunctionWord, languageOfQuery, type Language } from './languages.ts'
 
@@ -40,7 +40,7 @@ export function asksOneThing({ words, required }: Asked, q: string): boolean {
 export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Asked {
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
   const isPlainWord = (node: QueryNode): node is WordsNode =>
-    node.kind === 'words' && !node.isPrefix && !quoted.has(node) && isOnePiece(node.text)
+    node.kind === 'words' && !node.isPrefix && !quoted.has(node)
   const plain = nodes.filter(isPlainWord)
   const texts = plain.flatMap(({ text }) => wordsOf(text))
   const language = languageOfQuery(texts.flatMap((text) => tokenize(text).map(({ term }) => term)))

@@ -2,8 +2,10 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import { echo } from '../language/lex.ts'
 import type { QueryNode, WordsNode } from '../language/tree.ts'
+import { readAsked } from '../related/asked.ts'
+import { inflectionsOf } from '../related/languages.ts'
 import type { SearchRequest } from '../request.ts'
-import { correctQuery, replaceWords, spellableWords, type Correction } from './correct-query.ts'
+import { correctQuery, replaceWords, spellableWords, type CorrectedQuery, type Correction } from './correct-query.ts'
 import { tokenize } from '../../../text/terms/terms.ts'
 import { countFound } from '../match/count-found.ts'
 import { printQuery } from '../language/print.ts'
@@ -17,10 +19,12 @@ export interface SpellingCheck {
   readonly corrected: Correction | null
   readonly suggestions: readonly SearchSuggestion[]
   readonly warnings: readonly string[]
+  /** If there is no such query: the query for the closest chats, and what is said if there are any. */
+  readonly closest: { readonly tree: QueryNode; readonly warning: string } | null
 }
 
 const CHECK_MS = 500
-const unchecked: SpellingCheck = { corrected: null, suggestions: [], warnings: [] }
+const unchecked: SpellingCheck = { corrected: null, suggestions: [], warnings: [], closest: null }
 
 /** Finds other spellings for a search that found nothing or very little. @param total number of hits */
 export function checkSpelling(
@@ -36,16 +40,31 @@ export function checkSpelling(
   if (total > 0) {
     return { ...unchecked, suggestions: suggestCommoner(db, tree, { ...request, total }, deadline, isOver) }
   }
-  const corrections = correctQuery(db, tree, request, deadline, isOver)
+  const { corrections, nearest } = correctQuery(db, tree, request, deadline, isOver)
   const suggestions = corrections.map(({ suggestion }) => suggestion)
   const [best] = corrections
-  if (best === undefined || best.isPartial || request.isLiteral === true) return { ...unchecked, suggestions }
-  return { corrected: best, suggestions, warnings: [warningOf(best)] }
+  if (request.isLiteral === true) return { ...unchecked, suggestions }
+  if (best === undefined || best.isPartial) return { ...unchecked, suggestions, closest: respellAll(db, tree, nearest) }
+  return { ...unchecked, corrected: best, suggestions, warnings: [warningOf(best.words, 'hits')] }
 }
 
-function warningOf({ words }: Correction): string {
+/** No message needs to have all of these words, so nothing shows that a spelling is right. So only longer words are replaced. */
+function respellAll(db: Mirror, tree: QueryNode, nearest: CorrectedQuery['nearest']): SpellingCheck['closest'] {
+  const { language } = readAsked(tree, new Set())
+  const replaced = [...nearest].filter(([{ text }, { isPrefix }]) => {
+    const [only = '', ...others] = tokenize(text).map(({ term }) => term)
+    if (isPrefix === true || others.length > 0) return isPrefix !== true
+    // If another form of the word is known, it is spelled correctly, and the closest chats are found by that form.
+    return slipsForgiven(only, LETTERS_MIN) > 0 && inflectionsOf(db, only, language).length === 1
+  })
+  if (replaced.length === 0) return null
+  const words = replaced.map(([{ text }, spelling]) => ({ typed: text, meant: spelling.text }))
+  return { tree: replaceWords(tree, new Map(replaced)), warning: warningOf(words, 'closest chats') }
+}
+
+function warningOf(words: Correction['words'], shown: string): string {
   const typed = quote(words.map((word) => word.typed))
-  return `Nothing was found for ${typed}; these are the hits for ${quote(words.map((word) => word.meant))}.`
+  return `Nothing was found for ${typed}; these are the ${shown} for ${quote(words.map((word) => word.meant))}.`
 }
 
 const quote = (words: readonly string[]): string => echo(words.join(' '))

@@ -20,6 +20,12 @@ export interface Correction {
   readonly isPartial: boolean
 }
 
+export interface CorrectedQuery {
+  readonly corrections: readonly Correction[]
+  /** The unknown words with their nearest spellings, whether a query with these finds anything or not. */
+  readonly nearest: Replaced
+}
+
 type Asked = Pick<SearchRequest, 'q' | 'filters' | 'clock'>
 
 /** How many queries are suggested, and how many are tried. */
@@ -40,7 +46,7 @@ export function correctQuery(
   asked: Asked,
   deadline: Deadline,
   isOver: () => boolean,
-): readonly Correction[] {
+): CorrectedQuery {
   const unheld = spellableWords(tree, asked.q).filter(({ text }) => countHolders(db, wordPhrases(text, false)) === 0)
   const choices = unheld.slice(0, MISSPELT_MAX).flatMap((node) => {
     const spellings = isOver() ? [] : respellWord(db, node, isOver)
@@ -61,7 +67,7 @@ export function correctQuery(
   const respelt = new Set<QueryNode>(choices.map(({ node }) => node))
   const hopeless = new Set<QueryNode>(unheld.filter((node) => !respelt.has(node)))
   const rest = whole.length > 0 || hopeless.size === 0 ? null : withoutNodes(tree, hopeless)
-  return rest === null ? whole : among(rest, true)
+  return { corrections: rest === null ? whole : among(rest, true), nearest: tried[0] ?? new Map() }
 }
 
 /** A query without some of its words. Null if nothing remains. */
