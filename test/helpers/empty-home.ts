@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
@@ -11,5 +11,10 @@ process.env['HOME'] = home
 process.env['USERPROFILE'] = home
 process.env['APPDATA'] = join(home, 'AppData', 'Roaming')
 process.env['LOCALAPPDATA'] = join(home, 'AppData', 'Local')
+
+// On a busy machine a search may take longer than a user would wait. Tests of the deadline set their own.
+const config = join(home, '.config', 'cursordex')
+mkdirSync(config, { recursive: true })
+writeFileSync(join(config, 'config.json'), JSON.stringify({ search: { deadlineMs: 30_000 } }))
 
 afterAll(() => rmSync(home, { recursive: true, force: true }))

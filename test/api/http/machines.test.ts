@@ -25,7 +25,12 @@ beforeAll(() => {
     })
     const createdAt = new Date(at).toISOString()
     store.message(id, 'q', { type: 1, text: `login of ${id}`, createdAt })
-    store.message(id, 'a', { type: 2, text: 'done', createdAt, tokenCount: { inputTokens: 7, outputTokens: 3 } })
+    store.message(id, 'a', {
+      type: 2,
+      text: `done by ${id}`,
+      createdAt,
+      tokenCount: { inputTokens: 7, outputTokens: 3 },
+    })
     store.message(id, 'x', { type: 2, text: 'dropped', createdAt })
   }
   world.indexer.pass('reconcile')

@@ -16,7 +16,7 @@ const MAY_BE_COPIES = `
     )
   )
   select m.key, m.chat, m.id, m.request_id as request, coalesce(m.sent_at, m.started_at, m.timing_at) as atMs,
-    m.input_tokens as input, m.output_tokens as output
+    m.input_tokens as input, m.output_tokens as output, m.content_hash as content
   from repeated join messages m on m.key = repeated.key join chats c on c.num = m.chat
   where c.is_draft = 0
   order by c.created_at is null, c.created_at, c.id, m.key
@@ -31,19 +31,20 @@ interface Row {
   readonly atMs: number | null
   readonly input: number | null
   readonly output: number | null
+  readonly content: string
 }
 
 /**
  * Keys of recorded messages that a forked chat copied. Cursor copies a message under its id, or under a new one with the
- * same request and time. The tokens count in the chat that began first, whichever of them was read first; when it is
- * purged, in the next one.
+ * same request and time. An id alone does not tell, because not every writer of a store makes ids that are used once. The
+ * tokens count in the chat that began first, whichever of them was read first; when it is purged, in the next one.
  */
 export function readForkCopies(db: Mirror): ReadonlySet<number> {
   const copies = new Set<number>()
   const firstChats = new Map<string, number>()
-  for (const { key, chat, id, request, atMs, input, output } of db.prepare<[], Row>(MAY_BE_COPIES).iterate()) {
+  for (const { key, chat, id, request, atMs, input, output, content } of db.prepare<[], Row>(MAY_BE_COPIES).iterate()) {
     const ofRequest = request === null || atMs === null ? [] : [JSON.stringify([request, atMs, input, output])]
-    for (const name of [JSON.stringify([id, input, output]), ...ofRequest]) {
+    for (const name of [JSON.stringify([id, input, output, content]), ...ofRequest]) {
       const first = firstChats.get(name)
       if (first === undefined) firstChats.set(name, chat)
       else if (first !== chat) copies.add(key)
