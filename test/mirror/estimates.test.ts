@@ -4,6 +4,7 @@ import { readLedger } from '../../src/api/tokens/ledger.ts'
 import { countUncounted, listUncounted, readUncounted, saveEstimates } from '../../src/mirror/usage/estimates.ts'
 import { keptSums } from '../../src/mirror/migrations/0021-kept-sums.ts'
 import { tokenLedger } from '../../src/mirror/migrations/0002-to-0009.ts'
+import { timesAndForks } from '../../src/mirror/migrations/0024-times-and-forks.ts'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { sumByGroup, sumOfPeriod } from '../../src/api/queries/tokens/token-sums.ts'
 import { spokenTexts } from '../../src/text/passages/spoken-texts.ts'
@@ -114,12 +115,14 @@ test('a mirror of the former version is migrated without loss', () => {
   }
   mirror.exec(`
     drop index token_counts; drop index recorded_tokens; drop table usage_events;
-    drop index recorded_ids; drop index recorded_requests; alter table messages drop column request_id;
+    drop index recorded_ids; drop index recorded_requests; drop table misdated;
+    alter table messages drop column request_id;
     alter table messages drop column estimated_input; alter table messages drop column estimated_output;
   `)
   expect(columnsOf(mirror)).toEqual(columnsOf(before))
   mirror.exec(tokenLedger)
   mirror.exec(keptSums)
+  mirror.exec(timesAndForks)
   before.close()
   indexer.restart()
   expect(indexer.path).toBe(path)

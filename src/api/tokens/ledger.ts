@@ -5,7 +5,6 @@ import { bucketAt } from '../periods.ts'
 import { resolveMachines } from '../queries/machines.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { readForkCopies } from '../queries/tokens/fork-copies.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
 import { readDrafts, readGroupSums, readRecorded, PeriodSums, type TokenScope } from '../queries/tokens/token-sums.ts'
 import { PriceBook, priceList } from './prices.ts'
@@ -35,6 +34,8 @@ class Ledger {
   readonly #scope: TokenScope
   readonly #tallies = new Map<Key, Tally>()
   readonly #totals = new Tally()
+  /** Recorded messages that are copies in forked chats. */
+  #copied = 0
   /** The last bucket. Rows are in order of time, so the next one is usually in it. */
   #bucket: ReturnType<typeof bucketAt> | null = null
 
@@ -78,7 +79,7 @@ class Ledger {
       notes: tokenNotes(this.#request, totals, {
         hasUndated: this.#tallies.has(null),
         undated: undated.messages,
-        copied: this.#totals.copied,
+        copied: this.#copied,
       }),
     }
   }
@@ -110,14 +111,13 @@ class Ledger {
   /** @returns whether prices were looked up */
   #addRecorded(): boolean {
     const recorded = readRecorded(this.#db, this.#scope)
+    this.#copied = recorded.filter(({ isCopy }) => isCopy === 1).length
     const prices = this.#request.hasPrices && recorded.length > 0 ? new PriceBook() : null
-    const copies = recorded.length > 0 ? readForkCopies(this.#db) : null
     for (const message of recorded) {
-      const { key, model, input, output, atMs } = message
-      const isCopy = copies?.has(key) === true
-      const cents = isCopy ? undefined : prices?.centsOf(model, input, output, atMs)
+      const { model, input, output, atMs } = message
+      const cents = prices?.centsOf(model, input, output, atMs)
       this.#addTo(message, (tally) => {
-        tally.addRecorded(message, isCopy)
+        tally.addRecorded(message)
         if (cents !== undefined) tally.addPrice(cents)
       })
     }

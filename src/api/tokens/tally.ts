@@ -12,8 +12,6 @@ export class Tally {
   #estimated = 0
   #estimatedInput = 0
   #estimatedOutput = 0
-  /** Recorded messages whose tokens count in another chat. */
-  #copied = 0
   #recorded: { messages: number; input: number | null; output: number | null } | null = null
   #snapshot: { tokens: number; chats: number } | null = null
   #cents: number | null = null
@@ -28,15 +26,11 @@ export class Tally {
     this.#estimatedOutput += output ?? 0
   }
 
-  /** @param isCopy the chat is a fork, and the tokens count in the chat that it was copied from */
-  addRecorded({ input, output, estimatedInput, estimatedOutput }: RecordedMessage, isCopy: boolean): void {
-    if (isCopy) this.#copied += 1
-    else {
-      this.#recorded ??= { messages: 0, input: null, output: null }
-      this.#recorded.messages += 1
-      this.#recorded.input = sumOf(this.#recorded.input, input)
-      this.#recorded.output = sumOf(this.#recorded.output, output)
-    }
+  addRecorded({ input, output, estimatedInput, estimatedOutput }: RecordedMessage): void {
+    this.#recorded ??= { messages: 0, input: null, output: null }
+    this.#recorded.messages += 1
+    this.#recorded.input = sumOf(this.#recorded.input, input)
+    this.#recorded.output = sumOf(this.#recorded.output, output)
     if (estimatedInput === null) return
     // A record replaces the estimate that was made before it.
     this.#estimated -= 1
@@ -85,12 +79,8 @@ export class Tally {
     return this.#messages
   }
 
-  get copied(): number {
-    return this.#copied
-  }
-
   toSources(): TokenSources {
-    const recorded = (this.#recorded?.messages ?? 0) + this.#copied
+    const recorded = this.#recorded?.messages ?? 0
     const estimated = { input: this.#estimatedInput, output: this.#estimatedOutput, messages: this.#estimated }
     return {
       recorded: this.#recorded,

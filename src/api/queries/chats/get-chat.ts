@@ -4,7 +4,7 @@ import { toIso } from '../../iso.ts'
 import { listChatActs, chatFiles, chatTools } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
 import { inSnapshot } from '../snapshot.ts'
-import { readForkCopies } from '../tokens/fork-copies.ts'
+import { countedTokens, listForkCopies } from '../tokens/fork-copies.ts'
 import type { ChatRef } from '../../http/schemas/chats.ts'
 import type { ChatDetail, ChatTokens } from '../../http/schemas/chats.ts'
 
@@ -32,13 +32,9 @@ export function getChat(db: Mirror, id: ChatId): ChatDetail | null {
   })
 }
 
-/** The tokens of a forked chat's copies count in the chat that they were copied from. */
-const COUNTS = `m.key not in (select value from json_each(@copies))`
 const RECORDED = `
   select
-    count(*) filter (where ${COUNTS}) as messages,
-    sum(nullif(m.input_tokens, 0)) filter (where ${COUNTS}) as input,
-    sum(nullif(m.output_tokens, 0)) filter (where ${COUNTS}) as output,
+    count(*) as messages, sum(${countedTokens('input_tokens')}) as input, sum(${countedTokens('output_tokens')}) as output,
     count(m.estimated_input) as estimated, ifnull(sum(m.estimated_input), 0) as estimatedInput,
     ifnull(sum(m.estimated_output), 0) as estimatedOutput
   from messages m indexed by recorded_tokens
@@ -61,12 +57,8 @@ interface RecordedSums {
   readonly estimatedOutput: number
 }
 
-type Bound = Readonly<Record<string, string | number>>
-
 function sumTokens(db: Mirror, num: number): ChatTokens {
-  const records = db
-    .prepare<[Bound], RecordedSums>(RECORDED)
-    .get({ num, copies: JSON.stringify([...readForkCopies(db)]) })
+  const records = db.prepare<[object], RecordedSums>(RECORDED).get({ num, copies: listForkCopies(db) })
   const estimates = db.prepare<[number], NonNullable<ChatTokens['estimated']>>(ESTIMATED).get(num)
   if (records === undefined || estimates === undefined) throw new Error('an aggregate returned no row')
   const { messages, input, output } = records

@@ -15,8 +15,8 @@ const MAY_BE_COPIES = `
       group by request_id having min(chat) < max(chat)
     )
   )
-  select m.key, m.chat, m.id, m.request_id as request, coalesce(m.sent_at, m.started_at, m.timing_at) as atMs,
-    m.input_tokens as input, m.output_tokens as output, m.content_hash as content
+  select m.key, m.chat, m.id, m.request_id as request, m.input_tokens as input, m.output_tokens as output,
+    m.content_hash as content, iif(m.created_at_source in ('message', 'header', 'timing'), m.created_at, null) as ownMs
   from repeated join messages m on m.key = repeated.key join chats c on c.num = m.chat
   where c.is_draft = 0
   order by c.created_at is null, c.created_at, c.id, m.key
@@ -27,28 +27,38 @@ interface Row {
   readonly chat: number
   readonly id: string
   readonly request: string | null
-  /** The message's own time. */
-  readonly atMs: number | null
+  /** The message's own time, in epoch milliseconds. */
+  readonly ownMs: number | null
   readonly input: number | null
   readonly output: number | null
   readonly content: string
 }
 
 /**
- * Keys of recorded messages that a forked chat copied. Cursor copies a message under its id, or under a new one with the
- * same request and time. An id alone does not tell, because not every writer of a store makes ids that are used once. The
- * tokens count in the chat that began first, whichever of them was read first; when it is purged, in the next one.
+ * Keys of recorded messages that a forked chat copied, as JSON. Cursor copies a message under its id, or under a new one
+ * with the same request and time. An id alone does not tell, because not every writer of a store makes ids that are used
+ * once. The tokens count in the chat that began first, whichever of them was read first; when it is purged, in the next
+ * one.
  */
-export function readForkCopies(db: Mirror): ReadonlySet<number> {
+export function listForkCopies(db: Mirror): string {
   const copies = new Set<number>()
   const firstChats = new Map<string, number>()
-  for (const { key, chat, id, request, atMs, input, output, content } of db.prepare<[], Row>(MAY_BE_COPIES).iterate()) {
-    const ofRequest = request === null || atMs === null ? [] : [JSON.stringify([request, atMs, input, output])]
+  for (const { key, chat, id, request, ownMs, input, output, content } of db
+    .prepare<[], Row>(MAY_BE_COPIES)
+    .iterate()) {
+    const ofRequest = request === null ? [] : [JSON.stringify([request, ownMs, input, output])]
     for (const name of [JSON.stringify([id, input, output, content]), ...ofRequest]) {
       const first = firstChats.get(name)
       if (first === undefined) firstChats.set(name, chat)
       else if (first !== chat) copies.add(key)
     }
   }
-  return copies
+  return JSON.stringify([...copies])
 }
+
+/** SQL expression over a message `m`. `@copies` is the result of `listForkCopies`. */
+export const IS_FORK_COPY = `m.key in (select value from json_each(@copies))`
+
+/** SQL expression: the recorded tokens that count in the message's chat; null if none are recorded. */
+export const countedTokens = (column: 'input_tokens' | 'output_tokens'): string =>
+  `iif(m.${column} > 0, iif(${IS_FORK_COPY}, 0, m.${column}), null)`

@@ -1,6 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
 import { isOfMachines } from '../machines.ts'
+import { countedTokens, IS_FORK_COPY, listForkCopies } from './fork-copies.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
 
 /** Which messages, chats and events count. */
@@ -197,7 +198,8 @@ export class PeriodSums {
 }
 
 export interface RecordedMessage {
-  readonly key: number
+  /** 1 if a forked chat copied it. Its counts are 0, because they count in the other chat. */
+  readonly isCopy: number
   readonly chat: number
   readonly project: number | null
   readonly model: string | null
@@ -211,8 +213,8 @@ export interface RecordedMessage {
 }
 
 const listRecorded = (scope: TokenScope): string => `
-  select m.key, m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs,
-    iif(m.input_tokens > 0, m.input_tokens, null) as input, iif(m.output_tokens > 0, m.output_tokens, null) as output,
+  select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs, ${IS_FORK_COPY} as isCopy,
+    ${countedTokens('input_tokens')} as input, ${countedTokens('output_tokens')} as output,
     m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput
   from messages m indexed by recorded_tokens cross join chats c on c.num = m.chat
   where m.is_orphan = 0 and (m.input_tokens > 0 or m.output_tokens > 0)
@@ -221,4 +223,4 @@ const listRecorded = (scope: TokenScope): string => `
 
 /** Messages with recorded tokens. There are few. */
 export const readRecorded = (db: Mirror, scope: TokenScope): RecordedMessage[] =>
-  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all(bind(scope))
+  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all({ ...bind(scope), copies: listForkCopies(db) })
