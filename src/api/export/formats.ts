@@ -1,7 +1,7 @@
 import { HEADER_CSP } from './html-style.ts'
 import { toHtml } from './html.ts'
 import { toMarkdown } from './markdown.ts'
-import type { ExportStamp } from './stamp.ts'
+import { maskedSentence, type ExportStamp } from './stamp.ts'
 import { createHash } from 'node:crypto'
 import type { Chat } from '../http/schemas/chats.ts'
 import type { Message } from '../http/schemas/messages.ts'
@@ -41,7 +41,8 @@ export function* toJson(chat: Chat, messages: Iterable<Message>, stamp: ExportSt
     yield `${separator}${JSON.stringify(message)}`
     separator = ',\n'
   }
-  yield stamp.masked === undefined ? '\n]}\n' : `\n],\n"masked":${JSON.stringify(stamp.masked())}}\n`
+  if (stamp.masked === undefined) yield '\n]}\n'
+  else yield `\n],\n"masked":${JSON.stringify(stamp.masked())},"maskedNote":${JSON.stringify(maskedSentence(stamp))}}\n`
 }
 
 /** A line for the chat, recognisable by its `kind`, then a line for each message as in the API. */
@@ -49,7 +50,8 @@ export function* toJsonl(chat: Chat, messages: Iterable<Message>, stamp: ExportS
   const { version, exportedAt } = stamp
   yield `${JSON.stringify({ kind: 'chat', version, exportedAt, ...chat })}\n`
   for (const message of messages) yield `${JSON.stringify(message)}\n`
-  if (stamp.masked !== undefined) yield `${JSON.stringify({ kind: 'masked', masked: stamp.masked() })}\n`
+  if (stamp.masked === undefined) return
+  yield `${JSON.stringify({ kind: 'masked', masked: stamp.masked(), maskedNote: maskedSentence(stamp) })}\n`
 }
 
 const TITLE_LENGTH_MAX = 40

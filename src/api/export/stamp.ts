@@ -13,9 +13,12 @@ export interface ExportStamp {
   readonly masked?: () => readonly MaskedCount[]
 }
 
-/** A sentence for people. The command line reads it at the end of the file and prints it. Null if masking is off. */
+/** How many secrets were masked, for people. The command line reads it at the end of the file. Null if masking is off. */
 export function maskedSentence({ masked }: Pick<ExportStamp, 'masked'> = {}): string | null {
   if (masked === undefined) return null
-  const counts = masked().map(({ kind, count }) => `${count} ${kind}`)
-  return `Masked in this file: ${counts.length === 0 ? 'nothing' : counts.join(', ')}.`
+  const counts = masked()
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  const kinds = counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')
+  const what = total === 0 ? 'nothing' : `${total} ${total === 1 ? 'secret' : 'secrets'} (${kinds})`
+  return `Masked in this file: ${what}. No rule finds every secret, so read the file before you share it.`
 }

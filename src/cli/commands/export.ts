@@ -23,7 +23,7 @@ export function addExportCommand(program: Command, session: Session): void {
     .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')
     .option('--force', 'overwrite the file if it exists')
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option('--redact', 'mask keys, tokens and passwords, and report how many of each kind')
+    .option('--redact', 'mask keys, tokens and passwords that a rule knows, and report how many')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
   addExamples(
     command,
@@ -79,13 +79,9 @@ export class FileEnd {
     }
   }
 
-  /** The report of the file about masked secrets, as a sentence, in every format. */
+  /** The report of the file about masked secrets, in every format. It stands after all text of the chat. */
   get maskedSentence(): string {
-    const sentences = [...this.#end.matchAll(/Masked in this file: [^<\n]*\./g)]
-    const list = /"masked":(\[[^\]]*\])\}\s*$/.exec(this.#end)?.[1]
-    if (list === undefined) return sentences.at(-1)?.[0] ?? 'The file does not say what was masked in it.'
-    const counts = JSON.parse(list) as readonly { readonly kind: string; readonly count: number }[]
-    const words = counts.map(({ kind, count }) => `${count} ${kind}`)
-    return `Masked in this file: ${words.length === 0 ? 'nothing' : words.join(', ')}.`
+    const sentences = this.#end.match(/Masked in this file: [^<"\n]*\./g)
+    return sentences?.at(-1) ?? 'The file does not say what was masked in it.'
   }
 }

@@ -64,14 +64,26 @@ test.each(formats)('%s contains no secret, and says what was masked', async (as)
   }
 })
 
+interface Redacted {
+  readonly messages: readonly { readonly parts: readonly unknown[] }[]
+  readonly masked: readonly { readonly kind: string; readonly count: number }[]
+  readonly maskedNote: string
+}
+
 test('machine-readable formats stay readable', async () => {
   const json = await (await api.ask('/api/chats/leaky/export?as=json&redact=true')).text()
-  const file = JSON.parse(json) as { messages: { parts: unknown[] }[]; masked: { kind: string; count: number }[] }
+  const file = JSON.parse(json) as Redacted
   expect(file.messages.map(({ parts }) => parts.length)).toEqual([3, 4])
   expect(file.masked).toContainEqual({ kind: 'gitlab-token', count: 1 })
   expect(file.masked).toContainEqual({ kind: 'private-key', count: 2 })
   const lines = (await (await api.ask('/api/chats/leaky/export?as=jsonl&redact=true')).text()).trim().split('\n')
-  expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'masked', masked: file.masked })
+  expect(JSON.parse(lines.at(-1) ?? '')).toEqual({
+    kind: 'masked',
+    masked: file.masked,
+    maskedNote: file.maskedNote,
+  })
+  const total = file.masked.reduce((sum, { count }) => sum + count, 0)
+  expect(file.maskedNote).toMatch(new RegExp(`^Masked in this file: ${total} secrets .*No rule finds every secret`))
   const whole = await (await api.ask('/api/chats/leaky/export?as=json')).text()
   expect(Object.keys(JSON.parse(whole) as object)).not.toContain('masked')
 })
@@ -88,7 +100,7 @@ test.each(formats)('the command line reports on stderr what was masked in %s', a
     },
   )
   expect([exitCode, calls.at(-1)?.query]).toEqual([0, `as=${as}&redact=true`])
-  expect(err).toMatch(/^Masked in this file: (\d+ [\w-]+(, )?)+\.\n$/)
+  expect(err).toMatch(/^Masked in this file: \d+ secrets \((\d+ [\w-]+(, )?)+\)\. No rule finds every secret.*\.\n$/)
   expect(err).toContain('1 gitlab-token')
   for (const secret of secrets) expect(out + err).not.toContain(secret)
 })
@@ -97,7 +109,7 @@ test('a file without secrets says so', async () => {
   const chat = api.mirror.addChat({ id: 'clean' })
   api.mirror.addMessage(chat, { id: 'm1', parts: [{ kind: 'text', text: 'a quiet day' }] })
   const text = await (await api.ask('/api/chats/clean/export?redact=true')).text()
-  expect(text).toMatch(/Masked in this file: nothing\.\n$/)
+  expect(text).toMatch(/Masked in this file: nothing\. No rule finds every secret.*\.\n$/)
 })
 
 test('other requests are answered while a long chat is masked', async () => {
