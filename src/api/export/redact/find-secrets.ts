@@ -1,5 +1,6 @@
 import { shownFor } from '../../../text/passages/readable.ts'
-import { rules } from './rules.ts'
+import { VALUE_LENGTH, type SecretRule } from './shapes.ts'
+import { nameRules, otherRules, tokenRules, type RuleGroup } from './rules.ts'
 
 /** A secret in a text; `end` is exclusive. */
 export interface SecretSpan {
@@ -8,22 +9,26 @@ export interface SecretSpan {
   readonly end: number
 }
 
-/** UTF-16 units. The rules take about 30 ms for a window, and twice as long if it contains escapes. */
-const WINDOW_LENGTH = 512 * 1024
+/** UTF-16 units. The rules take about 50 ms for a window, and twice as long if it contains escapes. */
+const WINDOW_LENGTH = 192 * 1024
 /** No secret is longer, so each is complete in at least one window. */
 const OVERLAP = 32 * 1024
 
-/** The secrets in a text, in order, none within another. Yields after each window, so that the caller can do other work. */
+/** The secrets in a text, in order, none within another. Yields now and then, so that the caller can do other work. */
 export function* findSecrets(text: string): Generator<void, readonly SecretSpan[]> {
   const spans: SecretSpan[] = []
   for (let at = 0; at === 0 || at + OVERLAP < text.length; at += WINDOW_LENGTH - OVERLAP) {
     const window = at === 0 && text.length <= WINDOW_LENGTH ? text : text.slice(at, at + WINDOW_LENGTH)
-    for (const { kind, start, end } of findIn(window)) {
-      spans.push({ kind, start: start + at, end: end + at })
+    const isLast = at + WINDOW_LENGTH >= text.length
+    for (const { kind, start, end } of joined(yield* findIn(window))) {
+      // What begins in the overlap is complete in the next window.
+      if (!isLast && start >= WINDOW_LENGTH - OVERLAP) break
+      const done = spans.at(-1)?.end ?? 0
+      if (end + at > done) spans.push(withoutEscape({ kind, start: Math.max(start + at, done), end: end + at }, text))
     }
     yield
   }
-  return joined(spans).map((span) => withoutEscape(span, text))
+  return spans
 }
 
 /** Leaves out a backslash that escapes the quote after a secret: without it, JSON within JSON would become invalid. */
@@ -34,23 +39,104 @@ function withoutEscape({ kind, start, end }: SecretSpan, text: string): SecretSp
 }
 
 /** Searches the text as it is and as a person reads it: a secret may contain what looks like an escape, or follow one. */
-function findIn(text: string): SecretSpan[] {
+function* findIn(text: string): Generator<void, SecretSpan[]> {
   const readable = asRead(text)
-  const found = applyRules(text)
-  return readable === null ? found : [...found, ...applyRules(readable.text).map((span) => readable.toOriginal(span))]
+  const found = yield* applyRules(text)
+  if (readable === null) return found
+  yield
+  return [...found, ...(yield* applyRules(readable.text)).map((span) => readable.toOriginal(span))]
 }
 
-function applyRules(text: string): SecretSpan[] {
-  const spans = findPrivateKeys(text)
-  for (const { kind, shape, isSecret } of rules) {
-    for (const match of text.matchAll(shape)) {
-      const secret = match.groups?.['secret'] ?? match[0]
-      if (isSecret?.(secret) === false) continue
-      const end = match.index + match[0].length
-      spans.push({ kind, start: end - secret.length, end })
+/** Where several rules find the same secret, the first one names it. */
+function* applyRules(text: string): Generator<void, SecretSpan[]> {
+  const spans = [...findPrivateKeys(text), ...(yield* findInWords(text))]
+  for (const rule of otherRules) {
+    for (const match of matchesOf(rule.shape, text)) spans.push(...spanOf(rule, match))
+    if (text.length > LONG_TEXT) yield
+  }
+  return [...spans, ...(yield* findGroup(nameRules, text))]
+}
+
+/** UTF-16 units. A rule takes about a millisecond for so many. */
+const LONG_TEXT = 64 * 1024
+/** Places that the rules of a group look at between two pauses. */
+const PLACES = 500
+
+/** By the code of a sign: 1 for those that stand around words. */
+const separators = new Uint8Array(0x10000)
+for (const sign of ' \t\r\n\f\v"\'`<>(),;{}\0') separators[sign.charCodeAt(0)] = 1
+/** No token is shorter. */
+const WORD_LENGTH_MIN = 16
+
+/** Words without signs that stand around secrets. A pattern would take as long as all rules together. */
+function* longWords(text: string): Generator<{ readonly word: string; readonly index: number }> {
+  let index = 0
+  for (let at = 0; at <= text.length; at += 1) {
+    if (at < text.length && separators[text.charCodeAt(at)] === 0) continue
+    if (at - index >= WORD_LENGTH_MIN) yield { word: text.slice(index, at), index }
+    index = at + 1
+  }
+}
+
+function* findInWords(text: string): Generator<void, SecretSpan[]> {
+  const spans: SecretSpan[] = []
+  let seen = 0
+  for (const { word, index } of longWords(text)) {
+    for (const { kind, start, end } of yield* findGroup(tokenRules, word)) {
+      spans.push({ kind, start: index + start, end: index + end })
+    }
+    if (word.length < KEY_LINE_LENGTH || index < seen) continue
+    keyLines.lastIndex = index
+    const lines = keyLines.exec(text)?.[0] ?? ''
+    seen = index + lines.length
+    if (/[g-z]/.test(lines) && /[A-Z]/.test(lines)) spans.push({ kind: 'private-key', start: index, end: seen })
+  }
+  return spans
+}
+
+function* findGroup({ begins, isBegin, rules }: RuleGroup, text: string): Generator<void, SecretSpan[]> {
+  const spans: SecretSpan[] = []
+  let [done, places] = [0, 0]
+  for (const found of matchesOf(begins, text)) {
+    const { index } = found
+    places += 1
+    if (places % PLACES === 0) yield
+    // What a secret contains is masked with it.
+    if (index < done || !isBegin(found)) continue
+    for (const rule of rules) {
+      rule.shape.lastIndex = index
+      const match = rule.shape.exec(text)
+      for (const span of match === null ? [] : spanOf(rule, match)) {
+        spans.push(span)
+        done = Math.max(done, span.end)
+      }
     }
   }
   return spans
+}
+
+/** The same as `matchAll`, which makes a copy of the shape each time. */
+function* matchesOf(shape: RegExp, text: string): Generator<RegExpExecArray> {
+  let from = 0
+  for (;;) {
+    shape.lastIndex = from
+    const match = shape.exec(text)
+    if (match === null) return
+    yield match
+    from = match.index + Math.max(1, match[0].length)
+  }
+}
+
+const restOfWord = /[^\s"'`&;<>\\]*/y
+
+function spanOf({ kind, isSecret }: SecretRule, match: RegExpExecArray): SecretSpan[] {
+  const secret = match.groups?.['secret'] ?? match[0]
+  if (isSecret?.(secret, match) === false) return []
+  const end = match.index + match[0].length
+  const start = end - secret.length
+  if (secret.length < VALUE_LENGTH) return [{ kind, start, end }]
+  restOfWord.lastIndex = end
+  return [{ kind, start, end: end + (restOfWord.exec(match.input)?.[0].length ?? 0) }]
 }
 
 /** Joins spans that overlap. The kind is that of the span that was found first. */
@@ -82,6 +168,19 @@ const body = /(?:[A-Za-z0-9+/=:,. -]|\s|\\{1,8}[rn])*/y
 /** Letters and signs of a footer. */
 const FOOTER_LENGTH_MAX = 80
 
+/** A tool may print a number before each line, and a mail a sign. */
+const BEFORE_LINE = String.raw`[ \t>+-]{0,20}\d{0,6}[|:]?[ \t]{0,8}`
+const LINE = String.raw`(?:${BEFORE_LINE}[A-Za-z0-9+/=]{N}(?:\r?\n|\\{1,8}r?\\{0,8}n))`
+const FOOTER = '-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----'
+/** The rest of a block whose header was left out, up to its footer. */
+const rest = new RegExp(`${FOOTER}(?<=(?<secret>${LINE.replace('{N}', '{4,80}')}{1,400})${BEFORE_LINE}${FOOTER})`, 'g')
+/** Its middle: five lines as long as OpenSSL, OpenSSH and PGP write them. Hashes are hexadecimal, and a certificate has a header. */
+const keyLines = new RegExp(
+  `(?<!-----BEGIN [A-Z0-9 ]{1,40}-----\\s{1,4})${LINE.replace('{N}', '{64,70}')}{5,400}(?:${BEFORE_LINE}[A-Za-z0-9+/]{1,70}={0,2}(?![\\w-]))?`,
+  'y',
+)
+const KEY_LINE_LENGTH = 64
+
 /** Blocks as PEM and PGP write them. Takes linear time: each end is searched for only once, however many headers there are. */
 function findPrivateKeys(text: string): SecretSpan[] {
   const spans: SecretSpan[] = []
@@ -99,6 +198,9 @@ function findPrivateKeys(text: string): SecretSpan[] {
     const end = isWhole ? endOfFooter(text, nextEnd) : endOfBody(text, from)
     spans.push({ kind: 'private-key', start: at, end })
     at = end
+  }
+  for (const { index, groups } of matchesOf(rest, text)) {
+    spans.push({ kind: 'private-key', start: index - (groups?.['secret'] ?? '').length, end: index })
   }
   return spans
 }
@@ -122,16 +224,16 @@ interface Readable {
 
 /** Escapes of terminals and JSON, also of JSON within JSON. A word begins after `\n` or after a colour. */
 // oxlint-disable-next-line no-control-regex
-const escapes = /(?:\u001b|(?<!\\)\\+u001[bB])\[([\d;:?]*)([@-~])|(?<!\\)\\+[nrt]/g
+const escapes = /(?:\u001b|(?<!\\)\\+u001[bB])\[([\d;:?]*)([@-~])|(?<!\\)\\+([nrt])/g
 
-/** The text without colours, and with blanks for escapes that move the cursor or end a line. Null if it has no escapes. */
+/** The text without colours, and with blanks and ends of lines for their escapes. Null if it has no escapes. */
 function asRead(text: string): Readable | null {
   const pieces: string[] = []
   /** Where each piece begins in the readable and in the original text. */
   const begins: (readonly [read: number, original: number])[] = [[0, 0]]
   let [read, done] = [0, 0]
-  for (const { 0: all, 1: parameters = '', 2: kind = '', index } of text.matchAll(escapes)) {
-    const shown = shownFor(parameters, kind)
+  for (const { 0: all, 1: parameters = '', 2: kind = '', 3: blank, index } of text.matchAll(escapes)) {
+    const shown = blank === undefined ? shownFor(parameters, kind) : blank === 't' ? '\t' : '\n'
     pieces.push(text.slice(done, index), shown)
     read += index - done + shown.length
     done = index + all.length

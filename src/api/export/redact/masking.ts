@@ -1,7 +1,12 @@
 import type { Json } from '../../../model/json.ts'
 import type { MaskedCount } from '../stamp.ts'
 import { findSecrets } from './find-secrets.ts'
-import { isNamedSecret } from './rules.ts'
+import { isNamedSecret } from './names.ts'
+
+/** Longer texts are no value of a name. */
+const NAMED_LENGTH_MAX = 4096
+/** Names of headers, whose values have a shape with their name. */
+const HEADER = /authorization|cookie|^x-|(?:token|key)$/i
 
 /** Separates the texts of one value: no secret continues across it. */
 const GAP = '\n\u0000\n'
@@ -30,10 +35,7 @@ export class Masking {
 
   /** The same without pauses. */
   maskAtOnce<Value>(value: Value): Value {
-    for (const steps = this.mask(value); ;) {
-      const step = steps.next()
-      if (step.done === true) return step.value
-    }
+    return atOnce(this.mask(value))
   }
 
   *#maskAll(texts: readonly string[]): Generator<void, readonly string[]> {
@@ -61,8 +63,14 @@ export class Masking {
     return masked
   }
 
-  #maskNamed(key: string, text: string): string {
-    return isNamedSecret(key, text) ? this.#markOf('named-secret') : text
+  /** A text whose name stands beside it: the key of an object, or the flag before it. */
+  #maskNamed(name: string, text: string): string {
+    if (text.length > NAMED_LENGTH_MAX) return text
+    if (isNamedSecret(name, text)) return this.#markOf('named-secret')
+    if (!HEADER.test(name)) return text
+    const header = `${name}: `
+    const [masked = ''] = atOnce(this.#maskAll([header + text]))
+    return masked.slice(header.length)
   }
 
   #markOf(kind: string): string {
@@ -71,19 +79,42 @@ export class Masking {
   }
 }
 
-/** Rebuilds a value: `change` gets each text, then `changeNamed` gets each text that has a key. */
+function atOnce<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Rebuilds a value: `change` gets each text, then `changeNamed` gets each text that has a name. */
 function visit(
   value: Json,
   change: (text: string) => string,
-  changeNamed?: (key: string, text: string) => string,
+  changeNamed?: (name: string, text: string) => string,
+  name = '',
 ): Json {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((each) => visit(each as Json, change, changeNamed))
+  if (typeof value === 'string') {
+    const changed = change(value)
+    return changeNamed === undefined || name === '' ? changed : changeNamed(name, changed)
+  }
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, each]): [string, Json] => {
-    const shown = change(key)
-    const changed = visit(each, change, changeNamed)
-    return [shown, typeof changed === 'string' && changeNamed !== undefined ? changeNamed(key, changed) : changed]
-  })
+  if (Array.isArray(value)) {
+    return value.map((each, at) => visit(each as Json, change, changeNamed, flagOf(value[at - 1]) ?? name))
+  }
+  const given = value as { readonly [key: string]: Json }
+  const entries = Object.entries(given).map(([key, each]): [string, Json] => [
+    change(key),
+    visit(each, change, changeNamed, key === 'value' ? nameBeside(given) : key),
+  ])
   return Object.fromEntries(entries)
+}
+
+/** `["--password", "…"]` */
+const flagOf = (before: unknown): string | null =>
+  typeof before === 'string' && /^--?[a-z][\w-]*$/i.test(before) ? before : null
+
+/** `{"name": "DB_PASSWORD", "value": "…"}` */
+function nameBeside({ name, key }: Readonly<Record<string, unknown>>): string {
+  const beside = name ?? key
+  return typeof beside === 'string' ? beside : 'value'
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
-import { isNamedSecret } from '../../../../src/api/export/redact/rules.ts'
+import { isNamedSecret } from '../../../../src/api/export/redact/names.ts'
 import { leastOfThree, startCpuClock } from '../../../helpers/cpu-time.ts'
 
 function find(text: string): readonly (readonly [kind: string, secret: string])[] {
