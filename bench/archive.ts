@@ -1,86 +1,79 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { readManifest } from '../src/api/archives/manifest-files.ts'
-import { readObject } from '../src/api/archives/object-files.ts'
-import type { Manifest } from '../src/archive/manifest.ts'
-import { mirrorPath } from '../src/engine/data-folder.ts'
-import { openWriter } from '../src/mirror/open.ts'
-import { runArchive } from './archive-run.ts'
-import { measure, type Cost } from './measured-act.ts'
-import { megabytes, short, table } from './statistics.ts'
-import type { Workshop } from './workshop.ts'
+import Database from '../src/sqlite.ts'
+import { endedCpuMs, mirrorIn, peakDuring, withoutSettings } from './daemon.ts'
+import { megabytes, ownBin, short, table, type Workshop } from './workshop.ts'
+
+type Cost = Readonly<Record<'wallMs' | 'cpuMs' | 'peakBytes', number>>
+
+const BODIES = 'select json_group_array(parts) from messages cross join bodies on bodies.num = body group by chat'
 
 /**
- * The cost of a run in its own process, compared with writing the same bytes through gzip, and of a second run after the
- * newest 1% changed. Memory is the peak of that process above an idle Node.
+ * The cost of archives and of a restore: commands without a daemon, with their start. Archives are compared with writing
+ * the same texts through gzip, the restore with reading the same from Cursor.
  */
 export async function archive(shop: Workshop): Promise<void> {
+  const { userDir } = shop.store()
   const daemon = await shop.startReady()
-  await shop.tidy()
-  const dir = mkdtempSync(join(tmpdir(), 'cursordex-bench-archive-'))
-  try {
-    await compare(shop, mirrorPath(daemon.dataDir), dir)
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
+  await daemon.untilQuiet()
+  await daemon.stop()
+  // Without Cursor's folder, the commands only archive.
+  const dataDir = shop.folder()
+  copyFileSync(daemon.mirrorPath, mirrorIn(dataDir))
+  const run = (): Promise<Cost> => costOfCommand(['archive', 'run'], dataDir, '')
+  const [bytes, gzip] = await writeThroughGzip(mirrorIn(dataDir), shop.folder())
+  const first = await run()
+  const unchanged = await run()
+  const from = join(dataDir, 'archives')
+  const restored = shop.folder()
+  const restore = (): Promise<Cost> => costOfCommand(['archive', 'restore', '--from', from], restored, '')
+  const filled = await restore()
+  const again = await restore()
+  const ingest = await costOfCommand(['sync'], shop.folder(), userDir)
+  const line = (what: string, cost: Cost, floor: Cost): string[] => {
+    const ratios = [cost.wallMs / floor.wallMs, cost.cpuMs / floor.cpuMs]
+    return [what, short(cost.wallMs), short(cost.cpuMs), ...ratios.map(short), megabytes(cost.peakBytes)]
   }
-}
-
-async function compare(shop: Workshop, path: string, dir: string): Promise<void> {
-  const [first, made] = await runArchive(path, dir)
-  const { chats, messageCount } = manifestOf(dir, made.name)
-  const texts = chats.map(({ object }) => Buffer.from(textOf(dir, object)))
-  const bytes = texts.reduce((sum, text) => sum + text.length, 0)
-  const [floor] = await measure(() => writeAgain(dir, texts))
-  changeNewest(path, messageCount / 100)
-  const [second, again] = await runArchive(path, dir)
-  const [third] = await runArchive(path, dir)
-  const line = (what: string, { cpuMs, wallMs, growthBytes }: Cost): string[] => {
-    const ratios = [wallMs / floor.wallMs, cpuMs / floor.cpuMs, cpuMs / first.cpuMs]
-    const costs = [cpuMs, wallMs, ...ratios].map((figure) => short(figure))
-    return [what, ...costs, megabytes(growthBytes)]
-  }
-  shop.say(`${messageCount} messages in ${chats.length} chats, ${megabytes(bytes)} MB of text`)
   const rows = [
-    line('floor: the same bytes through gzip', floor),
-    line('first run', first),
-    line(`newest 1% of the messages changed: ${again.packed} chats packed`, second),
-    line('nothing changed', third),
+    line(`floor: ${megabytes(bytes)} MB through gzip`, gzip, gzip),
+    line('archive: first run', first, gzip),
+    line('archive: nothing changed', unchanged, gzip),
+    line('floor: the same read from Cursor', ingest, ingest),
+    line('restore into an empty mirror', filled, ingest),
+    line('restore again, nothing missing', again, ingest),
   ]
-  shop.say(table(['archive', 'CPU ms', 'ms', 'x floor', 'x floor (CPU)', 'x first (CPU)', 'MB more'], rows))
+  shop.say(table(['archives', 'ms', 'CPU ms', 'x floor', 'x floor (CPU)', 'most memory MB'], rows))
 }
 
-function manifestOf(dir: string, name: string): Manifest {
-  const read = readManifest(dir, name)
-  if (read.kind === 'damaged') throw new Error(read.why)
-  return read.value
+async function costOfCommand(words: readonly string[], dataDir: string, userDir: string): Promise<Cost> {
+  const flags = ['--data-dir', dataDir, '--cursor-user-dir', userDir, '--cursor-home', '']
+  const [startedAtMs, spentMs] = [performance.now(), endedCpuMs()]
+  const stdio = ['ignore', 'ignore', 'pipe'] as const
+  const child = spawn(process.execPath, [ownBin, ...words, ...flags], {
+    env: withoutSettings(dataDir),
+    stdio: [...stdio],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const [peakBytes, [code]] = await peakDuring(child.pid ?? 0, once(child, 'exit') as Promise<[number | null]>)
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${said}`)
+  return { wallMs: performance.now() - startedAtMs, cpuMs: endedCpuMs() - spentMs, peakBytes }
 }
 
-function textOf(dir: string, object: string): string {
-  const read = readObject(dir, object)
-  if (read.kind === 'damaged') throw new Error(read.why)
-  return read.value
-}
-
-async function writeAgain(dir: string, texts: readonly Buffer[]): Promise<void> {
-  const file = await open(join(dir, 'floor.gz'), 'w')
+async function writeThroughGzip(mirrorPath: string, outDir: string): Promise<readonly [number, Cost]> {
+  const mirror = new Database(mirrorPath, { readonly: true })
+  const texts = mirror.prepare<[], string>(BODIES).pluck().all()
+  mirror.close()
+  const [startedAtMs, cpu] = [performance.now(), process.cpuUsage()]
+  const file = await open(join(outDir, 'floor.gz'), 'w')
   for (const text of texts) await file.appendFile(gzipSync(text))
   await file.sync()
   await file.close()
-}
-
-/** Changes the newest messages, as users do. */
-function changeNewest(path: string, count: number): void {
-  const writer = openWriter(path)
-  const newest = 'select key from messages order by key desc limit ?'
-  writer.prepare(`update messages set model = 'another' where key in (${newest})`).run(Math.ceil(count))
-  writer
-    .prepare(
-      `update chats set revision = revision + (select max(revision) from chats)
-       where num in (select chat from messages where key in (${newest}))`,
-    )
-    .run(Math.ceil(count))
-  writer.close()
+  const { user, system } = process.cpuUsage(cpu)
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return [bytes, { wallMs: performance.now() - startedAtMs, cpuMs: (user + system) / 1000, peakBytes: Number.NaN }]
 }

@@ -1,138 +1,167 @@
-import { Agent, get, type IncomingMessage } from 'node:http'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 
-const ownBin = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url))
 const START_MS_MAX = 20_000
 const READY_MS_MAX = 900_000
 
 export interface Status {
   readonly state: string
-  readonly estimation: { readonly state: string; readonly left: number | null }
+  readonly estimation?: { readonly state: string } | null
   readonly resources: { readonly bytesRead: number; readonly textBytes: number }
 }
 
 /** The real program, serving a store in its own process. */
 export class BenchDaemon {
   readonly pid: number
-  readonly url: string
   readonly dataDir: string
   /** `performance.now()` when the process was started. */
-  readonly startedAtMs: number
-  readonly #child: ChildProcess
+  readonly startedAtMs = performance.now()
+  readonly #child: ChildProcessByStdio<null, Readable, null>
+  url = ''
 
-  private constructor(child: ChildProcess, url: string, dataDir: string, startedAtMs: number) {
-    this.#child = child
-    this.pid = child.pid ?? 0
-    this.url = url
-    this.dataDir = dataDir
-    this.startedAtMs = startedAtMs
-  }
-
-  /**
-   * Resolves when the daemon listens. Indexing has just begun.
-   * @param bin the program; by default the one of this checkout
-   */
-  static async start(userDirs: readonly string[], dataDir: string, bin = ownBin): Promise<BenchDaemon> {
-    const sources = userDirs.flatMap((userDir) => ['--cursor-user-dir', userDir])
-    const flags = ['--port', '0', '--data-dir', dataDir, ...sources, '--log-level', 'error']
-    const startedAtMs = performance.now()
-    const child = spawn(process.execPath, [bin, 'serve', ...flags], {
+  private constructor(bin: string, userDir: string, dataDir: string) {
+    const flags = ['--port', '0', '--data-dir', dataDir, '--cursor-user-dir', userDir, '--log-level', 'error']
+    this.#child = spawn(process.execPath, [bin, 'serve', ...flags], {
       env: withoutSettings(dataDir),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const url = await listeningUrl(child)
-    return new BenchDaemon(child, url, dataDir, startedAtMs)
+    this.pid = this.#child.pid ?? 0
+    this.dataDir = dataDir
   }
 
-  get<Answer>(path: string): Promise<Answer> {
-    return getJson<Answer>(`${this.url}${path}`)
+  /** Resolves when the daemon listens. Indexing has just begun. */
+  static async start(bin: string, userDir: string, dataDir: string): Promise<BenchDaemon> {
+    const daemon = new BenchDaemon(bin, userDir, dataDir)
+    const lines = createInterface(daemon.#child.stdout)
+    const [line] = (await once(lines, 'line', { signal: AbortSignal.timeout(START_MS_MAX) })) as [string]
+    daemon.url = /^cursordex listening on (http:\S+)/.exec(line)?.[1] ?? ''
+    return daemon
+  }
+
+  get mirrorPath(): string {
+    return mirrorIn(this.dataDir)
+  }
+
+  /** @throws Error if the status is not 200 */
+  async get<Answer>(path: string): Promise<Answer> {
+    const url = `${this.url}${path}`
+    // A statement may have blocked the bench for seconds, so that the server has closed the connection.
+    const { status, text } = await ask(url).catch(() => ask(url))
+    if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`)
+    return JSON.parse(text) as Answer
   }
 
   status(): Promise<Status> {
     return this.get<Status>('/api/status')
   }
 
-  /** How many messages match the query. */
-  async count(q: string): Promise<number> {
-    return (
-      await this.get<{ total: number }>(`/api/search?sort=newest&limit=1&literal=true&q=${encodeURIComponent(q)}`)
-    ).total
+  /** Waits until everything can be found. */
+  untilReady(): Promise<void> {
+    return this.#until(({ state }) => state === 'ready')
   }
 
-  async untilReady(): Promise<Status> {
+  /** Waits until counting tokens, which goes on after that, has ended too. */
+  untilQuiet(): Promise<void> {
+    return this.#until(({ state, estimation }) => state === 'ready' && (estimation?.state ?? 'done') === 'done')
+  }
+
+  async #until(check: (status: Status) => boolean): Promise<void> {
     for (const endMs = performance.now() + READY_MS_MAX; performance.now() < endMs; await sleep(50)) {
-      const status = await this.status()
-      if (status.state === 'ready') return status
+      if (check(await this.status())) return
     }
-    throw new Error(`not ready within ${READY_MS_MAX / 1000} s`)
-  }
-
-  /** Counting tokens goes on after the store was read. */
-  async untilCounted(): Promise<void> {
-    for (const endMs = performance.now() + READY_MS_MAX; performance.now() < endMs; await sleep(200)) {
-      const { state } = (await this.status()).estimation
-      if (state === 'done') return
-    }
-    throw new Error(`tokens not counted within ${READY_MS_MAX / 1000} s`)
+    throw new Error(`the daemon was still working after ${READY_MS_MAX / 1000} s`)
   }
 
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')
-    const killer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)
     await ended
-    clearTimeout(killer)
   }
 }
+
+export const mirrorIn = (dataDir: string): string => join(dataDir, 'mirror.db')
 
 /**
  * An environment without the user's settings and Cursor. It also leaves out extra certificates, because loading all
  * certificates of the system costs every Node 50 ms at its start.
  */
-function withoutSettings(home: string): NodeJS.ProcessEnv {
+export function withoutSettings(home: string): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !/^(?:CURSORDEX_|XDG_|NODE_EXTRA_CA_CERTS$)/.test(name))
   return { ...Object.fromEntries(others), HOME: home, USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home }
-}
-
-async function listeningUrl(child: ChildProcess): Promise<string> {
-  let output = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text))
-  for (const endMs = performance.now() + START_MS_MAX; performance.now() < endMs; await sleep(5)) {
-    const url = /^cursordex listening on (http:\S+)\n/.exec(output)?.[1]
-    if (url !== undefined) return url
-    if (child.exitCode !== null) break
-  }
-  child.kill('SIGKILL')
-  throw new Error(`the daemon did not listen within ${START_MS_MAX / 1000} s`)
 }
 
 /** Connections are reused. Node's own `fetch` takes about as long as a request that does nothing. */
 const agent = new Agent({ keepAlive: true })
 
-/** @throws Error if the status is not 200 */
-async function getJson<Answer>(url: string): Promise<Answer> {
-  // A statement may have blocked the bench for seconds, so that the server has closed the connection.
-  const { status, text } = await ask(url).catch(() => ask(url))
-  if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`)
-  return JSON.parse(text) as Answer
-}
-
-interface TextResponse {
-  readonly status: number | undefined
-  readonly text: string
-}
-
-function ask(url: string): Promise<TextResponse> {
+function ask(url: string): Promise<{ readonly status: number | undefined; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const onAnswer = (answer: IncomingMessage): void => {
+    get(url, { agent }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (more: string) => (text += more))
       answer.on('end', () => resolve({ status: answer.statusCode, text })).on('error', reject)
-    }
-    get(url, { agent }, onAnswer).on('error', reject)
+    }).on('error', reject)
   })
 }
+
+// Processes are looked at in /proc. Without it, figures of memory and CPU are 0.
+
+/** Milliseconds of a clock tick, the same on every Linux that Node runs on. */
+const TICK_MS = 10
+
+/** Empty if the process ended. */
+function readProc(pid: number | 'self', name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The fields after the name of the program. The name may contain spaces and parentheses. */
+const statOf = (pid: number | 'self'): string[] => readProc(pid, 'stat').split(') ').at(-1)?.split(' ') ?? []
+
+/** A process and all of its descendants, such as the daemon's search processes. */
+function familyOf(pid: number): number[] {
+  if (process.platform !== 'linux') return [pid]
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), Number(statOf(Number(name))[1])] as const)
+  const family = [pid]
+  for (const member of family) family.push(...parents.flatMap(([child, parent]) => (parent === member ? [child] : [])))
+  return family
+}
+
+const sumOf = (pid: number, figure: (member: number) => number): number =>
+  familyOf(pid).reduce((sum, member) => sum + figure(member), 0)
+
+/** Resident memory of a process and its descendants. Pages that they share count in each. */
+export const familyBytes = (pid: number): number =>
+  sumOf(pid, (member) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readProc(member, 'status'))?.[1] ?? 0) * 1024)
+
+/** CPU time so far of a process and its running descendants. */
+export const familyCpuMs = (pid: number): number =>
+  sumOf(pid, (member) => ticks(statOf(member).slice(11, 13)) * TICK_MS)
+
+/** CPU time of all descendants of this process that have ended. */
+export const endedCpuMs = (): number => ticks(statOf('self').slice(13, 15)) * TICK_MS
+
+const ticks = (fields: readonly string[]): number => fields.reduce((sum, field) => sum + Number(field), 0)
+
+/** The most memory that a process and its descendants have until something is done. */
+export async function peakDuring<Outcome>(pid: number, act: Promise<Outcome>): Promise<readonly [number, Outcome]> {
+  let most = familyBytes(pid)
+  const timer = setInterval(() => (most = Math.max(most, familyBytes(pid))), 25)
+  const outcome = await act.finally(() => clearInterval(timer))
+  return [most, outcome]
+}
+
+/** A Node that wakes up once a second and does nothing. */
+export const startBareNode = (): ChildProcess =>
+  spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })

@@ -140,7 +140,7 @@ function makeMessage(
 ): Record<string, unknown> {
   const isUser = index % 5 === 0
   const text = isUser ? write.text(400 * textScale) : index % 2 === 0 ? write.text(2000 * textScale) : ''
-  const tool = isUser || text !== '' ? {} : { toolFormerData: makeTool(write, outputLength) }
+  const tool = isUser || text !== '' ? {} : { toolFormerData: makeTool(write.text, outputLength) }
   const value = {
     _v: 3,
     type: isUser ? 1 : 2,
@@ -154,14 +154,14 @@ function makeMessage(
   return { ...value, codebaseContextChunks: [write.filler(Math.max(0, rest))] }
 }
 
-function makeTool(write: Writer, outputLength: number): Record<string, unknown> {
+export function makeTool(text: Writer['text'], outputLength: number): Record<string, unknown> {
   return {
     tool: 15,
     name: 'run_terminal_cmd',
     toolCallId: 'call',
     status: 'completed',
-    params: JSON.stringify({ command: write.text(80) }),
-    result: JSON.stringify({ output: write.text(outputLength) }),
+    params: JSON.stringify({ command: text(80) }),
+    result: JSON.stringify({ output: text(outputLength) }),
   }
 }
 

@@ -1,66 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mirrorPath } from '../src/engine/data-folder.ts'
-import type { BenchDaemon } from './daemon.ts'
-import { canLook, familyBytes, familyOf, peakBytes, residentBytes } from './processes.ts'
-import { drawQuestions } from './search-questions.ts'
-import { megabytes, short, table } from './statistics.ts'
-import type { Workshop } from './workshop.ts'
+import { familyBytes, peakDuring, startBareNode, type BenchDaemon } from './daemon.ts'
+import { drawPaths } from './questions.ts'
+import { megabytes, short, table, type Workshop } from './workshop.ts'
 
-const SEARCHES = 100
 /** After a minute without work one search process ends, and the other one is replaced by a new one. */
 const IDLE_S = 75
-/** Long enough for token counting, which waits for searches, to make progress. */
-const BETWEEN_SEARCHES_MS = 2000
 
-/** Memory of all processes of the daemon: while it indexes, after searches, and at rest. */
+/** Memory of all processes: in the first run, with searches, and at rest. Also the first answer after a rest. */
 export async function memory(shop: Workshop): Promise<void> {
-  if (!canLook) return shop.say('memory: this system does not report on other processes')
-  const bare = shop.startBare()
-  const daemon = await shop.startFresh()
-  const peak = await peakOfIngest(daemon)
-  const floor = residentBytes(bare)
   const rows: string[][] = []
-  const add = (when: string, bytes: number): void => {
-    const processes = familyOf(daemon.pid)
-    const most = processes.map((pid) => megabytes(peakBytes(pid))).join(' + ')
-    rows.push([when, megabytes(bytes), short(bytes / floor), most])
+  for (const { name, bin } of shop.programs) {
+    const bare = startBareNode()
+    const daemon = await shop.start(shop.store(), shop.folder(), bin)
+    const [filling] = await peakDuring(daemon.pid, daemon.untilReady())
+    const [after] = await peakDuring(daemon.pid, daemon.untilQuiet())
+    const paths = drawPaths(daemon.mirrorPath, 20)
+    const [searching] = await peakDuring(daemon.pid, askInPairs(daemon, paths))
+    await sleep(IDLE_S * 1000)
+    const figures = [filling, after, searching, familyBytes(daemon.pid), familyBytes(bare.pid ?? 0)]
+    const askedAtMs = performance.now()
+    await daemon.get(paths[0] ?? '')
+    rows.push([name, ...figures.map(megabytes), short(performance.now() - askedAtMs)])
+    bare.kill()
+    await shop.tidy()
   }
-  add('peak of the first ingest', peak)
-  add('ready', familyBytes(daemon.pid))
-  await searchTwoAtATime(daemon)
-  add(`after ${SEARCHES} searches`, familyBytes(daemon.pid))
-  add('at most while tokens are counted, and searches go on', await peakOfCounting(daemon))
-  await sleep(IDLE_S * 1000)
-  add(`idle for ${IDLE_S} s`, familyBytes(daemon.pid))
-  rows.push(['floor: a Node that does nothing', megabytes(floor), '1.00', ''])
-  shop.say(table(['memory, all processes', 'resident MB', 'x floor', 'peak, by process'], rows))
+  const head = ['first run, at most', 'work after it', 'two searches at a time', `at rest for ${IDLE_S} s`]
+  shop.say(table(['all processes, MB', ...head, 'floor: a bare Node', 'first answer after the rest, ms'], rows))
 }
 
-async function peakOfIngest(daemon: BenchDaemon): Promise<number> {
-  let peak = 0
-  const timer = setInterval(() => (peak = Math.max(peak, familyBytes(daemon.pid))), 50)
-  await daemon.untilReady().finally(() => clearInterval(timer))
-  // The system's own record also has peaks between two samples. No search process runs yet.
-  return Math.max(peak, peakBytes(daemon.pid))
-}
-
-/** Searches two at a time, as long as the daemon counts tokens. */
-async function peakOfCounting(daemon: BenchDaemon): Promise<number> {
-  let peak = 0
-  const timer = setInterval(() => (peak = Math.max(peak, familyBytes(daemon.pid))), 50)
-  while ((await daemon.status()).estimation.state !== 'done') {
-    await searchTwoAtATime(daemon)
-    await sleep(BETWEEN_SEARCHES_MS)
-  }
-  clearInterval(timer)
-  return peak
-}
-
-async function searchTwoAtATime(daemon: BenchDaemon): Promise<void> {
-  const questions = drawQuestions(mirrorPath(daemon.dataDir), 20).flatMap(({ asked }) => asked)
-  for (let index = 0; index < SEARCHES; index += 2) {
-    const pair = [questions[index % questions.length], questions[(index + 1) % questions.length]]
-    const path = (q: string): string => `/api/search?q=${encodeURIComponent(q)}`
-    await Promise.all(pair.map((question) => daemon.get(path(question?.q ?? ''))))
+async function askInPairs(daemon: BenchDaemon, paths: readonly string[]): Promise<void> {
+  for (let at = 0; at < paths.length; at += 2) {
+    await Promise.all(paths.slice(at, at + 2).map((path) => daemon.get(path)))
   }
 }

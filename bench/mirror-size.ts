@@ -1,48 +1,31 @@
-import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { measureTermsBytes } from '../src/api/queries/measure-mirror.ts'
-import { mirrorPath } from '../src/engine/data-folder.ts'
-import { openReader, type Mirror } from '../src/mirror/open.ts'
-import type { Part } from '../src/model/part.ts'
-import { searchColumns } from '../src/text/terms/columns.ts'
-import { megabytes, short, table } from './statistics.ts'
-import type { Workshop } from './workshop.ts'
+import Database from '../src/sqlite.ts'
+import { bytesOf, megabytes, short, table, type Workshop } from './workshop.ts'
 
 /** When everything can be found, the daemon still merges the full-text rows. */
 const REST_MS = 10_000
 
-const DICTIONARY_BYTES = `select sum(pgsize) from dbstat where name = 'terms' and aggregate = true`
+const FULL_TEXT = `
+  select sum(pgsize) from sqlite_schema s join dbstat d on d.name = s.name and d.aggregate = 1
+  where s.type = 'table' and (s.name glob 'message_terms_*' or s.name glob 'chat_terms_*')
+`
 
 /** Size of the mirror on disk, compared with its searchable text. */
 export async function mirrorSize(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
   await sleep(REST_MS)
-  const path = mirrorPath(daemon.dataDir)
-  const mirror = openReader(path)
-  const text = measureText(mirror)
-  const terms = measureTermsBytes(mirror)
-  const dictionary = mirror.prepare<[], number>(DICTIONARY_BYTES).pluck().get() ?? 0
-  mirror.close()
+  const { textBytes } = (await daemon.status()).resources
   // A stopped daemon has checkpointed its WAL.
-  await shop.tidy()
-  const line = (what: string, bytes: number): string[] => [what, megabytes(bytes), short(bytes / text)]
+  await daemon.stop()
+  const mirror = new Database(daemon.mirrorPath, { readonly: true })
+  const fullText = mirror.prepare<[], number>(FULL_TEXT).pluck().get() ?? 0
+  mirror.close()
+  const line = (what: string, bytes: number): string[] => [what, megabytes(bytes), short(bytes / textBytes)]
   const rows = [
-    line('floor: text that can be found', text),
-    line('mirror', statSync(path).size),
-    line('full-text tables in it', terms),
-    line('list of terms beside them', dictionary),
-    line('both', terms + dictionary),
-    line("Cursor's store", statSync(shop.store().path).size),
+    line("floor: text, by the daemon's own estimate", textBytes),
+    line('mirror', bytesOf(daemon.mirrorPath)),
+    line('full-text tables in it', fullText),
+    line("Cursor's store", bytesOf(shop.store().path)),
   ]
   shop.say(table(['size', 'MB', 'x floor'], rows))
-}
-
-/** Bytes of the text that can be found. Reads all bodies. */
-export function measureText(mirror: Mirror): number {
-  let bytes = 0
-  for (const parts of mirror.prepare<[], string>('select parts from bodies').pluck().iterate()) {
-    const { columns } = searchColumns(JSON.parse(parts) as Part[])
-    for (const text of Object.values(columns)) bytes += Buffer.byteLength(text)
-  }
-  return bytes
 }

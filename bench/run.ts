@@ -3,55 +3,33 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from '../src/sqlite.ts'
 import { archive } from './archive.ts'
-import { bytesRead } from './bytes-read.ts'
 import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
 import { idleCpu } from './idle-cpu.ts'
-import { keptFolder } from './kept-store.ts'
-import { largeStore } from './large-store.ts'
-import { leastWork } from './least-work.ts'
-import { longChat } from './long-chat.ts'
 import { AGENTS, LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
 import { mirrorSize } from './mirror-size.ts'
 import { page } from './page.ts'
-import { relatedLatency } from './related-latency.ts'
-import { restore } from './restore.ts'
-import { searchIdle } from './search-idle.ts'
+import { reportLatency } from './reports.ts'
 import { searchLatency } from './search-latency.ts'
-import { statsLatency } from './stats-latency.ts'
-import { short } from './statistics.ts'
-import { suggestLatency } from './suggest-latency.ts'
-import { termCost } from './term-cost.ts'
-import { tokenEstimates } from './token-estimates.ts'
-import { Workshop, type Options } from './workshop.ts'
+import { keptFolder, short, Workshop } from './workshop.ts'
 
 const LARGE_GB = 1.5
 
-const questions: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Map([
+const measures: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Map([
   ['first-ingest', firstIngest],
-  ['least-work', leastWork],
-  ['term-cost', termCost],
   ['memory', memory],
-  ['bytes-read', bytesRead],
   ['commit-to-hit', commitToHit],
-  ['long-chat', longChat],
   ['search-latency', searchLatency],
-  ['search-idle', searchIdle],
-  ['related-latency', relatedLatency],
-  ['suggest-latency', suggestLatency],
-  ['stats-latency', statsLatency],
+  ['reports', reportLatency],
   ['page', page],
-  ['large-store', largeStore],
   ['idle-cpu', idleCpu],
   ['mirror-size', mirrorSize],
-  ['token-estimates', tokenEstimates],
   ['archive', archive],
-  ['restore', restore],
 ])
 
-const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--agents] [--only <question>]... [--runs 3] [--fresh] [--any-mirror] [--against <another built checkout>] [--user-dir <Cursor's User folder with recorded tokens>]
-questions: ${[...questions.keys()].join(', ')}`
+const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--agents] [--only <measure>]... [--runs 3] [--against <another built checkout>]
+measures: ${[...measures.keys()].join(', ')}`
 
 const flags = {
   gb: { type: 'string' },
@@ -60,33 +38,23 @@ const flags = {
   against: { type: 'string' },
   only: { type: 'string', multiple: true },
   runs: { type: 'string' },
-  fresh: { type: 'boolean' },
-  'any-mirror': { type: 'boolean' },
-  'user-dir': { type: 'string' },
   help: { type: 'boolean' },
 } as const
 
-function readArguments(): { readonly options: Options; readonly names: readonly string[] } {
+function readArguments() {
   const { values } = parseArgs({ options: flags })
   if (values.help === true) throw new Error('help was asked for')
   const { gb, messages, only, runs } = values
   if (gb !== undefined && messages !== undefined) throw new Error('--gb and --messages are two shapes: choose one')
-  const unknown = only?.find((name) => !questions.has(name))
-  if (unknown !== undefined) throw new Error(`unknown question: ${unknown}`)
+  const unknown = only?.find((name) => !measures.has(name))
+  if (unknown !== undefined) throw new Error(`unknown measure: ${unknown}`)
   const shape =
     messages === undefined
       ? scaled(values.agents === true ? AGENTS : LARGE, positive('--gb', gb ?? LARGE_GB) / LARGE_GB)
       : scaled(MANY, positive('--messages', messages) / MANY.messages)
-  const recordedUserDir = values['user-dir'] ?? null
-  const options = {
-    shape,
-    runs: Math.ceil(positive('--runs', runs ?? 3)),
-    isFresh: values.fresh ?? false,
-    isAnyMirror: values['any-mirror'] ?? false,
-    recordedUserDir,
-    otherBin: values.against === undefined ? null : join(values.against, 'dist', 'cli', 'bin.js'),
-  }
-  return { options, names: only ?? [...questions.keys()] }
+  const otherBin = values.against === undefined ? null : join(values.against, 'dist', 'cli', 'bin.js')
+  const shop = new Workshop(shape, Math.ceil(positive('--runs', runs ?? 3)), otherBin)
+  return { shop, names: only ?? [...measures.keys()] }
 }
 
 function positive(flag: string, value: string | number): number {
@@ -105,17 +73,15 @@ function describeMachine(): string {
 }
 
 async function run(): Promise<void> {
-  const { options, names } = readArguments()
-  const shop = new Workshop(options)
+  const { shop, names } = readArguments()
   const isInterrupted = new Promise<never>((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
   })
   try {
     shop.say(`${new Date().toISOString().slice(0, 10)}: ${describeMachine()}`)
-    shop.store()
     for (const name of names) {
-      shop.say('')
-      await Promise.race([questions.get(name)?.(shop), isInterrupted])
+      shop.say(`\n${name}`)
+      await Promise.race([measures.get(name)?.(shop), isInterrupted])
       await shop.tidy()
     }
     shop.say(`\nThe stores stay in ${keptFolder} for the next run. You can delete them.`)
@@ -130,5 +96,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`)
   process.exitCode = 1
 }
-// An interrupted question may still have open handles.
+// An interrupted measure may still have open handles.
 process.exit()

@@ -1,144 +1,86 @@
-import { mirrorPath } from '../src/engine/data-folder.ts'
-import { openReader } from '../src/mirror/open.ts'
-import type { BenchDaemon } from './daemon.ts'
-import { benchProjects } from './bench-projects.ts'
-import { cpuMs, familyOf } from './processes.ts'
-import { searchAgainst } from './search-against.ts'
-import { drawQuestions, type Question } from './search-questions.ts'
-import { median, percentile, short, table } from './statistics.ts'
-import type { Workshop } from './workshop.ts'
+import Database from '../src/sqlite.ts'
+import { familyCpuMs } from './daemon.ts'
+import { drawQuestions, type KindName, type Question } from './questions.ts'
+import { median, p50and95, percentile, short, table, timeInTurns, type Workshop } from './workshop.ts'
 
 /** Questions of each kind in one run. */
-const EACH = 8
-/** Goals: a multiple of the time of plain FTS5, and milliseconds, by the size of the store. */
-const RATIO_MAX = 3
-const GOALS = [
-  { messagesMin: 250_000, newest: 15, relevance: 60 },
-  { messagesMin: 0, newest: 5, relevance: 25 },
-] as const
+const EACH = 12
+const NEWEST = 'message_terms.rowid desc'
+const RELEVANCE = 'rank'
+const FACETS = 'project,role,part,tool,model,month'
 
-const WITHIN = `cross join messages m on m.key = message_terms.rowid cross join chats c on c.num = m.chat`
-const rawStatement = (order: string, isFiltered: boolean): string => `
-  select message_terms.rowid from message_terms ${isFiltered ? WITHIN : ''}
-  where message_terms match @match ${isFiltered ? 'and c.project = @project' : ''}
-  order by ${order} limit 20
-`
-const sorts = [
-  { sort: 'newest', order: 'message_terms.rowid desc' },
-  { sort: 'relevance', order: 'rank' },
-] as const
-type Sort = (typeof sorts)[number]['sort']
-
-interface Times {
-  readonly http: readonly number[]
-  readonly bare: readonly number[]
-  /** CPU milliseconds of all the daemon's processes for one answer. More reliable on a busy machine. */
-  readonly cpu: number
+interface Search {
+  readonly name: string
+  readonly kind: KindName
+  readonly path: string
+  /** The same in plain FTS5: its order and a further condition. Undefined if FTS5 has nothing like this. */
+  readonly order?: string
+  readonly where?: string
 }
 
-/** How long a search over HTTP takes, compared with the bare statement on the same mirror and with the goals. */
+const bothOrders = (name: string, kind: KindName, filter = '', where = ''): readonly Search[] => [
+  { name: `${name}, newest`, kind, path: `/api/search?sort=newest${filter}`, order: NEWEST, where },
+  { name: `${name}, relevance`, kind, path: `/api/search?sort=relevance${filter}`, order: RELEVANCE, where },
+]
+
+const searches: readonly Search[] = [
+  ...bothOrders('rare word (2 to 60 messages)', 'rare'),
+  ...bothOrders('middling word (0.4% to 2%)', 'middling'),
+  ...bothOrders('common word (over 20%)', 'common'),
+  ...bothOrders('common word in prompts', 'common', '&role=user', `and m.role = 'user'`),
+  ...bothOrders('two words of one message', 'two'),
+  ...bothOrders('phrase of two', 'phrase'),
+  ...bothOrders('prefix of two letters', 'prefix2'),
+  ...bothOrders('prefix of three', 'prefix3'),
+  ...bothOrders('prefix of four', 'prefix4'),
+  { name: '*inside* of a word', kind: 'inside', path: '/api/search?sort=relevance' },
+  { name: 'common word, by chat', kind: 'common', path: '/api/search?group=chat' },
+  { name: 'common word, by chat, six facets', kind: 'common', path: `/api/search?group=chat&facets=${FACETS}` },
+  { name: 'middling word, by chat, six facets', kind: 'middling', path: `/api/search?group=chat&facets=${FACETS}` },
+  { name: 'a sentence, closest chats', kind: 'sentence', path: '/api/search?', order: RELEVANCE },
+  { name: 'suggestions for three letters', kind: 'typed', path: '/api/suggest?' },
+  { name: 'suggestions for a misspelt word', kind: 'swapped', path: '/api/suggest?' },
+]
+
+/**
+ * How long searches take over HTTP, beside the same query in plain FTS5, and beside another program in turns. CPU is that of
+ * all processes of this program for one answer, which other load changes less.
+ */
 export async function searchLatency(shop: Workshop): Promise<void> {
-  if (shop.otherBin !== null) return searchAgainst(shop)
-  const { daemon, store } = await shop.startKept()
-  const path = mirrorPath(daemon.dataDir)
-  const each = EACH * shop.runs
-  const mirror = openReader(path)
-  const goal = GOALS.find(({ messagesMin }) => store.shape.messages >= messagesMin) ?? GOALS[1]
-  try {
-    const empty = await timeEach(
-      Array.from({ length: each }, () => null),
-      () => daemon.get('/api/health'),
-    )
-    const emptyMs = median(empty)
-    const rows = [['an HTTP call that does nothing', '', '', ...pair(empty), '', '', '', '', '', '']]
-    for (const { name, asked } of drawQuestions(path, each)) {
-      for (const project of [null, ...benchProjects(mirror)]) {
-        for (const { sort, order } of sorts) {
-          const statement = mirror.prepare<[object]>(rawStatement(order, project !== null))
-          const ask = ({ q }: Question): string =>
-            `/api/search?sort=${sort}&q=${encodeURIComponent(q)}${project === null ? '' : `&project=${project.name}`}`
-          const bareOf = ({ match }: Question): unknown =>
-            statement.all({ match, ...(project === null ? {} : { project: project.num }) })
-          const times = await compare(daemon, asked, ask, bareOf)
-          rows.push([name, project?.name ?? '', sort, ...figures(times, emptyMs, goal[sort])])
-        }
-      }
-    }
-    const head = [
-      'search',
-      'project',
-      'sort',
-      'HTTP p50 ms',
-      'p95',
-      'CPU',
-      'FTS5 p50',
-      'p95',
-      'x FTS5',
-      'x (HTTP + FTS5)',
-      'goals',
-    ]
-    shop.say(table(head, rows))
-    shop.say(verdicts(rows, goal))
-  } finally {
-    mirror.close()
+  const rivals = await shop.startRivals()
+  const [own] = rivals
+  if (own === undefined) return
+  const questions = drawQuestions(own.daemon.mirrorPath, EACH * shop.runs)
+  const mirror = new Database(own.daemon.mirrorPath, { readonly: true })
+  const rows: string[][] = []
+  for (const { name, kind, path, order, where = '' } of searches) {
+    const floor = order === undefined ? null : mirror.prepare<[object]>(plainSql(order, where))
+    const asks = rivals.map(({ daemon }) => ({ q }: Question): unknown => {
+      return daemon.get(`${path}&q=${encodeURIComponent(q)}`)
+    })
+    const spentMs = familyCpuMs(own.daemon.pid)
+    const acts = floor === null ? asks : [...asks, ({ match }: Question): unknown => floor.all({ match })]
+    const [times = [], ...others] = await timeInTurns(questions[kind], acts)
+    const cpuMs = (familyCpuMs(own.daemon.pid) - spentMs) / (2 * times.length)
+    const plain = floor === null ? [] : (others.pop() ?? [])
+    const rest = others.flatMap((other) => [...p50and95(other), ...ratios(times, other)])
+    rows.push([name, ...p50and95(times), short(cpuMs), ...p50and95(plain), ...rest])
   }
+  const [nothing = []] = await timeInTurns(questions.rare, [(): unknown => own.daemon.get('/api/health')])
+  rows.push(['floor: an HTTP call that does nothing', ...p50and95(nothing)])
+  mirror.close()
+  const head = ['search', 'p50 ms', 'p95', 'CPU', 'FTS5 p50', 'p95']
+  const more = rivals.length === 1 ? [] : ['other p50', 'p95', 'this / other p50', 'p95']
+  shop.say(table([...head, ...more], rows))
 }
 
-function figures({ http, bare, cpu }: Times, emptyMs: number, goalMs: number): string[] {
-  const ratio = median(http) / median(bare)
-  const honest = median(http) / (median(bare) + emptyMs)
-  const p95 = percentile(http, 95)
-  const reached = [
-    ...(p95 <= goalMs ? ['ms'] : []),
-    ...(ratio <= RATIO_MAX ? ['x'] : honest <= RATIO_MAX ? ['(x)'] : []),
-  ]
-  return [...pair(http), short(cpu), ...pair(bare), short(ratio), short(honest), reached.join(' ')]
-}
+const plainSql = (order: string, where: string): string => `
+  select message_terms.rowid from message_terms
+  ${where === '' ? '' : 'cross join messages m on m.key = message_terms.rowid'}
+  where message_terms match @match ${where} order by ${order} limit 20
+`
 
-function verdicts(rows: readonly (readonly string[])[], goal: Readonly<Record<Sort, number>>): string {
-  const lines = sorts.flatMap(({ sort }) => {
-    const asked = rows.filter((row) => row[2] === sort)
-    const worded = (mark: string): number =>
-      asked.filter((row) => row.at(-1)?.split(' ').includes(mark) === true).length
-    const line = (count: number, what: string): string =>
-      `${count === asked.length ? 'reached' : 'MISSED '} ${sort}: ${what}, in ${count} of ${asked.length}`
-    return [
-      line(worded('ms'), `p95 at most ${goal[sort]} ms`),
-      line(worded('x'), `p50 at most ${RATIO_MAX} x FTS5`),
-      line(worded('x') + worded('(x)'), `p50 at most ${RATIO_MAX} x (an HTTP call that does nothing + FTS5)`),
-    ]
-  })
-  return `\n${lines.join('\n')}`
-}
-
-/** Alternates between both, so that they run under the same conditions. */
-async function compare(
-  daemon: BenchDaemon,
-  asked: readonly Question[],
-  ask: (question: Question) => string,
-  bareOf: (question: Question) => unknown,
-): Promise<Times> {
-  const bare: number[] = []
-  const http: number[] = []
-  const spentMs = (): number => familyOf(daemon.pid).reduce((sum, pid) => sum + cpuMs(pid), 0)
-  const spentBeforeMs = spentMs()
-  for (const question of asked) {
-    bare.push(...(await timeEach([question], bareOf)))
-    http.push(...(await timeEach([ask(question)], (target) => daemon.get(target))))
-  }
-  return { http, bare, cpu: (spentMs() - spentBeforeMs) / (2 * asked.length) }
-}
-
-const pair = (times: readonly number[]): string[] => [short(median(times)), short(percentile(times, 95))]
-
-/** Each runs twice, and the second run counts. The first brings pages and processes into memory. */
-async function timeEach<Item>(items: readonly Item[], act: (item: Item) => unknown): Promise<number[]> {
-  const times: number[] = []
-  for (const item of items) {
-    await act(item)
-    const startedAtMs = performance.now()
-    await act(item)
-    times.push(performance.now() - startedAtMs)
-  }
-  return times
-}
+const ratios = (times: readonly number[], other: readonly number[]): string[] => [
+  short(median(times) / median(other)),
+  short(percentile(times, 95) / percentile(other, 95)),
+]

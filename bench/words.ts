@@ -24,7 +24,7 @@ export function createWriter(random: Random) {
   })
   return {
     /** Text with about this many characters. */
-    text(length: number): string {
+    text: (length: number): string => {
       const parts: string[] = []
       for (let size = 0; size < length; size += (parts.at(-1)?.length ?? 0) + 1) {
         parts.push(pick(random() < 0.08 ? identifiers : words, random))

@@ -31,10 +31,12 @@ export async function bundle(source, target, more = []) {
 /** Deeper modules are written one folder deep too. */
 export const outputName = (name) => `${name.split('/')[0]}/${basename(name)}`
 
-async function bundleOne(source, target, name) {
+/** @param external packages that are not bundled */
+export async function bundleOne(source, target, name, external = []) {
   const bundled = await rolldown({
     input: { [outputName(name)]: join(source, `${name}.ts`) },
     platform: 'node',
+    external,
     // The other build of jsonc-parser loads its parts in a way that bundlers cannot follow.
     resolve: { mainFields: ['module', 'main'] },
     tsconfig: false,

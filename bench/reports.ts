@@ -1,0 +1,43 @@
+import Database from '../src/sqlite.ts'
+import { p50and95, table, timeInTurns, type Workshop } from './workshop.ts'
+
+const EACH = 20
+
+/** The floor of any report from the messages themselves: reads each message once, without dates. */
+const FLOOR = `select role, count(*), sum(tool_calls), max(created_at) from messages where is_orphan = 0 group by role`
+
+const reports = [
+  '/api/stats?tz=Europe/Berlin',
+  '/api/stats?tz=Europe/Berlin&bucket=month',
+  '/api/stats?tz=Europe/Berlin&from=2025-03&to=2025-04',
+  '/api/tokens?groupBy=day',
+  '/api/tokens?groupBy=model',
+  '/api/tokens?groupBy=chat',
+  '/api/projects',
+  '/api/chats?limit=50',
+  '/api/status',
+]
+
+/** How long reports over everything take over HTTP, beside one bare statement over the same messages. */
+export async function reportLatency(shop: Workshop): Promise<void> {
+  const rivals = await shop.startRivals()
+  const mirror = new Database(rivals[0]?.daemon.mirrorPath ?? '', { readonly: true })
+  const statement = mirror.prepare(FLOOR)
+  const asks = rivals.map(
+    ({ daemon }) =>
+      (path: string): unknown =>
+        daemon.get(path),
+  )
+  const rows: string[][] = []
+  for (const path of reports) {
+    const times = await timeInTurns(
+      Array.from({ length: EACH }, () => path),
+      asks,
+    )
+    rows.push([path, ...times.flatMap(p50and95)])
+  }
+  const [floor = []] = await timeInTurns(Array.from({ length: EACH }), [() => statement.all()])
+  rows.push(['floor: counting the messages', ...p50and95(floor)])
+  mirror.close()
+  shop.say(table(['report', ...rivals.flatMap(({ name }) => [`${name} p50 ms`, 'p95'])], rows))
+}
