@@ -1,107 +1,155 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeCorpus } from './corpus/make-corpus.ts'
+import { search } from '../../src/api/search/search.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
+import { requestOf } from '../helpers/mirror-rows.ts'
+import { makeCorpus, NOW_MS } from './corpus/make-corpus.ts'
+import { foldText, looked, lookFor } from './corpus/sought.ts'
 import { indexCorpus } from './corpus/write-corpus.ts'
-import type { Engine, Hit } from './evaluate/engine.ts'
-import { RANK_FLOOR, RECALL_FLOOR } from './evaluate/floors.ts'
-import { goalsOf } from './evaluate/goals.ts'
-import { measure, namesIn, summarise, type KindScore, type Measured } from './evaluate/measure.ts'
-import { missesOf } from './evaluate/misses.ts'
-import { product } from './evaluate/product.ts'
-import { miniSearch, plainFts } from './evaluate/rivals.ts'
-import { tableOf } from './evaluate/table.ts'
-import { textsOf } from './evaluate/texts.ts'
-import { halves, questions, type Question } from './queries/index.ts'
+import { questions, type Ask, type Question } from './scenes.ts'
 
+/** How many hits are evaluated: the first page of an answer. */
+const LOOKED_AT = 10
+
+/** What a search answers, best first. A hit without a message is a chat that was found by its title. */
+interface Answer {
+  readonly hits: readonly { readonly messageId: string | null; readonly chatId: string }[]
+  readonly spellings?: readonly string[]
+}
+
+interface Score {
+  /** The share of wanted documents among the first ten. */
+  readonly recall: number
+  /** 1 divided by the place of the best document, or of the first wanted one; 0 after the tenth. */
+  readonly rank: number
+  /** Whether one of the first ten does not match by the rules of the language. */
+  readonly isWrong: boolean
+}
+
+const perfect: Score = { recall: 1, rank: 1, isWrong: false }
+
+const chats = makeCorpus()
 let remove = (): void => {}
-let engine: Engine
-let measured: readonly Measured[]
-let own: readonly KindScore[]
-let table: string
+let mirror: Mirror
 
 beforeAll(() => {
-  const indexed = indexCorpus(makeCorpus())
+  const indexed = indexCorpus(chats)
   remove = indexed.remove
-  const { mirror } = indexed.indexer
-  engine = product(mirror)
-  measured = measure(engine, questions)
-  own = summarise(measured)
-  const texts = textsOf(mirror)
-  const rivals = [
-    { name: 'FTS5 unicode61', scores: summarise(measure(plainFts(texts), questions)) },
-    { name: 'MiniSearch', scores: summarise(measure(miniSearch(texts), questions)) },
-  ]
-  table = tableOf([{ name: 'cursordex', scores: own }, ...rivals], goalsOf(own, rivals))
+  mirror = indexed.indexer.mirror
 })
-
 afterAll(() => remove())
 
-test('the table', () => {
-  console.log(table)
-  const half = halves.find((each) => each === process.env['SHOW_MISSES'])
-  if (half !== undefined) console.log(missesOf(measured, half))
-  expect(table).toContain('held-back')
+/** The function behind HTTP and the command line, called with only the query and the time of the corpus. */
+function product({ q }: Ask): Answer {
+  const request = requestOf(q, { limit: LOOKED_AT, clock: { timeZone: 'UTC', nowMs: NOW_MS } })
+  const { items, suggestions } = search(mirror, request)
+  return {
+    hits: items.map(({ message, part }) => ({
+      messageId: part === 'title' ? null : message.id,
+      chatId: message.chatId,
+    })),
+    spellings: suggestions.filter(({ reason }) => reason === 'spelling').map(({ text }) => text),
+  }
+}
+
+test('every question is answered: all wanted documents, the best one first, and no hit that does not match', () => {
+  const scores = questions.map((question) => ({ question, score: scoreOf(question, product(question.ask)) }))
+  const meanOf = (figure: 'recall' | 'rank'): string =>
+    (scores.reduce((sum, { score }) => sum + score[figure], 0) / scores.length).toFixed(3)
+  console.log(`${scores.length} questions: recall@10 ${meanOf('recall')}, MRR ${meanOf('rank')}`)
+  const missed = scores.filter(({ score }) => score.recall < 1 || score.rank < 1 || score.isWrong)
+  expect(
+    missed.map(({ question: { ask, from }, score }) => ({ half: from.half, id: from.id, q: ask.q, ...score })),
+  ).toEqual([])
 })
 
-test('the search finds no less than before', () => {
-  const worse = own.flatMap(({ half, kind, recallAt10, reciprocalRank }) => {
-    const isWorse = recallAt10 < RECALL_FLOOR || reciprocalRank < RANK_FLOOR
-    return isWorse ? [`${half} ${kind ?? 'all'}: ${recallAt10.toFixed(3)}, ${reciprocalRank.toFixed(3)}`] : []
-  })
-  expect(worse).toEqual([])
-})
-
-test('no hit fails to match the query', () => {
-  const wrong = own.filter(({ kind, isWrong }) => kind !== null && isWrong > 0).map(({ kind }) => kind)
-  expect(wrong).toEqual([])
-})
-
-describe('the evaluator detects bad answers', () => {
-  const documents = ({ from }: Question, names: string): readonly Hit[] =>
-    namesIn(names).map((name) => ({ messageId: `${from.id}-${name}`, chatId: '' }))
-  /** An engine that gets the question, not only its words. */
-  const knowing =
-    (find: (question: Question) => readonly Hit[]): Engine =>
-    (ask) => {
-      const question = questions.find((each) => each.ask === ask)
-      return { hits: question === undefined ? [] : find(question), spellings: [] }
-    }
-
-  test('no answer scores 0', () => {
-    for (const score of summarise(measure(() => ({ hits: [], spellings: [] }), questions))) {
-      expect(score).toMatchObject({ recallAt1: 0, recallAt10: 0, reciprocalRank: 0, isWrong: 0 })
-    }
+describe('the questions', () => {
+  test('are as many as README.md says, of all kinds in both halves', () => {
+    expect(questions).toHaveLength(367)
+    const groups = questions.map(({ from }) => `${from.kind}, ${from.half}`)
+    expect(new Set(groups).size).toBe(2 * 22)
+    expect(groups.filter((name) => groups.filter((each) => each === name).length < 3)).toEqual([])
   })
 
-  test('the right answer scores 1', () => {
-    const sage = knowing((question) => documents(question, `${question.ask.best ?? ''} ${question.ask.want}`))
-    for (const score of summarise(measure(sage, questions))) {
-      expect(score).toMatchObject({ recallAt1: 1, recallAt10: 1, reciprocalRank: 1, isWrong: 0 })
-    }
+  test('are asked of a corpus that is large enough for ranking to matter, and always the same', () => {
+    const messages = chats.flatMap((chat) => chat.messages)
+    expect([chats.length, messages.length, new Set(messages.map(({ id }) => id)).size]).toEqual([314, 4280, 4280])
+    expect(makeCorpus()).toEqual(chats)
   })
 
-  test('a reversed answer scores low', () => {
-    const ranked = questions.filter(({ ask }) => ask.best !== undefined && namesIn(ask.want).length > 1)
-    expect(ranked.length).toBeGreaterThanOrEqual(7)
-    const turned: Engine = (ask) => ({ hits: engine(ask).hits.toReversed(), spellings: [] })
-    const meanRank = (scores: readonly Measured[]): number =>
-      scores.reduce((sum, { score }) => sum + score.reciprocalRank, 0) / scores.length
-    expect(meanRank(measure(turned, ranked))).toBeLessThan(0.6 * meanRank(measure(engine, ranked)))
-  })
-
-  test('a hit that does not match is reported', () => {
-    const strict = questions.filter(({ ask }) => ask.never !== undefined)
-    const careless = knowing((question) => documents(question, `${question.ask.want} ${question.ask.never ?? ''}`))
-    expect(measure(careless, strict).filter(({ score }) => score.isWrong === 0)).toEqual([])
-  })
-
-  test('the right word as first suggestion counts as found, but as second it does not', () => {
-    const misspelt = questions.filter(({ ask }) => ask.spelling !== undefined)
-    const suggesting =
-      (...before: readonly string[]): Engine =>
-      ({ spelling = '' }) => ({ hits: [], spellings: [...before, spelling] })
-    expect(measure(suggesting(), misspelt).map(({ score }) => score.reciprocalRank)).toEqual(misspelt.map(() => 1))
-    expect(measure(suggesting('wrong'), misspelt).map(({ score }) => score.reciprocalRank)).toEqual(
-      misspelt.map(() => 0),
+  test('name documents of their scene', () => {
+    const unknown = questions.flatMap(({ ask, from }) =>
+      namesIn(`${ask.want} ${ask.best ?? ''} ${ask.never ?? ''}`)
+        .filter((name) => !(name in from.docs))
+        .map((name) => `${ask.q}: ${name}`),
     )
+    expect(unknown).toEqual([])
+  })
+
+  test('have complete answers: no message or title that was not made for a question has its words', () => {
+    const suspects = chats.flatMap(({ id: chatId, title, messages }) => {
+      const own = messages.find(({ id }) => chatId === `own-${id}`)?.sceneId ?? null
+      return [
+        ...messages.map(({ id, sceneId, message }) => ({ id, sceneId, ...looked(JSON.stringify(message)) })),
+        { id: `title of ${chatId}`, sceneId: own, ...looked(title) },
+      ]
+    })
+    const strangers = questions.flatMap(({ ask, from }) => {
+      const isThere = lookFor(ask)
+      if (ask.isCommon === true) return []
+      return suspects.filter((each) => each.sceneId !== from.id && isThere(each)).map(({ id }) => `${ask.q}: ${id}`)
+    })
+    expect(strangers).toEqual([])
   })
 })
+
+describe('the measure', () => {
+  const from = { id: 'kind-0', kind: 'kind', half: 'tuning', docs: {}, asks: [] } satisfies Question['from']
+  const none: Score = { recall: 0, rank: 0, isWrong: false }
+  const ranked = { want: 'one two', best: 'one', never: 'near' }
+  const misspelt = { want: 'one', spelling: 'right' }
+
+  test.each<[string, Omit<Ask, 'q'>, readonly string[], readonly string[], Score]>([
+    ['no answer', ranked, [], [], none],
+    ['the right answer', ranked, ['one', 'two'], [], perfect],
+    ['a turned answer', ranked, ['two', 'one'], [], { ...perfect, rank: 0.5 }],
+    ['half of the answer, without the best', ranked, ['two'], [], { ...none, recall: 0.5 }],
+    ['any order, if none is the best', { want: 'one two' }, ['two', 'one'], [], perfect],
+    ['an answer on the second page', { want: 'one' }, [...Array<string>(10).fill('other'), 'one'], [], none],
+    ['a hit that does not match', ranked, ['one', 'two', 'near'], [], { ...perfect, isWrong: true }],
+    ['the right word as first suggestion', misspelt, [], ['Right', 'wrong'], perfect],
+    ['the right word as second suggestion', misspelt, [], ['wrong', 'right'], none],
+  ])('%s', (_, ask, found, spellings, score) => {
+    const hits = found.map((name) => ({ messageId: `kind-0-${name}`, chatId: 'any' }))
+    expect(scoreOf({ ask: { q: '', ...ask }, from }, { hits, spellings })).toEqual(score)
+  })
+
+  test('the title of a wanted chat counts if the question is about chats', () => {
+    const hits = [{ messageId: null, chatId: 'own-kind-0-one' }]
+    expect(scoreOf({ ask: { q: '', want: 'one', isOfChat: true }, from }, { hits })).toEqual(perfect)
+    expect(scoreOf({ ask: { q: '', want: 'one' }, from }, { hits })).toEqual(none)
+  })
+})
+
+function scoreOf({ ask, from }: Question, { hits, spellings: [spelling] = [] }: Answer): Score {
+  const first = hits.slice(0, LOOKED_AT)
+  const placesOf = (names: string): readonly number[] =>
+    namesIn(names).map((name) => {
+      const id = `${from.id}-${name}`
+      // A chat that was made for a message is named after it.
+      return first.findIndex((hit) => hit.messageId === id || (ask.isOfChat === true && hit.chatId === `own-${id}`))
+    })
+  const wanted = placesOf(ask.want)
+  const found = wanted.filter((place) => place >= 0)
+  const isWrong = placesOf(ask.never ?? '').some((place) => place >= 0)
+  const isSuggested =
+    ask.spelling !== undefined && spelling !== undefined && foldText(spelling).includes(foldText(ask.spelling))
+  if (found.length === 0 && isSuggested) return { ...perfect, isWrong }
+  const [best = -1] = ask.best === undefined ? found.toSorted((one, other) => one - other) : placesOf(ask.best)
+  return {
+    recall: found.length / Math.min(wanted.length, LOOKED_AT),
+    rank: best < 0 ? 0 : 1 / (best + 1),
+    isWrong,
+  }
+}
+
+const namesIn = (names: string): readonly string[] => names.split(' ').filter((name) => name !== '')

@@ -21,7 +21,11 @@ export function makeOthers(chats: readonly JudgedChat[], count: number): readonl
     const chance = new Chance(`other ${at}`)
     const themes = Array.from({ length: THEMES }, () => pickOne(own, chance) ?? all)
     const take = (): Followers => (chance.next() < THEME_SHARE ? (pickOne(themes, chance) ?? all) : all)
-    const imitate = (text: string): string => imitateLines(text, take, chance)
+    const imitate = (text: string): string =>
+      text
+        .split('\n')
+        .map((line) => imitateLine(line, take(), chance))
+        .join('\n')
     return {
       id: `other-${at}`,
       title: pickOne(chats, chance)?.title ?? '',
@@ -46,37 +50,28 @@ const wordsOf = (line: string): readonly string[] => line.split(/\s+/).filter((w
 
 function followersOf(chats: readonly JudgedChat[]): Followers {
   const followers = new Map<string, string[]>()
-  const add = (before: string, word: string): void => {
-    const known = followers.get(before)
-    if (known === undefined) followers.set(before, [word])
-    else known.push(word)
-  }
   for (const line of chats.flatMap(({ messages }) => messages.flatMap(piecesOf)).flatMap((text) => text.split('\n'))) {
     let before = START
     for (const word of wordsOf(line)) {
-      add(before, word)
+      followers.set(before, followers.get(before) ?? [])
+      followers.get(before)?.push(word)
       before = word
     }
   }
   return followers
 }
 
-/** Makes the same number of lines with the same numbers of words. */
-function imitateLines(text: string, take: () => Followers, chance: Chance): string {
-  const lines = text.split('\n').map((line) => {
-    const length = Math.min(WORDS_MAX, wordsOf(line).length)
-    const followers = take()
-    const words: string[] = []
-    let before = START
-    while (words.length < length) {
-      const word = pickOne(followers.get(before) ?? followers.get(START) ?? [], chance)
-      if (word === undefined) break
-      words.push(word)
-      // Sometimes a line continues within another sentence, so that no sentence is copied.
-      before = word
-      if (chance.next() < 0.2) before = START
-    }
-    return words.join(' ')
-  })
-  return lines.join('\n')
+/** Makes a line of as many words. */
+function imitateLine(line: string, followers: Followers, chance: Chance): string {
+  const length = Math.min(WORDS_MAX, wordsOf(line).length)
+  const words: string[] = []
+  let before = START
+  while (words.length < length) {
+    const word = pickOne(followers.get(before) ?? followers.get(START) ?? [], chance)
+    if (word === undefined) break
+    words.push(word)
+    // Sometimes a line continues within another sentence, so that no sentence is copied.
+    before = chance.next() < 0.2 ? START : word
+  }
+  return words.join(' ')
 }
