@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mapStrings, readJson, writtenOut } from '../helpers/cases.ts'
 
 /** A message that a question is about, or a similar one. Missing properties are chosen at random. */
 export interface PlantedMessage {
@@ -73,8 +73,9 @@ const kinds =
   'beginnings insides typos titles tools filters dates memories'
 
 export const scenes: readonly Scene[] = kinds.split(' ').flatMap((kind) => {
-  const file = readFileSync(new URL(`queries/${kind}.json`, import.meta.url), 'utf8')
-  const { scenes: written } = JSON.parse(file) as { scenes: { docs: Record<string, Doc>; asks: Ask[] }[] }
+  const { scenes: written } = readJson(import.meta.url, `queries/${kind}.json`) as {
+    scenes: { docs: Record<string, Doc>; asks: Ask[] }[]
+  }
   return written.map(({ docs, asks }, at): Scene => {
     const named = Object.entries(docs).flatMap(([name, doc]) => namedDocs(name, doc))
     const half = at % 2 === 0 ? 'tuning' : 'held-back'
@@ -90,20 +91,9 @@ function namedDocs(name: string, doc: Doc): [string, PlantedMessage][] {
   return Array.from({ length: times }, (_, at) => [`${name}${at}`, messageOf(one, at)])
 }
 
-/** Writes out `{at}` and `[30 times: …]` in all strings. */
 function messageOf(doc: Exclude<Doc, string>, at: number): PlantedMessage {
-  const { answer, ...message } = mapStrings(doc, (text) =>
-    text
-      .replaceAll('{at}', String(at))
-      .replaceAll(/\[(\d+) times: ([^\]]*)\]/g, (_, count, what: string) => what.repeat(Number(count))),
-  )
+  const { answer, ...message } = writtenOut(mapStrings(doc, (text) => text.replaceAll('{at}', String(at))))
   if (answer !== undefined) return { role: 'assistant', ...message, text: answer }
   const isAnswer = [message.thinking, message.code, message.tool, message.error].some((each) => each !== undefined)
   return isAnswer ? { role: 'assistant', ...message } : message
-}
-
-export function mapStrings<Value>(value: Value, change: (text: string) => string): Value {
-  return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
-    typeof each === 'string' ? change(each) : each,
-  ) as Value
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { Chance } from '../../../src/sample/chance.ts'
-import { mapStrings, type PlantedMessage, type ToolCall } from '../scenes.ts'
+import { mapStrings, readJson } from '../../helpers/cases.ts'
+import type { PlantedMessage, ToolCall } from '../scenes.ts'
 
 type Some<Item> = readonly [Item, ...Item[]]
 type Tongue = 'en' | 'de' | 'zh' | 'ja' | 'ko' | 'th'
@@ -17,7 +17,7 @@ interface Words extends Lists<'projects' | 'models' | 'nouns' | 'verbs' | 'folde
   readonly calls: Some<ToolCall>
 }
 
-export const vocabulary = JSON.parse(readFileSync(new URL('words.json', import.meta.url), 'utf8')) as Words
+export const vocabulary = readJson(import.meta.url, 'words.json') as Words
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 const repeat = (count: number, make: () => string, between: string): string =>

@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { Chance } from '../../../src/sample/chance.ts'
 import { tokenize } from '../../../src/text/terms/terms.ts'
+import { readJson } from '../../helpers/cases.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { copiedLines, indexChats, judgedChats, judgedQueries, piecesOf, type JudgedQuery } from './judged-set.ts'
 import { makeOthers } from './other-chats.ts'
 
 const OTHERS = 2000
 /** For each kind what MiniSearch finds in the same chats, and 0.02 less than how well it ranks them. For all, our own figures. */
-const floors = JSON.parse(readFileSync(new URL('floors.json', import.meta.url), 'utf8')) as Figures[]
+const floors = readJson(import.meta.url, 'floors.json') as Figures[]
 
 type Figures = Readonly<Record<'half' | 'kind', string> & Record<'recall@10' | 'MRR', number>>
 
