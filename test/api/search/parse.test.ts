@@ -8,6 +8,9 @@ import type { QueryNode } from '../../../src/api/search/language/tree.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { insertChat, insertMessage, openTestMirror } from '../../helpers/mirror-rows.ts'
 import { tokenize } from '../../../src/text/terms/terms.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 let db: Mirror
 beforeAll(() => {
@@ -38,69 +41,7 @@ const match = (query: string): string | null => ways(query)[0]?.match ?? null
 const warnings = (query: string): readonly string[] => parseQuery(query).warnings
 
 describe('a query becomes an FTS5 expression', () => {
-  test.each([
-    ['one two', '"one" AND "two"'],
-    ['getUserName', '("get user name" OR "getusername" OR "getuser name" OR "get username")'],
-    ['OAuthToken', '("o auth token" OR "oauthtoken" OR "oauth token" OR "o authtoken")'],
-    ['o_auth', '("o auth" OR "oauth")'],
-    ['graphql-schema', '("graphql schema" OR "graphqlschema")'],
-    ['user.name v1.2 a1_b2', '"user name" AND "v 1 2" AND "a 1 b 2"'],
-    ['src/api/search.ts', '"src api search ts"'],
-    ["don't", '"don t"'],
-    ['f(a,b)', '"f" AND "a" AND "b"'],
-    ['x=12', '"x" AND "12"'],
-    ['"get user" name', '"get user" AND "name"'],
-    ['“get user” name', '"get user" AND "name"'],
-    ['one -two', '("one") NOT ("two")'],
-    ['one -two -"three four"', '("one") NOT ("two" OR "three four")'],
-    ['one -f(a)', '("one") NOT (("f" AND "a"))'],
-    ['one -k', '("one") NOT ("k")'],
-    ['one "-k"', '"one" AND "k"'],
-    ['--verbose', '"verbose"'],
-    ['\u001b[31mone\u001b[0m', '"one"'],
-    [String.raw`{"one":"two\nthree"}`, '"one" AND ("two three" OR "two nthree")'],
-    [String.raw`"two\nthree"`, '"two nthree"'],
-    ['->next', '"next"'],
-    ["one ->where('id')", '"one" AND "where" AND "id"'],
-    ['(one)-(two)', '"one" AND "two"'],
-    ['"one"-two', '"one" AND "two"'],
-    ['(-one two)', '("two") NOT ("one")'],
-    ['conf*', '"conf" *'],
-    ['getUs*', '("get us" * OR "getus" *)'],
-    ['"get us"*', '"get us" *'],
-    ['(conf*)', '"conf" *'],
-    ['one*two', '"one" AND "two"'],
-    ['get_*', '"get"'],
-    ['数据库', '"数据 据库"'],
-    ['库', '"库" *'],
-    ['数据abc', '"数据 据 abc"'],
-    ['abc库', '"abc 库" *'],
-    ['name:value', '"name value"'],
-    ['a OR b', '("a" OR "b")'],
-    ['a b OR c', '(("a" AND "b") OR "c")'],
-    ['a (b OR c)', '"a" AND ("b" OR "c")'],
-    ['a (b c)', '"a" AND "b" AND "c"'],
-    ['a OR (b -c)', '("a" OR ("b" NOT "c"))'],
-    ['a -(b OR c)', '("a") NOT (("b" OR "c"))'],
-    ['-(-a)', '"a"'],
-    ['OR a', '"or" AND "a"'],
-    ['a OR', '"a" AND "or"'],
-    ['a or b', '"a" AND "or" AND "b"'],
-    ['NEAR(a b)', '"near" AND "a" AND "b"'],
-    ['in:code a b', '{code} : ("a") AND {code} : ("b")'],
-    ['in:code in:text a', '{text code} : ("a")'],
-    ['-in:tool a', '{text code thinking attachment} : ("a")'],
-    ['in:code (a OR in:text b)', '{code} : ("a")'],
-    ['*serna*', '("serna" OR "username" OR "getusername")'],
-    ['*rname', '("rname" OR "username" OR "getusername")'],
-    ['*.ts', '"ts"'],
-    ['kw1*', '"kw 1" *'],
-    ['aa91fe7*', '("aa 91 fe 7" * OR "aa91fe7" *)'],
-    ['a\u0000b', '"a" AND "b"'],
-    ['-one', null],
-    ['', null],
-    ['+++', null],
-  ])('%j is %j', (query, expected) => {
+  test.each(cases<[string, string | null]>('FTS5 expressions'))('%j is %j', (query, expected) => {
     expect(match(query)).toBe(expected)
   })
 
@@ -159,22 +100,7 @@ describe('a warning says what was not read as intended', () => {
     expect(warnings(query).join('\n')).toMatch(warning)
   })
 
-  test.each([
-    'one two',
-    '"one two" -three',
-    'conf*',
-    '库',
-    'getUserName',
-    'x'.repeat(64),
-    'std::path::join',
-    'from:ada@example.com to::today since:v7d "until:today"',
-    '(a OR b) -c',
-    'f(a) on:"last week"',
-    'after:last week x',
-    '*inside*',
-    '*ending',
-    'kw1*',
-  ])('%j gives no warning', (query) => {
+  test.each(cases<string>('no warning'))('%j gives no warning', (query) => {
     expect(warnings(query)).toEqual([])
   })
 })
@@ -256,13 +182,6 @@ test('a printed query is parsed to the same tree', () => {
   )
 })
 
-test.each([
-  ['tool:a  tool:b -role:user', 'tool:a tool:b -role:user'],
-  ['a ((b OR c)) "d e" "f"', 'a (b OR c) "d e" f'],
-  ['project:"my shop" path:“a b”*', 'project:"my shop" path:"a b"*'],
-  ['-(a b) -(c)', '-(a b) -c'],
-  ['after:last week', 'after:"last week"'],
-  ['ROLE:User "role:user"', 'role:user "role:user"'],
-])('%j is printed as %j', (query, printed) => {
+test.each(cases<[string, string]>('printed'))('%j is printed as %j', (query, printed) => {
   expect(printQuery(parseQuery(query).tree)).toBe(printed)
 })

@@ -6,6 +6,9 @@ import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const DAY_MS = 86_400_000
 const MONDAY_MS = Date.UTC(2026, 0, 5)
@@ -56,49 +59,7 @@ describe('words', () => {
   })
   afterAll(closeAfterEach())
 
-  test.each([
-    ['all spellings of an identifier find each other', 'getUserName', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['in snake case', 'get_user_name', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['in kebab case', 'get-user-name', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['as a phrase', '"get user name"', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['fewer parts find longer identifiers', 'userName', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['separate words may stand anywhere', 'user get', ['m0', 'm1', 'm2', 'm3', 'm4', 'm5']],
-    ['a part with a number matches only itself', 'kw1x2', ['m7']],
-    ['and vice versa', 'kw12x2', ['m6']],
-    ['two characters inside unspaced text', '数据', ['m8', 'm9']],
-    ['three characters', '数据库', ['m8']],
-    ['one character', '据', ['m10', 'm8', 'm9']],
-    ['one character at the end of a run', '大', ['m8']],
-    ['voiced kana differ from plain kana', 'カス', []],
-    ['voiced kana decomposed', 'ガス'.normalize('NFD'), ['m14']],
-    ['accents and case fold', 'NAIVE strasse', ['m11']],
-    ['a literal flag is quoted', 'cut "-k"', ['m12']],
-    ['a word is excluded', 'name -class', ['m0', 'm1', 'm3', 'm4', 'm5']],
-    ['a phrase is excluded', 'name -"user name"', ['m5']],
-    ['one letter is excluded', 'and -k', []],
-    ['a prefix of a word', 'config*', ['m13']],
-    ['a prefix of the last part', 'getUs*', ['m0', 'm1', 'm2', 'm3', 'm4']],
-    ['without a star a word is no prefix', 'config', []],
-    ['a name without its capitals finds it with them', 'javascript', ['m15', 'm16']],
-    ['and vice versa', 'JavaScript', ['m15', 'm16']],
-    ['also by a prefix', 'githu*', ['m15', 'm16']],
-    ['and as two words of one name', 'java-script', ['m15', 'm16']],
-    ['a run of capitals is found by the usual word', 'oauth', ['m17', 'm18']],
-    ['and by its letters', 'o_auth_token', ['m17', 'm18']],
-    ['and by more of the name', 'OAuthToken', ['m17', 'm18']],
-    ['also behind another part', 'IPv6', ['m17', 'm18']],
-    ['also in lower case', 'ipv6_loopback', ['m17', 'm18']],
-    ['one word or two before the rest of a name', 'graphql_schema', ['m19', 'm20']],
-    ['and vice versa', 'GraphQLSchema', ['m19', 'm20']],
-    ['a prefix with a number after another part', 'kw1*', ['m6', 'm7']],
-    ['a prefix of a hash with letters and digits', '62b996d*', ['m21']],
-    ['the middle of a hash', '*996df*', ['m21']],
-    ['the end of a word', '*back', ['m17', 'm18']],
-    ['the end of several parts', '*v6_loopback', ['m17', 'm18']],
-    ['but not the middle', '*loopbac', []],
-    ['the lower-case spelling of a word is not adjacent to its neighbour', '"git hub javascript"', []],
-    ['a phrase keeps its order', '"name user"', []],
-  ])('%s: %s', (_, query, expected) => {
+  test.each(cases<[string, string, string[]]>('words'))('%s: %s', (_, query, expected) => {
     expect(found(query)).toEqual([...expected].sort())
   })
 
@@ -153,21 +114,7 @@ describe('filters', () => {
   })
   afterAll(closeAfterEach())
 
-  test.each<[string, SearchFilters, string[]]>([
-    ['none', {}, ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'timeless']],
-    ['a project', { project: ['red'] }, ['m0', 'm3']],
-    ['two projects', { project: ['red', 'blue'] }, ['m0', 'm1', 'm3', 'm4']],
-    ['an unknown project', { project: ['green'] }, []],
-    ['a role', { role: ['assistant'] }, ['m3', 'm4', 'm5']],
-    ['both roles', { role: ['assistant', 'user'] }, ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'timeless']],
-    ['a chat', { chat: ['three'] }, ['m2', 'm5', 'timeless']],
-    ['from a day', { from: ['2026-01-09'] }, ['m4', 'm5']],
-    ['before a day', { to: ['2026-01-07'] }, ['m0', 'm1']],
-    ['between', { from: ['2026-01-06'], to: ['2026-01-07'] }, ['m1']],
-    ['an empty range', { from: ['2026-01-06'], to: ['2026-01-05'] }, []],
-    ['before all time', { to: ['0001'] }, []],
-    ['all at once', { project: ['red'], role: ['user'], chat: ['one'], from: ['2026-01-05'] }, ['m0']],
-  ])('%s', (_, filters, expected) => {
+  test.each(cases<[string, SearchFilters, string[]]>('filters'))('%s', (_, filters, expected) => {
     for (const sort of ['relevance', 'newest', 'oldest'] as const) {
       const answer = search(db, requestOf('needle', { filters, sort }))
       expect(answer.items.map((item) => item.message.id).sort()).toEqual(expected)

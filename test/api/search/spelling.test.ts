@@ -6,6 +6,9 @@ import type { Mirror } from '../../../src/mirror/open.ts'
 import { createRandom } from '../../../bench/words.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
 import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 let db: Mirror
 const ask = (q: string, changes: Partial<SearchRequest> = {}): SearchAnswer => search(db, requestOf(q, changes))
@@ -47,32 +50,16 @@ beforeAll(() => {
 afterAll(() => void db.close())
 
 describe('a misspelled word that finds nothing', () => {
-  test.each([
-    ['a letter left out', 'postgrs', 'postgres', ['pool']],
-    ['a letter too many', 'postgrres', 'postgres', ['pool']],
-    ['a wrong letter', 'postgras', 'postgres', ['pool']],
-    ['two letters swapped', 'postgers', 'postgres', ['pool']],
-    ['the first letter wrong', 'kostgres', 'postgres', ['pool']],
-    ['two slips in a long word', 'quatrenoin', 'quaternion', ['once']],
-    ['another word beside it is kept', 'pool postgers exhausted', 'pool postgres exhausted', ['pool']],
-    ['two words misspelt', 'postgers conection', 'postgres connection', ['pool']],
-    ['a part of an identifier', 'getUserNaem', 'getUserName', ['name']],
-    ['a short part of an identifier', 'getUsrName', 'getUserName', ['name']],
-    ['a part of a snake', 'read_rtery_budget', 'read_retry_budget', ['snake']],
-    ['two parts of one identifier', 'read_retyr_bugdet', 'read_retry_budget', ['snake']],
-    ['capitals are kept', 'Postgers', 'Postgres', ['pool']],
-    ['all of them', 'POSTGERS', 'POSTGRES', ['pool']],
-    ['accents fold', 'Zwischensume', 'Zwischensumme', ['accent']],
-    ['a title', 'dispatchr', 'dispatcher', ['pool']],
-    ['one of two alternatives', 'xylophone OR postgers', 'xylophone OR postgres', ['pool']],
-    ['beside a field', 'project:shop postgers', 'project:shop postgres', ['pool']],
-  ])('%s: %s shows the hits for %s', (_, q, meant, found) => {
-    const answer = ask(q)
-    expect(answer).toMatchObject({ query: q, correctedQuery: meant, total: found.length })
-    expect(ids(answer)).toEqual(found)
-    expect(answer.suggestions[0]).toEqual({ text: meant, reason: 'spelling', count: found.length })
-    expect(answer.warnings.join()).toMatch(/^Nothing was found for ".+"; these are the hits for ".+"\.$/)
-  })
+  test.each(cases<[string, string, string, string[]]>('corrected'))(
+    '%s: %s shows the hits for %s',
+    (_, q, meant, found) => {
+      const answer = ask(q)
+      expect(answer).toMatchObject({ query: q, correctedQuery: meant, total: found.length })
+      expect(ids(answer)).toEqual(found)
+      expect(answer.suggestions[0]).toEqual({ text: meant, reason: 'spelling', count: found.length })
+      expect(answer.warnings.join()).toMatch(/^Nothing was found for ".+"; these are the hits for ".+"\.$/)
+    },
+  )
 
   test('is named in a warning with its replacement', () => {
     expect(ask('pool postgers').warnings).toEqual([
@@ -80,46 +67,21 @@ describe('a misspelled word that finds nothing', () => {
     ])
   })
 
-  test.each([
-    ['quoted', '"postgers"'],
-    ['excluded', 'pool -pool postgers'],
-    ['a beginning', 'postger*'],
-    ['short', 'cst'],
-    ['a number', '15433'],
-    ['the beginning of a number', '6138157'],
-    ['a hash', 'deadbeefcafe1235'],
-    ['with a number in it', 'postgers9x'],
-    ['Chinese', '数据车'],
-    ['Japanese', 'データベーヌ'],
-    ['Korean', '데이타베이스'],
-    ['like nothing', 'xylophone'],
-    ['two slips from a word, one of them in its first letter', 'wuatrenion'],
-    ['held elsewhere', 'project:van postgres'],
-    ['near what another project holds', 'project:van postgers'],
-  ])('%s is left as it is: %s', (_, q) => {
+  test.each(cases<[string, string]>('left as it is'))('%s is left as it is: %s', (_, q) => {
     expect(ask(q)).toMatchObject({ correctedQuery: null, total: 0, items: [] })
     expect(spellings(ask(q))).toEqual([])
   })
 
-  test.each([
-    ['a name in one word', 'readretrybudget', '"read retry budget"', ['snake']],
-    ['a part of a longer name', 'username', '"user name"', ['name']],
-    ['a path in small letters', 'lists/usercard.test.tsx', '"lists/user card.test.tsx"', ['card']],
-    ['small letters beyond ASCII', 'größeändern', '"grosse andern"', ['umlaut']],
-    ['with its accents', 'überprüfen', '"über prüfen"', ['umlaut']],
-    ['a space left out', 'connectionpool', '"connection pool"', ['pool']],
-    ['beside another word', 'postgres connectionpool', 'postgres "connection pool"', ['pool']],
-    ['the beginning of a hash', '62b996d', '62b996d*', ['sha']],
-    ['the beginning of one that is all digits', '6138154', '6138154*', ['sevenDigits']],
-    ['more of it', '62b996dfe0a1', '62b996dfe0a1*', ['sha']],
-    ['the first groups of an id', '550e8400-e29b-41d4-a7', '550e8400-e29b-41d4-a7*', ['uuid']],
-  ])('is found though it was typed as one word or in part: %s: %s shows the hits for %s', (_, q, meant, found) => {
-    const answer = ask(q)
-    expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
-    expect(ids(answer)).toEqual(found)
-    expect(ids(ask(meant, { isLiteral: true }))).toEqual(found)
-    expect(answer.items[0]?.snippet).toContain('<mark>')
-  })
+  test.each(cases<[string, string, string, string[]]>('typed as one word'))(
+    'is found though it was typed as one word or in part: %s: %s shows the hits for %s',
+    (_, q, meant, found) => {
+      const answer = ask(q)
+      expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
+      expect(ids(answer)).toEqual(found)
+      expect(ids(ask(meant, { isLiteral: true }))).toEqual(found)
+      expect(answer.items[0]?.snippet).toContain('<mark>')
+    },
+  )
 
   test.each([
     ['the whole of a short hash', `git show 4e1d2b7${'c0ffee11'.repeat(4)}9`, 'git show 4e1d2b7', ['abbreviated']],

@@ -8,6 +8,9 @@ import { openReader, type Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { insertChat, insertMessage, insertProject, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
 import type { Suggestion, SuggestionKind } from '../../../src/api/http/schemas/search.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const never = (): boolean => false
 const reading = (...paths: string[]): readonly Part[] => [
@@ -45,38 +48,12 @@ afterAll(() => {
 })
 
 describe('a text that is being typed', () => {
-  test.each<[q: string, kind: SuggestionKind, ...expected: string[]]>([
-    ['pos', 'term', 'postgres', 'postage'],
-    ['postgr', 'term', 'postgres'],
-    ['postgers', 'term', 'postgres'],
-    ['psotgr', 'term', 'postgres'],
-    ['quaternoin', 'term', 'quaternion'],
-    ['getUserN', 'term', 'getUserName'],
-    ['Postg', 'term', 'Postgres'],
-    ['running postg', 'term', 'postgres'],
-    ['shop', 'project', 'shop-frontend'],
-    ['front', 'project', 'shop-frontend'],
-    ['cursrodex', 'project', 'cursordex'],
-    ['read', 'tool', 'read_file'],
-    ['readF', 'tool', 'read_file'],
-    ['raed_file', 'tool'],
-    ['migr', 'chat', 'Migrate the orders table'],
-    ['orders migr', 'chat', 'Migrate the orders table'],
-    ['migarte', 'chat', 'Migrate the orders table'],
-    ['ordesr tab', 'chat', 'Migrate the orders table'],
-    ['登录', 'chat', '用户登录的数据库问题'],
-    ['数', 'chat', '用户登录的数据库问题'],
-    ['数据库', 'chat', '用户登录的数据库问题'],
-    ['search-p', 'file', 'src/daemon/search-pool.ts'],
-    ['daemon/sea', 'file', 'src/daemon/search-pool.ts'],
-    ['orders', 'file', 'src/api/orders.ts'],
-    ['api ord', 'file', 'src/api/orders.ts'],
-    ['readme', 'file', 'docs/README.md'],
-    ['zzz', 'term'],
-    ['', 'term'],
-  ])('%j as a %s becomes %j %j', (q, kind, ...expected) => {
-    expect(texts(q, kind)).toEqual(expected)
-  })
+  test.each(cases<[q: string, kind: SuggestionKind, ...expected: string[]]>('suggestions'))(
+    '%j as a %s becomes %j %j',
+    (q, kind, ...expected) => {
+      expect(texts(q, kind)).toEqual(expected)
+    },
+  )
 
   test('gets suggestions with ids to ask by', () => {
     const idOf = (q: string, kind: SuggestionKind): string | undefined => items(q).find((one) => one.kind === kind)?.id

@@ -6,6 +6,9 @@ import type { Mirror } from '../../../src/mirror/open.ts'
 import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const call = (name: string, params: unknown, result: unknown): object => ({
   toolFormerData: {
@@ -71,51 +74,7 @@ const found = (q: string): readonly string[] =>
   search(db, requestOf(q)).items.map(({ message, part }) => (part === 'title' ? 'title' : message.id))
 
 describe('content of Cursor is found by', () => {
-  test.each([
-    ['text', 'walrusfence', ['text']],
-    ['thinking', 'ottermoat', ['thinking']],
-    ['code', 'badgerdam', ['code']],
-    ['the path of code', 'heronlock.ts', ['code']],
-    ['a part of that path', 'src/heronlock', ['code']],
-    ['the name of a tool', 'grep_stork', ['tool']],
-    ['the input of a tool', 'ravenlevee', ['tool']],
-    ['the output of a tool', 'crowsluice', ['tool']],
-    ['an attachment', 'gullpier', ['attachment']],
-    ['the path of an attachment as a field', 'path:docs/gullpier.md', ['attachment']],
-    ['a path with capitals as spelt', 'path:Lists/MapCard.test.tsx', ['humps']],
-    ['that path in lower case', 'path:lists/mapcard.test.tsx', ['humps']],
-    ['as far as it was typed', 'path:src/lists/mapc*', ['humps']],
-    ['Arabic without its vowels', 'محمد', ['pointed']],
-    ['a title', 'pelicanquay', ['title']],
-    ['letters without their accents', 'cafe elan strasse angstrom', ['folded']],
-    ['letters with other accents', 'CAFÉ ângström', ['folded']],
-    ['two Chinese characters', '数据', ['chinese']],
-    ['one', '库', ['chinese']],
-    ['the last character of the text', '码', ['chinese']],
-    ['three Chinese characters', '数据库', ['chinese']],
-    ['Japanese in three scripts', '本番 データベース 遅い', ['japanese']],
-    ['one Japanese character', '鍵', ['japanese']],
-    ['a Korean word with an attached particle', '데이터베이스', ['korean']],
-    ['one Korean character', '옮', ['korean']],
-    ['Thai inside unspaced text', 'ข้อมูล', ['thai']],
-    ['several Thai words', 'ทำงานช้า', ['thai']],
-    ['Khmer inside unspaced text', 'ទិន្នន័យ', ['khmer']],
-    ['an emoji', '🚀', ['emoji']],
-    ['an emoji of several code points', '👩‍💻', ['emoji']],
-    ['a flag', '🇩🇪', ['emoji']],
-    ['the first seven characters of a commit', '9f8e7d6*', ['hash']],
-    ['its first twelve', '9f8e7d6c5b4a*', ['hash']],
-    ['all characters of a commit', '9f8e7d6c5b4a39281706f5e4d3c2b1a098765432', ['hash']],
-    ['its middle', '*39281706f5*', ['hash']],
-    ['the first group of a UUID', '3fa85f64', ['uuid']],
-    ['half of that group', '3fa85*', ['uuid']],
-    ['two groups and a half', '3fa85f64-5717-45*', ['uuid']],
-    ['all but the end of the last', '3fa85f64-5717-4562-b3fc-2c963f*', ['uuid']],
-    ['the whole UUID', '3fa85f64-5717-4562-b3fc-2c963f66afa6', ['uuid']],
-    ['its last group', '2c963f66afa6', ['uuid']],
-    ['a piece of a word', '*lrusfen*', ['text']],
-    ['the end of one', '*dam', ['code']],
-  ])('%s: %s', (_, q, expected) => {
+  test.each(cases<[string, string, string[]]>('found'))('%s: %s', (_, q, expected) => {
     expect(found(q)).toEqual(expected)
   })
 
@@ -130,17 +89,7 @@ describe('content of Cursor is found by', () => {
 })
 
 describe('without corrections, content is found by', () => {
-  test.each([
-    ['Khmer with hidden spaces', 'បើកឯកសារ', ['spacedKhmer']],
-    ['the same with the hidden spaces', 'បើក\u200bឯកសារ', ['spacedKhmer']],
-    ['a lower-case name between Chinese characters', 'gitwalrus', ['chineseName']],
-    ['a name before a Korean particle', 'gitotter', ['koreanName']],
-    ['a word in colour', 'bitternfailed', ['coloured']],
-    ['a path in colour', 'src/plover.ts:12', ['coloured']],
-    ['a word after an escaped line end', 'duneopen', ['escaped']],
-    ['words after an escaped tab', 'duneopen ridgesave', ['escaped']],
-    ['letters that JSON escapes as numbers', 'prüfknoten', ['asciiJson']],
-  ])('%s: %s', (_, q, expected) => {
+  test.each(cases<[string, string, string[]]>('found without corrections'))('%s: %s', (_, q, expected) => {
     const { items } = search(db, requestOf(q, { isLiteral: true }))
     expect(items.map(({ message }) => message.id)).toEqual(expected)
   })
@@ -153,18 +102,7 @@ describe('without corrections, content is found by', () => {
 })
 
 describe('text between code fences is code', () => {
-  test.each([
-    ['in:code terncache', ['fenced code']],
-    ['in:code "new LapwingMap"', ['fenced code']],
-    ['in:code puffinhook', []],
-    ['in:text terncache', []],
-    ['in:text puffinhook snipetest', ['fenced text']],
-    ['-in:code terncache', []],
-    ['terncache', ['fenced code']],
-    ['puffinhook terncache', ['fenced text']],
-    ['in:code const', ['code code', 'fenced code']],
-    ['in:code -in:tool', ['code code', 'fenced text']],
-  ])('%s', (q, expected) => {
+  test.each(cases<[string, string[]]>('text between code fences is code'))('%s', (q, expected) => {
     const { items } = search(db, requestOf(q))
     expect(items.map(({ message, part }) => `${message.id} ${part}`).toSorted()).toEqual(expected)
   })

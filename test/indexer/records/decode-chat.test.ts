@@ -3,6 +3,9 @@ import { describe, expect, it, test } from 'vitest'
 import { decodeChatRow } from '../../../src/indexer/sources/records/chat/decode-chat.ts'
 import { bytes, chatId, chatOf, halfCharacter, halvedJson, makeId } from './rows.ts'
 import { noFacts } from '../../helpers/mirror-writes.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 
@@ -30,55 +33,7 @@ it('an empty chat row is a chat without facts', () => {
 })
 
 describe('facts', () => {
-  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['a name is verbatim', { name: ' Fix it ' }, { name: ' Fix it ' }],
-    ['a blank name is none', { name: ' ' }, { name: null }],
-    ['a summary', { latestConversationSummary: { summary: 's' } }, { summary: 's' }],
-    ['a nested summary', { latestConversationSummary: { summary: { summary: 's' } } }, { summary: 's' }],
-    [
-      'times in any spelling',
-      { createdAt: String(atMs), lastUpdatedAt: atMs },
-      { createdAtMs: atMs, updatedAtMs: atMs },
-    ],
-    ['to-do items', { todos: ['{"content":"a"}'] }, { todos: [{ id: null, content: 'a', status: null }] }],
-    ['the unified mode first', { unifiedMode: 'plan', forceMode: 'chat' }, { mode: 'plan' }],
-    ['the forced mode next', { unifiedMode: 2, forceMode: 'chat' }, { mode: 'chat' }],
-    ['agent if only that is set', { isAgentic: true }, { mode: 'agent' }],
-    ['a model', { modelConfig: { modelName: 'gpt-5' } }, { model: 'gpt-5' }],
-    ['auto is no model', { modelConfig: { modelName: 'AUTO' } }, { model: null }],
-    ['a status', { status: 'aborted' }, { status: 'aborted' }],
-    ['none is no status', { status: 'none' }, { status: null }],
-    ['a run in flight', { status: 'aborted', unfinishedRunAt: atMs }, { status: 'generating' }],
-    ['archived', { isArchived: true }, { isArchived: true }],
-    ['a draft', { isDraft: true }, { isDraft: true }],
-    ['a subagent', { subagentInfo: { parentComposerId: 'p' } }, { isSubagent: true, parentChatId: 'p' }],
-    [
-      'children, each once, rivals not',
-      { subagentComposerIds: ['a', 'b', 3], supersededSubagentComposerIds: ['b', 'c'], subComposerIds: ['d'] },
-      { childChatIds: ['a', 'b', 'c'] },
-    ],
-    [
-      'lines and files',
-      { totalLinesAdded: 3, totalLinesRemoved: 0, filesChangedCount: -1 },
-      { linesAdded: 3, linesRemoved: 0, filesChanged: null },
-    ],
-    [
-      'context tokens',
-      { contextTokensUsed: 10.5, contextTokenLimit: 0 },
-      { contextTokens: { used: 10.5, limit: null } },
-    ],
-    [
-      'context tokens from their breakdown alone',
-      { promptTokenBreakdown: { totalUsedTokens: 9000, categories: [] }, contextTokenLimit: 200_000 },
-      { contextTokens: { used: 9000, limit: 200_000 } },
-    ],
-    [
-      'cost over all models',
-      { usageData: { default: { costInCents: 28 }, x: { costInCents: 1.5 }, y: {} } },
-      { recordedCostCents: 29.5 },
-    ],
-    ['no cost is not zero', { usageData: { default: { costInCents: 0 } } }, { recordedCostCents: null }],
-  ])('%s', (_, fields, expected) => {
+  test.each(cases<[string, Record<string, unknown>, Record<string, unknown>]>('facts'))('%s', (_, fields, expected) => {
     expect(chatOf(fields).facts).toMatchObject(expected)
   })
 
@@ -198,25 +153,13 @@ describe('tool data in the chat row', () => {
   })
 })
 
-test.each<[unknown, string | null]>([
-  [{ external: 'file:///a%20b', fsPath: '/x' }, 'file:///a%20b'],
-  [
-    { scheme: 'vscode-remote', authority: 'ssh-remote+box', path: '/home/me' },
-    'vscode-remote://ssh-remote%2Bbox/home/me',
-  ],
-  [{ scheme: 'file', path: '/c:/Work/my app', fsPath: 'c:\\Work\\my app' }, 'file:///c:/Work/my%20app'],
-  [{ fsPath: 'c:\\x\\y z' }, 'file:///c:/x/y%20z'],
-  [{ fsPath: '\\\\host\\share\\d' }, 'file://host/share/d'],
-  [{ fsPath: '/p/50% #1?' }, 'file:///p/50%25%20%231%3F'],
-  [{ path: '/only/path' }, 'file:///only/path'],
-  [{ fsPath: 'relative' }, null],
-  ['file:///as/is', 'file:///as/is'],
-  [{}, null],
-  [7, null],
-])('workspace URI %j is evidence of %j', (uri, expected) => {
-  const evidence = expected === null ? [] : [{ method: 'workspace-identifier', uri: expected }]
-  expect(chatOf({ workspaceIdentifier: { id: 'w', uri } }).evidence).toEqual(evidence)
-})
+test.each(cases<[unknown, string | null]>('evidence of a workspace URI'))(
+  'workspace URI %j is evidence of %j',
+  (uri, expected) => {
+    const evidence = expected === null ? [] : [{ method: 'workspace-identifier', uri: expected }]
+    expect(chatOf({ workspaceIdentifier: { id: 'w', uri } }).evidence).toEqual(evidence)
+  },
+)
 
 it('reports a tool value that is nested too deep, and keeps the chat', () => {
   const params = '['.repeat(600) + ']'.repeat(600)

@@ -2,25 +2,17 @@ import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import { bytes, decodeBubble, halfCharacter, halvedJson, identity, messageOf, partsOf } from './rows.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 describe('a row that is no message', () => {
-  test.each([
-    ['torn JSON', '{"text":"half', { kind: 'issue', reason: 'bad-json' }],
-    ['no bytes', '', { kind: 'issue', reason: 'bad-json' }],
-    ['null', 'null', { kind: 'issue', reason: 'not-an-object' }],
-    ['a list', '[{"text":"a"}]', { kind: 'issue', reason: 'not-an-object' }],
-    ['a string', '"text"', { kind: 'issue', reason: 'not-an-object' }],
-    ['an object without anything', '{}', { kind: 'nothing', issue: null }],
-    ['a placeholder', '{"type":2,"capabilityType":30,"text":"","codeBlocks":[]}', { kind: 'nothing', issue: null }],
-    ['only white space', '{"type":1,"text":" \\n\\t"}', { kind: 'nothing', issue: null }],
-    [
-      'a status alone',
-      '{"type":1,"toolFormerData":{"additionalData":{"status":"error"}}}',
-      { kind: 'nothing', issue: null },
-    ],
-  ])('%s is reported with its reason', (_, text, expected) => {
-    expect(decodeMessageRow(Buffer.from(text), identity, 1)).toEqual(expected)
-  })
+  test.each(cases<[string, string, Record<string, unknown>]>('a row that is no message'))(
+    '%s is reported with its reason',
+    (_, text, expected) => {
+      expect(decodeMessageRow(Buffer.from(text), identity, 1)).toEqual(expected)
+    },
+  )
 })
 
 describe('role', () => {
@@ -46,20 +38,7 @@ it('takes the ids from the key and keeps a different id in the row as an alias',
 
 describe('times', () => {
   const atMs = Date.UTC(2026, 1, 3, 4, 5, 6, 789)
-  test.each<[string, unknown, number | null]>([
-    ['ISO with Z', '2026-02-03T04:05:06.789Z', atMs],
-    ['ISO without a zone is UTC', '2026-02-03T04:05:06.789', atMs],
-    ['a blank between date and time', '2026-02-03 04:05:06.789123', atMs],
-    ['an offset', '2026-02-03T05:05:06.789+01:00', atMs],
-    ['a bare date', '2026-02-03', Date.UTC(2026, 1, 3)],
-    ['milliseconds', atMs, atMs],
-    ['a fraction is cut', atMs + 0.9, atMs],
-    ['digits in a string', String(atMs), atMs],
-    ['seconds are no time', Math.floor(atMs / 1000), null],
-    ['too late is no time', 4.2e12, null],
-    ['words are no time', 'yesterday', null],
-    ['an object is no time', {}, null],
-  ])('%s', (_, createdAt, sentAtMs) => {
+  test.each(cases<[string, unknown, number | null]>('times'))('%s', (_, createdAt, sentAtMs) => {
     expect(messageOf({ text: 'a', createdAt }).sentAtMs).toBe(sentAtMs)
   })
 

@@ -1,6 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import { identity, partsOf } from './rows.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const lexical = (...paragraphs: unknown[][]) => ({
   root: { type: 'root', children: paragraphs.map((children) => ({ type: 'paragraph', children })) },
@@ -8,56 +11,7 @@ const lexical = (...paragraphs: unknown[][]) => ({
 const word = (text: string) => ({ type: 'text', text })
 
 describe('text', () => {
-  const tabbed = lexical([word('see '), { type: 'mention', mentionName: 'app.ts' }, { type: 'tab' }, word('ok')])
-  test.each<[string, Record<string, unknown>, string]>([
-    ['is verbatim', { text: '  a\r\n ' }, '  a\r\n '],
-    ['wins over its editor state', { text: 'a', richText: lexical([word('b')]) }, 'a'],
-    ['comes from the editor state if it is blank', { text: ' ', richText: JSON.stringify(tabbed) }, 'see app.ts\tok'],
-    ['comes from an editor state that is an object', { richText: tabbed }, 'see app.ts\tok'],
-    [
-      'joins paragraphs by line',
-      { richText: lexical([word('a'), { type: 'linebreak' }, word('b')], [], [word('c')]) },
-      'a\nb\n\nc',
-    ],
-    [
-      'keeps a link within its line',
-      { richText: lexical([word('a '), { type: 'link', children: [word('b')] }]) },
-      'a b',
-    ],
-    [
-      'breaks lines between list items',
-      {
-        richText: {
-          root: {
-            children: [
-              {
-                type: 'list',
-                children: [
-                  { type: 'listitem', children: [word('a')] },
-                  { type: 'listitem', children: [word('b')] },
-                ],
-              },
-            ],
-          },
-        },
-      },
-      'a\nb',
-    ],
-    ['is a rich text that is no JSON', { richText: 'plain words' }, 'plain words'],
-    ['is a rich text that is JSON by chance', { richText: '42' }, '42'],
-    ['comes from rawText', { text: '', rawText: 'raw', content: 'c' }, 'raw'],
-    ['comes from delegate', { delegate: 'd' }, 'd'],
-    ['comes from a delegate object', { delegate: { a: 'd' } }, 'd'],
-    ['comes from initText', { initText: JSON.stringify(lexical([word('i')])), content: 'c' }, 'i'],
-    ['comes from content', { content: 'c', message: 'm' }, 'c'],
-    [
-      'comes from a list of blocks',
-      { content: [{ type: 'text', text: 'a' }, { type: 'image' }, { type: 'text', text: 'b' }] },
-      'a\nb',
-    ],
-    ['comes from message', { message: 'm' }, 'm'],
-    ['passes over an empty editor state', { richText: lexical([]), message: 'm' }, 'm'],
-  ])('%s', (_, fields, text) => {
+  test.each(cases<[string, Record<string, unknown>, string]>('text'))('%s', (_, fields, text) => {
     expect(partsOf({ type: 1, ...fields })).toEqual([{ kind: 'text', text }])
   })
 
@@ -79,43 +33,16 @@ describe('text', () => {
 })
 
 describe('thinking', () => {
-  test.each<[string, Record<string, unknown>, unknown]>([
-    [
-      'has its duration',
-      { thinking: { text: 't', signature: 'S' }, thinkingDurationMs: 1200.5 },
-      { text: 't', durationMs: 1200.5 },
-    ],
-    ['may be a string', { thinking: 't', thinkingDurationMs: '5' }, { text: 't', durationMs: null }],
-    [
-      'falls back on blocks',
-      { thinking: { text: '' }, allThinkingBlocks: [{ thinking: 'a', signature: 'S' }, { text: 'b' }, 'c', {}] },
-      { text: 'a\n\nb\n\nc', durationMs: null },
-    ],
-  ])('%s, and never its signature', (_, fields, expected) => {
-    expect(partsOf({ type: 2, ...fields })).toEqual([{ kind: 'thinking', ...(expected as object) }])
-  })
+  test.each(cases<[string, Record<string, unknown>, unknown]>('thinking'))(
+    '%s, and never its signature',
+    (_, fields, expected) => {
+      expect(partsOf({ type: 2, ...fields })).toEqual([{ kind: 'thinking', ...(expected as object) }])
+    },
+  )
 })
 
 describe('code', () => {
-  test.each<[string, Record<string, unknown>, readonly unknown[]]>([
-    [
-      'keeps language and path',
-      { codeBlocks: [{ content: 'x = 1\n', languageId: 'python', uri: { fsPath: '/a.py' } }] },
-      [['x = 1\n', 'python', '/a.py']],
-    ],
-    ['uses a URI string unchanged', { codeBlocks: [{ content: 'x', uri: 'file:///b' }] }, [['x', null, 'file:///b']]],
-    [
-      'comes from suggestions too',
-      { suggestedCodeBlocks: [{ content: 's', uri: { path: '/s' } }] },
-      [['s', null, '/s']],
-    ],
-    ['is left out where it is blank', { codeBlocks: [{ content: ' ' }, { content: 4 }, null] }, []],
-    [
-      'is not given twice',
-      { codeBlocks: [{ content: 'x' }, { content: 'x', uri: '/p' }, { content: 'x', uri: '/p' }] },
-      [['x', null, '/p']],
-    ],
-  ])('%s', (_, fields, blocks) => {
+  test.each(cases<[string, Record<string, unknown>, readonly unknown[]]>('code'))('%s', (_, fields, blocks) => {
     const expected = blocks.map((block) => {
       const [text, language, path] = block as readonly unknown[]
       return { kind: 'code', language, path, text }
@@ -130,76 +57,14 @@ describe('code', () => {
 })
 
 describe('attachments', () => {
-  test.each<[string, Record<string, unknown>, readonly (readonly [string, string | null])[]]>([
-    [
-      'files',
-      { fileSelections: [{ uri: { fsPath: '/a', external: 'file:///a' } }, { uri: { external: 'file:///b' } }, {}] },
-      [
-        ['/a', null],
-        ['file:///b', null],
-      ],
-    ],
-    [
-      'files without a URI, with their content',
-      { context: { fileSelections: [{ fileName: 'auth.py', content: 'def login' }, { fileName: ' ' }] } },
-      [['auth.py', 'def login']],
-    ],
-    [
-      'folders',
-      { folderSelections: [{ relativeWorkspacePath: 'src' }, { relativePath: 'lib/' }] },
-      [
-        ['src', null],
-        ['lib/', null],
-      ],
-    ],
-    [
-      'selections',
-      { selections: [{ rawText: 's', uri: { path: '/s' } }, { text: 'bare' }] },
-      [
-        ['/s', 's'],
-        ['selection', 'bare'],
-      ],
-    ],
-    [
-      'chunks with lines',
-      { attachedCodeChunks: [{ relativeWorkspacePath: 'c.ts', lines: ['a', { text: 'b' }, 3] }] },
-      [['c.ts', 'a\nb']],
-    ],
-    ['chunks with contents', { attachedCodeChunks: [{ uri: { fsPath: '/c' }, contents: 'k' }] }, [['/c', 'k']]],
-    ['terminals', { terminalSelections: [{ text: '$ ls' }] }, [['terminal', '$ ls']]],
-    [
-      'links',
-      { externalLinks: [{ url: 'https://e.test/' }, 'https://f.test/'] },
-      [
-        ['https://e.test/', null],
-        ['https://f.test/', null],
-      ],
-    ],
-    [
-      'images',
-      {
-        images: [{ path: '/i.png', data: [1, 2] }],
-        selectedImages: [{ uuid: 'u' }, { path: 'data:image/png;base64,AAAA' }],
-      },
-      [
-        ['/i.png', null],
-        ['image', null],
-      ],
-    ],
-    ['an image of bare bytes', { images: ['iVBORw0KGgo/AAAA'] }, [['image', null]]],
-    [
-      'one thing once',
-      { fileSelections: [{ uri: '/a' }], context: { fileSelections: [{ uri: '/a' }, { uri: '/b' }] } },
-      [
-        ['/a', null],
-        ['/b', null],
-      ],
-    ],
-  ])('%s', (_, fields, expected) => {
-    expect(partsOf({ type: 1, ...fields })).toEqual(
-      expected.map(([path, text]) => ({ kind: 'attachment', path, text })),
-    )
-  })
+  test.each(cases<[string, Record<string, unknown>, readonly (readonly [string, string | null])[]]>('attachments'))(
+    '%s',
+    (_, fields, expected) => {
+      expect(partsOf({ type: 1, ...fields })).toEqual(
+        expected.map(([path, text]) => ({ kind: 'attachment', path, text })),
+      )
+    },
+  )
 })
 
 it('reads to-do items as objects and as JSON strings', () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
 import { decodeBubble, identity, partsOf, toolOf } from './rows.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
@@ -36,16 +39,7 @@ it('reads a complete call', () => {
 })
 
 describe('what is a call', () => {
-  test.each<[string, unknown, string | null]>([
-    ['a name alone', { name: 'todo_write' }, 'todo_write'],
-    ['arguments without a name', { params: '{"a":1}' }, 'unknown'],
-    ['a result without a name', { result: 'done' }, 'unknown'],
-    ['an error without a name', { tool: 0, error: 'no such tool' }, 'unknown'],
-    ['a whole call as a JSON string', '{"name":"grep"}', 'grep'],
-    ['a status alone', { additionalData: { status: 'error' } }, null],
-    ['empty payloads', { name: ' ', params: '{}', rawArgs: '', result: [] }, null],
-    ['a list', [{ name: 'grep' }], null],
-  ])('%s', (_, toolFormerData, name) => {
+  test.each(cases<[string, unknown, string | null]>('what is a call'))('%s', (_, toolFormerData, name) => {
     const names = partsOf({ type: 2, toolFormerData }).map((part) => (part.kind === 'tool' ? part.name : part.kind))
     expect(names).toEqual(name === null ? [] : [name])
   })
@@ -60,37 +54,13 @@ describe('what is a call', () => {
 })
 
 describe('input and output', () => {
-  test.each<[string, Record<string, unknown>, unknown, unknown]>([
-    ['objects are taken as they are', { params: { a: 1 }, result: { b: 2 } }, { a: 1 }, { b: 2 }],
-    ['torn arguments stay a string', { params: '', rawArgs: '{"path":"/a' }, '{"path":"/a', null],
-    ['raw arguments replace empty ones', { params: '{}', rawArgs: '{"q":"x"}' }, { q: 'x' }, null],
-    ['plain text stays a string', { result: ' plain\n' }, null, ' plain\n'],
-    [
-      'a number within that would be rounded, too',
-      { result: '{"rows":[{"id":7318349394477056123}]}' },
-      null,
-      {
-        rows: [{ id: '7318349394477056123' }],
-      },
-    ],
-    ['a number that would be rounded stays a string', { result: '12345678901234567890' }, null, '12345678901234567890'],
-    [
-      'additional data adds what the result leaves out',
-      { additionalData: { status: 'success', totalFiles: 3, composerData: '{"a":1}' } },
-      null,
-      { totalFiles: 3 },
-    ],
-    [
-      'bookkeeping is no output',
-      { additionalData: { status: 'success', reviewData: { status: 'none' }, terminalId: 4, files: [] } },
-      null,
-      null,
-    ],
-    ['a result wins over additional data', { result: '{"a":1}', additionalData: { totalFiles: 3 } }, null, { a: 1 }],
-  ])('%s', (_, fields, input, output) => {
-    const part = toolOf({ name: 'any', ...fields })
-    expect([part.input, part.output]).toEqual([input, output])
-  })
+  test.each(cases<[string, Record<string, unknown>, unknown, unknown]>('input and output'))(
+    '%s',
+    (_, fields, input, output) => {
+      const part = toolOf({ name: 'any', ...fields })
+      expect([part.input, part.output]).toEqual([input, output])
+    },
+  )
 
   it('a value deeper than 500 levels is dropped and reported, the rest of the row stays', () => {
     const deep = decodeBubble({
@@ -115,49 +85,19 @@ describe('input and output', () => {
 })
 
 describe('status', () => {
-  test.each<[Record<string, unknown>, string]>([
-    [{ status: 'completed' }, 'completed'],
-    [{ status: 'error' }, 'error'],
-    [{ status: 'cancelled' }, 'cancelled'],
-    [{ status: 'canceled' }, 'cancelled'],
-    [{ status: 'aborted' }, 'cancelled'],
-    [{ status: 'rejected' }, 'rejected'],
-    [{ status: 'loading' }, 'running'],
-    [{ status: 'generating' }, 'running'],
-    [{ status: 'pending' }, 'running'],
-    [{ status: 'completed', userDecision: 'rejected' }, 'rejected'],
-    [{ status: 'completed', userDecision: 'accepted' }, 'completed'],
-    [{ status: 'completed', result: '{"rejected":true}' }, 'rejected'],
-    [{ status: 'completed', result: { rejected: true } }, 'rejected'],
-    [{ status: 'completed', result: '{"rejected":"no"}' }, 'completed'],
-    [{ status: 'completed', result: '{"rejected":false}' }, 'completed'],
-    [{ status: 'completed', additionalData: { status: 'pending' } }, 'running'],
-    [{ status: 'loading', additionalData: { status: 'submitted' } }, 'completed'],
-    [{ status: 'completed', additionalData: { status: 'cancelled' } }, 'cancelled'],
-    [{ status: 'completed', additionalData: { status: 'error' } }, 'error'],
-    [{ status: 'completed', additionalData: { status: 'constructor' } }, 'completed'],
-    [{ tool: 0, status: 'completed', error: 'invalid' }, 'error'],
-    [{ error: 'bad' }, 'error'],
-    [{ result: 'x' }, 'completed'],
-    [{}, 'running'],
-  ])('%j is %s', (fields, status) => {
+  test.each(cases<[Record<string, unknown>, string]>('status'))('%j is %s', (fields, status) => {
     expect(toolOf({ name: 'any', ...fields }).status).toBe(status)
   })
 
   const chosen = (status: unknown, selectedOption: unknown) => ({ reviewData: { status, selectedOption } })
   const rejected = { result: '{"rejected":true}' }
 
-  test.each<[Record<string, unknown>, Record<string, unknown>, string]>([
-    [chosen('Done', 'accept'), {}, 'completed'],
-    [chosen('Done', 'run'), { userDecision: 'accepted', result: '{"rejected":false}' }, 'completed'],
-    [chosen('Done', 'reject'), {}, 'rejected'],
-    [chosen('Done', 'rejectAndTellWhatToDoDifferently'), { userDecision: 'accepted' }, 'rejected'],
-    [{ reviewData: '{"status":"Done","selectedOption":"reject"}' }, {}, 'rejected'],
-    [chosen('Done', 'anOptionOfTomorrow'), {}, 'completed'],
-    [chosen('Done', 'anOptionOfTomorrow'), rejected, 'rejected'],
-  ])('the user’s choice in the dialog decides: %j with %j is %s', (additionalData, fields, status) => {
-    expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
-  })
+  test.each(cases<[Record<string, unknown>, Record<string, unknown>, string]>('the user’s choice'))(
+    'the user’s choice in the dialog decides: %j with %j is %s',
+    (additionalData, fields, status) => {
+      expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
+    },
+  )
 
   test.each<[Record<string, unknown>, Record<string, unknown>, string]>([
     [chosen('None', 'rejectAndTellWhatToDoDifferently'), { result: '{"output":"ok","rejected":false}' }, 'completed'],
@@ -182,24 +122,17 @@ describe('status', () => {
     expect(toolOf({ name: 'run_terminal_cmd', status: 'completed', additionalData, ...fields }).status).toBe(status)
   })
 
-  const cut = '{"status":"Done","selectedOption":"rej'
-  const huge = 'reject'.repeat(200_000)
-  test.each<[string, unknown]>([
-    ...[null, true, 7, '', 'Done', [], ['Done', 'reject'], {}, cut, `${cut}"`, '[]', 'null'].map(
-      (value, at): [string, unknown] => [`review ${at}`, value],
-    ),
-    ...[null, true, 7, '', [], { reject: 1 }, ['reject'], ' '].map((value, at): [string, unknown] => [
-      `option ${at}`,
-      { status: 'Done', selectedOption: value },
-    ]),
-    ['a huge status', { status: huge, selectedOption: 'reject' }],
-  ])('a damaged review has no effect: %s', (_, reviewData) => {
-    const call = { name: 'run_terminal_cmd', status: 'completed', additionalData: { reviewData }, result: '{"a":1}' }
-    expect(decodeBubble({ type: 2, toolFormerData: call })).toMatchObject({
-      issue: null,
-      message: { parts: [{ name: 'run_terminal_cmd', status: 'completed', output: { a: 1 } }] },
-    })
-  })
+  const huge: [string, unknown] = ['a huge status', { status: 'reject'.repeat(200_000), selectedOption: 'reject' }]
+  test.each([...cases<[string, unknown]>('a damaged review has no effect'), huge])(
+    'a damaged review has no effect: %s',
+    (_, reviewData) => {
+      const call = { name: 'run_terminal_cmd', status: 'completed', additionalData: { reviewData }, result: '{"a":1}' }
+      expect(decodeBubble({ type: 2, toolFormerData: call })).toMatchObject({
+        issue: null,
+        message: { parts: [{ name: 'run_terminal_cmd', status: 'completed', output: { a: 1 } }] },
+      })
+    },
+  )
 })
 
 test.each<[unknown, string | null]>([
@@ -230,16 +163,12 @@ describe('MCP', () => {
   })
 })
 
-test.each<[Record<string, unknown>, readonly string[]]>([
-  [{ relativeWorkspacePath: 'a', targetFile: 'a', target_file: 'b' }, ['a', 'b']],
-  [{ file_path: 'a', filePath: 'b', path: 'c' }, ['a', 'b', 'c']],
-  [{ targetDirectory: 'a', target_directory: 'b', relative_workspace_path: 'c' }, ['a', 'b', 'c']],
-  [{ notebook_path: 'a', target_notebook: 'b', effectiveUri: 'file:///c' }, ['a', 'b', 'file:///c']],
-  [{ paths: ['x', 4, 'y'], path: ' ' }, ['x', 'y']],
-  [{ query: '/not/a/path' }, []],
-])('arguments %j name the paths %j', (params, paths) => {
-  expect(toolOf({ name: 'any', params: JSON.stringify(params) }).paths).toEqual(paths)
-})
+test.each(cases<[Record<string, unknown>, readonly string[]]>('arguments name the paths'))(
+  'arguments %j name the paths %j',
+  (params, paths) => {
+    expect(toolOf({ name: 'any', params: JSON.stringify(params) }).paths).toEqual(paths)
+  },
+)
 
 describe('what a call wrote', () => {
   const params = '{"relativeWorkspacePath":"a.ts"}'

@@ -10,6 +10,9 @@ import {
 import { unreadMessage } from '../../../src/indexer/sources/records/state/model-parts.ts'
 import { asMessageId } from '../../../src/model/ids.ts'
 import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 /** Messages are named `0`, `1` and so on by their places, with the number of earlier occurrences of the key. */
 const decode = (...messages: readonly unknown[]): DecodedThread =>
@@ -21,20 +24,7 @@ const partsOf = (...messages: readonly unknown[]): unknown[] =>
   decode(...messages).messages.flatMap(({ parts }) => parts as readonly unknown[])
 
 describe('a blob', () => {
-  test.each<[string, string, unknown]>([
-    ['one message', '{"role":"user"}', { kind: 'messages', messages: [{ role: 'user' }] }],
-    ['a list', '[{"role":"user"},{}]', { kind: 'messages', messages: [{ role: 'user' }, {}] }],
-    [
-      'a number that would be rounded',
-      '{"id":7318349394477056123}',
-      { kind: 'messages', messages: [{ id: '7318349394477056123' }] },
-    ],
-    ['an empty list', '[]', { kind: 'messages', messages: [] }],
-    ['a list of other things', '[{},"a"]', { kind: 'issue', reason: 'not-an-object' }],
-    ['a word', '"a"', { kind: 'issue', reason: 'not-an-object' }],
-    ['torn JSON', '{"role":', { kind: 'issue', reason: 'bad-json' }],
-    ['nothing', '', { kind: 'issue', reason: 'bad-json' }],
-  ])('of %s is read', (_, text, parsed) => {
+  test.each(cases<[string, string, unknown]>('payloads'))('of %s is read', (_, text, parsed) => {
     expect(parseModelMessages(Buffer.from(text))).toEqual(parsed)
   })
 })
@@ -43,18 +33,7 @@ describe('a result', () => {
   const outputOf = (part: object, more: object = {}): unknown =>
     listToolResults({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', ...part }], ...more })
 
-  test.each<[string, object, unknown, boolean]>([
-    ['a text', { result: 'done' }, 'done', false],
-    ['JSON in a text', { result: '{"a":1}' }, { a: 1 }, false],
-    ['an object', { result: { a: 1 } }, { a: 1 }, false],
-    ['an object with a type of its own', { result: { type: 'file', a: 1 } }, { type: 'file', a: 1 }, false],
-    ['a box of text', { output: { type: 'text', value: 'done' } }, 'done', false],
-    ['a box of JSON', { output: { type: 'json', value: { a: 1 } } }, { a: 1 }, false],
-    ['a box of a fault', { output: { type: 'error-text', value: 'no' } }, 'no', true],
-    ['a text marked as a fault', { result: 'no', isError: true }, 'no', true],
-    ['content beside nothing', { experimental_content: [{ type: 'text', text: 'a' }, { text: 'b' }] }, 'a\nb', false],
-    ['nothing', {}, null, false],
-  ])('that is %s is read', (_, part, output, isError) => {
+  test.each(cases<[string, object, unknown, boolean]>('outputs'))('that is %s is read', (_, part, output, isError) => {
     expect(outputOf(part)).toEqual([{ callId: 'c', output, isError }])
   })
 

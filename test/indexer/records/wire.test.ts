@@ -2,6 +2,9 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/json/wire.ts'
 import { bytesField, numberField } from '../../../src/sample/cli-store.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const number = fc.integer({ min: 1, max: 2 ** 29 - 1 })
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array))
@@ -39,24 +42,7 @@ test('a message that ends within a field is invalid', () => {
   expect(read).toEqual([0, 3, whole.length])
 })
 
-test.each<[string, number[], readonly WireField[] | null]>([
-  [
-    'numbers of a fixed width are passed over',
-    [0x0d, 1, 2, 3, 4, 0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x18, 5],
-    [{ number: 3, value: 5 }],
-  ],
-  ['one that is cut off is no message', [0x0d, 1, 2, 3], null],
-  [
-    'a number beyond the exact ones is the greatest of them',
-    [0x08, ...Array.from({ length: 9 }, () => 0xff), 1],
-    [{ number: 1, value: Number.MAX_SAFE_INTEGER }],
-  ],
-  ['a number without an end is no message', [0x08, ...Array.from({ length: 11 }, () => 0xff)], null],
-  ['a field without a number is no message', [0x00, 1], null],
-  ['the marks of a group are no message', [0x0b, 0x0c], null],
-  ['a length beyond the end is no message', [0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 1], null],
-  ['nothing is a message without fields', [], []],
-])('%s', (_, given, fields) => {
+test.each(cases<[string, number[], readonly WireField[] | null]>('fields'))('%s', (_, given, fields) => {
   expect(readWire(Buffer.from(given))).toEqual(fields)
 })
 
