@@ -4,16 +4,14 @@ import { readExpected } from './helpers/oracle.ts'
 import { bytesBelow, canaries, canariesIn } from './helpers/oracle/canaries.ts'
 import { expectAnswers } from './helpers/oracle/compare.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
-import { writeChats } from './helpers/shapes/chats.ts'
-import { writeRows } from './helpers/shapes/rows.ts'
+import { writeShapes } from './helpers/shapes/write-shapes.ts'
 
 const home = new CursorHome()
 let daemon: RunningDaemon
 
 beforeAll(async () => {
   const store = home.global()
-  writeChats(store)
-  writeRows(store)
+  writeShapes(store)
   daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
   await daemon.waitReady()
 })

@@ -6,8 +6,7 @@ import { headers, type CursorHome } from '../../src/sample/cursor-home.ts'
 import { askEverything, differences, type Answers } from '../helpers/all-answers.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { writeChats } from '../helpers/shapes/chats.ts'
-import { writeRows } from '../helpers/shapes/rows.ts'
+import { writeShapes } from '../helpers/shapes/write-shapes.ts'
 import { Machine } from './machine.ts'
 import { PgServer } from './pg-server.ts'
 
@@ -66,8 +65,7 @@ test('two machines push and a third one pulls: every answer is that of one mirro
   ]
   machines = [ada, bob, eve]
   const store = ada.home.global()
-  writeChats(store)
-  writeRows(store)
+  writeShapes(store)
   writeAllEras(bob.home, join(bob.home.root, '.cursor'))
   const userDirs = [ada.home.userDir, bob.home.userDir]
   const both = await RunningDaemon.start({ userDirs, flags: ['--cursor-home', join(bob.home.root, '.cursor')] })

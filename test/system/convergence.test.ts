@@ -4,7 +4,7 @@ import { readExpected } from '../helpers/oracle.ts'
 import { expectAnswers } from '../helpers/oracle/compare.ts'
 import { Memory } from '../helpers/oracle/memory.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { losses, moves, returns, rewrites, upheavals } from '../helpers/shapes/operations.ts'
+import { act, operations } from '../helpers/shapes/operations.ts'
 import { Writer } from '../helpers/shapes/writer.ts'
 import { pause, waitUntil } from '../helpers/wait-until.ts'
 
@@ -27,21 +27,15 @@ afterAll(async () => {
   home.remove()
 })
 
-describe.each([
-  ['rewritten', rewrites],
-  ['lost', losses],
-  ['at a rowid used before', returns],
-  ['moved', moves],
-  ['in the whole store', upheavals],
-] as const)('%s', (_, operations) => {
-  test.each(operations)('after $name, a full sync makes the answers equal to the store', async (operation) => {
-    const { chats, act, found = [], foundTwice = [], lost = [] } = operation
+describe.each(Object.entries(operations))('%s', (_, mine) => {
+  test.each(mine)('after $name, a full sync makes the answers equal to the store', async (operation) => {
+    const { chats, found = [], foundTwice = [], lost = [] } = operation
     for (const [id, words] of Object.entries(chats)) writer.chat(id, words)
     const before = Object.values(chats).flatMap((words) => Object.values(words))
     await expectConverged()
     expect(await hitsOf(before)).toEqual(allHaving(1, before))
 
-    await act(writer)
+    await act(writer, operation)
     await expectConverged()
     expect(await hitsOf(found)).toEqual(allHaving(1, found))
     expect(await hitsOf(foundTwice)).toEqual(allHaving(2, foundTwice))

@@ -1,6 +1,9 @@
 import { renameSync, rmSync } from 'node:fs'
 import { headers, Store } from '../../../src/sample/cursor-home.ts'
-import { iso, minute } from './chats.ts'
+
+const START_MS = Date.UTC(2025, 10, 3, 8)
+export const minute = (count: number): number => START_MS + count * 60_000
+export const iso = (count: number): string => new Date(minute(count)).toISOString()
 
 const TABLE = 'cursorDiskKV'
 const key = (chatId: string, id: string): string => `bubbleId:${chatId}:${id}`

@@ -7,8 +7,7 @@ import { askEverything, differences, type Answers } from '../../helpers/all-answ
 import { writeAllEras } from '../../helpers/eras/all-eras.ts'
 import { archiveAll, restore, wipeMirror } from '../../helpers/restored-daemon.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
-import { writeChats } from '../../helpers/shapes/chats.ts'
-import { writeRows } from '../../helpers/shapes/rows.ts'
+import { writeShapes } from '../../helpers/shapes/write-shapes.ts'
 import type { ArchiveRun } from '../../../src/api/http/schemas/archives.ts'
 
 const home = new CursorHome()
@@ -47,8 +46,7 @@ const differ = (after: Answers, aside: object, ofChats: Readonly<Record<string, 
 beforeAll(async () => {
   writeAllEras(home, cursorHome)
   const store = shapes.global()
-  writeChats(store)
-  writeRows(store)
+  writeShapes(store)
   const first = await start(true)
   await first.waitReady()
   // One chat was deleted, one lost its row, one lost a message that it still lists, and one a message that it does not list.

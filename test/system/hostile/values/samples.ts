@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { CursorHome } from '../../../../src/sample/cursor-home.ts'
 import { writeDemoHome } from '../../../../src/sample/demo-home.ts'
+import { readJson } from '../../../helpers/cases.ts'
 import { globalEras } from '../../../helpers/eras/global-items.ts'
 import { transcriptEras } from '../../../helpers/eras/transcripts.ts'
 import { workspaceEras } from '../../../helpers/eras/workspace-items.ts'
 import { Indexer } from '../../../helpers/in-process.ts'
-import { writeChats } from '../../../helpers/shapes/chats.ts'
-import { writeRows } from '../../../helpers/shapes/rows.ts'
+import { writeShapes } from '../../../helpers/shapes/write-shapes.ts'
 import { noteAskedNames } from './asked-names.ts'
 import { placesOf, type AskedNames, type Path } from './graft.ts'
 
@@ -48,8 +48,7 @@ export function takeSamples(): Samples {
   const demo = writeDemoHome(join(home.root, 'demo'), { seed: 'hostile', nowMs: Date.UTC(2026, 5, 1) })
   const cursor = join(home.root, '.cursor')
   const store = home.global()
-  writeChats(store)
-  writeRows(store)
+  writeShapes(store)
   for (const era of globalEras) era.write(store.db)
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursor)
@@ -91,7 +90,7 @@ function gather(home: CursorHome, demo: CursorHome, cursor: string, asked: Asked
     ),
     lines: sample(anonymous(texts.flatMap((text) => text.split('\n').flatMap((line) => objectOf(line) ?? [])))),
     transcriptTexts: texts,
-    modelMessages: sample(anonymous(modelMessages)),
+    modelMessages: sample(anonymous(readJson(import.meta.url, 'model-messages.json') as readonly unknown[])),
   }
 }
 
@@ -145,46 +144,3 @@ function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
-
-const modelMessages: readonly unknown[] = [
-  { role: 'system', content: 'You are an agent.' },
-  { role: 'user', content: '<user_query>\nTurn the mill\n</user_query>' },
-  {
-    role: 'user',
-    content: [
-      { type: 'text', text: 'Look' },
-      { type: 'image', image: 'data:,x', mediaType: 'image/png' },
-    ],
-  },
-  {
-    role: 'assistant',
-    id: '1',
-    content: [
-      { type: 'reasoning', text: 'It turns', durationMs: 12, providerOptions: { cursor: { modelName: 'gpt-5' } } },
-      { type: 'text', text: 'The mill turns' },
-      {
-        type: 'tool-call',
-        toolCallId: 'call',
-        toolName: 'Read',
-        args: { path: '/p/a.ts' },
-        input: { path: '/p/a.ts' },
-      },
-      { type: 'redacted-reasoning', data: 'x' },
-    ],
-    providerOptions: { cursor: { isSummary: false } },
-  },
-  {
-    role: 'tool',
-    content: [
-      {
-        type: 'tool-result',
-        toolCallId: 'call',
-        toolName: 'Read',
-        result: 'grain',
-        output: { type: 'text', value: 'grain' },
-        isError: false,
-        experimental_content: [{ type: 'text', text: 'grain' }],
-      },
-    ],
-  },
-]
