@@ -1,137 +1,21 @@
-const texts = [
-  '',
-  '%20',
-  '%00',
-  '%ff',
-  '%ed%a0%80',
-  '%',
-  '%zz',
-  '%f0%9f%98%80',
-  '%0d%0aX:y',
-  '%22',
-  '%27',
-  '%3Cscript%3E',
-  '+',
-  '*',
-  '-',
-  'null',
-  'undefined',
-  '__proto__',
-  'constructor',
-  '[]',
-  '{}',
-  '..%2f..%2fetc',
-  '%25',
-  'a%00b',
-  '%e2%80%ae',
-  'NEAR(',
-  'x'.repeat(5e4),
-]
-const numbers = [
-  '-1',
-  '0',
-  '201',
-  '1e3',
-  '1e999',
-  '0x10',
-  '1.5',
-  '01',
-  '%201',
-  '+1',
-  'NaN',
-  'Infinity',
-  '-0',
-  '9007199254740993',
-  ...['99999999999999999999', '9'.repeat(10_000), '\u0661'].map(encodeURIComponent),
-]
-const words = ['TRUE', '1', 'yes', 'truefalse', 'true,false', 'newest,oldest', 'Markdown', 'markdown%00']
-const moments = [
-  '2026-02-30',
-  '2026-13-01',
-  '0000-00-00',
-  '9999-12-31',
-  '-999999-01-01',
-  '%2B275760-09-13',
-  '%2B275761-01-01',
-  '2026-1-1',
-  '2026-01-01T',
-  '2026-01-01T25:00',
-  '2026-01-01T00:00Z%00',
-  '2026-01-01T00:00:00.1234567890123Z',
-  '1e3',
-  'now',
-  'yesterday',
-  '2026-01-01T00:00%5BEurope/Berlin%5D',
-  '2026-01-01T00:00-99:99',
-  '2026-01-01T00:00Z%5Bu-ca=hebrew%5D',
-  '271821-04-20',
-]
-const zones = [
-  'Etc/GMT+99',
-  'europe/berlin',
-  '../../etc/localtime',
-  'UTC%00',
-  '+25:00',
-  '-00:00',
-  'Z',
-  '%2B01:00',
-  'local',
-  'GMT',
-]
-const queries = [
-  '"',
-  '%22%22',
-  '-',
-  '--',
-  '-%22',
-  'a*',
-  '*a',
-  '()',
-  'OR',
-  'project:',
-  'title:x',
-  'a%20OR',
-  '%28',
-  'NEAR(a%20b,1)',
-  '%5E',
-  '{a}:b',
-]
+import { readJson, writtenOut } from '../../../helpers/cases.ts'
+
+type Lists = Readonly<Record<string, readonly string[]>>
+
+const { byName, ...lists } = writtenOut(
+  readJson(import.meta.url, 'parameters.json') as { readonly byName: Lists } & Omit<Lists, 'byName'>,
+)
 
 /**
  * Hostile values by the name of the parameter. A route with a parameter that is not in this list fails its test, so that
- * somebody adds hostile values for it.
+ * somebody adds hostile values for it. In the file, `...texts` stands for all values of that list.
  */
-export const hostileFor: Readonly<Record<string, readonly string[]>> = {
-  q: [...texts, ...queries],
-  project: texts,
-  chat: texts,
-  idPrefix: texts,
-  role: [...texts, ...words],
-  from: [...texts, ...moments],
-  to: [...texts, ...moments],
-  tz: [...texts, ...zones],
-  bucket: [...texts, ...words, 'Day', 'day,week', 'year', 'constructor'],
-  sort: [...texts, ...words],
-  limit: [...texts, ...numbers],
-  offset: [...texts, ...numbers],
-  mode: texts,
-  model: texts,
-  archived: [...texts, ...words],
-  deleted: [...texts, ...words],
-  subagents: [...texts, ...words],
-  literal: [...texts, ...words],
-  includeEmpty: [...texts, ...words],
-  around: texts,
-  includeOrphans: [...texts, ...words],
-  redact: [...texts, ...words],
-  repo: [...texts, '%2F', '%2F..', '--upload-pack=x', 'ext::sh', '.'],
-  commit: [...texts, 'HEAD', '--all', 'main', '0000', 'f'.repeat(65), 'ABCDEF', '0123%0a'],
-  confidence: [...texts, ...words],
-  window: [...texts, ...numbers],
-  as: [...texts, ...words],
-  groupBy: [...texts, ...words],
-  prices: [...texts, ...words],
-}
+export const hostileFor: Lists = Object.fromEntries(
+  Object.entries(byName).map(([name, values]) => [
+    name,
+    values.flatMap((value) => (value.startsWith('...') ? (lists[value.slice(3)] ?? []) : value)),
+  ]),
+)
 
 /** Queries that are wrong for every route: unknown names, odd spellings of known ones, and far too many. */
 export const oddQueries = (names: readonly string[]): string[] => [

@@ -1,57 +1,9 @@
 import { fieldNames } from '../../../../src/api/search/language/tree.ts'
 import type { Chance } from '../../../../src/sample/chance.ts'
+import { pieces, type Choices } from './pieces.ts'
 
-type Choices = readonly [string, ...string[]]
-
-/** Ordinary queries, to be mutated. */
-const real: Choices = [
-  'getUserName',
-  'connection pool timeout -test',
-  '"cannot read properties of undefined"',
-  '(tool:edit OR tool:write) migration -test after:7d',
-  'project:shop role:user in:code retry*',
-  'before:2026-02 on:"last week" is:archived has:error',
-  'path:src/api/search.ts *inside* model:gpt-5*',
-  '数据库 迁移 -"用户 表"',
-  'การเชื่อมต่อ ฐานข้อมูล',
-  '데이터베이스 연결',
-  'データベース "接続 エラー"',
-  'Überweisung Straße naïve',
-  '62b996dfe0a1* 550e8400-e29b-41d4-a716-446655440000',
-  '🚀 👩‍💻 🇩🇪',
-  'SELECT * FROM users WHERE id = 1; -- comment',
-  "Robert'); DROP TABLE messages;--",
-  'text:one NEAR("two" "three", 5) ^four + five AND NOT six',
-  '{text code} : ("a" OR b*) NOT rank MATCH \'x\'',
-  'curl -X POST -H "Accept: */*" https://example.com/a?b=%20&c=d#e',
-  'C:\\Users\\ada\\code && rm -rf "$HOME"/*',
-]
+const { real, rubbish } = pieces
 const fields: Choices = fieldNames
-const rubbish: Choices = [
-  '',
-  ':',
-  '*',
-  '""',
-  '"',
-  '-1',
-  '0',
-  '1e999',
-  'NaN',
-  'null',
-  '../../etc/passwd',
-  '2026-13-45',
-  '99999999999d',
-  '-7d',
-  '2026-02-30T25:61',
-  '数据',
-  '(',
-  ')(',
-  '*'.repeat(50),
-  'x'.repeat(2000),
-  '%00',
-  '\u0000',
-  '\ud800',
-]
 
 /** A real query with a few characters dropped, doubled, swapped, moved or replaced. */
 export function mutatedQuery(chance: Chance): string {

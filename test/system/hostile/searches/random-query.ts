@@ -1,114 +1,7 @@
 import type { Chance } from '../../../../src/sample/chance.ts'
+import { pieces } from './pieces.ts'
 
-type Choices = readonly [string, ...string[]]
-
-const words: Choices = [
-  'plum',
-  'lorem',
-  'getUserName',
-  'get_user_name',
-  'src/api/search.ts',
-  "don't",
-  'a',
-  '0',
-  '数据库',
-  'ตัว',
-  'é',
-]
-const marks: Choices = [
-  '"',
-  "'",
-  '“',
-  '”',
-  '„',
-  '-',
-  '--',
-  '*',
-  '^',
-  '(',
-  ')',
-  '{',
-  '}',
-  '[',
-  ']',
-  ':',
-  '+',
-  '~',
-  '\\',
-  '/',
-  ',',
-  ';',
-  '%',
-  '_',
-]
-const spells: Choices = [
-  'AND',
-  'OR',
-  'NOT',
-  'NEAR(',
-  'NEAR/2',
-  'title:',
-  '{title text}:',
-  '- {title}:',
-  'rowid:',
-  'rank:',
-  'message_terms:',
-  'match',
-  'project:',
-  'role:user',
-  'in:code',
-  'tool:x',
-  'before:2026-02-30',
-  'after:yesterday',
-  'on:7d',
-  'is:archived',
-  'has:error',
-  "' or 1=1 --",
-  '"; drop table messages; --',
-  '/*',
-  '*/',
-  '?1',
-  '@q',
-  ':q',
-  '$q',
-  'integrity-check',
-  'optimize',
-  'rebuild',
-  'delete-all',
-]
-const signs: Choices = [
-  '\u0000',
-  '\u0001',
-  '\u0007',
-  '\u001a',
-  '\u001b[31m',
-  '\u007f',
-  '\u0085',
-  '\u00ad',
-  '\u200b',
-  '\u200d',
-  '\u202e',
-  '\u2028',
-  '\ufeff',
-  '\ufffd',
-  '\uffff',
-  '\ud800',
-  '\udc00',
-  '\udfff\ud800',
-  '\u{10ffff}',
-  '\u{1f468}\u200d\u{1f4bb}',
-  '\u0301',
-  '\u0e33',
-  '\uac00',
-  'ﬃ',
-  'İ',
-  'ß',
-  'ǅ',
-  '\t',
-  '\n',
-  '\r\n',
-  ' ',
-]
+const { words, marks, spells, signs } = pieces
 
 /** Long queries are rare, because they take too much time. */
 const long: readonly ((chance: Chance) => string)[] = [
@@ -127,8 +20,8 @@ const EACH_LONG = 2000
 export function randomQuery(chance: Chance, at: number): string {
   if (at % EACH_LONG === 0) return (long[(at / EACH_LONG) % long.length] ?? String)(chance)
   const length = chance.between(0, 12)
-  const pieces = Array.from({ length }, () => pieceOf(chance))
-  return pieces.join(chance.pick([' ', '', ' ', '\u00a0']))
+  const parts = Array.from({ length }, () => pieceOf(chance))
+  return parts.join(chance.pick([' ', '', ' ', '\u00a0']))
 }
 
 function pieceOf(chance: Chance): string {

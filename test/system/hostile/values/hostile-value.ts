@@ -1,87 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Chance } from '../../../../src/sample/chance.ts'
+import { readJson, writtenOut } from '../../../helpers/cases.ts'
 
-/** Unexpected values for a field, as JSON text. */
-const common: readonly [string, ...string[]] = [
-  'null',
-  'null',
-  'true',
-  'false',
-  '0',
-  '-0',
-  '1',
-  '2',
-  '15',
-  '-1',
-  '1.5',
-  '5e-324',
-  '1e308',
-  '1e999',
-  '-1e999',
-  '9007199254740993',
-  '123456789012345678901234567890',
-  '8640000000000001',
-  '-8640000000000001',
-  '253402300800000',
-  '4294967296',
-  '0.1e-400',
-  '""',
-  '" "',
-  '"0"',
-  '"1e999"',
-  '"null"',
-  '"user"',
-  '"\\u0000"',
-  '"a\\u0000b"',
-  '"\\ud800"',
-  '"\\udfff\\ud800 x"',
-  '"\\u202e\\u2066"',
-  '"\\ufffd"',
-  '"\\uffff"',
-  '"\\u001b[31m\\u009b"',
-  '"__proto__"',
-  '"constructor"',
-  '"toString"',
-  '"2026-99-99T99:99:99Z"',
-  '"+275760-09-13T00:00:00.001Z"',
-  '"-271821-04-19T23:59:59.999Z"',
-  '"yesterday"',
-  '"file:///%"',
-  '"file://%zz/%00"',
-  '"vscode-remote://ssh-remote+%"',
-  '"vscode-remote://"',
-  '"http://["',
-  '"../../x"',
-  '"{\\"a\\":"',
-  '"{}"',
-  '"[]"',
-  '"[[[]]]"',
-  '"{\\"__proto__\\":{\\"x\\":1}}"',
-  '"~"',
-  '"~AA"',
-  '"~zz%"',
-  '"data:,x"',
-  '[]',
-  '{}',
-  '[null]',
-  '[[]]',
-  '[{}]',
-  '[0,"",null,{},[],true]',
-  '{"length":1000000000}',
-  '{"0":1,"length":1}',
-  '{"__proto__":{"polluted":true}}',
-  '{"constructor":{"prototype":{"polluted":true}}}',
-  '{"toJSON":"x"}',
-  '{"toString":null,"valueOf":1}',
-  '{"then":1}',
-  '{"":""}',
-  '{"\\ud800":"\\udc00"}',
-  '{"text":"said","type":1}',
-  '{"type":"text","text":{"text":{"text":1}}}',
-  '{"root":{"children":[{"children":[{"text":7}]}]}}',
-  `"composer.content.${'0'.repeat(64)}"`,
-  `["composer.content.${'f'.repeat(64)}"]`,
-]
+type Strings = readonly [string, ...string[]]
+
+/** `common`: unexpected values for a field, as JSON text. `strays`: invalid UTF-8, a stray byte and so on. */
+const { common, strays } = writtenOut(
+  readJson(import.meta.url, 'hostile-value.json') as Readonly<Record<'common' | 'strays', Strings>>,
+)
 
 const nested = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth)
 
@@ -110,9 +36,6 @@ export const hostileJson = (chance: Chance): string =>
 
 const someBytes = (chance: Chance, length: number): Buffer =>
   Buffer.from(Array.from({ length }, () => chance.between(0, 255)))
-
-/** Invalid UTF-8: a stray byte, an overlong slash, half a surrogate pair, beyond the last code point. */
-const strays: readonly [string, ...string[]] = ['ff', 'c328', 'c0af', 'eda080', 'f4908080', 'e282', '00', 'efbbbf']
 
 const damages: readonly [(bytes: Buffer, chance: Chance) => Buffer, ...((bytes: Buffer, chance: Chance) => Buffer)[]] =
   [
