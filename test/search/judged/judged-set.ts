@@ -28,7 +28,7 @@ const linesOf = (name: string): readonly unknown[] =>
 
 export const judgedChats = linesOf('chats.jsonl') as readonly JudgedChat[]
 export const judgedQueries = linesOf('queries.jsonl') as readonly JudgedQuery[]
-/** Lines of three or more words, as a user would copy them. No message of another chat has all words of one. */
+/** Lines of three or more words, as a user would copy them. No message of a generated chat has all words of one. */
 export const copiedLines = linesOf('lines.jsonl') as Readonly<Record<'chat' | 'line', string>>[]
 
 /** The readable pieces of a message. */
