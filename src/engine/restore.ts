@@ -129,7 +129,8 @@ class RestoreTally {
   progress: Progress = { done: 0, total: 0 }
   /** How many messages each undamaged chat has, in its most complete state. */
   readonly #messages = new Map<string, number>()
-  readonly #unlisted = new Set<string>()
+  /** Chats that lists show: no subagents, no drafts, none without a message in its thread. */
+  readonly #listed = new Set<string>()
   readonly #damaged: RestoreDamage[] = []
   readonly #named = new Set<string>()
   #added = 0
@@ -144,8 +145,9 @@ class RestoreTally {
 
   add({ chats, messages, addedChats, damaged, outcome }: ChatStep): void {
     if (chats > 0 && this.#last?.kind === 'sound') {
-      const { id, isSubagent, isDraft } = this.#last.chat
-      if (isSubagent || isDraft) this.#unlisted.add(id)
+      const { chat, places } = this.#last
+      const { id, isSubagent, isDraft } = chat
+      if (!isSubagent && !isDraft && places.some(({ position }) => position !== null)) this.#listed.add(id)
       this.#messages.set(id, Math.max(messages, this.#messages.get(id) ?? 0))
     }
     this.#added += outcome?.added ?? 0
@@ -158,15 +160,10 @@ class RestoreTally {
   }
 
   get totals(): Pick<RestoreResult, 'chats' | 'unlisted' | 'messages' | 'added' | 'addedChats' | 'damaged'> {
-    let messages = 0
-    for (const [id, count] of this.#messages) {
-      messages += count
-      if (count === 0) this.#unlisted.add(id)
-    }
     return {
-      chats: this.#messages.size - this.#unlisted.size,
-      unlisted: this.#unlisted.size,
-      messages,
+      chats: this.#listed.size,
+      unlisted: this.#messages.size - this.#listed.size,
+      messages: [...this.#messages.values()].reduce((sum, count) => sum + count, 0),
       added: this.#added,
       addedChats: this.#addedChats,
       damaged: this.#damaged,

@@ -15,9 +15,9 @@ const STATES: Readonly<Record<string, string>> = {
 }
 const PARTLY_READ = 'What could be read is searchable; below is what could not'
 
-/** False if a row or a whole store was not read. */
+/** False if a row or a whole store was not read. A store that is missing has nothing to read. */
 const isAllRead = ({ issues, sources }: Status): boolean =>
-  Object.keys(issues).length === 0 && sources.every(({ state }) => state === 'ok')
+  Object.keys(issues).length === 0 && sources.every(({ state }) => state === 'ok' || state === 'missing')
 
 /** Reasons as they are recorded, and what a person can do. */
 const ISSUES: Readonly<Record<string, string>> = {

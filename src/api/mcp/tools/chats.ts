@@ -129,18 +129,18 @@ export const listChats = defineTool({
     }
     if (sort !== 'newest' && sort !== 'oldest') throw new Error('With path, sort is newest or oldest.')
     const query = { q: '', path, project, machine, from, to, sort, limit, offset, group: 'chat' }
-    const { items, total } = (await source.get('/api/search', query)) as SearchAnswer
-    const lines = items.map(({ chat, project: of, message, matchCount }) =>
+    const { items, total, totalIsExact } = (await source.get('/api/search', query)) as SearchAnswer
+    const lines = items.map(({ chat, project: of, message, matchCount, matchCountIsExact }) =>
       lineOf({
         id: chat.id,
         title: chat.title,
         project: of?.name ?? null,
         at: message.createdAt,
         machine: chat.machine,
-        more: `${matchCount ?? 1} messages about it`,
+        more: `${matchCountIsExact === false ? 'at least ' : ''}${matchCount ?? 1} messages about it`,
       }),
     )
-    return listed('chats', lines, total, args)
+    return listed(totalIsExact ? 'chats' : 'chats or more', lines, total, args)
   },
 })
 

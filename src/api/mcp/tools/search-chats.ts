@@ -24,6 +24,7 @@ const ACTIVE_MS = 10 * 60_000
 const END_TOKENS = 530
 const SNIPPET_LENGTH = 400
 const LIMIT_MAX = 30
+const COUNTED_MAX = 1000
 
 export const searchChats = defineTool({
   name: 'search_chats',
@@ -111,7 +112,11 @@ function endOf(args: Args, answer: SearchAnswer, { shown, hits, active, kept }: 
     lines.push('Chats active in the last ten minutes are left out. include_active: true adds them.')
   }
   for (const { text, reason, count } of answer.suggestions.slice(0, 3)) {
-    lines.push(`Without result? ${reason} finds ${count}:`, quoted(shortLine(text, 100)))
+    // A suggestion's hits are counted only so far.
+    lines.push(
+      `Without result? ${reason} finds ${count < COUNTED_MAX ? '' : 'at least '}${count}:`,
+      quoted(shortLine(text, 100)),
+    )
   }
   for (const warning of answer.warnings.slice(0, 3)) lines.push('Note:', quoted(shortLine(warning, 200)))
   return lines

@@ -27,7 +27,7 @@ const edits = (files: ChatDetail['files']): number => files.reduce((sum, { edits
 
 async function ofFile(path: string, source: McpSource): Promise<string> {
   const query = { q: '', path, group: 'chat', sort: 'newest', limit: CHATS_MAX * 4 }
-  const { items, total } = (await source.get('/api/search', query)) as SearchAnswer
+  const { items, total, totalIsExact } = (await source.get('/api/search', query)) as SearchAnswer
   const chats = await Promise.all(
     items.map(async (hit) => ({
       hit,
@@ -42,7 +42,11 @@ async function ofFile(path: string, source: McpSource): Promise<string> {
     .slice(0, CHATS_MAX)
   const text = new BoundedText(END_TOKENS)
   const asked = shortLine(path, 200)
-  text.add(best.length === 0 ? `No chat is about ${asked}.` : `${total} chats are about ${asked}. The likeliest:`)
+  text.add(
+    best.length === 0
+      ? `No chat is about ${asked}.`
+      : `${totalIsExact ? '' : 'At least '}${total} chats are about ${asked}. The likeliest:`,
+  )
   for (const { hit, files } of best) {
     const reads = files.reduce((sum, { reads: count }) => sum + count, 0)
     text.add(

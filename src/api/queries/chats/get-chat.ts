@@ -58,7 +58,7 @@ interface RecordedSums {
 }
 
 function sumTokens(db: Mirror, num: number): ChatTokens {
-  const records = db.prepare<[object], RecordedSums>(RECORDED).get({ num, copies: listForkCopies(db) })
+  const records = db.prepare<[object], RecordedSums>(RECORDED).get({ num, copies: listForkCopies(db, num) })
   const estimates = db.prepare<[number], NonNullable<ChatTokens['estimated']>>(ESTIMATED).get(num)
   if (records === undefined || estimates === undefined) throw new Error('an aggregate returned no row')
   const { messages, input, output } = records

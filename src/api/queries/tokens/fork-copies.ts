@@ -1,20 +1,32 @@
 import type { Mirror } from '../../../mirror/open.ts'
+import { prepared } from '../../../mirror/prepared.ts'
 
 const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
 
-/** Recorded messages that may be copies: another chat has the same id, or the same request. Oldest chats first. */
-const MAY_BE_COPIES = `
-  with repeated as (
-    select key from messages indexed by recorded_ids where ${RECORDED} and id in (
-      select id from messages indexed by recorded_ids where ${RECORDED} group by id having min(chat) < max(chat)
-    )
-    union
-    select key from messages indexed by recorded_requests
-    where ${RECORDED} and request_id in (
-      select request_id from messages indexed by recorded_requests where ${RECORDED} and request_id is not null
-      group by request_id having min(chat) < max(chat)
-    )
+/** In one chat: where another chat has the same id, or the same request. */
+const OF_CHAT = `
+  select key from messages indexed by recorded_ids where ${RECORDED} and id in (
+    select id from messages indexed by recorded_tokens where chat = @chat and ${RECORDED}
   )
+  union
+  select key from messages indexed by recorded_requests where ${RECORDED} and request_id in (
+    select request_id from messages indexed by recorded_tokens where chat = @chat and ${RECORDED}
+  )
+`
+const OF_ALL = `
+  select key from messages indexed by recorded_ids where ${RECORDED} and id in (
+    select id from messages indexed by recorded_ids where ${RECORDED} group by id having min(chat) < max(chat)
+  )
+  union
+  select key from messages indexed by recorded_requests where ${RECORDED} and request_id in (
+    select request_id from messages indexed by recorded_requests where ${RECORDED} and request_id is not null
+    group by request_id having min(chat) < max(chat)
+  )
+`
+
+/** Recorded messages that may be copies, those of the oldest chats first. */
+const mayBeCopies = (repeated: string): string => `
+  with repeated as (${repeated})
   select m.key, m.chat, m.id, m.request_id as request, m.input_tokens as input, m.output_tokens as output,
     m.content_hash as content, iif(m.created_at_source in ('message', 'header', 'timing'), m.created_at, null) as ownMs
   from repeated join messages m on m.key = repeated.key join chats c on c.num = m.chat
@@ -39,18 +51,18 @@ interface Row {
  * with the same request and time. An id alone does not tell, because not every writer of a store makes ids that are used
  * once. The tokens count in the chat that began first, whichever of them was read first; when it is purged, in the next
  * one.
+ * @param chat the number of the chat whose copies are wanted; null for those of all chats
  */
-export function listForkCopies(db: Mirror): string {
+export function listForkCopies(db: Mirror, chat: number | null): string {
   const copies = new Set<number>()
   const firstChats = new Map<string, number>()
-  for (const { key, chat, id, request, ownMs, input, output, content } of db
-    .prepare<[], Row>(MAY_BE_COPIES)
-    .iterate()) {
+  const found = prepared<Row>(db, mayBeCopies(chat === null ? OF_ALL : OF_CHAT)).iterate({ chat })
+  for (const { key, chat: of, id, request, ownMs, input, output, content } of found) {
     const ofRequest = request === null ? [] : [JSON.stringify([request, ownMs, input, output])]
     for (const name of [JSON.stringify([id, input, output, content]), ...ofRequest]) {
       const first = firstChats.get(name)
-      if (first === undefined) firstChats.set(name, chat)
-      else if (first !== chat) copies.add(key)
+      if (first === undefined) firstChats.set(name, of)
+      else if (first !== of) copies.add(key)
     }
   }
   return JSON.stringify([...copies])

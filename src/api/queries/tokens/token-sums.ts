@@ -223,4 +223,4 @@ const listRecorded = (scope: TokenScope): string => `
 
 /** Messages with recorded tokens. There are few. */
 export const readRecorded = (db: Mirror, scope: TokenScope): RecordedMessage[] =>
-  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all({ ...bind(scope), copies: listForkCopies(db) })
+  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all({ ...bind(scope), copies: listForkCopies(db, null) })
