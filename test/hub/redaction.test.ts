@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { headers } from '../../src/sample/cursor-home.ts'
+import { leaksIn, secretKinds, secretTexts } from '../helpers/secret-corpus.ts'
 import { HubWorld, say } from './hub-world.ts'
 
 let world: HubWorld
@@ -44,4 +46,37 @@ test('planted keys of ten kinds, and the path of the folder, are in no row; with
   const settings = { push: { ...ada.settings.push, redact: false } }
   expect(await ada.sharing(settings).push()).toMatchObject({ pushed: 1 })
   expect(await found()).toEqual(Object.keys(keys))
+})
+
+test('no kind of secret of the corpus is in a pushed row, in text, thinking, code, tools or titles', async () => {
+  await world.renew()
+  const ada = world.machine('ada', 'admin', { redact: true })
+  const store = ada.home.global()
+  const createdAt = new Date(Date.UTC(2026, 1, 3, 8)).toISOString()
+  const ids = secretTexts.flatMap((_, at) => [`q${at}`, `a${at}`, `t${at}`])
+  store.chat('corpus', { name: 'corpus', createdAt: Date.parse(createdAt), fullConversationHeadersOnly: headers(ids) })
+  for (const [at, { text }] of secretTexts.entries()) {
+    store.message('corpus', `q${at}`, { _v: 3, type: 1, text, createdAt })
+    const codeBlocks = [{ content: text, languageId: 'sh', uri: { fsPath: '/tmp/a.sh' } }]
+    store.message('corpus', `a${at}`, { _v: 3, type: 2, thinking: { text }, codeBlocks, createdAt })
+    const call = { name: 'run_terminal_cmd', status: 'completed', toolCallId: `c${at}` }
+    const [params, result] = [{ command: text }, { output: text }].map((given) => JSON.stringify(given))
+    store.message('corpus', `t${at}`, { _v: 3, type: 2, toolFormerData: { ...call, params, result }, createdAt })
+  }
+  for (const [at, kind] of [...secretKinds].entries()) {
+    const name = secretTexts.find((each) => each.kind === kind)?.text ?? ''
+    store.chat(`titled-${at}`, {
+      name,
+      createdAt: Date.parse(createdAt),
+      fullConversationHeadersOnly: headers([`m${at}`]),
+    })
+    store.message(`titled-${at}`, `m${at}`, { _v: 3, type: 1, text: 'hello', createdAt })
+  }
+  store.close()
+  await ada.sync()
+  expect(await ada.push()).toMatchObject({ pushed: secretKinds.size + 1 })
+  const text = (await world.objects()).join('\n')
+  expect(text.match(/run_terminal_cmd/g)).toHaveLength(secretTexts.length)
+  expect(text.match(/masked: github-token/g)?.length).toBeGreaterThan(20)
+  expect(leaksIn(text)).toEqual([])
 })

@@ -19,8 +19,8 @@ export interface SecretRule {
 
 /** A quote. JSON may be in JSON. */
 export const QUOTE = String.raw`\\{0,15}["'\x60]`
-/** Up to the same quote, whatever other quotes and escapes come before it. */
-export const QUOTED = String.raw`(?<quote>${QUOTE})(?<secret>(?:(?!\k<quote>)(?:\\{1,8}[^\s\\]|[^\s\\]| )){1,4096})(?=${QUOTE})`
+/** Up to the same quote, whatever other quotes and escapes come before it, or to where a title was cut. */
+export const QUOTED = String.raw`(?<quote>${QUOTE})(?<secret>(?:(?!\k<quote>)(?:\\{1,8}[^\s\\]|[^\s\\]| )){1,4096})(?=${QUOTE}|…(?:\n|$))`
 /** What closes a name: a quote, the bracket of an index, or the sign of an optional property. */
 export const CLOSE = String.raw`(?:\\{0,15}["'\x60])?[\])]{0,2}[?!]?`
 /**
