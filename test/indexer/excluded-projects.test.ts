@@ -243,6 +243,7 @@ test.each<[slug: string, isLeftOut: boolean, pattern: string]>([
   [`work-${'long-name-'.repeat(6)}late-3f9a2c71`, false, deep],
   ['work-3f9a2c71', false, deep],
   ['work-secret', false, '/'],
+  ['work-a-b', true, '/work/*?*?*'],
 ])('the transcripts of %s are left out: %s, if %s is excluded', (slug, isLeftOut, pattern) => {
   expect(mayBeOfProject(slug, [pattern])).toBe(isLeftOut)
 })
@@ -268,13 +269,16 @@ test('transcripts of an excluded project whose folder is gone are left out, also
   say('empty-window', 'window', 'hazel')
   say('trusted', 'trusted', 'chestnut')
   trust(cursorHome, 'trusted', '/gone/trusted')
+  // Its folder could be that of an excluded project, but a workspace names the chat's project.
+  say('gone-secret', 'placed', 'filbert')
+  home.workspace('w-placed', { folder: 'file:///code/public' }, ['placed']).close()
   home.workspace('w', { folder: 'file:///gone/known' }, []).close()
   const dataDir = join(root, 'transcripts-data')
   await (await start(home.userDir, dataDir, ['/gone/**'], cursorHome)).stop()
   const some = await start(home.userDir, join(root, 'some-data'), ['/gone/secret', 'diary'], cursorHome)
   const ids = async (of: RunningDaemon): Promise<readonly string[]> =>
     (await chatsOf(of)).map((chat) => chat.id).toSorted()
-  expect(await ids(some)).toEqual(['known', 'public', 'trusted', 'window'])
+  expect(await ids(some)).toEqual(['known', 'placed', 'public', 'trusted', 'window'])
   expect(await some.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
   await some.stop()
   for (const word of ['medlar', 'sorrel', 'quince', 'persimmon', 'damson'])
@@ -285,6 +289,6 @@ test('transcripts of an excluded project whose folder is gone are left out, also
   // An id tells no path, but the mirror knows this project from a workspace.
   say('gone-known', 'known-later', 'elder')
   const later = await start(home.userDir, join(root, 'some-data'), [projectIdOf('file:///gone/known')], cursorHome)
-  const all = ['child', 'known', 'named', 'parent', 'plain', 'public', 'trusted', 'window', 'workspace']
+  const all = ['child', 'known', 'named', 'parent', 'placed', 'plain', 'public', 'trusted', 'window', 'workspace']
   expect(await ids(later)).toEqual(all)
 })

@@ -7,7 +7,7 @@ import { isMirrored } from '../write/chats/held-chat.ts'
 import { childrenOf, tellsFacts, type Batch, type ChatWrite, type EvidenceWrite, type Root } from '../write/batch.ts'
 import { isOfProject } from './match-project.ts'
 import { mayBeOfProject } from './match-slug.ts'
-import { PARENT_RANK } from './write-projects.ts'
+import { PARENT_RANK, TRANSCRIPT_RANK } from './write-projects.ts'
 
 type IsExcluded = (root: Pick<Root, 'uri' | 'path' | 'name'>) => boolean
 
@@ -56,8 +56,9 @@ export function withoutExcluded(db: Mirror, batch: Batch): Batch {
   const patterns = exclusions.get(db) ?? []
   if (patterns.length === 0) return batch
   const isExcluded: IsExcluded = (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
-  const doubtful = listDoubtful(db, batch, patterns)
   const judge = new Judge(db, batch, isExcluded)
+  const mayBeExcluded = listDoubtful(db, batch, patterns)
+  const doubtful = new Set([...mayBeExcluded].filter((id) => !judge.knowsProject(id)))
   const excludes = (id: ChatId): boolean => doubtful.has(id) || judge.excludes(id)
   const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
   const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
@@ -145,6 +146,11 @@ class Judge {
     const verdict = this.#judge(id)
     this.#verdicts.set(id, verdict)
     return verdict
+  }
+
+  /** Whether something better than a transcript's folder names the project of the chat. */
+  knowsProject(id: ChatId): boolean {
+    return this.#ranked(id).some(({ rank }) => rank < TRANSCRIPT_RANK)
   }
 
   #judge(id: ChatId): boolean {

@@ -13,13 +13,14 @@ export function mayBeOfProject(slug: string, patterns: readonly string[]): boole
 
 /** The glob's characters as regular expressions. A name does not show where a folder ends, so `*` matches all of it. */
 function piecesOf(glob: string): readonly string[] {
-  const signs = glob.replace(/^[^A-Za-z0-9*?]+/, '').match(/\*+|\?|[A-Za-z0-9]|[^A-Za-z0-9*?]+/g) ?? []
+  const signs = glob.replace(/^[^A-Za-z0-9*?]+/, '').match(/[*?]*\*[*?]*|\?|[A-Za-z0-9]|[^A-Za-z0-9*?]+/g) ?? []
   return signs.map((sign, at) => {
-    if (sign.startsWith('*')) return '.*'
+    // Several wildcards in a row would be tried in every combination.
+    if (sign.includes('*')) return '.*'
     if (sign === '?') return '.?'
     if (/^[A-Za-z0-9]$/.test(sign)) return sign
     // The end of a path may have been trimmed. After a wildcard that would match every name.
-    return at === signs.length - 1 && signs[at - 1]?.startsWith('*') !== true ? '[-_]*' : '[-_]+'
+    return at === signs.length - 1 && signs[at - 1]?.includes('*') !== true ? '[-_]*' : '[-_]+'
   })
 }
 

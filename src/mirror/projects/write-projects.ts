@@ -86,6 +86,9 @@ export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
 /** The parent's project beats own evidence of this rank or a higher number. */
 export const PARENT_RANK = 75
 
+/** The rank of the evidence that a transcript's folder gives. */
+export const TRANSCRIPT_RANK = 60
+
 /** The lowest rank decides; then the newest evidence, because a chat can move to another project; then the root's URI. */
 const BEST_EVIDENCE = `
 select project, method from evidence where chat_id = ? and rank >= ? and rank < ?

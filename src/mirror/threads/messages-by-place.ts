@@ -24,6 +24,7 @@ from messages join sources on sources.num = source
 where chat = @chat and source <> @source and kind = (select kind from sources where num = @source)
 `
 const STORE = `select coalesce(first_id, id) from sources where num = ?`
+const LIST_LIVE = `select id from messages where chat = ? and source = ? and is_live = 1`
 const RENAME = `update or ignore messages set id = ? where chat = ? and id = ? and source = ?`
 const RENAME_LISTED = `update outlines set entries = replace(entries, ?, ?) where chat = ? and source = ?`
 
@@ -45,16 +46,20 @@ function listRivals(db: Mirror, num: number, source: number, messages: readonly 
 
 /**
  * A chat in which no id names other words than in another store of this kind. Of two such stores, the one with the first
- * path keeps the id of the place, so the ids do not depend on which store was read first.
+ * path keeps the id of the place, so the ids do not depend on which store was read first. A message that has an id of its
+ * own keeps it if the other store's message is purged; else it would count as lost.
  */
 export function withOwnIds(db: Mirror, source: number, chat: ChatWrite): ChatWrite {
   const { ownRow } = chat
   const num = chat.isByPlace === true ? prepared<number>(db, FIND_CHAT).pluck().get(chat.id) : undefined
   if (num === undefined || ownRow.kind !== 'read') return chat
   const rivals = listRivals(db, num, source, chat.messages).filter(({ isFirst }) => isFirst === 1)
-  if (rivals.length === 0) return chat
   const store = prepared<string>(db, STORE).pluck().get(source) ?? ''
-  const names = new Map(rivals.map(({ id }) => [id, madeFrom(id, store)]))
+  const live = new Set(prepared<MessageId>(db, LIST_LIVE).pluck().all(num, source))
+  const renamed =
+    live.size === 0 ? [] : chat.messages.filter(({ id }) => !live.has(id) && live.has(madeFrom(id, store)))
+  const names = new Map([...rivals, ...renamed].map(({ id }) => [id, madeFrom(id, store)]))
+  if (names.size === 0) return chat
   const nameOf = (id: MessageId): MessageId => names.get(id) ?? id
   const rename = (entry: OutlineEntry): OutlineEntry => (entry.id === null ? entry : { ...entry, id: nameOf(entry.id) })
   return {

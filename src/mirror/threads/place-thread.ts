@@ -130,7 +130,10 @@ function mergedList(
     const own = messages.filter(({ columns }) => columns.source === source && columns.is_embedded === 1)
     const outline = own.length === 0 ? null : outlineOf(db, thread, source)
     const contents = own.map(({ columns }) => [columns.id, `${columns.role} ${columns.content_hash}`] as const)
-    return outline === null ? [] : [{ outline, contents: new Map(contents) }]
+    const textKeys = own.map(
+      ({ columns }) => [columns.id, keysOf(columns).map((key) => `${columns.role} ${key}`)] as const,
+    )
+    return outline === null ? [] : [{ outline, contents: new Map(contents), textKeys: new Map(textKeys) }]
   }
   const others = [...new Set(messages.map(({ columns }) => columns.source))]
     .filter((of) => of !== best && ranks.of(of) === ranks.of(best) && !ranks.isArchive(of))

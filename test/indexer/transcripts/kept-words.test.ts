@@ -30,10 +30,12 @@ afterAll(async () => {
   home.remove()
 })
 
-/** `> ` begins a prompt, `$ ` a call without any text. */
+/** `> ` begins a prompt, `$ ` a call. */
 function recordOf(told: string): object {
   if (told.startsWith('> ')) return line('user', said(query(told.slice(2))))
-  return line('assistant', told.startsWith('$ ') ? call('Shell', { command: told.slice(2) }) : said(told))
+  const [words = '', command] = told.split(/ ?\$ /)
+  const text = words === '' ? [] : [said(words)]
+  return line('assistant', ...text, ...(command === undefined ? [] : [call('Shell', { command })]))
 }
 const write = (slug: string, file: string, told: readonly string[]): string =>
   writeTranscript(cursorHome, slug, `${file}.jsonl`, lines(...told.map(recordOf)))
@@ -125,6 +127,42 @@ const moved: readonly MovedChat[] = [
     folders: { a: ['> apricot', 'basil', '> cherry'], b: ['> apricot', 'dill'] },
     thread: ['apricot', 'dill', 'basil', 'cherry'],
   },
+  {
+    name: 'a prompt that is repeated all the time is paired only beside a message that both have',
+    id: 'repeated-prompt',
+    folders: {
+      aa: ['> start', 'one', '> continue', 'two', '> continue', 'three'],
+      bb: ['three', '> continue', 'four', '> continue', 'five'],
+    },
+    thread: ['start', 'one', 'continue', 'two', 'continue', 'three', 'continue', 'four', 'continue', 'five'],
+  },
+  {
+    name: 'a prompt that also stands elsewhere is not hidden',
+    id: 'prompt-elsewhere',
+    folders: {
+      aa: ['> continue', 'alpha', '> start', 'one'],
+      bb: ['> start', 'one', '> continue', 'two'],
+    },
+    thread: ['continue', 'alpha', 'start', 'one', 'continue', 'two'],
+  },
+  {
+    name: 'equal beginnings are paired, even if all their messages are repeated',
+    id: 'same-beginning',
+    folders: {
+      aa: ['> apricot', 'basil', '> apricot', 'basil'],
+      bb: ['> apricot', 'basil', '> apricot', 'basil', '> cherry'],
+    },
+    thread: ['apricot', 'basil', 'apricot', 'basil', 'cherry'],
+  },
+  {
+    name: 'the same words with a call that only one folder has are one message',
+    id: 'other-form',
+    folders: {
+      aa: ['> apricot', 'basil', '> cherry', 'dill'],
+      bb: ['> apricot', 'basil $ endive', '> cherry'],
+    },
+    thread: ['apricot', 'basil', 'cherry', 'dill'],
+  },
 ]
 
 test.each(moved)('of a chat in several folders, $name', async ({ id, thread, orphans = [] }) => {
@@ -201,6 +239,17 @@ test('of a chat in two folders nothing is lost if one folder is removed, and wha
   expect(await daemon.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
   expect(await threadOf('folder')).toEqual(['apricot', 'basil', 'dill', 'cherry', 'endive', 'fennel'])
   for (const word of ['basil', 'dill', 'fennel']) expect([word, await hits(word, 'folder')]).toEqual([word, 1])
+})
+
+test('a purge in one of two folders makes no message of the other one a loss', async () => {
+  write('a', 'purged', ['> apricot', 'zucchini', '> cherry'])
+  write('b', 'purged', ['> apricot', 'dill', '> cherry'])
+  await sync()
+  await daemon.post('/api/purge', { match: 'zucchini', dryRun: false })
+  await daemon.post('/api/sync', { full: true })
+  expect(await threadOf('purged')).toEqual(['apricot', 'dill', 'cherry'])
+  expect(await lossesOf('purged')).toEqual([])
+  expect((await listOf('purged')).filter(({ deletedInCursor }) => deletedInCursor)).toEqual([])
 })
 
 interface RewrittenChat {

@@ -51,7 +51,10 @@ function pairUp(pieces: readonly ListPiece[], items: readonly DecodedItem[]): Pa
   const places = new Map<string, number[]>()
   for (const [item, { keys }] of items.entries()) {
     const key = keys.find((each) => wanted.has(each))
-    if (key !== undefined) places.set(key, [...(places.get(key) ?? []), item])
+    if (key === undefined) continue
+    const known = places.get(key)
+    if (known === undefined) places.set(key, [item])
+    else known.push(item)
   }
   const pairs: Pair[] = []
   for (let piece = pieces.length - 1; piece >= 0; piece -= 1) {
