@@ -20,5 +20,5 @@ export function maskedSentence({ masked }: Pick<ExportStamp, 'masked'> = {}): st
   const total = counts.reduce((sum, { count }) => sum + count, 0)
   const kinds = counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')
   const what = total === 0 ? 'nothing' : `${total} ${total === 1 ? 'secret' : 'secrets'} (${kinds})`
-  return `Masked in this file: ${what}. No rule finds every secret, so read the file before you share it.`
+  return `Masked in this file: ${what}. No rule finds every secret.`
 }
