@@ -9,7 +9,7 @@ const isBasic = (value: string): boolean =>
   /^[\x21-\x7e]{1,200}:[\x20-\x7e]{1,400}$/.test(Buffer.from(value, 'base64').toString('latin1'))
 
 const LABELS =
-  /^(?:e?mail|mailto|from|to|cc|bcc|user|username|author|contact|owner|reply|sip|xmpp|acct|npm|maintainer|by)$/i
+  /^(?:e?mail|mailto|from|to|cc|bcc|user|username|author|contact|owner|reply|sip|xmpp|acct|npm|maintainer|by|group|serviceaccount|domain|member|principal|project|cn|dn)$/i
 
 const isCommandValue = (value: string): boolean => !/^[-/]/.test(value) && isGiven(value)
 
@@ -54,7 +54,7 @@ const addresses: readonly SecretRule[] = [
   }),
   toRule({
     kind: 'url-password',
-    pattern: String.raw`:(?<=(?<![\w/.@:+$-])(?<user>[a-z][\w.-]{1,40}):)(?<secret>[^\s:/@"'\x60<>()\\]{4,100})(?=@(?:(?:[a-z0-9-]{1,40}\.){1,5}[a-z]{2,10}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*@))`,
+    pattern: String.raw`:(?<=(?<![\w/.@:+$-])(?<user>[a-z][\w.-]{1,40}):)(?<secret>[^\s:/@"'\x60<>()\\]{4,100})(?=@(?:(?:[a-z0-9-]{1,40}\.){1,5}[a-z]{2,10}|localhost|(?:tcp|unix)\(|\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*@))`,
     example: 'connect to ada:hunter22@db.example.com',
     counterExample: 'mailto:ada@example.com',
     isSecret: (secret, { groups }) => !LABELS.test(groups?.['user'] ?? '') && isGiven(secret),
@@ -186,7 +186,7 @@ const commands: readonly SecretRule[] = [
   }),
   toRule({
     kind: 'command-password',
-    pattern: String.raw`[ \t]-p(?<=(?<![\w/-])(?:mysql|mariadb)(?:-?[a-z]{2,12})?[ \t]${ARGUMENTS}-p)${WORD}`,
+    pattern: String.raw`[ \t]["']?-p(?<=(?<![\w/-])(?:mysql|mariadb)(?:-?[a-z]{2,12})?[ \t]${ARGUMENTS}["']?-p)${WORD}`,
     isExact: true,
     example: 'mysql -u root -popensesame shop',
     counterExample: 'mysql -u root -p shop',
@@ -208,7 +208,7 @@ const commands: readonly SecretRule[] = [
   }),
   toRule({
     kind: 'command-password',
-    pattern: String.raw`[ \t](?:-h?[pPw]|/p:)(?<=(?<![\w-])(?:mongo(?:sh|dump|restore|export|import)?|sqlcmd|bcp|xfreerdp|rdesktop|psexec|mosquitto_(?:pub|sub)|ldap(?:search|add|modify|passwd|whoami)|zip|unzip|7za?|rar|unrar|snmp(?:get|walk)|impacket\S{0,20}|evil-winrm|wpscan|hydra|isql|clickhouse-client)[ \t]${ARGUMENTS}(?:-h?[pPw]|/p:))[ ]{0,2}${WORD}`,
+    pattern: String.raw`[ \t](?:-h?[pPwN]|/p:)(?<=(?<![\w-])(?:mongo(?:sh|dump|restore|export|import)?|sqlcmd|bcp|xfreerdp|rdesktop|psexec|mosquitto_(?:pub|sub)|ldap(?:search|add|modify|passwd|whoami)|zip|unzip|7za?|rar|unrar|snmp(?:get|walk)|ssh-keygen|impacket\S{0,20}|evil-winrm|wpscan|hydra|isql|clickhouse-client)[ \t]${ARGUMENTS}(?:-h?[pPwN]|/p:))[ ]{0,2}${WORD}`,
     isExact: true,
     example: 'mongosh -u ada -p opensesame',
     counterExample: 'zip -r a.zip src',

@@ -89,7 +89,8 @@ function* findInWords(text: string): Generator<void, SecretSpan[]> {
     keyLines.lastIndex = index
     const lines = keyLines.exec(text)?.[0] ?? ''
     seen = index + lines.length
-    if (/[g-z]/.test(lines) && /[A-Z]/.test(lines)) spans.push({ kind: 'private-key', start: index, end: seen })
+    if (/[g-z]/.test(lines) && /[A-Z]/.test(lines) && !blockHeader.test(text.slice(Math.max(0, index - 80), index)))
+      spans.push({ kind: 'private-key', start: index, end: seen })
   }
   return spans
 }
@@ -174,12 +175,14 @@ const LINE = String.raw`(?:${BEFORE_LINE}[A-Za-z0-9+/=]{N}(?:\r?\n|\\{1,8}r?\\{0
 const FOOTER = '-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----'
 /** The rest of a block whose header was left out, up to its footer. */
 const rest = new RegExp(`${FOOTER}(?<=(?<secret>${LINE.replace('{N}', '{4,80}')}{1,400})${BEFORE_LINE}${FOOTER})`, 'g')
-/** Its middle: five lines as long as OpenSSL, OpenSSH and PGP write them. Hashes are hexadecimal, and a certificate has a header. */
+/** Its middle: five lines as long as OpenSSL, OpenSSH and PGP write them. Hashes are hexadecimal. */
 const keyLines = new RegExp(
-  `(?<!-----BEGIN [A-Z0-9 ]{1,40}-----\\s{1,4})${LINE.replace('{N}', '{64,70}')}{5,400}(?:${BEFORE_LINE}[A-Za-z0-9+/]{1,70}={0,2}(?![\\w-]))?`,
+  `${LINE.replace('{N}', '{64,70}')}{5,400}(?:${BEFORE_LINE}[A-Za-z0-9+/]{1,70}={0,2}(?![\\w-]))?`,
   'y',
 )
 const KEY_LINE_LENGTH = 64
+/** Of a certificate or a public key. */
+const blockHeader = /-----BEGIN [A-Z0-9 ]{1,40}-----\s{1,4}$/
 
 /** Blocks as PEM and PGP write them. Takes linear time: each end is searched for only once, however many headers there are. */
 function findPrivateKeys(text: string): SecretSpan[] {

@@ -12,7 +12,7 @@ const BEFORE = 60
 function nameOf(match: RegExpMatchArray): { readonly name: string; readonly before: string } {
   const at = match.index ?? 0
   const text = match.input?.slice(Math.max(0, at - BEFORE), at) ?? ''
-  const first = text.split(/[^\w.$@:-]/).at(-1) ?? ''
+  const first = text.split(/[^\w.$@-]/).at(-1) ?? ''
   return { name: `${first}${match.groups?.['name'] ?? match[0]}`, before: text }
 }
 
@@ -48,7 +48,7 @@ const ASKS =
 
 /** Names of calls that are given a name and its value, or a name and a default. */
 const GIVES =
-  /(?:define|put|set|env|environ|environ\.get|config\.get|get_?or_?default|property|add|append|header|fill|type)$/i
+  /(?:define|put|set|env|environ|environ\.get|config\.get|get_?or_?default|property|add|append|header|fill|type|variable)$/i
 
 function isArgument(value: string, match: RegExpMatchArray): boolean {
   const { name } = nameOf(match)
@@ -85,8 +85,10 @@ function isSaid(given: string, match: RegExpMatchArray): boolean {
   const value = given.replace(/[.,;:!?)]+$/, '')
   const { name, before } = nameOf(match)
   const kind = nameKind(`${lastWord(before)}_${name}`)
-  if (kind === null || !isGiven(value) || !hasLetter(value))
-    return hasDigit(value) && kind === 'password' && value.length >= 6 && !/^\d+[-a-z]+$/.test(value)
+  if (kind === null || !isGiven(value)) return false
+  if (!hasLetter(value)) return kind === 'password' && hasDigit(value) && value.length >= 6
+  // `set the password to Hunter2`, but not `the password to authenticate`.
+  if (!hasDigit(value) && /\sto\s+["'`*]*[^\s]+$/.test(match[0])) return false
   if (kind === 'key')
     return (
       value.length >= 10 && isRandom(value) && !/^v?\d+(?:\.\d+)*$|^(?:sha|md|utf|rfc|base|oauth)-?\d+/i.test(value)
@@ -97,7 +99,7 @@ function isSaid(given: string, match: RegExpMatchArray): boolean {
     )
   if ((match.groups?.['mark'] ?? '') !== '') return value.length >= 4
   if (/^[\w]+(?:-\w+){2,}$/.test(value)) return true
-  return /^[a-z]{6,}$/i.test(value) && !ADJECTIVE.test(value) && /^\s*(?:[\r\n]|$)/.test(after(match))
+  return /^[a-z]{6,}$/i.test(value) && !ADJECTIVE.test(value) && /^\s*(?:[\r\n"'\\]|$)/.test(after(match))
 }
 
 /** Names before values, in every spelling of files, programs and people. */
@@ -138,7 +140,7 @@ export const namedRules: readonly SecretRule[] = [
   }),
   toRule({
     // `.password("…")`, `define('DB_PASSWORD', '…')`, `getenv("PASSWORD", "…")`.
-    pattern: String.raw`${NAME}(?<joiner>(?<=(?<call>[\w.]{1,60})\(\s{0,10}${QUOTE}[\w./#-]{1,80})${QUOTE}\s{0,4},\s{0,20}|${QUOTE}\)\.(?:type|fill|send_?keys|set_?value)\(\s{0,4}|[ \t]{0,2}\(\s{0,20})[@$fbruNL]{0,2}${QUOTED}`,
+    pattern: String.raw`${NAME}(?<joiner>(?<=(?<call>[\w.]{1,60})\(\s{0,10}${QUOTE}[\w./#-]{1,80})${QUOTE}\s{0,4},\s{0,20}(?:default\s?=\s?)?|${QUOTE}\)\.(?:type|fill|send_?keys|set_?value)\(\s{0,4}|[ \t]{0,2}\(\s{0,20})[@$fbruNL]{0,2}${QUOTED}`,
     example: `setPassword('opensesame')`,
     counterExample: `getSecret('db-1')`,
     isSecret: isArgument,
@@ -158,7 +160,7 @@ export const namedRules: readonly SecretRule[] = [
     isSecret: namedAs('quoted'),
   }),
   toRule({
-    pattern: String.raw`${NAME}(?<=(?:name|key|id)=\\{0,15}["'][\w.-]{1,80})\\{0,15}["'][^<>]{0,80}>\s{0,20}(?<secret>[^<>\s]{3,400})(?=\s{0,20}</)`,
+    pattern: String.raw`${NAME}(?<=(?:name|key|id)=\\{0,15}["'][\w.-]{1,80})\\{0,15}["'][^<>]{0,80}>\s{0,20}(?:<value>\s{0,20})?(?<secret>[^<>\s]{3,400})(?=\s{0,20}</)`,
     example: '<property name="db.password">opensesame</property>',
     counterExample: '<label for="password">Password1</label>',
     isSecret: namedAs('quoted'),
@@ -178,7 +180,7 @@ export const namedRules: readonly SecretRule[] = [
   }),
   toRule({
     // `ENV DB_PASSWORD …`, `setx TOKEN …`, `npm config set //host/:_password …`.
-    pattern: String.raw`${NAME}[ \t]{1,4}(?<=(?<![\w-])(?:ENV|ARG|setenv|setx|config(?:ure)?(?:[ \t]--?\w{1,30}){0,4}(?:[ \t]set)?|secrets?[ \t]set)[ \t]{1,4}[\w.:/-]{1,100}[ \t]{1,4})(?:-b|--body)?[ \t]{0,2}${WORD}`,
+    pattern: String.raw`${NAME}\\{0,15}["']?[ \t]{1,4}(?<=(?<![\w-])(?:ENV|ARG|setenv|setx|config(?:ure)?(?:[ \t]--?\w{1,30}){0,4}(?:[ \t]set)?|secrets?[ \t]set)[ \t]{1,4}\\{0,15}["']?[\w.:/-]{1,100}\\{0,15}["']?[ \t]{1,4})(?:-b|--body)?[ \t]{0,2}${WORD}`,
     example: 'ENV DB_PASSWORD opensesame',
     counterExample: 'ENV NODE_ENV production',
   }),
@@ -190,7 +192,7 @@ export const namedRules: readonly SecretRule[] = [
   }),
   toRule({
     // In .npmrc.
-    pattern: String.raw`(?:Token|auth|password)(?<=_(?:authToken|auth|password))\s{0,2}=\s{0,2}(?<secret>[^\s$"'\x60][^\s"'\x60]{0,4096})`,
+    pattern: String.raw`(?:Token|auth|password)(?<=(?:^|[\s:"'\x60])_(?:authToken|auth|password))\s{0,2}=\s{0,2}(?<secret>[^\s$"'\x60][^\s"'\x60]{0,4096})`,
     isExact: true,
     example: '//packages.example.com/:_authToken=opensesame',
     counterExample: '_authToken=${NPM_TOKEN}',

@@ -87,11 +87,13 @@ export function isNamedValue({ name, value, form, before, after }: Named): boole
   const isVariable = UPPER.test(name.replace(/^.*[.:-]/, ''))
   if (kind === null || !(kind === 'password' ? isPassword(value, form, after) : isKey(value, form, isVariable)))
     return false
+  // A pattern, not a token.
+  if (/pat$/i.test(name) && !/^[\w-]{20,}$/.test(value)) return false
   // The folder of a shell.
   if (/pwd$/i.test(name) && /^(?:[~/.]|[a-z]:[\\/])/i.test(value)) return false
   if (isPlaceholder(value) || isDescription(value) || isPath(value) || (kind === 'key' && isAddress(value)))
     return false
-  return form === 'quoted' || !isCode(value, { before, after, isVariable: isVariable && form === 'setting' })
+  return form === 'quoted' || !isCode(value, { name, before, after, isVariable: isVariable && form === 'setting' })
 }
 
 /** The same for the value of an object's key. */
@@ -114,12 +116,13 @@ function isPassword(value: string, form: Form, after: string): boolean {
 
 function isKey(value: string, form: Form, isVariable: boolean): boolean {
   if (value.length < 8 || /\s/.test(value)) return false
-  if (hasDigit(value) && hasLetter(value)) return form === 'quoted' || digits(value) > 1 || value.length >= 12
+  if (hasDigit(value) && hasLetter(value)) return form !== 'bare' || digits(value) > 1
   if (!hasLetter(value)) return false
   return isRandomWord(value) || (isVariable && form === 'setting')
 }
 
 interface Place {
+  readonly name: string
   readonly before: string
   readonly after: string
   /** A variable of the environment has no code as its value. */
@@ -131,7 +134,7 @@ const TYPE =
   /^(?:(?:Optional|List|Array|Promise|Mapped|Union|Vec|Option|Option|Set|Map|Dict|Partial|Record|Secret|Ref|[A-Z]\w*)[[<(]|&?(?:mut )?str\b|&'?\w+\b|Uint\d+Array|Int\d+Array|Base64|Secret(?:Str|String|Key)\b)/
 
 /** An expression or a type of a program, whose value is not in the text. */
-function isCode(text: string, { before, after, isVariable }: Place): boolean {
+function isCode(text: string, { name, before, after, isVariable }: Place): boolean {
   const value = text.replace(/[,;)\]}]+$/, '')
   if (isVariable) return /^[a-z_$][\w$.]*\(.*\)$/i.test(value.length < text.length ? text.replace(/[,;]+$/, '') : value)
   if (/^[[({<>|&*=?]/.test(value) || /^[@:!]\w*$/.test(value) || /=>|\|\||&&|\?\?/.test(value)) return true
@@ -141,7 +144,8 @@ function isCode(text: string, { before, after, isVariable }: Place): boolean {
   // `const password = input`, `password: hashedPassword`, `login(user, password=given)`.
   if (/\b(?:const|let|var|val|auto)\s+[\w$]*$/.test(before)) return true
   if (/^[a-z]+(?:[A-Z][a-z]+)+\d?$/.test(value) && averageWord(value) >= 3.5) return true
-  if (/^[a-z]\w*[A-Z]\w*$/i.test(value) && /[a-z]/.test(value) && nameKind(value) !== null) return true
+  if (/^\w+$/.test(value) && /[a-z][A-Z]/.test(value) && nameKind(value) !== null) return true
   if (!/^[a-z_$][a-z_$]*\d?$/i.test(value)) return false
+  if (name.endsWith(value)) return true
   return /^[A-Z][a-z]+(?:[A-Z][a-z]+)*$/.test(value) || value.length < text.length || /^\s*[,;)(=+&|?\]}]/.test(after)
 }

@@ -28,6 +28,8 @@ const placeholders: readonly RegExp[] = [
   /^(?:[a-z]{2,6}[-_])+(?:x{3,}|\*{3,}|\.{3,}|…)[-\w]{0,4}$/i,
   /^\[(?:masked|redacted|filtered|hidden|removed|secret|your|token|password)/i,
   /^(.)\1+$/,
+  // Cut in its middle.
+  /^[\w-]{0,10}(?:\.{3}|…)[\w-]{0,10}$/,
   // A colour.
   /^#(?:[0-9a-f]{3,4}){1,2};?$/i,
   // Words, with short numbers as in a list.
@@ -43,7 +45,7 @@ const placeholders: readonly RegExp[] = [
   /^(?:process\.env|import\.meta\.env|os\.environ|os\.getenv|env|ENV|secrets|vars?|local|data)(?:\.[a-z_]\w*)*(?:\[[^[\]]*\]?|\([^()]*\)?)?$/i,
 ]
 /** What is filled in later. */
-const variables = /[$#%]?\{\{[^{}]*\}\}|[$#%]?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|%\w+%/g
+const variables = /[$#%]?\{\{[^{}]*\}\}|[$#%]?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|%\w+%|%[sdrv]/g
 
 const PLACEHOLDER_LENGTH_MAX = 200
 
@@ -69,14 +71,14 @@ const WORDS = new Set(
   self this super return break continue throw throws await async new not lambda function yield typeof delete if else
   const let var final static public private protected readonly case when with from import export the and or is to for of in on at be are was
   as by it its a an that which must should will can may has have use using make sure see same different stored set sent
-  too protected-by manager reset change changed confirm confirmation option flag argument parameter parameters instead
+  too protected-by manager options flags args arguments authenticate split reset change changed confirm confirmation option flag argument parameter parameters instead
   autocomplete current-password new-password one-time-code case-sensitive read-only write-only base64-encoded
   user-provided server-side client-side up-to-date out-of-date failed passed ok yes no success error`.split(/\s+/),
 )
 
 const NAMED = 'password|passwd|passphrase|pwd|pass|token|secret|key|credential|auth'
 const ADJECTIVES =
-  'new|current|old|confirm|repeat|verify|reset|forgot|forgotten|change|update|user|client|admin|auth|access|refresh|api|session|csrf|xsrf|bearer|id|jwt|login|signin|app|your|my|the|a|input|hashed|encrypted|plain|raw|valid|invalid|wrong|missing|bad|empty|no|get|set|is|has|show|toggle|enter|temp|temporary|db|database|private|public|shared|github|webhook|errors?|auth|form|label|placeholder|validation|settings?|account|profile'
+  'new|current|old|secret|confirm|repeat|verify|reset|forgot|forgotten|change|update|user|client|admin|auth|access|refresh|api|session|csrf|xsrf|bearer|id|jwt|login|signin|app|your|my|the|a|input|hashed|encrypted|plain|raw|valid|invalid|wrong|missing|bad|empty|no|get|set|is|has|show|toggle|enter|temp|temporary|db|database|private|public|shared|github|webhook|errors?|auth|form|label|placeholder|validation|settings?|account|profile'
 const NOUNS =
   'field|input|hash|hashed|name|id|type|reset|confirm|confirmation|label|error|required|invalid|changed|updated|strength|policy|file|path|ref|provider|service|manager|store|url|expired|missing|title|placeholder|hint|length|visible|form|page|new|value'
 /** A name of such a value: `new-password`, `auth.accessToken`, `password_hash`. */

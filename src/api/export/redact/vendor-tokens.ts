@@ -151,7 +151,7 @@ export const vendorTokens: readonly VendorToken[] = [
     isMixed,
   ],
   ['twilio-key', /(?<!\w)SK[0-9a-f]{32}(?!\w)/, 'SK{hex:32}', 'SKIP'],
-  ['telegram-token', /(?<![\w:])\d{8,10}:AA[\w-]{32,36}(?![\w-])/, '{digits:9}:AA{33}', '12:34:56'],
+  ['telegram-token', /(?<![\w:])(?:bot)?\d{8,10}:AA[\w-]{32,36}(?![\w-])/, '{digits:9}:AA{33}', '12:34:56'],
   [
     'discord-token',
     /(?<![\w-])(?:[MNO][A-Za-z\d_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}|mfa\.[\w-]{80,90})(?![\w-])/,
