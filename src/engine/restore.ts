@@ -1,7 +1,7 @@
 import { findRuns, openRun, readRun, type ReadChat } from '../api/archives/open-run.ts'
 import type { Progress } from '../api/http/schemas/archives.ts'
 import { AllRuns, type Round } from '../api/archives/read-all-runs.ts'
-import { restoreChats, type RestoreStep as ChatStep } from '../indexer/sources/archive/index.ts'
+import { isListed, restoreChats, type RestoreStep as ChatStep } from '../indexer/sources/archive/index.ts'
 import { urisOf } from '../indexer/sources/archive/decode.ts'
 import { readMap, type FolderMap, type FolderMapping } from '../indexer/sources/archive/map-uri.ts'
 import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
@@ -129,7 +129,7 @@ class RestoreTally {
   progress: Progress = { done: 0, total: 0 }
   /** How many messages each undamaged chat has, in its most complete state. */
   readonly #messages = new Map<string, number>()
-  /** Chats that lists show: no subagents, no drafts, none without a message in its thread. */
+  /** Those of them that lists show. */
   readonly #listed = new Set<string>()
   readonly #damaged: RestoreDamage[] = []
   readonly #named = new Set<string>()
@@ -145,9 +145,8 @@ class RestoreTally {
 
   add({ chats, messages, addedChats, damaged, outcome }: ChatStep): void {
     if (chats > 0 && this.#last?.kind === 'sound') {
-      const { chat, places } = this.#last
-      const { id, isSubagent, isDraft } = chat
-      if (!isSubagent && !isDraft && places.some(({ position }) => position !== null)) this.#listed.add(id)
+      const { id } = this.#last.chat
+      if (isListed(this.#last)) this.#listed.add(id)
       this.#messages.set(id, Math.max(messages, this.#messages.get(id) ?? 0))
     }
     this.#added += outcome?.added ?? 0

@@ -70,7 +70,13 @@ afterEach(() => {
 })
 
 test('a restored chat is found, is marked as deleted, and is not a new loss', async () => {
-  expect(await restoreHere(mirror, archive.dir)).toMatchObject({ chats: 2, messages: 3, added: 3, addedChats: 2 })
+  expect(await restoreHere(mirror, archive.dir)).toMatchObject({
+    chats: 1,
+    unlisted: 1,
+    messages: 3,
+    added: 3,
+    addedChats: 1,
+  })
   expect(placesOf('c')).toEqual(['a1:0:archive:gone', 'a2:1:archive:gone', 'a3:2:archive:gone'])
   expect(chatRow('c')).toMatchObject({ title: 'Trees', is_live: 0, deleted_at: null, kind: 'archive', is_archived: 1 })
   expect([found('walnut'), lossCount()]).toEqual([{ n: 1 }, { n: 0 }])

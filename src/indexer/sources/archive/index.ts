@@ -45,6 +45,10 @@ export interface RestoreStep {
   readonly outcome: BatchOutcome | null
 }
 
+/** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */
+export const isListed = ({ chat, places }: ProvenChat): boolean =>
+  !chat.isSubagent && !chat.isDraft && places.some(({ position }) => position !== null)
+
 /**
  * Restores what an archive contains and no other source has or ever had. It is written like every source, in bounded
  * steps. What is in the mirror stays unchanged, so a repeated or interrupted restore has the same result.
@@ -91,7 +95,7 @@ class PortionWriter {
   #portion = emptyPortion()
   #messages = 0
   #octets = 0
-  /** Chats of the portion that the mirror did not have. */
+  /** Chats of the portion that the mirror did not have and lists show. */
   #newChats: ChatId[] = []
   #written = 0
 
@@ -119,7 +123,7 @@ class PortionWriter {
       this.#portion.paths.push(decode.decodePaths(chat, this.#world.mapUri))
       this.#portion.tracked.push(...decode.decodeTracked(chat))
     }
-    if (held === null) this.#newChats.push(id)
+    if (held === null && isListed(proven)) this.#newChats.push(id)
     if (places.some(isMissing)) {
       for await (const message of proven.messages()) {
         if (!isMissing(message)) continue
