@@ -66,8 +66,21 @@ export async function askEverything(daemon: Asker): Promise<Answers> {
     ...projects.items.map(({ id }) => `/api/chats?limit=200&project=${id}`),
   ]
   const answers: Record<string, unknown> = {}
-  for (const path of paths) answers[path] = await daemon.get(path)
+  for (const path of paths) answers[path] = await askWhole(daemon, path)
   return answers
+}
+
+/** A list with all its pages: equal keys may fall to either side of the end of a page. */
+async function askWhole(daemon: Asker, path: string): Promise<unknown> {
+  const answer = await daemon.get<Partial<Listed>>(path)
+  if (!path.startsWith('/api/search') || answer.items === undefined) return answer
+  const items = [...answer.items]
+  while (items.length < (answer.total ?? 0)) {
+    const next = await daemon.get<Listed>(`${path}&offset=${items.length}`)
+    if (next.items.length === 0) throw new Error(`${path} has fewer items than its total ${answer.total}`)
+    items.push(...next.items)
+  }
+  return { ...answer, items }
 }
 
 /** Token estimates and chat digests are computed in the background. */
