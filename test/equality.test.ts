@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome } from '../src/sample/cursor-home.ts'
+import { CursorHome } from './helpers/cursor.ts'
 import { readExpected } from './helpers/oracle.ts'
 import { bytesBelow, canaries, canariesIn } from './helpers/oracle/canaries.ts'
 import { expectAnswers } from './helpers/oracle/compare.ts'

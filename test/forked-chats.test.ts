@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome, headers, type Store } from '../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from './helpers/cursor.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
 import { Cursordex } from './helpers/spawn-cursordex.ts'
 

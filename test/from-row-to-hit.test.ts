@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome, headers, type Store } from '../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from './helpers/cursor.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
 import { Cursordex } from './helpers/spawn-cursordex.ts'
 import { waitUntil } from './helpers/wait-until.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome, headers } from '../src/sample/cursor-home.ts'
+import { CursorHome, headers } from './helpers/cursor.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
 
 interface Example {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import * as census from '../../src/api/queries/count-everything.ts'
 import type { Answers } from '../../src/cli/client/answers.ts'
 import { engineAnswers } from '../../src/cli/client/engine-answers.ts'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, type Store } from '../helpers/cursor.ts'
 import { loadSettings } from '../../src/settings.ts'
 
 vi.mock('../../src/api/queries/count-everything.ts', { spy: true })

@@ -9,7 +9,7 @@ import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.t
 import { renderDoctor } from '../../src/cli/commands/doctor/doctor-text.ts'
 import { displayWidth } from '../../src/cli/terminal/display-width.ts'
 import { screenOf } from '../../src/cli/terminal/screen.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { mirrorPath } from '../../src/engine/data-folder.ts'
 import { giveChat } from '../../src/mirror/machines/write-machines.ts'
 import { openWriter } from '../../src/mirror/open.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 import { Workplace } from '../helpers/spawn-cursordex.ts'
 import { Paper, run } from './fake-world.ts'
 

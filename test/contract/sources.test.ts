@@ -8,8 +8,7 @@ import { trackingSources } from '../../src/indexer/sources/tracking/index.ts'
 import { transcriptSources } from '../../src/indexer/sources/transcripts/index.ts'
 import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
 import type { Role } from '../../src/model/message.ts'
-import { CliStore, cliFolder, encodeState } from '../../src/sample/cli-store.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { cliFolder, CliStore, CursorHome, encodeState, headers, type Store } from '../helpers/cursor.ts'
 import { asBase64, keepBlob, stateOf, stub, toolResult } from '../helpers/blob-store.ts'
 import {
   assistant,

@@ -6,7 +6,7 @@ import type { SourceEnd } from '../../src/engine/writer/messages.ts'
 import type { Order } from '../../src/daemon/follow/pass-scheduler.ts'
 import { countLater, type PassDepth } from '../../src/indexer/source.ts'
 import type { SourceId } from '../../src/model/ids.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { FakeClock } from './fake-clock.ts'
 
 let home: CursorHome

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { FakeClock } from '../daemon/fake-clock.ts'
 import { Writer } from '../helpers/shapes/writer.ts'
 import { Chance } from './chance.ts'

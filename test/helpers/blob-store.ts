@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import type { Store } from '../../src/sample/cursor-home.ts'
+import type { Store } from './cursor.ts'
 
 /** Stores a message as sent to the model. @returns its hash */
 export function keepBlob(store: Store, message: unknown, form: 'blob' | 'hex' = 'blob'): string {

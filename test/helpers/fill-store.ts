@@ -1,4 +1,4 @@
-import { headers, type Store } from '../../src/sample/cursor-home.ts'
+import { headers, type Store } from './cursor.ts'
 
 const FIRST_AT_MS = Date.UTC(2026, 0, 5, 9)
 

@@ -1,4 +1,4 @@
-import { bytesField, numberField } from '../../src/sample/cli-store.ts'
+import { bytesField, numberField } from './cursor.ts'
 
 /** Useless blobs, each in place of a useful one. */
 export const harmedBlobs: readonly (readonly [string, Buffer | null])[] = [

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { Chance } from '../../src/sample/chance.ts'
+import { Chance } from './cursor.ts'
 import type { GitRepository } from './git-repository.ts'
 
 const MINUTE_MS = 60_000

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/sample/cursor-home.ts'
+import type { Store } from './cursor.ts'
 import { fillStore } from './fill-store.ts'
 import { getJson, untilReady, Workplace } from './spawn-cursordex.ts'
 

@@ -1,4 +1,4 @@
-import { Chance } from '../../src/sample/chance.ts'
+import { Chance } from './cursor.ts'
 import type { Act, PlannedChat } from './commit-world.ts'
 
 /** A commit from plain git, read independently of the tested program. */

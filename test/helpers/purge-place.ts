@@ -1,4 +1,4 @@
-import { headers, type Store } from '../../src/sample/cursor-home.ts'
+import { headers, type Store } from './cursor.ts'
 import { Workplace, type Ended, type RunOptions } from './spawn-cursordex.ts'
 
 /** A unique word of letters for each secret. The words differ in their first letter. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from './cursor.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** The program as installed: compiled and started by plain `node`. */

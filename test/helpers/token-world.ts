@@ -1,7 +1,7 @@
 import { createApp } from '../../src/api/http/app.ts'
 import type { ApiContext } from '../../src/api/http/api-context.ts'
 import { answerQuestion } from '../../src/api/questions.ts'
-import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from './cursor.ts'
 import { tokensAnswer } from '../../src/api/http/schemas/tokens.ts'
 import { liveOf } from '../system/hostile/values/still-world.ts'
 import { importUsageFile } from './import-usage-file.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Store } from '../../src/sample/cursor-home.ts'
+import type { Store } from './cursor.ts'
 
 interface Line {
   /** A row of `cursorDiskKV`. */

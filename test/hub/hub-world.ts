@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import { withHub } from '../../src/hub/client.ts'
 import { grant } from '../../src/hub/grants.ts'
 import { initHub } from '../../src/hub/init.ts'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 import { Machine } from './machine.ts'
 import { PgServer } from './pg-server.ts'
 

@@ -9,7 +9,7 @@ import type { Writer } from '../../src/engine/writer/writer.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import type { HubSettings } from '../../src/settings.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 
 /** A machine with a Cursor, a mirror and a hub, in the test's own process. */
 export class Machine {

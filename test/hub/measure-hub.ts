@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { search } from '../../src/api/search/search.ts'
-import type { Store } from '../../src/sample/cursor-home.ts'
+import type { Store } from '../helpers/cursor.ts'
 import { say, type HubWorld } from './hub-world.ts'
 import type { Machine } from './machine.ts'
 

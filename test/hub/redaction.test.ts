@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 import { leaksIn, secretKinds, secretTexts } from '../helpers/secret-corpus.ts'
 import { HubWorld, say } from './hub-world.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, type Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome

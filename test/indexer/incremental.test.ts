@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { families } from '../../src/indexer/sources/composer-kv/keys.ts'
 import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read/read.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome

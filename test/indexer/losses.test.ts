@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listLosses } from '../../src/api/queries/sources/list-losses.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 const HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { sourceReasons } from '../../src/engine/source-reasons.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

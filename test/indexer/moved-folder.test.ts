@@ -5,7 +5,7 @@ import { listSources } from '../../src/api/queries/sources/list-sources.ts'
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import type { PassDepth } from '../../src/indexer/source.ts'
-import { CursorHome, Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome

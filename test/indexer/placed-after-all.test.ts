@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 /** A chat that only its attached file places. */

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChats } from '../../src/api/queries/chats/chat-rows.ts'
-import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 const COMPOSERS = 'composer.composerData'

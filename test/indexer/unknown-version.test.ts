@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { run, type Run } from '../cli/fake-world.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

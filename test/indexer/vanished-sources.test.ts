@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listSources } from '../../src/api/queries/sources/list-sources.ts'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome

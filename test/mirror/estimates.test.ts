@@ -8,7 +8,7 @@ import { timesAndForks } from '../../src/mirror/migrations/0025-times-and-forks.
 import { migrations } from '../../src/mirror/migrations/index.ts'
 import { sumByGroup, sumOfPeriod } from '../../src/api/queries/tokens/token-sums.ts'
 import { spokenTexts } from '../../src/text/passages/spoken-texts.ts'
-import { CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { estimateAll } from '../helpers/estimate-all.ts'
 import { Indexer } from '../helpers/in-process.ts'
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { OpenMirror } from '../helpers/open-mirror.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 import { chatsIn, restoreHere, wordsIn } from '../helpers/restored-mirror.ts'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 
 // A purge rewrites some states of a chat and leaves others. It does not change which state is the newest.
 let place: PurgeHome

@@ -6,7 +6,7 @@ import { findFaults } from '../helpers/guard/dump.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { chatsOf, findBytes, PurgeHere } from '../helpers/purge-world.ts'
 import { listSetAside, setAside } from '../../src/mirror/salvage/set-aside.ts'
-import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../helpers/cursor.ts'
 
 const SECRET = 'Xylophon-Quartz-7731'
 const at = (minute: number): string => new Date(Date.UTC(2026, 1, 1, 9, minute)).toISOString()

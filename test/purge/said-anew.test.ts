@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 
 // Which messages come in after a purge of a text.

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 import { findBytes } from '../helpers/purge-world.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Chance } from '../../src/sample/chance.ts'
+import { Chance } from '../helpers/cursor.ts'
 import { foreignHeaders } from '../system/hostile/http/foreign.ts'
 import type { KnownRoute } from '../system/hostile/http/known-routes.ts'
 import { hostileFor } from '../system/hostile/http/parameters.ts'

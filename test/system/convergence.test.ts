@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { readExpected } from '../helpers/oracle.ts'
 import { expectAnswers } from '../helpers/oracle/compare.ts'
 import { Memory } from '../helpers/oracle/memory.ts'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { headers } from '../../src/sample/cursor-home.ts'
+import { headers } from '../helpers/cursor.ts'
 import { axeViolations, overflow, visit } from './browser.ts'
 import { PageOfChats } from './page-of-chats.ts'
 

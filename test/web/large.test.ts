@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CursorHome, headers, type Store } from '../../src/sample/cursor-home.ts'
+import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 import { holds, visit } from './browser.ts'

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
 import { openBrowser } from './browser.ts'
 

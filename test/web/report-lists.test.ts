@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { CursorHome, headers } from '../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CursorHome } from '../../src/sample/cursor-home.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
 import { axeViolations, openBrowser, overflow, visit } from './browser.ts'

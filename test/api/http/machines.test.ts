@@ -4,7 +4,7 @@ import { queryOf, type McpSource } from '../../../src/api/mcp/source.ts'
 import { giveChat } from '../../../src/mirror/machines/write-machines.ts'
 import { HUB } from '../../../src/mirror/sources/source-ranks.ts'
 import { asChatId } from '../../../src/model/ids.ts'
-import { headers } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { ApiWorld, NOW_MS } from './api-world.ts'
 
 let world: ApiWorld

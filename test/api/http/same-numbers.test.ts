@@ -6,7 +6,7 @@ import type { Project } from '../../../src/api/http/schemas/projects.ts'
 import type { Stats } from '../../../src/api/http/schemas/stats.ts'
 import type { Status } from '../../../src/api/http/schemas/status.ts'
 import type { TokensAnswer } from '../../../src/api/http/schemas/tokens.ts'
-import { headers } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import { ApiWorld, USAGE_FILE } from './api-world.ts'
 

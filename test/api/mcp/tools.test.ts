@@ -5,7 +5,7 @@ import { queryOf, type Given } from '../../../src/api/mcp/source.ts'
 import { ANSWER_TOKENS_MAX, endWithin, estimateTokens } from '../../../src/api/mcp/token-budget.ts'
 import { TokenCounter } from '../../../src/text/tokens/count-tokens.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
-import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { bodyOf, createTestApi, type TestApi } from '../http/test-api.ts'
 

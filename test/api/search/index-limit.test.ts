@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { engineAnswers } from '../../../src/cli/client/engine-answers.ts'
 import { homedir } from 'node:os'
-import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../../helpers/cursor.ts'
 import { loadSettings } from '../../../src/settings.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'

@@ -3,7 +3,7 @@ import { listMessages } from '../../../src/api/queries/messages/list-messages.ts
 import { search } from '../../../src/api/search/search.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
-import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'
 import { casesBeside } from '../../helpers/cases.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { giveChat } from '../../../src/mirror/machines/write-machines.ts'
 import { asChatId } from '../../../src/model/ids.ts'
-import { headers } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
 import { TokenWorld } from '../../helpers/token-world.ts'
 

@@ -1,4 +1,4 @@
-import { headers, type CursorHome } from '../../../src/sample/cursor-home.ts'
+import { type CursorHome, headers } from '../cursor.ts'
 import { cliEras } from './cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39 } from './global-items.ts'
 import { eraOutputs, rowEras, writeForks, writeNoise } from './global-rows.ts'

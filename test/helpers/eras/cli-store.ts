@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Role } from '../../../src/model/message.ts'
-import { bytesField, CliStore, cliFolder, encodeState, numberField } from '../../../src/sample/cli-store.ts'
+import { bytesField, cliFolder, CliStore, encodeState, numberField } from '../cursor.ts'
 
 export interface CliMessage {
   readonly role: Role

@@ -1,5 +1,4 @@
-import { encodeState } from '../../../src/sample/cli-store.ts'
-import type { Store } from '../../../src/sample/cursor-home.ts'
+import { encodeState, type Store } from '../cursor.ts'
 import { asBase64, keepBlob, stub, toolResult } from '../blob-store.ts'
 import { encodeArchive, writeTurn } from './cli-store.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ChatFormat } from '../../../src/model/chat.ts'
 import type { Role } from '../../../src/model/message.ts'
 import { readJson } from '../cases.ts'
-import { Store } from '../../../src/sample/cursor-home.ts'
+import { Store } from '../cursor.ts'
 
 export interface EraMessage {
   /** Null if Cursor gave it no id. */

@@ -1,4 +1,4 @@
-import { Chance } from '../../../src/sample/chance.ts'
+import { Chance } from '../cursor.ts'
 
 /** Pseudo-random numbers from 0 (included) to 1 (excluded), the same for the same seed. */
 export function chanceOf(seed: number): () => number {

@@ -1,4 +1,4 @@
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../cursor.ts'
 import { Indexer } from '../in-process.ts'
 
 const FIRST_AT_MS = Date.UTC(2026, 0, 5, 9)

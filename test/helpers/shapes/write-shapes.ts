@@ -1,4 +1,4 @@
-import { headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { headers, type Store } from '../cursor.ts'
 import { writeLines } from '../write-lines.ts'
 import { iso, minute } from './writer.ts'
 

@@ -1,5 +1,5 @@
 import { renameSync, rmSync } from 'node:fs'
-import { headers, Store } from '../../../src/sample/cursor-home.ts'
+import { headers, Store } from '../cursor.ts'
 
 const START_MS = Date.UTC(2025, 10, 3, 8)
 export const minute = (count: number): number => START_MS + count * 60_000

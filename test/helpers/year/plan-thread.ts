@@ -1,4 +1,4 @@
-import type { Chance } from '../../../src/sample/chance.ts'
+import type { Chance } from '../cursor.ts'
 import type { PlannedCall, PlannedMessage } from './plan-year.ts'
 
 export const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import { Chance } from '../../../src/sample/chance.ts'
+import { Chance } from '../cursor.ts'
 import { DAY_MS, planThread } from './plan-thread.ts'
 
 /** A tool call. `status` is the real outcome, independent of Cursor's spelling. */

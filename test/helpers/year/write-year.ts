@@ -1,4 +1,4 @@
-import type { CursorHome, Store } from '../../../src/sample/cursor-home.ts'
+import type { CursorHome, Store } from '../cursor.ts'
 import { pathField } from './plan-thread.ts'
 import type { PlannedCall, PlannedChat, PlannedMessage, YearPlan } from './plan-year.ts'
 

@@ -5,8 +5,7 @@ import type { PassDepth, PassEnd, Source } from '../../../src/indexer/source.ts'
 import { cliStoreSources } from '../../../src/indexer/sources/cli-store/index.ts'
 import { openWriter, type Mirror } from '../../../src/mirror/open.ts'
 import type { Part } from '../../../src/model/part.ts'
-import { CliStore, cliFolder, encodeState, type StatePlan } from '../../../src/sample/cli-store.ts'
-import type { JournalMode } from '../../../src/sample/cursor-home.ts'
+import { cliFolder, CliStore, encodeState, type JournalMode, type StatePlan } from '../../helpers/cursor.ts'
 import { cliRoot } from '../../helpers/eras/cli-store.ts'
 
 interface Passed {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { bytesField, type CliStore } from '../../../src/sample/cli-store.ts'
+import { bytesField, type CliStore } from '../../helpers/cursor.ts'
 import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
 import { CliHome } from './cli-home.ts'
 

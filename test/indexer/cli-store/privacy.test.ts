@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readFacts } from '../../../src/indexer/sources/cli-store/read.ts'
-import { encodeState } from '../../../src/sample/cli-store.ts'
+import { encodeState } from '../../helpers/cursor.ts'
 import { assistant, cliCanary, cliEras, preface, say, system, user } from '../../helpers/eras/cli-store.ts'
 import { bytesBelow } from '../../helpers/oracle/canaries.ts'
 import { CliHome } from './cli-home.ts'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/mirror/open.ts'
-import { CliStore, cliFolder, encodeState } from '../../../src/sample/cli-store.ts'
+import { cliFolder, CliStore, encodeState } from '../../helpers/cursor.ts'
 import { assistant, call, cliEras, cliRoot, result, say, user } from '../../helpers/eras/cli-store.ts'
 import { CliHome } from './cli-home.ts'
 

@@ -2,8 +2,7 @@ import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/mirror/open.ts'
-import type { CliStore } from '../../../src/sample/cli-store.ts'
-import { bytesField, encodeState } from '../../../src/sample/cli-store.ts'
+import { bytesField, type CliStore, encodeState } from '../../helpers/cursor.ts'
 import {
   assistant,
   call,

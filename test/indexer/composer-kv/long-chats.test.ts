@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { digestOf } from '../../../src/mirror/digests/digest-backlog.ts'
 import { readDigest, DigestWords } from '../../../src/mirror/digests/write-digest.ts'
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
 let home: CursorHome

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { judgeItem, judgeKey } from '../../../src/indexer/sources/composer-kv/survey/families.ts'
 import { looksLikeChat, surveyStore } from '../../../src/indexer/sources/composer-kv/survey/survey.ts'
 import type { FamilySurvey, Shape, TableSurvey } from '../../../src/indexer/survey.ts'
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 
 let home: CursorHome
 let store: Store

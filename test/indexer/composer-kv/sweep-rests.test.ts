@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunOutcome } from '../../../src/engine/writer/messages.ts'
-import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, type Store } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
 const SLICE_MS = 400

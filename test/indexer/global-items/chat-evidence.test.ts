@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { composerKvSource } from '../../../src/indexer/sources/composer-kv/index.ts'
 import type { PassDepth } from '../../../src/indexer/source.ts'
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
 // Evidence from the rows of chats and messages, from the store to the mirror.

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import type { Glance } from '../../../src/indexer/sources/global-items/read.ts'
 import { readStore } from '../../../src/indexer/sources/global-items/read-store.ts'
-import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, type Store } from '../../helpers/cursor.ts'
 import {
   canary,
   globalEras,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { globalItemsSource } from '../../../src/indexer/sources/global-items/index.ts'
 import { countLater, type PassDepth, type PassEnd } from '../../../src/indexer/source.ts'
-import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, type Store } from '../../helpers/cursor.ts'
 import {
   globalEras,
   globalTabs,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { issueReasons } from '../../../src/model/issue.ts'
 import type { Part } from '../../../src/model/part.ts'
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 import { asBase64, keepBlob, stateOf, stub, toolResult } from '../../helpers/blob-store.ts'
 import { harmedBlobs } from '../../helpers/harmed-blobs.ts'
 import { Indexer } from '../../helpers/in-process.ts'

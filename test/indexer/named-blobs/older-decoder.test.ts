@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 import { textStep, writeTurn } from '../../helpers/eras/cli-store.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { PurgeHere } from '../../helpers/purge-world.ts'

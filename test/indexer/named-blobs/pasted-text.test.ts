@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TEXT_OCTETS_MAX } from '../../../src/indexer/sources/named-blobs/pasted-text.ts'
-import { CursorHome, headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepCopiesIn, removeCopies } from '../../../src/indexer/open-safely/checked-copy.ts'
 import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
-import { CursorHome, type Store } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, type Store } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 
 /** The reported type of the mount, and what happens to the file while it is copied. */

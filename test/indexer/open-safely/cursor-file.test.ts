@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { endedBy, fileSignature, openCursorFile, type OpenFile } from '../../../src/indexer/open-safely/cursor-file.ts'
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../helpers/cursor.ts'
 
 let home: CursorHome
 

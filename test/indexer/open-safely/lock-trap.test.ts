@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SourceMonitor } from '../../../src/daemon/follow/source-monitor.ts'
 import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
-import { CursorHome, type JournalMode } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, type JournalMode } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../../../src/indexer/sources/records/state/conversation-state.ts'
 import type { ReadBlobs } from '../../../src/indexer/sources/records/state/read-turns.ts'
 import { walkState } from '../../../src/indexer/sources/records/state/walk-state.ts'
-import { bytesField, encodeState, numberField, type StatePlan } from '../../../src/sample/cli-store.ts'
+import { bytesField, encodeState, numberField, type StatePlan } from '../../helpers/cursor.ts'
 import { assistant, say, system, user } from '../../helpers/eras/cli-store.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 

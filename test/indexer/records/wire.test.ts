@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/json/wire.ts'
-import { bytesField, numberField } from '../../../src/sample/cli-store.ts'
+import { bytesField, numberField } from '../../helpers/cursor.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

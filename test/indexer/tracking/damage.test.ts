@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../helpers/cursor.ts'
 import { TrackingStore } from '../../helpers/eras/tracking.ts'
 import { line, lines, query, said, writeTranscript } from '../../helpers/eras/transcripts.ts'
 import { Indexer } from '../../helpers/in-process.ts'

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../helpers/cursor.ts'
 import { call, line, lines, query, said, writeTranscript } from '../../helpers/eras/transcripts.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
 

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, test } from 'vitest'
 import { listItems, readItem } from '../../../src/indexer/sources/workspace-items/read.ts'
 import { readWorkspace } from '../../../src/indexer/sources/workspace-items/read-workspace.ts'
 import type { WholeContent } from '../../../src/indexer/open-safely/whole-store.ts'
-import { Store } from '../../../src/sample/cursor-home.ts'
+import { Store } from '../../helpers/cursor.ts'
 import { canary, workspaceEras, type Era } from '../../helpers/eras/workspace-items.ts'
 import { evidenceOf, keys, saidIn } from './items.ts'
 

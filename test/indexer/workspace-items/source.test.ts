@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { PassDepth } from '../../../src/indexer/source.ts'
 import { workspaceItemsSources } from '../../../src/indexer/sources/workspace-items/index.ts'
 import { openWriter, type Mirror } from '../../../src/mirror/open.ts'
-import { Store } from '../../../src/sample/cursor-home.ts'
+import { Store } from '../../helpers/cursor.ts'
 import { canary, eraInline, eraPrompts, eraTabs, workspaceEras } from '../../helpers/eras/workspace-items.ts'
 import { keys } from './items.ts'
 

@@ -1,4 +1,4 @@
-import type { Chance } from '../../../src/sample/chance.ts'
+import type { Chance } from '../../helpers/cursor.ts'
 import { mapStrings, readJson } from '../../helpers/cases.ts'
 import type { PlantedMessage, ToolCall } from '../scenes.ts'
 

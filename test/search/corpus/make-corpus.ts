@@ -1,4 +1,4 @@
-import { Chance } from '../../../src/sample/chance.ts'
+import { Chance } from '../../helpers/cursor.ts'
 import { scenes, type Ask, type PlantedMessage, type Scene } from '../scenes.ts'
 import { backgroundMessage, heading, sentence, tongueOf, vocabulary } from './background.ts'
 import { looked, lookFor, lookForParts, plainWords } from './sought.ts'

@@ -1,5 +1,4 @@
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
-import { Chance } from '../../../src/sample/chance.ts'
+import { Chance, CursorHome } from '../../helpers/cursor.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import type { PlantedMessage, ToolCall } from '../scenes.ts'
 import type { CorpusChat, CorpusMessage } from './make-corpus.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { search } from '../../../src/api/search/search.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
-import { Chance } from '../../../src/sample/chance.ts'
+import { Chance } from '../../helpers/cursor.ts'
 import { tokenize } from '../../../src/text/terms/terms.ts'
 import { readJson } from '../../helpers/cases.ts'
 import { requestOf } from '../../helpers/mirror-rows.ts'

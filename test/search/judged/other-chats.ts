@@ -1,4 +1,4 @@
-import { Chance } from '../../../src/sample/chance.ts'
+import { Chance } from '../../helpers/cursor.ts'
 import { piecesOf, type JudgedChat, type JudgedMessage } from './judged-set.ts'
 
 /** The words that follow each word in some chats. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { usableZone } from '../../../src/cli/terminal/screen.ts'
-import { headers } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { objectPath } from '../../../src/archive/names.ts'
 import { Workplace, getJson, untilReady } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'

@@ -11,7 +11,7 @@ import { DataFolderMonitor } from '../../../src/daemon/lifecycle/data-folder-mon
 import { takeLock } from '../../../src/engine/lock.ts'
 import type { Logger } from '../../../src/daemon/lifecycle/log.ts'
 import { Timers } from '../../../src/daemon/follow/indexing.ts'
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 let folder: string

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { headers, type Store } from '../../helpers/cursor.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause, waitUntil } from '../../helpers/wait-until.ts'

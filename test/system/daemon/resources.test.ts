@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { headers, type Store } from '../../helpers/cursor.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause, waitUntil } from '../../helpers/wait-until.ts'

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers } from '../../../src/sample/cursor-home.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { wipeMirror } from '../../helpers/restored-daemon.ts'
 import { getJson, STOP_MS_MAX, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { mirrorPath } from '../../../src/engine/data-folder.ts'
 import { openReader } from '../../../src/mirror/open.ts'
-import { headers, type Store } from '../../../src/sample/cursor-home.ts'
+import { headers, type Store } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause, waitUntil } from '../../helpers/wait-until.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CursorHome, headers } from '../../../src/sample/cursor-home.ts'
+import { CursorHome, headers } from '../../helpers/cursor.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import type { SearchAnswer, SuggestAnswer } from '../../../src/api/http/schemas/search.ts'

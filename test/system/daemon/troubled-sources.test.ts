@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { CursorHome } from '../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../helpers/cursor.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, untilState, Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
 import { pause, waitUntil } from '../../helpers/wait-until.ts'

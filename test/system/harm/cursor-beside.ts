@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import type { JournalMode } from '../../../src/sample/cursor-home.ts'
+import type { JournalMode } from '../../helpers/cursor.ts'
 
 const writer = fileURLToPath(new URL('../../helpers/cursor-writer.mjs', import.meta.url))
 

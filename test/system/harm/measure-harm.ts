@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { JournalMode } from '../../../src/sample/cursor-home.ts'
+import type { JournalMode } from '../../helpers/cursor.ts'
 import { getJson, getStatus, untilReady, Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
 import { pause } from '../../helpers/wait-until.ts'
 import { inspect, runCursor, type Told } from './cursor-beside.ts'

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { CursorHome } from '../../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../../helpers/cursor.ts'
 import { fillStore } from '../../../helpers/fill-store.ts'
 import { RunningDaemon } from '../../../helpers/running-daemon.ts'
 import { waitUntil } from '../../../helpers/wait-until.ts'

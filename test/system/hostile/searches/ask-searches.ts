@@ -1,4 +1,4 @@
-import { Chance } from '../../../../src/sample/chance.ts'
+import { Chance } from '../../../helpers/cursor.ts'
 import { createTestApi } from '../../../api/http/test-api.ts'
 import { indexTerms } from '../../../../src/text/terms/terms.ts'
 import type { SeededMirror } from '../../../helpers/seed-mirror.ts'

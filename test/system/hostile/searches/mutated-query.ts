@@ -1,5 +1,5 @@
 import { fieldNames } from '../../../../src/api/search/language/tree.ts'
-import type { Chance } from '../../../../src/sample/chance.ts'
+import type { Chance } from '../../../helpers/cursor.ts'
 import { pieces, type Choices } from './pieces.ts'
 
 const { real, rubbish } = pieces

@@ -1,4 +1,4 @@
-import type { Chance } from '../../../../src/sample/chance.ts'
+import type { Chance } from '../../../helpers/cursor.ts'
 import { pieces } from './pieces.ts'
 
 const { words, marks, spells, signs } = pieces

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { Chance } from '../../../../src/sample/chance.ts'
+import { Chance } from '../../../helpers/cursor.ts'
 import { mutatedQuery, nestedQuery } from './mutated-query.ts'
 import { encoded, randomQuery } from './random-query.ts'
 

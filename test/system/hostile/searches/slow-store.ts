@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { headers, type Store } from '../../../../src/sample/cursor-home.ts'
+import { headers, type Store } from '../../../helpers/cursor.ts'
 import { untilReady, type Workplace } from '../../../helpers/spawn-cursordex.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'

@@ -1,4 +1,4 @@
-import { headers, type CursorHome, type Store } from '../../../../src/sample/cursor-home.ts'
+import { type CursorHome, headers, type Store } from '../../../helpers/cursor.ts'
 import { makeHeaderTable, putHeader } from '../../../helpers/eras/global-items.ts'
 import { asBase64, keepBlob, stateOf } from '../../../helpers/blob-store.ts'
 import { tokenOf } from './tokens.ts'

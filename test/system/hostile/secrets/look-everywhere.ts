@@ -1,4 +1,4 @@
-import type { CursorHome } from '../../../../src/sample/cursor-home.ts'
+import type { CursorHome } from '../../../helpers/cursor.ts'
 import type { Workplace } from '../../../helpers/spawn-cursordex.ts'
 import { untilReady, type Ended } from '../../../helpers/spawn-cursordex.ts'
 import { bytesOf, foundIn, tokenOf } from './tokens.ts'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { issueReasons } from '../../../../src/model/issue.ts'
-import { Chance } from '../../../../src/sample/chance.ts'
-import { CursorHome } from '../../../../src/sample/cursor-home.ts'
+import { Chance, CursorHome } from '../../../helpers/cursor.ts'
 import { Indexer } from '../../../helpers/in-process.ts'
 import { askEverything } from './ask-everything.ts'
 import type { Samples } from './samples.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Chance } from '../../../../src/sample/chance.ts'
+import type { Chance } from '../../../helpers/cursor.ts'
 import { readJson, writtenOut } from '../../../helpers/cases.ts'
 
 type Strings = readonly [string, ...string[]]

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome } from '../../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../../helpers/cursor.ts'
 import { Indexer } from '../../../helpers/in-process.ts'
 import { askEverything } from './ask-everything.ts'
 

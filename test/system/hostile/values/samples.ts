@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { CursorHome } from '../../../../src/sample/cursor-home.ts'
+import { CursorHome } from '../../../helpers/cursor.ts'
 import { writeDemoHome } from '../../../../src/sample/demo-home.ts'
 import { readJson } from '../../../helpers/cases.ts'
 import { globalEras } from '../../../helpers/eras/global-items.ts'

@@ -1,5 +1,4 @@
-import type { Chance } from '../../../../src/sample/chance.ts'
-import { headers, type CursorHome, type Store } from '../../../../src/sample/cursor-home.ts'
+import { type Chance, type CursorHome, headers, type Store } from '../../../helpers/cursor.ts'
 import { makeHeaderTable } from '../../../helpers/eras/global-items.ts'
 import { line, lines, said, writeTranscript } from '../../../helpers/eras/transcripts.ts'
 import { asBase64, keepBlob, stateOf } from '../../../helpers/blob-store.ts'
