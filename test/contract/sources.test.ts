@@ -1,12 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cliStoreSources } from '../../src/indexer/sources/cli-store/index.ts'
-import { composerKvSource } from '../../src/indexer/sources/composer-kv/index.ts'
-import { globalItemsSource } from '../../src/indexer/sources/global-items/index.ts'
-import { agentBlobsSource } from '../../src/indexer/sources/named-blobs/agent-blobs.ts'
-import { trackingSources } from '../../src/indexer/sources/tracking/index.ts'
-import { transcriptSources } from '../../src/indexer/sources/transcripts/index.ts'
-import { workspaceItemsSources } from '../../src/indexer/sources/workspace-items/index.ts'
 import type { Role } from '../../src/model/message.ts'
 import { cliFolder, CliStore, CursorHome, encodeState, headers, type Store } from '../helpers/cursor.ts'
 import { asBase64, keepBlob, stateOf, stub, toolResult } from '../helpers/blob-store.ts'
@@ -26,22 +19,19 @@ import { agentProjects, headerListOf30, headerTableOf319 } from '../helpers/eras
 import { eraOutputs, rowEras, writeNoise } from '../helpers/eras/global-rows.ts'
 import { TrackingStore } from '../helpers/eras/tracking.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
-import { diarySources } from './made-up/index.ts'
 import { describeSource, type ExpectedChat, type SourceCase } from './source-contract.ts'
-
-let open: Store | null = null
 
 const composerKv: SourceCase = {
   name: "Cursor's global store",
-  write(root) {
-    open = new CursorHome(root).global()
-    open.chat('c1', { name: 'Orchard', fullConversationHeadersOnly: headers(['m1', 'm2']) })
-    open.message('c1', 'm1', { type: 1, text: 'plant an appletree' })
-    open.message('c1', 'm2', { type: 2, text: 'planted a peartree' })
-    open.chat('c2', { conversation: [{ bubbleId: 'i1', type: 1, text: 'inline plumtree' }] })
-    open.message('c3', 'o1', { type: 1, text: 'without a chat row: figtree' })
-    for (const era of rowEras) era.write(open)
-    writeNoise(open)
+  write(home) {
+    const store = home.global()
+    store.chat('c1', { name: 'Orchard', fullConversationHeadersOnly: headers(['m1', 'm2']) })
+    store.message('c1', 'm1', { type: 1, text: 'plant an appletree' })
+    store.message('c1', 'm2', { type: 2, text: 'planted a peartree' })
+    store.chat('c2', { conversation: [{ bubbleId: 'i1', type: 1, text: 'inline plumtree' }] })
+    store.message('c3', 'o1', { type: 1, text: 'without a chat row: figtree' })
+    for (const era of rowEras) era.write(store)
+    writeNoise(store)
     return [
       { id: 'c1', title: 'Orchard', words: ['appletree', 'peartree'] },
       { id: 'c2', words: ['plumtree'] },
@@ -49,27 +39,23 @@ const composerKv: SourceCase = {
       ...rowEras,
     ]
   },
-  sources: (root) => [composerKvSource(join(root, 'Cursor', 'User'))],
-  change() {
-    open?.message('c1', 'm3', { type: 1, text: 'and a cherrytree' })
-    open?.delete('bubbleId:c3:o1')
+  change(home) {
+    const store = home.global()
+    store.message('c1', 'm3', { type: 1, text: 'and a cherrytree' })
+    store.delete('bubbleId:c3:o1')
     return { come: ['cherrytree'], gone: ['figtree'] }
   },
-  spoil() {
-    open?.put('bubbleId:c1:m9', '{"type":1,"text":"cut o')
-  },
-  release() {
-    open?.close()
-    open = null
+  spoil(home) {
+    const store = home.global()
+    store.put('bubbleId:c1:m9', '{"type":1,"text":"cut o')
   },
 }
 
 /** The outputs that rows leave out, and the thread of a chat whose rows are gone. */
 const agentBlobs: SourceCase = {
   name: 'what was sent to the model',
-  write(root) {
-    const store = new CursorHome(root).global()
-    open = store
+  write(home) {
+    const store = home.global()
     eraOutputs.write(store)
     store.chat('c1', { fullConversationHeadersOnly: headers(['m1']) })
     store.message('c1', 'm1', { type: 1, text: 'where is the figtree' })
@@ -77,25 +63,21 @@ const agentBlobs: SourceCase = {
     store.chat('c2', { fullConversationHeadersOnly: headers(['m1']), conversationState: asBase64(stateOf(thread)) })
     return [eraOutputs, { id: 'c1', words: ['figtree'] }, { id: 'c2', words: ['appletree', 'peartree'] }]
   },
-  sources: (root) => [composerKvSource, agentBlobsSource].map((source) => source(join(root, 'Cursor', 'User'))),
-  change() {
-    if (open === null) throw new Error('nothing is written')
+  change(home) {
+    const store = home.global()
     const { id } = eraOutputs
     // A summary removed all but the newest messages from the list, the archive and the turns.
-    const state = stateOf([keepBlob(open, toolResult('late', 'a cherrytree'))])
+    const state = stateOf([keepBlob(store, toolResult('late', 'a cherrytree'))])
     const fullConversationHeadersOnly = headers(['asked', 'in-list', 'in-archive', 'in-turn', 'late'])
-    open.chat(id, { fullConversationHeadersOnly, conversationState: asBase64(state) })
-    open.message(id, 'in-turn', { ...stub('in-turn'), text: 'written again' })
-    open.message(id, 'late', stub('late'))
-    open.delete('bubbleId:c1:m1')
+    store.chat(id, { fullConversationHeadersOnly, conversationState: asBase64(state) })
+    store.message(id, 'in-turn', { ...stub('in-turn'), text: 'written again' })
+    store.message(id, 'late', stub('late'))
+    store.delete('bubbleId:c1:m1')
     return { come: ['cherrytree', 'again', 'nineteen', 'twentyone', 'thirtytwo'], gone: ['figtree'] }
   },
-  spoil() {
-    if (open !== null) open.delete(`agentKv:blob:${keepBlob(open, user('and a peartree'))}`)
-  },
-  release() {
-    open?.close()
-    open = null
+  spoil(home) {
+    const store = home.global()
+    store.delete(`agentKv:blob:${keepBlob(store, user('and a peartree'))}`)
   },
 }
 
@@ -117,87 +99,79 @@ const ofTab: ExpectedChat = {
   messages: [{ role: 'user' }, { role: 'assistant' }],
 }
 
+const orchardWindow = (home: CursorHome): Store => home.workspace('ws1', { folder: 'file:///w/orchard' })
+
 const workspaceItems: SourceCase = {
   name: "a workspace's store",
-  write(root) {
-    open = new CursorHome(root).workspace('ws1', { folder: 'file:///w/orchard' })
-    open.item(TABS, { tabs: [withDraft, tab('t2', '', bubble('b1', 'user', 'where is the figtree'))] })
-    open.item('aiService.prompts', [{ text: 'a lost plumtree', commandType: 4 }])
+  write(home) {
+    const store = orchardWindow(home)
+    store.item(TABS, { tabs: [withDraft, tab('t2', '', bubble('b1', 'user', 'where is the figtree'))] })
+    store.item('aiService.prompts', [{ text: 'a lost plumtree', commandType: 4 }])
     return [ofTab, { id: 't2', words: ['figtree'] }, { id: 'prompts-ws1', words: ['plumtree'] }]
   },
-  sources: (root) => workspaceItemsSources(join(root, 'Cursor', 'User')),
-  change() {
-    open?.item(TABS, { tabs: [withDraft, tab('t3', '', bubble('b1', 'user', 'a cherrytree'))] })
+  change(home) {
+    const store = orchardWindow(home)
+    store.item(TABS, { tabs: [withDraft, tab('t3', '', bubble('b1', 'user', 'a cherrytree'))] })
     return { come: ['cherrytree'], gone: ['figtree'] }
   },
-  spoil() {
-    open?.item(TABS, '{"tabs":[{"tabId":"t1","bubb')
-  },
-  release() {
-    open?.close()
-    open = null
+  spoil(home) {
+    const store = orchardWindow(home)
+    store.item(TABS, '{"tabs":[{"tabId":"t1","bubb')
   },
 }
 
 const globalTabs: SourceCase = {
   name: "tabs in Cursor's global store",
-  write(root) {
-    open = new CursorHome(root).global()
-    open.item(TABS, { tabs: [withDraft] })
-    open.item('workbench.panel.chat.view.chat.chatdata', {
+  write(home) {
+    const store = home.global()
+    store.item(TABS, { tabs: [withDraft] })
+    store.item('workbench.panel.chat.view.chat.chatdata', {
       tabs: [tab('t2', '', { type: 'user', text: 'where is the figtree' })],
     })
-    headerListOf30.write(open.db)
+    headerListOf30.write(store.db)
     return [ofTab, { id: 't2', words: ['figtree'] }]
   },
-  sources: (root) => [globalItemsSource(join(root, 'Cursor', 'User'))],
-  change() {
-    open?.item(TABS, { tabs: [withDraft, tab('t3', '', bubble('b1', 'user', 'a cherrytree'))] })
-    open?.db.exec(`delete from ItemTable where key = 'workbench.panel.chat.view.chat.chatdata'`)
+  change(home) {
+    const store = home.global()
+    store.item(TABS, { tabs: [withDraft, tab('t3', '', bubble('b1', 'user', 'a cherrytree'))] })
+    store.db.exec(`delete from ItemTable where key = 'workbench.panel.chat.view.chat.chatdata'`)
     return { come: ['cherrytree'], gone: ['figtree'] }
   },
-  spoil() {
-    open?.item(TABS, '{"tabs":[{"tabId":"t1","bubb')
-  },
-  release() {
-    open?.close()
-    open = null
+  spoil(home) {
+    const store = home.global()
+    store.item(TABS, '{"tabs":[{"tabId":"t1","bubb')
   },
 }
 
 /** They contain no chats. Their facts are added to chats of other stores, or wait for them. */
 const globalItems: SourceCase = {
   name: "the lists in Cursor's global store",
-  write(root) {
-    open = new CursorHome(root).global()
-    for (const era of [headerListOf30, headerTableOf319, agentProjects]) era.write(open.db)
+  write(home) {
+    const store = home.global()
+    for (const era of [headerListOf30, headerTableOf319, agentProjects]) era.write(store.db)
     return []
   },
-  sources: (root) => [globalItemsSource(join(root, 'Cursor', 'User'))],
-  spoil() {
-    open?.item('composer.composerHeaders', '{"allComposers":[{"composerId":"list-1","na')
-  },
-  release() {
-    open?.close()
-    open = null
+  spoil(home) {
+    const store = home.global()
+    store.item('composer.composerHeaders', '{"allComposers":[{"composerId":"list-1","na')
   },
 }
 
-const cursorHome = (root: string): string => join(root, '.cursor')
+const cursorHome = (home: CursorHome): string => join(home.root, '.cursor')
 const asked = (text: string) => line('user', said(query(text)))
-const transcript = (root: string, file: string, content: string): string =>
-  writeTranscript(cursorHome(root), 'w-orchard', file, content)
+const transcript = (home: CursorHome, file: string, content: string): string =>
+  writeTranscript(cursorHome(home), 'w-orchard', file, content)
 
 const transcripts: SourceCase = {
   name: 'what the agent writes down',
-  write(root) {
-    trust(cursorHome(root), 'w-orchard', '/w/orchard')
-    transcript(root, 'flat.jsonl', lines(asked('plant an appletree'), line('assistant', said('planted a peartree'))))
-    transcript(root, 'nested/nested.jsonl', lines(asked('where is the figtree')))
-    transcript(root, 'old.txt', `user:\n${query('count the plumtree')}\n\nassistant:\nNext to a quincetree.\n`)
+  write(home) {
+    trust(cursorHome(home), 'w-orchard', '/w/orchard')
+    transcript(home, 'flat.jsonl', lines(asked('plant an appletree'), line('assistant', said('planted a peartree'))))
+    transcript(home, 'nested/nested.jsonl', lines(asked('where is the figtree')))
+    transcript(home, 'old.txt', `user:\n${query('count the plumtree')}\n\nassistant:\nNext to a quincetree.\n`)
     const patch = '[Tool call] ApplyPatch*** Begin Patch\n+a medlartree\n*** End Patch\n\n[Tool result] ApplyPatch\n'
     transcript(
-      root,
+      home,
       'patch.txt',
       `user:\n${query('draw the hedge')}\n\nassistant:\n<think>an elmtree</think>\n${patch}`,
     )
@@ -206,18 +180,18 @@ const transcripts: SourceCase = {
       { role: 'assistant', text: 'near the oaktree', toolCalls: [{ toolName: 'Saw', args: { limb: 'yewtree' } }] },
       { role: 'tool', toolResult: { toolName: 'Saw' } },
     ]
-    transcript(root, 'list.json', JSON.stringify(records))
+    transcript(home, 'list.json', JSON.stringify(records))
     // The quoted text looks like a third message.
     const sawn = 'near the oaktree\n[Tool call] Saw\n  limb=yewtree\n\nassistant:\nquoted\n\n[Tool result] Saw'
-    transcript(root, 'list.txt', `user:\n${query('prune the ashtree')}\n\nassistant:\n${sawn}\n`)
+    transcript(home, 'list.txt', `user:\n${query('prune the ashtree')}\n\nassistant:\n${sawn}\n`)
     const write =
       '[Tool call] Write\n  path=/w/plan.md\n  contents=# Plan\nWater the hazeltree.\n\n```sh\nrake almonds\n'
     transcript(
-      root,
+      home,
       'lines.txt',
       `user:\n${query('plan a hedgerow')}\n\nassistant:\nI write.\n${write}\nuser:\n${query('and a cedartree')}\n`,
     )
-    transcript(root, 'flat/subagents/sent.txt', `user:\n${query('shake the almondtree')}\n`)
+    transcript(home, 'flat/subagents/sent.txt', `user:\n${query('shake the almondtree')}\n`)
     return [
       { id: 'flat', words: ['appletree', 'peartree'] },
       { id: 'nested', words: ['figtree'] },
@@ -225,12 +199,12 @@ const transcripts: SourceCase = {
       { id: 'patch', words: ['hedge', 'elmtree', 'medlartree'] },
       {
         id: 'list',
-        words: ['ashtree', 'oaktree', 'tool : yewtree'],
+        words: ['ashtree', 'oaktree', 'in:tool yewtree'],
         messages: [{ role: 'user' }, { role: 'assistant' }],
       },
       {
         id: 'lines',
-        words: ['hedgerow', 'tool : hazeltree', 'tool : almonds', 'text : cedartree'],
+        words: ['hedgerow', 'in:tool hazeltree', 'in:tool almonds', 'in:text cedartree'],
         messages: [
           { role: 'user' },
           { role: 'assistant', parts: [{ text: 'I write.' }, { name: 'Write' }] },
@@ -240,20 +214,20 @@ const transcripts: SourceCase = {
       { id: 'sent', words: ['almondtree'] },
     ]
   },
-  sources: (root) => transcriptSources(cursorHome(root)),
-  change(root) {
-    transcript(root, 'later/later.jsonl', lines(asked('a cherrytree')))
-    rmSync(join(cursorHome(root), 'projects', 'w-orchard', 'agent-transcripts', 'nested'), { recursive: true })
+  change(home) {
+    transcript(home, 'later/later.jsonl', lines(asked('a cherrytree')))
+    rmSync(join(cursorHome(home), 'projects', 'w-orchard', 'agent-transcripts', 'nested'), { recursive: true })
     return { come: ['cherrytree'], gone: ['figtree'] }
   },
-  spoil(root) {
+  spoil(home) {
     const before = lines(asked('plant an appletree'))
     const after = lines(line('assistant', said('planted a peartree')))
-    transcript(root, 'flat.jsonl', `${before}{"role":"assistant","message":{"conte\n${after}`)
+    transcript(home, 'flat.jsonl', `${before}{"role":"assistant","message":{"conte\n${after}`)
   },
 }
 
 const cliStores: CliStore[] = []
+const closeAll = (): void => cliStores.splice(0).forEach((store) => store.close())
 
 /** Makes these messages the newest state of a store. */
 function tell(store: CliStore, ...messages: readonly unknown[]): CliStore {
@@ -298,8 +272,8 @@ function leaveToTurns(store: CliStore, prompt: string, callId: string): void {
   store.facts({ latestRootBlobId: store.blob(encodeState({ entries, turns, oldTurns: turns })), name: 'Orchard' })
 }
 
-const cliStore = (root: string, chatId: string): CliStore =>
-  new CliStore(cliFolder(cursorHome(root), '/w/orchard', chatId))
+const cliStore = (home: CursorHome, chatId: string): CliStore =>
+  new CliStore(cliFolder(cursorHome(home), '/w/orchard', chatId))
 const roots = result('c3', 'Shell', 'roots of a beechtree')
 const orchard = [
   user('plant an appletree'),
@@ -309,19 +283,20 @@ const orchard = [
 
 const cli: SourceCase = {
   name: 'the command line',
-  write(root) {
-    tell(cliStore(root, 'a'), ...orchard)
-    tell(cliStore(root, 'b'), user('where is the figtree'))
-    tell(new CliStore(join(cursorHome(root), 'acp-sessions', 'c')), user('count the plumtree'))
-    summarised(cliStore(root, 'd'))
-    tell(cliStore(root, 'e'), user('dig by the rowantree'), assistant(call('c3', 'Shell', { command: 'dig' })), roots)
+  write(home) {
+    tell(cliStore(home, 'a'), ...orchard)
+    tell(cliStore(home, 'b'), user('where is the figtree'))
+    tell(new CliStore(join(cursorHome(home), 'acp-sessions', 'c')), user('count the plumtree'))
+    summarised(cliStore(home, 'd'))
+    tell(cliStore(home, 'e'), user('dig by the rowantree'), assistant(call('c3', 'Shell', { command: 'dig' })), roots)
+    closeAll()
     return [
       { id: 'a', title: 'Orchard', words: ['appletree', 'peartree', 'quincetree'] },
       { id: 'b', words: ['figtree'] },
       { id: 'c', words: ['plumtree'] },
       {
         id: 'd',
-        words: ['almondtree', 'cedartree', 'hazeltree', 'walnuttree', 'tool : mulberrytree', 'medlartree'],
+        words: ['almondtree', 'cedartree', 'hazeltree', 'walnuttree', 'in:tool mulberrytree', 'medlartree'],
         messages: [
           dated('user', 0),
           dated('assistant', 1),
@@ -331,66 +306,34 @@ const cli: SourceCase = {
           dated('user', 5),
         ],
       },
-      { id: 'e', words: ['rowantree', 'tool : beechtree'] },
+      { id: 'e', words: ['rowantree', 'in:tool beechtree'] },
     ]
   },
-  sources: (root) => cliStoreSources(cursorHome(root)),
-  change(root) {
-    tell(cliStore(root, 'a'), ...orchard, user('and a cherrytree'))
-    leaveToTurns(cliStore(root, 'e'), 'dig by the rowantree', 'c3')
-    for (const store of cliStores) store.close()
-    rmSync(cliFolder(cursorHome(root), '/w/orchard', 'b'), { recursive: true })
-    return { come: ['cherrytree', 'rowantree', 'tool : beechtree', 'dug'], gone: ['figtree'] }
+  change(home) {
+    tell(cliStore(home, 'a'), ...orchard, user('and a cherrytree'))
+    leaveToTurns(cliStore(home, 'e'), 'dig by the rowantree', 'c3')
+    closeAll()
+    rmSync(cliFolder(cursorHome(home), '/w/orchard', 'b'), { recursive: true })
+    return { come: ['cherrytree', 'rowantree', 'in:tool beechtree', 'dug'], gone: ['figtree'] }
   },
-  spoil(root) {
-    tell(cliStore(root, 'a'), Buffer.from('{"role":"user","cont'), ...orchard)
-  },
-  release() {
-    for (const store of cliStores.splice(0)) store.close()
+  spoil(home) {
+    tell(cliStore(home, 'a'), Buffer.from('{"role":"user","cont'), ...orchard)
+    closeAll()
   },
 }
-
-let tracked: TrackingStore | null = null
 
 /** It contains no chats either. */
 const tracking: SourceCase = {
   name: "Cursor's record of its code",
-  write(root) {
-    tracked = new TrackingStore(cursorHome(root))
+  write(home) {
+    const store = new TrackingStore(cursorHome(home))
     for (let hour = 0; hour < 3; hour += 1) {
-      tracked.record({ conversationId: 'a', timestamp: Date.UTC(2026, 1, 2, hour), model: 'm' })
+      store.record({ conversationId: 'a', timestamp: Date.UTC(2026, 1, 2, hour), model: 'm' })
     }
-    tracked.score('ab'.repeat(20), 3)
+    store.score('ab'.repeat(20), 3)
+    store.close()
     return []
   },
-  sources: (root) => trackingSources(cursorHome(root)),
-  spoil() {
-    tracked?.record({ conversationId: Buffer.from('a'), timestamp: Date.UTC(2026, 1, 2, 9) })
-  },
-  release() {
-    tracked?.close()
-    tracked = null
-  },
-}
-
-const diaries: SourceCase = {
-  name: 'a made-up format',
-  write(root) {
-    mkdirSync(join(root, 'diaries'), { recursive: true })
-    writeFileSync(join(root, 'diaries', 'monday'), 'diary\n> plant an appletree\nplanted a peartree')
-    writeFileSync(join(root, 'diaries', 'tuesday'), 'diary\n> where is the figtree')
-    return [
-      { id: 'monday', words: ['appletree', 'peartree'] },
-      { id: 'tuesday', words: ['figtree'] },
-    ]
-  },
-  sources: diarySources,
-  change(root) {
-    writeFileSync(join(root, 'diaries', 'wednesday'), 'diary\n> a cherrytree')
-    rmSync(join(root, 'diaries', 'tuesday'))
-    return { come: ['cherrytree'], gone: ['figtree'] }
-  },
-  spoil: (root) => writeFileSync(join(root, 'diaries', 'tuesday'), 'no diary'),
 }
 
 for (const format of [
@@ -402,6 +345,5 @@ for (const format of [
   transcripts,
   cli,
   tracking,
-  diaries,
 ])
   describeSource(format)

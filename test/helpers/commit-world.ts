@@ -1,12 +1,6 @@
-import { join } from 'node:path'
-import { createApp } from '../../src/api/http/app.ts'
-import { archivesHere } from './archives-here.ts'
-import { answerQuestion } from '../../src/api/questions.ts'
-import { Histories } from '../../src/git/histories.ts'
-import { CursorHome, headers, toolData } from './cursor.ts'
-import { liveOf } from '../system/hostile/values/still-world.ts'
+import { headers, toolData, type Store } from './cursor.ts'
 import { TrackingStore } from './eras/tracking.ts'
-import { Indexer } from './in-process.ts'
+import { World } from './world.ts'
 
 export interface Act {
   /** Epoch milliseconds; null if Cursor wrote no time. */
@@ -60,85 +54,66 @@ export interface CommitsAnswer {
   readonly warnings: readonly string[]
 }
 
-const HOST = '127.0.0.1:4870'
-
-/** Chats written like Cursor does, indexed, and queried through the real app, which calls the real git. */
+/** Chats written like Cursor does, indexed, and queried by HTTP, which calls the real git. */
 export class CommitWorld {
-  readonly home = new CursorHome()
-  readonly indexer = new Indexer(this.home.userDir)
-  readonly faults: Error[] = []
-  readonly #store = this.home.global()
-  readonly #histories = new Histories(process.env)
+  readonly #world: World
   readonly #chats = new Map<string, string[]>()
-  readonly #app = createApp({
-    version: '1.2.3',
-    timeZone: 'UTC',
-    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
-    mirror: () => this.indexer.mirror,
-    now: () => Date.now(),
-    ask: async (question) => answerQuestion(this.indexer.mirror, question, 60_000),
-    live: () => liveOf(this.indexer.path),
-    histories: this.#histories,
-    archives: archivesHere(this.home.root, this.indexer.path),
-    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }),
-    subscribe: () => () => undefined,
-    reportFault: (error) => this.faults.push(error instanceof Error ? error : new Error(String(error))),
-  })
+
+  private constructor(world: World) {
+    this.#world = world
+  }
+
+  static async open(): Promise<CommitWorld> {
+    return new CommitWorld(await World.open())
+  }
 
   /**
    * @param roots the root URI of each project, by a name that the test chooses
    * @param scored number of chat lines that Cursor found in each commit, by sha
    */
-  index(
+  async index(
     roots: Readonly<Record<string, string>>,
     chats: readonly PlannedChat[],
     scored: Readonly<Record<string, number | null>> = {},
-  ): void {
+  ): Promise<void> {
+    const { home } = this.#world
     this.#track(chats, scored)
-    this.#store.db.transaction(() => {
-      for (const chat of chats) this.#write(chat)
+    const store = home.global()
+    store.db.transaction(() => {
+      for (const chat of chats) this.#write(store, chat)
     })()
     for (const [name, folder] of Object.entries(roots)) {
-      this.home.workspace(`ws-${name}`, { folder }, this.#chats.get(name) ?? [])
+      home.workspace(`ws-${name}`, { folder }, this.#chats.get(name) ?? [])
     }
-    this.indexer.pass('reconcile')
+    await this.#world.sync()
   }
 
   #track(chats: readonly PlannedChat[], scored: Readonly<Record<string, number | null>>): void {
-    const home = join(this.home.root, '.cursor')
-    const store = new TrackingStore(home)
+    const store = new TrackingStore(this.#world.cursorHome)
     for (const { id, trackedMs = [] } of chats) {
       for (const timestamp of trackedMs) store.record({ conversationId: id, timestamp })
     }
     for (const [sha, lines] of Object.entries(scored)) store.score(sha, lines)
     store.close()
-    this.indexer.homes = [home]
   }
 
   async ask(path: string): Promise<Response> {
-    const response = await this.#app.request(path, { headers: { host: HOST } })
-    const [fault] = this.faults
-    if (fault !== undefined) throw fault
-    return response
+    return this.#world.request(path)
   }
 
   async commits(query: Readonly<Record<string, string>>): Promise<CommitsAnswer> {
-    const response = await this.ask(`/api/commits?${new URLSearchParams({ limit: '200', ...query }).toString()}`)
-    if (response.status !== 200) throw new Error(await response.text())
-    return (await response.json()) as CommitsAnswer
+    return this.#world.get(`/api/commits?${new URLSearchParams({ limit: '200', ...query }).toString()}`)
   }
 
-  remove(): void {
-    this.#histories.close()
-    this.indexer.remove()
-    this.home.remove()
+  async remove(): Promise<void> {
+    await this.#world.remove()
   }
 
-  #write({ id, acts, project, title = `Chat ${id}`, branch, createdAtMs, parentId }: PlannedChat): void {
+  #write(store: Store, { id, acts, project, title = `Chat ${id}`, branch, createdAtMs, parentId }: PlannedChat): void {
     const ids = acts.map((_, index) => `${id}-m${index}`)
-    for (const [index, act] of acts.entries()) this.#store.message(id, ids[index] ?? '', messageOf(act, index))
+    for (const [index, act] of acts.entries()) store.message(id, ids[index] ?? '', messageOf(act, index))
     const times = acts.flatMap(({ atMs }) => atMs ?? [])
-    this.#store.chat(id, {
+    store.chat(id, {
       name: title,
       createdAt: createdAtMs ?? times[0],
       lastUpdatedAt: times.at(-1) ?? createdAtMs,
