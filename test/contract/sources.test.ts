@@ -336,14 +336,5 @@ const tracking: SourceCase = {
   },
 }
 
-for (const format of [
-  composerKv,
-  agentBlobs,
-  globalItems,
-  globalTabs,
-  workspaceItems,
-  transcripts,
-  cli,
-  tracking,
-])
+for (const format of [composerKv, agentBlobs, globalItems, globalTabs, workspaceItems, transcripts, cli, tracking])
   describeSource(format)

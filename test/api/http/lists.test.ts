@@ -30,7 +30,11 @@ function add(store: Store, id: string, day: number | null, facts: object = {}, i
 
 function call(name: string, path: string, status = 'completed'): Record<string, unknown> {
   const rawArgs = JSON.stringify({ target_file: path })
-  return { type: 2, text: '', toolFormerData: { name, toolCallId: `${name} ${path}`, status, rawArgs, params: rawArgs } }
+  return {
+    type: 2,
+    text: '',
+    toolFormerData: { name, toolCallId: `${name} ${path}`, status, rawArgs, params: rawArgs },
+  }
 }
 
 beforeAll(async () => {
@@ -61,7 +65,12 @@ beforeAll(async () => {
   store.message('work', 'w3', call('search_replace', 'b.ts'))
   store.message('work', 'w4', call('search_replace', 'c.ts', 'error'))
   home.workspace('w1', { folder: 'file:///home/ada/shop' }, ['plain', 'draft', 'empty', 'sent'])
-  const folders = ['home/eve/shop', 'c%3A/Users/a/till', "home/ada/it's 100%25", `home/ada/${encodeURIComponent(accents)}`]
+  const folders = [
+    'home/eve/shop',
+    'c%3A/Users/a/till',
+    "home/ada/it's 100%25",
+    `home/ada/${encodeURIComponent(accents)}`,
+  ]
   for (const [index, folder] of folders.entries()) {
     const id = `sent-${index}`
     add(store, id, 10 + index, { subagentInfo: { parentComposerId: 'none' } })
@@ -109,7 +118,10 @@ describe('the list of chats', () => {
       createdAt: new Date(dayMs(2)).toISOString(),
       lastActivityAt: new Date(dayMs(8)).toISOString(),
     })
-    expect(await world.get('/api/chats/deleted')).toMatchObject({ deletedInCursor: true, deletedAt: expect.any(String) })
+    expect(await world.get('/api/chats/deleted')).toMatchObject({
+      deletedInCursor: true,
+      deletedAt: expect.any(String),
+    })
     expect(await world.get('/api/chats/talk')).toMatchObject({
       project: null,
       createdAt: null,

@@ -244,7 +244,10 @@ test('windows and dates are right when clocks change', async () => {
   const after = Date.UTC(2025, 9, 26, 1, 30)
   const summer = repository.commit({ atMs: before, zone: '+0200', files: { a: '1' } })
   const winter = repository.commit({ atMs: after, zone: '+0100', files: { b: '1' } })
-  await index({ id: 'summer', acts: [{ atMs: before - MINUTE_MS }] }, { id: 'winter', acts: [{ atMs: after - MINUTE_MS }] })
+  await index(
+    { id: 'summer', acts: [{ atMs: before - MINUTE_MS }] },
+    { id: 'winter', acts: [{ atMs: after - MINUTE_MS }] },
+  )
   expect(Object.keys(await chatsOf(summer))).toEqual(['summer'])
   expect(Object.keys(await chatsOf(winter))).toEqual(['winter'])
   const repo = repository.root

@@ -183,13 +183,9 @@ function passes(name: string, value: string, { chat, ...message }: PlainMessage)
   const calls = parts.filter((part) => part.kind === 'tool')
   switch (name) {
     case 'project':
-      return chat.project !== null && [chat.project, `/${chat.project}`, `project-${chat.project}`].includes(value)
+      return chat.project !== null && [chat.project, `/${chat.project}`].includes(value)
     case 'chat':
       return chat.id === value
-    case 'machine': {
-      const names = chat.machine === null ? ['local'] : [chat.machine.name, `${chat.machine.user}/${chat.machine.name}`]
-      return names.some((each) => each.toLowerCase() === value.toLowerCase())
-    }
     case 'role':
       return message.role === value
     case 'mode':

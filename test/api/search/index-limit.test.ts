@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { engineAnswers } from '../../../src/cli/client/engine-answers.ts'
-import { homedir } from 'node:os'
-import { CursorHome, headers } from '../../helpers/cursor.ts'
-import { loadSettings } from '../../../src/settings.ts'
-import { Indexer } from '../../helpers/in-process.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
+import { World } from '../../helpers/world.ts'
 
 const MAX = 2_000_000
 /** A text of this many characters: filler between a first and a last word. */
@@ -29,32 +26,21 @@ const asked = {
   pairs: ['puffincliff', 'gullpier'],
 }
 
-const home = new CursorHome()
-let indexer: Indexer
-let ask: (path: string, query: Record<string, string>) => Promise<Record<string, unknown>>
-let close: () => Promise<void>
+let world: World
+const ask = async (path: string, query: Readonly<Record<string, string>>): Promise<Record<string, unknown>> =>
+  world.get(`${path}?${new URLSearchParams(query).toString()}`)
 
 beforeAll(async () => {
-  const store = home.global()
+  world = await World.open()
+  const store = world.home.global()
   const ids = Object.keys(rows)
   for (const [id, row] of Object.entries(rows)) store.message('long', id, { type: 2, text: '', ...row })
   store.chat('long', { name: 'Long', fullConversationHeadersOnly: headers(ids) })
   store.message('short', 's1', { type: 1, text: 'a small ottercove' })
   store.chat('short', { name: 'Short', fullConversationHeadersOnly: headers(['s1']) })
-  home.close()
-  indexer = new Indexer(home.userDir)
-  indexer.pass('full')
-  const flags = { dataDir: indexer.folder, cursorUserDir: [], cursorHome: [] }
-  const settings = loadSettings({ flags, env: {}, platform: 'linux', homeDir: homedir() })
-  const answers = await engineAnswers(settings, { version: '1.2.3', zone: () => 'UTC', note: () => undefined })
-  ask = async (path, query) => (await answers.get(path, new URLSearchParams(query))) as Record<string, unknown>
-  close = () => answers.close()
+  await world.sync()
 })
-afterAll(async () => {
-  await close()
-  indexer.remove()
-  home.remove()
-})
+afterAll(() => world.remove())
 
 interface Shown {
   readonly id: string
@@ -85,7 +71,7 @@ test('a search limited to such a chat by field or filter warns, and others do no
 })
 
 test('the command line shows it for the search and for the message', async () => {
-  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', '', '--cursor-home', '']
+  const places = ['--data-dir', world.settings.dataDir, '--cursor-user-dir', '', '--cursor-home', '']
   const search = await new Cursordex(['search', 'chat:long ottercove', ...places]).ended
   expect(search.stderr).toContain('1 message of this chat is too long to be indexed whole')
   const show = await new Cursordex(['show', 'long', ...places]).ended

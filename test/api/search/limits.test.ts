@@ -1,27 +1,30 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { search } from '../../../src/api/search/search.ts'
-import type { Mirror } from '../../../src/mirror/open.ts'
-import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import { createDeadline } from '../../../src/api/search/deadline.ts'
+import type { SearchRequest } from '../../../src/api/search/request.ts'
+import { search } from '../../../src/api/search/search.ts'
+import { chatOf, Searched } from './searched.ts'
 
-let db: Mirror
-beforeEach(() => {
-  db = openTestMirror()
-  const chat = insertChat(db, { id: 'chat' })
-  for (const [index, text] of ['walnut', 'walnuts and apples', 'apple'].entries())
-    insertMessage(db, chat, { id: `m${index}`, parts: [{ kind: 'text', text }], position: index })
+let searched: Searched
+beforeAll(async () => {
+  const many = Array.from({ length: 3000 }, () => 'a needle')
+  searched = await Searched.of([chatOf(['walnut', 'walnuts and apples', 'apple']), chatOf(many, 'many')])
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  db.close()
-})
+afterEach(() => vi.restoreAllMocks())
+afterAll(() => searched.remove())
+
+function ask(q: string, changes: Partial<SearchRequest>): SearchAnswer {
+  const clock = { timeZone: 'UTC', nowMs: Date.UTC(2026, 0, 20) }
+  const plain = { filters: {}, clock, sort: 'relevance', group: 'message', facets: [], explain: false } as const
+  return search(searched.world.mirror, { q, ...plain, limit: 20, offset: 0, ...changes })
+}
 
 /** Searches with a clock that stands still for this many readings and is past the deadline after them. */
 function searchFor(looks: number): SearchAnswer {
   let left = looks
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (left-- > 0 ? 0 : 1e9))
   try {
-    return search(db, requestOf('walnut tool:none role:user', { deadlineMs: 2000 }))
+    return ask('walnut tool:none role:user', { deadlineMs: 2000 })
   } finally {
     clock.mockRestore()
   }
@@ -38,42 +41,27 @@ test('if only the suggestions run out of time, an empty answer is not refused', 
 })
 
 test('after the deadline the facet of parts starts no more searches', () => {
-  const late = search(db, requestOf('-pear', { facets: ['part'], deadlineMs: 0 }))
+  const late = ask('-pear', { facets: ['part'], deadlineMs: 0 })
   expect([late.isPartial, late.facets]).toEqual([true, { part: [] }])
 })
 
-test.each([
-  [999, 'leave 999 messages'],
-  [1001, 'leave at least 1000 messages'],
-])('for %d filtered messages the count is exact, or a lower bound', (count, warning) => {
-  const mirror = openTestMirror()
-  const chat = insertChat(mirror, { id: 'chat' })
-  mirror.transaction(() => {
-    for (let index = 0; index < count; index += 1)
-      insertMessage(mirror, chat, { id: `m${index}`, parts: [{ kind: 'text', text: 'walnut' }], position: index })
-  })()
-  const { total, warnings } = search(mirror, requestOf('0xdeadbeefcafe', { filters: { chat: ['chat'] } }))
-  expect(total).toBe(0)
-  expect(warnings.join()).toContain(warning)
-  mirror.close()
+test('an answer out of time has what was found, and says so', () => {
+  const late = ask('needle', { deadlineMs: 0, group: 'chat' })
+  expect(late).toMatchObject({ totalIsExact: false, isPartial: true })
+  expect(late.items.length).toBeGreaterThan(0)
+  expect(late.warnings).toEqual([expect.stringContaining('ran out of time')])
 })
 
-test.each([
-  [999, { part: true, role: true, matchCount: true }],
-  [1001, { part: false, role: true, matchCount: true }],
-  [20_001, { part: false, role: false, matchCount: false }],
-])('of %d hits, a count that stopped counting says that it is at least so many', (count, exact) => {
-  const mirror = openTestMirror()
-  const chat = insertChat(mirror, { id: 'chat' })
-  mirror.transaction(() => {
-    for (let index = 0; index < count; index += 1)
-      insertMessage(mirror, chat, { id: `m${index}`, parts: 'walnut', position: index, createdAtMs: 1000 + index })
-  })()
-  const request = requestOf('walnut', { facets: ['part', 'role'], group: 'chat', sort: 'newest' })
-  const { facets, items } = search(mirror, request)
-  const [part, role, hit] = [facets['part']?.[0], facets['role']?.[0], items[0]]
-  expect({ part: part?.countIsExact, role: role?.countIsExact, matchCount: hit?.matchCountIsExact }).toEqual(exact)
-  const counted = [Math.min(count, 1000), Math.min(count, 20_000), Math.min(count, 20_000)]
-  expect([part?.count, role?.count, hit?.matchCount]).toEqual(counted)
-  mirror.close()
+test('related chats that run out of time are missed in a warning', () => {
+  const { related, warnings } = ask('fix the login timeout', { deadlineMs: 0 })
+  expect([related, warnings]).toEqual([[], [expect.stringContaining('no time left')]])
+})
+
+test('a deadline checks the clock every 256 rows, and stays passed', () => {
+  let nowMs = 0
+  const deadline = createDeadline(10, () => nowMs)
+  nowMs = 10
+  expect(Array.from({ length: 257 }, () => deadline.isPassedAtRow()).indexOf(true)).toBe(255)
+  nowMs = 0
+  expect(deadline.isPassed()).toBe(true)
 })

@@ -1,40 +1,29 @@
-import type { Mirror } from '../../../src/mirror/open.ts'
-import type { Part } from '../../../src/model/part.ts'
-import { giveChat, type MachineName } from '../../../src/mirror/machines/write-machines.ts'
-import { asChatId } from '../../../src/model/ids.ts'
+import type { Chat } from '../../../src/api/http/schemas/chats.ts'
+import type { Page } from '../../../src/api/http/schemas/common.ts'
+import type { Message } from '../../../src/api/http/schemas/messages.ts'
 import { createRandom } from '../../../bench/words.ts'
-import { insertChat, insertMessage, insertProject, openTestMirror } from '../../helpers/mirror-rows.ts'
+import { called, Searched, type SaidChat, type SaidMessage } from './searched.ts'
 
-export interface PlainChat {
-  readonly id: string
-  readonly title: string
-  readonly summary: string | null
+/** A chat as the API tells it. */
+export interface PlainChat extends Pick<
+  Chat,
+  'id' | 'title' | 'summary' | 'mode' | 'model' | 'isArchived' | 'isSubagent'
+> {
   readonly project: string | null
-  readonly mode: string | null
-  readonly model: string | null
-  readonly isArchived: boolean
-  readonly isSubagent: boolean
   readonly isLive: boolean
-  /** Null: this machine. */
-  readonly machine: MachineName | null
 }
 
-export interface PlainMessage {
-  readonly id: string
+export interface PlainMessage extends Pick<Message, 'id' | 'role' | 'model' | 'isOrphan' | 'parts'> {
   readonly chat: PlainChat
-  readonly role: 'user' | 'assistant'
-  readonly position: number
   readonly timeMs: number | null
-  readonly model: string | null
-  readonly isOrphan: boolean
   readonly isLive: boolean
-  readonly parts: readonly Part[]
 }
 
+/** All messages, in the order of each thread. A search finds the same as a scan of them. */
 export interface PlainCorpus {
   readonly chats: readonly PlainChat[]
   readonly messages: readonly PlainMessage[]
-  readonly db: Mirror
+  readonly searched: Searched
 }
 
 export const vocabulary = [
@@ -55,93 +44,85 @@ export const vocabulary = [
 export const toolNames = ['edit_file', 'edit_file_v2', 'grep', 'Write']
 export const modelNames = ['gpt-5', 'gpt-5-mini', 'claude']
 export const paths = ['src/api/search.ts', 'src/app.ts', 'docs/readme.md']
-/** Two of them have the same name. */
-export const machines: readonly MachineName[] = [
-  { uuid: 'u-1', name: 'laptop', user: 'ada' },
-  { uuid: 'u-2', name: 'Laptop', user: 'grace' },
-  { uuid: 'u-3', name: 'build server', user: 'grace' },
-]
 export const DAY_MS = 86_400_000
+/** The present time of the searches. */
 export const NOW_MS = Date.UTC(2026, 0, 20, 12)
 
-/** About 200 messages with few different words, so that most queries find some of them. */
-export function plainCorpus(): PlainCorpus {
+/** About 200 messages with few different words, so that most queries find some of them. Some are deleted in Cursor. */
+export async function plainCorpus(): Promise<PlainCorpus> {
+  const planned = planChats()
+  const searched = await Searched.of(planned)
+  const store = searched.world.home.global()
+  const [first, second] = planned
+  for (const chat of [first, second]) store.deleteChat(chat?.id ?? '')
+  for (const chat of planned.slice(2)) store.delete(`bubbleId:${chat.id}:${chat.messages[3]?.id}`)
+  await searched.world.sync(true)
+  return { ...(await readBack(searched)), searched }
+}
+
+function planChats(): SaidChat[] {
   const random = createRandom(11)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
   const chance = (share: number): boolean => random() < share
   const sentence = (): string => Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(vocabulary)).join(' ')
-  const partOf = (): Part => {
-    switch (Math.floor(random() * 8)) {
-      case 0:
-        return { kind: 'thinking', text: sentence(), durationMs: null }
-      case 1:
-        return { kind: 'code', language: null, path: chance(0.7) ? pick(paths) : null, text: sentence() }
-      case 2: {
-        const call = {
-          callId: null,
-          input: { what: sentence() },
-          output: sentence(),
-          paths: chance(0.5) ? [pick(paths)] : [],
-        }
-        const isError = chance(0.3)
-        return { kind: 'tool', name: pick(toolNames), status: isError ? 'error' : 'completed', error: null, ...call }
-      }
-      case 3:
-        return { kind: 'attachment', path: pick(paths), text: chance(0.5) ? sentence() : null }
-      case 4:
-        return { kind: 'text', text: `${sentence()}\n\`\`\`\n${sentence()}\n\`\`\`` }
-      case 5:
-        return { kind: 'error', text: sentence() }
-      default:
-        return { kind: 'text', text: sentence() }
+  const kinds: readonly (() => object | undefined)[] = [
+    () => ({ thinking: { text: sentence() } }),
+    () => ({ codeBlocks: [{ content: sentence(), languageId: 'ts', uri: { path: `/w/${pick(paths)}` } }] }),
+    () => {
+      const params = { what: sentence(), ...(chance(0.5) ? { target_file: pick(paths) } : {}) }
+      return called(pick(toolNames), params, sentence(), chance(0.3) ? 'error' : 'completed')
+    },
+    () => ({ context: { fileSelections: [{ uri: { fsPath: `/w/${pick(paths)}` } }] } }),
+    () => ({ text: `${sentence()}\n\`\`\`\n${sentence()}\n\`\`\`` }),
+    () => ({ errorDetails: { message: sentence() } }),
+    () => ({}),
+    () => ({}),
+  ]
+  const messageOf = (id: string): SaidMessage => {
+    const rows = Array.from({ length: 1 + Math.floor(random() * 2) }, () => pick(kinds)())
+    const modelInfo = chance(0.6) ? { modelInfo: { modelName: pick(modelNames) } } : {}
+    return {
+      id,
+      text: chance(0.8) ? sentence() : '',
+      role: pick(['user', 'assistant']),
+      atMs: chance(0.1) ? null : NOW_MS - Math.floor(random() * 40 * DAY_MS),
+      isOrphan: chance(0.1),
+      row: Object.assign({}, modelInfo, ...rows) as Record<string, unknown>,
     }
   }
-  const chats = Array.from({ length: 14 }, (_, index): PlainChat => ({
-    id: `chat${index}`,
-    title: sentence(),
-    summary: chance(0.3) ? sentence() : null,
-    project: pick([null, 'red', 'blue', 'green']),
-    mode: pick([null, 'agent', 'ask']),
-    model: pick([null, ...modelNames]),
-    isArchived: chance(0.3),
-    isSubagent: chance(0.3),
-    isLive: chance(0.7),
-    machine: machines[index % 5] ?? null,
-  }))
-  const messages = Array.from({ length: 200 }, (_, index): PlainMessage => ({
-    id: `m${index}`,
-    chat: pick(chats),
-    role: pick(['user', 'assistant']),
-    position: index,
-    timeMs: chance(0.1) ? null : NOW_MS - Math.floor(random() * 40 * DAY_MS),
-    model: pick([null, null, ...modelNames]),
-    isOrphan: chance(0.1),
-    isLive: chance(0.9),
-    parts: Array.from({ length: 1 + Math.floor(random() * 3) }, partOf),
-  }))
-  return { chats, messages, db: mirrorOf(chats, messages) }
+  return Array.from({ length: 14 }, (_, index): SaidChat => {
+    const project = pick([null, 'red', 'blue', 'green'])
+    const mode = pick([null, 'agent', 'ask'])
+    const row = {
+      ...(mode === null ? {} : { unifiedMode: mode }),
+      ...(chance(0.3) ? { modelConfig: { modelName: pick(modelNames) } } : {}),
+      ...(chance(0.3) ? { latestConversationSummary: { summary: sentence() } } : {}),
+      ...(chance(0.3) ? { isArchived: true } : {}),
+      ...(chance(0.3) ? { subagentInfo: { parentComposerId: 'nobody' } } : {}),
+    }
+    const messages = Array.from({ length: 14 }, (_message, at) => messageOf(`m${index}-${at}`))
+    return { id: `chat${index}`, title: sentence(), ...(project === null ? {} : { project }), row, messages }
+  })
 }
 
-function mirrorOf(chats: readonly PlainChat[], messages: readonly PlainMessage[]): Mirror {
-  const db = openTestMirror()
-  const projects = new Map(['red', 'blue', 'green'].map((name) => [name, insertProject(db, name)]))
-  const state = db.prepare(
-    'update chats set mode = ?, model = ?, is_archived = ?, is_subagent = ?, is_live = ? where num = ?',
+async function readBack({ world }: Searched): Promise<Omit<PlainCorpus, 'searched'>> {
+  const listed = await world.get<Page<Chat>>('/api/chats?limit=200&subagents=true&includeEmpty=true')
+  const chats = listed.items.map((chat) => ({
+    ...chat,
+    project: chat.project?.name ?? null,
+    isLive: !chat.deletedInCursor,
+  }))
+  const threads = await Promise.all(
+    chats.map(async (chat) => {
+      const path = `/api/chats/${chat.id}/messages?limit=200&includeOrphans=true`
+      const { items } = await world.get<Page<Message>>(path)
+      return items.map((message): PlainMessage => ({
+        ...message,
+        chat,
+        timeMs: message.createdAt === null ? null : Date.parse(message.createdAt),
+        isLive: !message.deletedInCursor,
+      }))
+    }),
   )
-  const nums = new Map<PlainChat, number>()
-  db.transaction(() => {
-    for (const chat of chats) {
-      const project = chat.project === null ? null : (projects.get(chat.project) ?? null)
-      const num = insertChat(db, { id: chat.id, title: chat.title, summary: chat.summary, project })
-      state.run(chat.mode, chat.model, Number(chat.isArchived), Number(chat.isSubagent), Number(chat.isLive), num)
-      giveChat(db, asChatId(chat.id), chat.machine)
-      nums.set(chat, num)
-    }
-    for (const { chat, timeMs, ...message } of messages) {
-      insertMessage(db, nums.get(chat) ?? 0, { ...message, createdAtMs: timeMs })
-    }
-    const copy = { parts: 'apple user', isOrphan: true, isShadowed: true }
-    insertMessage(db, 1, { id: 'shadowed', createdAtMs: NOW_MS - DAY_MS, ...copy })
-  })()
-  return db
+  return { chats, messages: threads.flat() }
 }

@@ -1,164 +1,275 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CLOSE_MAX, RANKED_MAX, READ_MAX } from '../../../src/api/search/match/rank.ts'
-import { search } from '../../../src/api/search/search.ts'
-import type { SearchRequest } from '../../../src/api/search/request.ts'
-import type { Mirror } from '../../../src/mirror/open.ts'
-import type { Part } from '../../../src/model/part.ts'
-import { insertChat, insertMessage, openTestMirror, requestOf } from '../../helpers/mirror-rows.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SearchHit } from '../../../src/api/http/schemas/search.ts'
+import { called, Searched, type Asking, type SaidChat, type SaidMessage } from './searched.ts'
 
 const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2025, 0, 5)
+/** More messages than are ranked. */
+const MANY = 2100
 
-let db: Mirror
+let searched: Searched
 let count = 0
-beforeEach(() => {
-  db = openTestMirror()
-  count = 0
-})
-afterEach(() => void db.close())
 
 /** Each message is a minute later than the one before. */
-function say(chat: number, id: string, parts: string | readonly Part[], createdAtMs = START_MS + count * 60_000): void {
+function say(id: string, text: string, more: Partial<SaidMessage> = {}): SaidMessage {
   count += 1
-  insertMessage(db, chat, { id, parts, position: count, createdAtMs })
+  return { id, text, atMs: START_MS + count * 60_000, ...more }
 }
+const times = (number: number, make: (at: number) => SaidMessage): SaidMessage[] =>
+  Array.from({ length: number }, (_, at) => make(at))
+const printed = (id: string, output: string, more: Partial<SaidMessage> = {}): SaidMessage =>
+  say(id, '', { role: 'assistant', row: called('grep', {}, output), ...more })
 
-const printed = (output: string): readonly Part[] => [
-  { kind: 'tool', name: 'grep', status: 'completed', callId: null, input: null, output, error: null, paths: [] },
+/** A chat for each claim. No two have a word of their claims in common. */
+const chats = (): SaidChat[] => [
+  {
+    id: 'toucan',
+    messages: [
+      say('text', `The toucan scheduler, which loses jobs. ${'And more of it. '.repeat(20)}`),
+      ...times(300, (at) => printed(`log${at}`, 'toucan jobs=0\n'.repeat(100))),
+    ],
+  },
+  {
+    id: 'ibis',
+    messages: [
+      say('exact', 'How long does ibis_index take?'),
+      ...times(40, (at) => say(`longer${at}`, 'ibisIndexBuilder, ibisIndexReader, ibisIndexWriter')),
+    ],
+  },
+  {
+    id: 'stork',
+    messages: [
+      say('together', 'We have many things here, of which the stork batch size is only one.'),
+      ...times(MANY, (at) => say(`apart${at}`, 'A batch of one size for a stork.')),
+    ],
+  },
+  {
+    id: 'sentence',
+    messages: [
+      say('whole', 'We have many things here, and of all of them this can be used to feed a crane.'),
+      ...times(MANY, (at) => say(`used${at}`, 'It can be that he used to do this.')),
+    ],
+  },
+  {
+    id: 'heron',
+    messages: [
+      say('all', 'A heron, an egret and a bittern stood there, and they talked for very long of this and that.'),
+      ...times(100, (at) => say(`one${at}`, 'heron heron')),
+    ],
+  },
+  {
+    id: 'plover',
+    messages: [
+      say('short', 'Set plover to 5.'),
+      ...times(20, (at) => say(`dump${at}`, `plover is one of them: ${'many words of a dump '.repeat(2000)}`)),
+    ],
+  },
+  { id: 'mentions', messages: times(10, (at) => say(`mention${at}`, 'And then parseRobin was in our way.')) },
+  {
+    id: 'called',
+    title: 'parseRobin',
+    messages: [
+      printed('printed', 'src/parse_robin.ts', { atMs: START_MS - DAY_MS }),
+      printed('again', 'src/parse_robin.test.ts', { atMs: START_MS - 2 * DAY_MS }),
+    ],
+  },
+  { id: 'rounding', title: 'Rounding of puffin invoices', messages: [say('opening', 'Have a look at these.')] },
+  { id: 'exports', title: 'Puffin exports', messages: [say('own', 'The puffin invoices are late.')] },
+  {
+    id: 'invoices',
+    messages: [
+      ...times(10, (at) => say(`late${at}`, 'The puffin invoices are late.')),
+      ...times(10, (at) => say(`passing${at}`, 'Invoices are printed, and later there is a puffin.')),
+    ],
+  },
+  {
+    id: 'avocet',
+    messages: [
+      say('better', 'avocet restarts', { atMs: START_MS }),
+      say('old', 'avocet, which now and then restarts', { atMs: START_MS + 100 * DAY_MS }),
+      say('new', 'avocet, which now and then restarts', { atMs: START_MS + 300 * DAY_MS }),
+    ],
+  },
 ]
 
-const ids = (q: string, changes: Partial<SearchRequest> = {}): readonly string[] =>
-  search(db, requestOf(q, changes)).items.map(({ message }) => message.id)
-
 describe('relevant hits come before frequent, new or long ones', () => {
-  test('text comes before tool output with a hundred occurrences', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'text', `The toucan scheduler, which loses jobs. ${'And more of it. '.repeat(20)}`)
-    for (let at = 0; at < 300; at += 1) say(chat, `log${at}`, printed('toucan jobs=0\n'.repeat(100)))
-    expect(ids('toucan jobs')[0]).toBe('text')
+  beforeAll(async () => {
+    searched = await Searched.of(chats())
+  }, 120_000)
+  afterAll(() => searched.remove())
+
+  test.each<[claim: string, q: string, first: string]>([
+    ['text comes before tool output with a hundred occurrences', 'toucan jobs', 'text'],
+    ['a name comes before longer names that begin with it', 'ibisIndex', 'exact'],
+    ['adjacent words come before thousands of newer separate ones', 'stork batch size', 'together'],
+    ['an exact sentence comes before thousands of newer messages with its words', 'this can be used to', 'whole'],
+    ['also beside an exclusion', 'this can be used to -stork', 'whole'],
+    ['also by the beginning of its last word', 'in:text this can be us*', 'whole'],
+    ['with OR, messages with more of the words come first', 'heron OR egret OR bittern', 'all'],
+    ['a short answer comes before a long output', 'plover', 'short'],
+    ['a chat with a matching title comes before passing mentions', 'parseRobin', 'printed'],
+  ])('%s: %s', async (_, q, first) => {
+    expect((await searched.ids(q))[0]).toBe(first)
   })
 
-  test('a name comes before longer names that begin with it', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'exact', 'How long does ibis_index take?')
-    for (let at = 0; at < 40; at += 1) say(chat, `longer${at}`, 'ibisIndexBuilder, ibisIndexReader, ibisIndexWriter')
-    expect(ids('ibisIndex')[0]).toBe('exact')
+  test('a title counts once for its chat, also with one item per chat', async () => {
+    expect((await searched.ids('parseRobin')).at(-1)).toBe('again')
+    expect((await searched.ids('parseRobin', { group: 'chat' }))[0]).toBe('printed')
   })
 
-  test('adjacent words come before separate ones, even if thousands of those are newer', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    db.transaction(() => {
-      say(chat, 'together', 'We have many things here, of which the stork batch size is only one.')
-      for (let at = 0; at < RANKED_MAX + 100; at += 1) say(chat, `apart${at}`, 'A batch of one size for a stork.')
-    })()
-    expect(ids('stork batch size')[0]).toBe('together')
+  test('a title comes before a mention, and messages of a chat with that title come before others', async () => {
+    expect((await searched.ids('puffin invoices')).slice(0, 2)).toEqual(['opening', 'own'])
   })
 
-  test('an exact sentence comes first, even if two of its words are adjacent in thousands of newer messages', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    db.transaction(() => {
-      say(chat, 'whole', 'We have many things here, and of all of them this can be used to feed a heron.')
-      for (let at = 0; at < RANKED_MAX + 100; at += 1) say(chat, `apart${at}`, 'It can be that he used to do this.')
-    })()
-    expect(ids('this can be used to')[0]).toBe('whole')
-    expect(ids('this can be used to -stork')[0]).toBe('whole')
-    expect(ids('in:text this can be us*')[0]).toBe('whole')
-  })
-
-  test('with OR, messages with more of the words come first', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'all', 'A heron, an egret and a stork stood there, and they talked for very long of this and that.')
-    for (let at = 0; at < 100; at += 1) say(chat, `one${at}`, 'heron heron')
-    expect(ids('heron OR egret OR stork')[0]).toBe('all')
-  })
-
-  test('a short answer comes before a long output', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'short', 'Set plover to 5.')
-    for (let at = 0; at < 20; at += 1)
-      say(chat, `dump${at}`, `plover is one of them: ${'many words of a dump '.repeat(2000)}`)
-    expect(ids('plover')[0]).toBe('short')
-  })
-
-  test('a chat with a matching title comes before passing mentions, even if its only match is tool output', () => {
-    const other = insertChat(db, { id: 'other', title: 'Something else' })
-    for (let at = 0; at < 10; at += 1) say(other, `mention${at}`, 'And then parseRobin was in our way.')
-    const called = insertChat(db, { id: 'called', title: 'parseRobin' })
-    say(called, 'printed', printed('src/parse_robin.ts'), START_MS - DAY_MS)
-    say(called, 'again', printed('src/parse_robin.test.ts'), START_MS - 2 * DAY_MS)
-    expect(ids('parseRobin')[0]).toBe('printed')
-    expect(ids('parseRobin').at(-1)).toBe('again')
-    expect(ids('parseRobin', { group: 'chat' })[0]).toBe('printed')
-  })
-
-  test('a title comes before a passing mention, and messages of a chat with that title come before others', () => {
-    const called = insertChat(db, { id: 'called', title: 'Rounding of puffin invoices' })
-    say(called, 'opening', 'Have a look at these.')
-    const about = insertChat(db, { id: 'about', title: 'Puffin exports' })
-    say(about, 'own', 'The puffin invoices are late.')
-    const other = insertChat(db, { id: 'other', title: 'Something else' })
-    for (let at = 0; at < 10; at += 1) say(other, `other${at}`, 'The puffin invoices are late.')
-    for (let at = 0; at < 10; at += 1) say(other, `passing${at}`, 'Invoices are printed, and later there is a puffin.')
-    expect(ids('puffin invoices').slice(0, 2)).toEqual(['opening', 'own'])
-  })
-
-  test('of equal messages the newer comes first, but a better old one comes before both', () => {
-    const chat = insertChat(db, { id: 'chat' })
-    say(chat, 'better', 'avocet restarts', START_MS)
-    say(chat, 'old', 'avocet, which now and then restarts', START_MS + 100 * DAY_MS)
-    say(chat, 'new', 'avocet, which now and then restarts', START_MS + 300 * DAY_MS)
-    expect(ids('avocet restarts')).toEqual(['better', 'new', 'old'])
+  test('of equal messages the newer comes first, but a better old one comes before both', async () => {
+    expect(await searched.ids('avocet restarts')).toEqual(['better', 'new', 'old'])
   })
 })
 
-test('scores decrease along the list, and pages have no overlaps and no gaps, even beyond the messages that are read', () => {
-  const chat = insertChat(db, { id: 'chat' })
-  const titled = insertChat(db, { id: 'titled', title: 'All about the needle' })
-  say(titled, 'carrier', 'hello')
-  db.transaction(() => {
-    for (let at = 0; at < RANKED_MAX + 300; at += 1) say(chat, `m${at}`, `needle ${'word '.repeat(at % 7)}`)
-  })()
-  const pages = Array.from({ length: 13 }, (_, page) =>
-    search(db, requestOf('needle', { limit: 200, offset: page * 200 })),
-  )
-  const items = pages.flatMap((page) => page.items)
-  expect(new Set(items.map(({ message }) => message.id)).size).toBe(items.length)
-  expect(items.length).toBe(RANKED_MAX + 301)
-  const scores = items.map(({ score }) => score)
-  expect(scores).toEqual(scores.toSorted((a, b) => b - a))
-  expect(scores[READ_MAX]).toBeGreaterThan(0)
-  expect(CLOSE_MAX).toBeLessThan(READ_MAX)
-  expect(pages[0]).toMatchObject({ total: 1000, totalIsExact: false })
-})
+describe('of many messages', () => {
+  const CHATS = 300
+  const MESSAGES = 3000
+  const TITLED = 300
+  const SAYING = 4
+  const SAID = 300 * SAYING
 
-test('up to 1,000 hits are counted exactly, with any sort and filter', () => {
-  const chat = insertChat(db, { id: 'chat' })
-  const extra = insertChat(db, { id: 'extra', title: 'needle' })
-  db.transaction(() => {
-    for (let at = 0; at < 999; at += 1) say(chat, `m${at}`, 'needle')
-  })()
-  say(extra, 'carrier', 'hello')
-  for (const sort of ['relevance', 'newest', 'oldest'] as const) {
-    expect(search(db, requestOf('needle', { sort }))).toMatchObject({ total: 1000, totalIsExact: true })
-    const filters = { role: ['user'] }
-    expect(search(db, requestOf('needle', { sort, filters }))).toMatchObject({ total: 1000, totalIsExact: true })
+  const inFew = (chat: number): boolean => chat % 100 === 7
+  const inMost = (chat: number): boolean => chat % 3 !== 0 && !inFew(chat)
+  const isThird = (at: number): boolean => at % 3 === 0
+  const isUser = (at: number): boolean => at % 2 === 0
+  // Between two messages of one chat are messages of all others.
+  const chatAt = (at: number): number => (at * 7) % CHATS
+
+  function interleaved(): SaidChat[] {
+    const said = Array.from({ length: CHATS }, (): SaidMessage[] => [])
+    for (let at = 0; at < MESSAGES; at += 1) {
+      said[chatAt(at)]?.push({
+        id: `m${at}`,
+        text: `common ${isThird(at) ? 'third' : 'other'} words${' and more'.repeat(at % 7)}`,
+        role: isUser(at) ? 'user' : 'assistant',
+        atMs: 1e12 + at * 1000,
+      })
+    }
+    return said.map((messages, chat) => {
+      const project = inFew(chat) ? 'few' : inMost(chat) ? 'most' : null
+      return { id: `c${chat}`, messages, ...(project === null ? {} : { project }) }
+    })
   }
-  say(chat, 'more', 'needle')
-  for (const sort of ['relevance', 'newest', 'oldest'] as const) {
-    expect(search(db, requestOf('needle', { sort }))).toMatchObject({ total: 1000, totalIsExact: false })
-  }
-})
 
-test('title hits are sorted by time even if there are too many messages to count', () => {
-  const chat = insertChat(db, { id: 'chat' })
-  const titles = (['first', 'middle', 'last'] as const).map(
-    (id) => [id, insertChat(db, { id, title: 'The needle' })] as const,
+  /** Chats of January that only their titles name, and messages of February in chats with other titles. */
+  function walnuts(): SaidChat[] {
+    const titled = Array.from({ length: TITLED }, (_, at): SaidChat => ({
+      id: `titled${at}`,
+      title: `About walnuts ${at}`,
+      messages: [{ id: `t${at}`, text: 'nothing of the kind', atMs: Date.UTC(2026, 0, 1) + at }],
+    }))
+    const saying = Array.from({ length: SAYING }, (_, chat): SaidChat => ({
+      id: `said${chat}`,
+      title: 'Bread',
+      messages: times(300, (at) => ({
+        id: `s${chat}-${at}`,
+        text: 'bread with walnuts',
+        atMs: Date.UTC(2026, 1, 1 + chat) + at,
+      })),
+    }))
+    return [...titled, ...saying]
+  }
+
+  beforeAll(async () => {
+    searched = await Searched.of([...interleaved(), ...walnuts()])
+  }, 120_000)
+  afterAll(() => searched.remove())
+
+  /** All pages of a search. */
+  async function all(q: string, more: Asking): Promise<readonly SearchHit[]> {
+    const hits: SearchHit[] = []
+    for (;;) {
+      const { items } = await searched.ask(q, { ...more, limit: 200, offset: hits.length })
+      hits.push(...items)
+      if (items.length < 200) return hits
+    }
+  }
+
+  const queries: Readonly<Record<string, (at: number) => boolean>> = {
+    'common third': isThird,
+    '"third words"': isThird,
+    'common -third': (at) => !isThird(at),
+    'thi*': isThird,
+    'role:user common': isUser,
+  }
+  const scopes: readonly (readonly [Asking, (at: number) => boolean])[] = [
+    [{}, () => true],
+    [{ project: 'few' }, (at) => inFew(chatAt(at))],
+    [{ project: 'most', to: '2001-09-09T02:10', tz: 'UTC' }, (at) => inMost(chatAt(at)) && at < 1400],
+    [{ project: 'few', role: 'user' }, (at) => inFew(chatAt(at)) && isUser(at)],
+  ]
+
+  test.each(Object.entries(queries))(
+    'each match of %s is found once and in order, with any filter',
+    async (q, passes) => {
+      for (const [filters, isWithin] of scopes) {
+        const expected = Array.from({ length: MESSAGES }, (_, at) => at)
+          .filter((at) => passes(at) && isWithin(at))
+          .map((at) => `m${at}`)
+        const ids = async (sort: string) => (await all(q, { ...filters, sort })).map(({ message }) => message.id)
+        expect(await ids('oldest')).toEqual(expected)
+        expect(await ids('newest')).toEqual(expected.toReversed())
+      }
+    },
   )
-  db.transaction(() => {
-    for (let at = 0; at < 3000; at += 1) say(chat, `m${at}`, 'needle', START_MS + at * 60_000)
-  })()
-  for (const [index, [id, num]] of titles.entries()) say(num, id, 'hello', START_MS + index * 1500 * 60_000 - 30_000)
-  expect(ids('needle', { sort: 'oldest', limit: 3 })).toEqual(['first', 'm0', 'm1'])
-  expect(ids('needle', { sort: 'newest', limit: 3 })).toEqual(['last', 'm2999', 'm2998'])
-  expect(ids('needle', { sort: 'newest', limit: 3, offset: 1500 })).toEqual(['m1500', 'middle', 'm1499'])
+
+  test('scores decrease along the list, and pages have no overlaps and no gaps', async () => {
+    const hits = await all('common', { sort: 'relevance' })
+    expect(new Set(hits.map(({ message }) => message.id)).size).toBe(MESSAGES)
+    expect(hits).toHaveLength(MESSAGES)
+    const scores = hits.map(({ score }) => score)
+    expect(scores).toEqual(scores.toSorted((one, other) => other - one))
+  })
+
+  test.each(['relevance', 'newest', 'oldest'])('up to 1,000 hits are counted exactly, by %s', async (sort) => {
+    const more = { sort, facets: 'part,role', group: 'message' }
+    const third = await searched.ask('third', more)
+    expect(third).toMatchObject({ total: 1000, totalIsExact: true, isPartial: false })
+    expect(third.facets['part']).toEqual([{ value: 'text', label: 'text', count: 1000, countIsExact: true }])
+    const common = await searched.ask('common', more)
+    expect(common).toMatchObject({ total: 1000, totalIsExact: false, isPartial: false })
+    expect(common.facets['part']?.[0]).toMatchObject({ count: 1000, countIsExact: false })
+    expect(common.facets['role']?.map((each) => [each.count, each.countIsExact])).toEqual([
+      [1500, true],
+      [1500, true],
+    ])
+  })
+
+  test.each([
+    ['third', 'leave at least 1000 messages'],
+    ['project:few', 'leave 30 messages'],
+  ])('the number of messages that a rest leaves is exact, or a lower bound: %s', async (rest, warning) => {
+    const filters = rest === 'third' ? { to: '2002' } : { project: 'few' }
+    const { total, warnings } = await searched.ask('0xdeadbeefcafe', filters)
+    expect([total, warnings.join()]).toEqual([0, expect.stringContaining(warning)])
+  })
+
+  test.each(['newest', 'oldest', 'relevance'])(
+    'grouped by chat (%s), the chats that only their titles name are all counted beside many messages',
+    async (sort) => {
+      const answer = await searched.ask('walnuts', { group: 'chat', sort, offset: 200, limit: 200 })
+      const chatCount = TITLED + SAYING
+      expect([answer.total, answer.totalIsExact, answer.items.length]).toEqual([chatCount, true, chatCount - 200])
+    },
+  )
+
+  test('facets count every title that is found beside many messages', async () => {
+    const { facets } = await searched.ask('walnuts', { facets: 'role,month', tz: 'UTC' })
+    expect(facets['role']).toEqual([{ value: 'user', label: 'user', count: TITLED + SAID, countIsExact: true }])
+    expect(facets['month']?.map((each) => [each.value, each.count])).toEqual([
+      ['2026-02', SAID],
+      ['2026-01', TITLED],
+    ])
+  })
+
+  test('title hits are sorted by time beside too many messages to count', async () => {
+    const ids = await searched.ids('walnuts', { sort: 'oldest', limit: 3 })
+    expect(ids).toEqual(['t0', 't1', 't2'])
+    expect(await searched.ids('walnuts', { sort: 'newest', offset: SAID, limit: 1 })).toEqual([`t${TITLED - 1}`])
+  })
 })
