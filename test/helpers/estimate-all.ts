@@ -1,5 +1,5 @@
 import { listUncounted, readUncounted, saveEstimates } from '../../src/mirror/usage/estimates.ts'
-import type { Mirror } from '../../src/mirror/open.ts'
+import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { TokenCounter } from '../../src/text/tokens/count-tokens.ts'
 import { spokenTexts } from '../../src/text/passages/spoken-texts.ts'
 
@@ -21,4 +21,14 @@ export function estimateAll(mirror: Mirror): number {
     return [{ ...message, input: sum(input), output: sum(output) }]
   })
   return saveEstimates(mirror, estimates)
+}
+
+/** The same in the mirror of this path. */
+export function estimateAllAt(mirrorPath: string): number {
+  const writer = openWriter(mirrorPath)
+  try {
+    return estimateAll(writer)
+  } finally {
+    writer.close()
+  }
 }

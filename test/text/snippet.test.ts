@@ -1,9 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMatcher, type TermMatcher } from '../../src/text/passages/matcher.ts'
+import { createMatcher, type TermMatcher, type TermPhrase } from '../../src/text/passages/matcher.ts'
 import { makeSnippet } from '../../src/text/passages/snippet.ts'
 import { tokenize } from '../../src/text/terms/terms.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
+import { casesBeside } from '../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const snippetOf = (text: string, matcher: TermMatcher, length?: number): string =>
   makeSnippet(text, matcher.find(text), length)
@@ -11,34 +14,12 @@ const word = (...terms: string[]) => ({ terms, isPrefix: false })
 const prefix = (...terms: string[]) => ({ terms, isPrefix: true })
 
 describe('a snippet', () => {
-  test.each([
-    ['marks a word in its original spelling', 'The Needle lies', [word('needle')], 'The <mark>Needle</mark> lies'],
-    ['marks parts of an identifier', 'call getUserName()', [word('user', 'name')], 'call get<mark>UserName</mark>()'],
-    ['marks a whole identifier', 'get_user_name', [word('get', 'user', 'name')], '<mark>get_user_name</mark>'],
-    ['marks each word of a phrase', 'user name', [word('user', 'name')], '<mark>user</mark> <mark>name</mark>'],
-    ['does not mark separate parts', 'user of name', [word('user', 'name')], 'user of name'],
-    ['marks the whole word for a prefix', 'configuration', [prefix('conf')], '<mark>configuration</mark>'],
-    ['marks characters inside unspaced text', '我的数据库很大', [word('数据', '据库')], '我的<mark>数据库</mark>很大'],
-    ['marks a single character', '数据库很大', [prefix('库')], '数据<mark>库</mark>很大'],
-    ['marks across an accent', 'Un Étudiant', [word('etudiant')], 'Un <mark>Étudiant</mark>'],
-    [
-      'merges overlapping marks',
-      'a b c',
-      [word('a', 'b'), word('b', 'c')],
-      '<mark>a</mark> <mark>b</mark> <mark>c</mark>',
-    ],
-    [
-      'escapes markup',
-      `<b title="x">'&'</b>`,
-      [word('b')],
-      '&lt;<mark>b</mark> title=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/<mark>b</mark>&gt;',
-    ],
-    ['escapes inside a mark', 'user<name', [word('user', 'name')], '<mark>user&lt;name</mark>'],
-    ['replaces control characters, but not line breaks', 'a\u001b[31m\tb\nc\u0007', [], 'a [31m\tb\nc '],
-    ['is empty for an empty text', '', [word('a')], ''],
-  ])('%s', (_, text, phrases, html) => {
-    expect(snippetOf(text, createMatcher(phrases))).toBe(html)
-  })
+  test.each(cases<[what: string, text: string, phrases: TermPhrase[], html: string]>('snippets'))(
+    '%s',
+    (_, text, phrases, html) => {
+      expect(snippetOf(text, createMatcher(phrases))).toBe(html)
+    },
+  )
 
   test('shows the passage with the most different words', () => {
     const text = `${'alpha filler '.repeat(100)}the alpha meets the beta here${' filler'.repeat(100)}`

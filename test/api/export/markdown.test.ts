@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readBlocks } from '../../../src/api/export/blocks.ts'
@@ -5,6 +6,11 @@ import { codeSpan, fenced, plain, quoted } from '../../../src/api/export/markdow
 import { toMarkdown } from '../../../src/api/export/markdown.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { hostileChat, hostileMessages, hostileTexts, messageOf, plainChat } from './hostile-chat.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
+
+const golden = readFileSync(new URL('markdown.golden.md', import.meta.url), 'utf8')
 
 const tool: Part = {
   kind: 'tool',
@@ -42,87 +48,7 @@ it('a chat is its title, its facts, and a heading for each message', () => {
     messageOf('q', [{ kind: 'text', text: 'Why?' }], { role: 'user' }),
     messageOf('a', parts, { model: 'gpt-5', position: 1, createdAtSource: 'neighbour' }),
   ]
-  expect([...toMarkdown(chat, messages)].join('')).toBe(`# \\# Fix \\<b\\> of \\\`x\\_y\\\`
-
-- Project: shop
-- Created: 2026-02-19 20:30:00 UTC
-- Last activity: 2026-02-19 21:30:05 UTC
-- Mode: agent
-- Model: gpt-5, sonnet
-- Messages: 1,234
-- Tool calls: 7
-- Changes: +10 -2 in 1 file
-- State: archived
-- Id: c1
-
-## User · 2026-02-19 20:30:00 UTC
-
-Why?
-
-## Assistant · about 2026-02-19 20:30:00 UTC · gpt-5
-
-> **Thinking** (3.2 s)
->
-> hm
->
-> so
-
- **verbatim** <b>${' '}
-
-\`a.cpp\`
-
-\`\`\`\`\`c++
-a \`\`\`\` b
-\`\`\`\`\`
-
-\`\`\`
-\`\`\`
-
-### Tool: \`read_file\` · error
-
-\`a.ts\`, \`\`b\`.ts\`\`
-
-Input:
-
-\`\`\`json
-{
-  "path": "a.ts"
-}
-\`\`\`
-
-Output:
-
-\`\`\`
-one
-two
-\`\`\`
-
-Error:
-
-\`\`\`
-it broke
-\`\`\`
-
-### Attachment: \`notes.md\`
-
-\`\`\`\`
-\`\`\`js
-x
-\`\`\`
-\`\`\`\`
-
-### Attachment: \`gone.md\`
-
-- [x] a b
-- [ ] \\<i\\> (in progress)
-- [ ] c
-
-**Error**
-
-\`\`\`
-Lost.
-\`\`\`
-`)
+  expect([...toMarkdown(chat, messages)].join('')).toBe(golden)
 })
 
 it('what is not known of a chat is not mentioned', () => {
@@ -171,48 +97,7 @@ describe('a hostile chat', () => {
 })
 
 describe('what a text leaves open is closed, and only that', () => {
-  it.each([
-    ['```ts\nlet a', '```'],
-    ['a\n~~~~\n```\n~~~', '~~~~'],
-    ['  `````\n````\n', '`````'],
-    ['```\n<!--\n', '```'],
-    ['<!-- a\n\n```', '-->'],
-    ['<script>\n```\n', '</script>'],
-    ['<PRE class=x>', '</pre>'],
-    ['<?php\n', '?>'],
-    ['<!DOCTYPE', '>'],
-    ['<![CDATA[ x', ']]>'],
-    ['```\na\n```\n```', '```'],
-    ['```\na\n```', null],
-    ['```\na\n  ``````  \r\nb', null],
-    ['``` not`a fence', null],
-    ['    ```', null],
-    ['<!-- a -->\n', null],
-    ['<script></script>', null],
-    ['<pre>\n</script>\n', null],
-    ['```\n<!--\n```\n', null],
-    ['inline <script> and ```', null],
-    ['<prefix>', null],
-    ['', null],
-    ['a\r```', '```'],
-    ['```\na\n```\u00a0', '```'],
-    // What stands in an item or a quote ends with it: a fence at the margin would open another.
-    ['- a\n\n  ```js\n  b', null],
-    ['1. ```\n   a\nb', null],
-    ['> ```\n> a', null],
-    ['- a\n- b\n  - c\n\n    ```\n    <!--', null],
-    ['- ```\n  a\n  ```\n\n```', '```'],
-    ['- a\n\n```\nb', '```'],
-    ['-\n\n  ```', '```'],
-    ['-\n  ```\n\n  a', null],
-    ['2. a\nb\n- - -\n```', '```'],
-    ['a\n2. ```', null],
-    // HTML goes on to the next blank line, and a fence in it is none.
-    ['<details>\n```js\n', null],
-    ['<details>\n```js\n\na\n```', '```'],
-    ['a\n<x-y>\n```', '```'],
-    ['<x-y a="b">\n```', null],
-  ])('%j is closed by %j', (text, closing) => {
+  it.each(cases<[text: string, closing: string | null]>('left open'))('%j is closed by %j', (text, closing) => {
     expect(readBlocks(text).closing).toBe(closing)
     const document = [...toMarkdown(plainChat, [messageOf('m', [{ kind: 'text', text }])])].join('')
     const end = text.endsWith('\n') ? '' : '\n'

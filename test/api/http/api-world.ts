@@ -100,10 +100,16 @@ export class ApiWorld {
     this.repository.commit({ atMs: at(5), files: { 'src/session.ts': 'read()\n' }, subject: 'Write the session first' })
   }
 
+  async request(path: string, init: RequestInit = {}): Promise<Response> {
+    const headersOf = new Headers(init.headers)
+    headersOf.set('host', HOST)
+    return this.#app.request(path, { ...init, headers: headersOf })
+  }
+
   /** Sends a request as a local program does. */
   async ask(method: string, path: string, body?: string, mediaType = 'application/json'): Promise<Response> {
-    const headersOf = { host: HOST, ...(body === undefined ? {} : { 'content-type': mediaType }) }
-    return this.#app.request(path, { method, headers: headersOf, ...(body === undefined ? {} : { body }) })
+    if (body === undefined) return this.request(path, { method })
+    return this.request(path, { method, headers: { 'content-type': mediaType }, body })
   }
 
   remove(): void {

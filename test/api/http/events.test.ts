@@ -1,7 +1,6 @@
 import { request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createEventQueue } from '../../../src/api/http/routes/events.ts'
 import { createTestApi, HOST, type TestApi } from './test-api.ts'
 
 let api: TestApi
@@ -88,20 +87,4 @@ it('a client that does not read is dropped when a thousand events wait for it', 
   collect(response)
   response.resume()
   await ended
-})
-
-it('a full queue drops everything and ends', async () => {
-  const queue = createEventQueue(2)
-  queue.beat()
-  queue.beat()
-  expect(await queue.next()).toEqual({ type: 'heartbeat' })
-  queue.push({ type: 'chat', data: { id: '1' } })
-  queue.beat()
-  expect(await queue.next()).toEqual({ type: 'chat', data: { id: '1' } })
-  const waiting = queue.next()
-  for (const id of ['2', '3', '4']) queue.push({ type: 'chat', data: { id } })
-  expect(queue.isEnded()).toBe(true)
-  expect(await waiting).toBe('end')
-  queue.push({ type: 'chat', data: { id: '5' } })
-  expect(await queue.next()).toBe('end')
 })

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { run } from '../../cli/fake-world.ts'
-import { leastOfThree, startCpuClock } from '../../helpers/cpu-time.ts'
 import { createTestApi, type TestApi } from './test-api.ts'
 
 const github = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`
@@ -88,51 +86,9 @@ test('machine-readable formats stay readable', async () => {
   expect(Object.keys(JSON.parse(whole) as object)).not.toContain('masked')
 })
 
-test.each(formats)('the command line reports on stderr what was masked in %s', async (as) => {
-  const { exitCode, out, err, calls } = await run(
-    ['export', 'leaky', '--as', as, '--redact'],
-    async ({ path, query }) => {
-      // First it asks whether "leaky" is the beginning of an id.
-      if (path === '/api/chats') return (await api.ask(`${path}?${query}`)).json()
-      const text = await (await api.ask(`/api/chats/leaky/export?${query}`)).text()
-      // The pieces may be cut anywhere.
-      return [text.slice(0, -30), text.slice(-30)]
-    },
-  )
-  expect([exitCode, calls.at(-1)?.query]).toEqual([0, `as=${as}&redact=true`])
-  expect(err).toMatch(/^Masked in this file: \d+ secrets \((\d+ [\w-]+(, )?)+\)\. No rule finds every secret\.\n$/)
-  expect(err).toContain('1 gitlab-token')
-  for (const secret of secrets) expect(out + err).not.toContain(secret)
-})
-
 test('a file without secrets says so', async () => {
   const chat = api.mirror.addChat({ id: 'clean' })
   api.mirror.addMessage(chat, { id: 'm1', parts: [{ kind: 'text', text: 'a quiet day' }] })
   const text = await (await api.ask('/api/chats/clean/export?redact=true')).text()
   expect(text).toMatch(/Masked in this file: nothing\. No rule finds every secret\.\n$/)
-})
-
-test('other requests are answered while a long chat is masked', async () => {
-  const chat = api.mirror.addChat({ id: 'long' })
-  for (let position = 0; position < 40; position += 1) {
-    api.mirror.addMessage(chat, {
-      id: `m${position}`,
-      position,
-      parts: [{ kind: 'text', text: `${'some words '.repeat(20_000)} ${github}` }],
-    })
-  }
-  const masking = async (): Promise<number> => {
-    let [longestMs, cpuMs] = [0, startCpuClock()]
-    const timer = setInterval(() => {
-      longestMs = Math.max(longestMs, cpuMs())
-      cpuMs = startCpuClock()
-    }, 1)
-    const text = await (await api.ask('/api/chats/long/export?redact=true')).text()
-    clearInterval(timer)
-    console.log(`masked ${Math.round(text.length / 1e6)} MB, nobody else for ${Math.round(longestMs)} ms`)
-    expect(text).not.toContain(github)
-    expect(text).toContain('40 github-token')
-    return longestMs
-  }
-  expect(await leastOfThree(400, masking)).toBeLessThan(400)
 })

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { callTool, connectAgent } from '../../helpers/mcp-client.ts'
 import { createTestApi, HOST, live, type TestApi } from './test-api.ts'
 
 let api: TestApi
@@ -61,12 +61,8 @@ test('metrics are those of Prometheus, and contain no project, path, title or te
 
 test('the official MCP client calls tools over HTTP, behind the guard', async () => {
   api.mirror.addMessage(api.mirror.addChat({ id: 'orchard', title: 'A plum' }), { id: 'm' })
-  const fetch = async (_: unknown, init: RequestInit = {}): Promise<Response> => api.ask('/mcp', init)
-  const transport = new StreamableHTTPClientTransport(new URL(`http://${HOST}/mcp`), { fetch: fetch })
-  const client = new Client({ name: 'test', version: '1' })
-  await client.connect(transport)
-  const { content } = await client.callTool({ name: 'list_chats', arguments: {} })
-  expect(JSON.stringify(content)).toContain('chat orchard')
+  const client = await connectAgent((path, init) => api.ask(path, init))
+  expect((await callTool(client, 'list_chats')).text).toContain('chat orchard')
   await client.close()
   const foreign = await api.app.request('/mcp', { method: 'POST', headers: { host: HOST, origin: 'http://evil.com' } })
   expect(foreign.status).toBe(403)

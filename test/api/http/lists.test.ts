@@ -112,7 +112,7 @@ describe('the list of chats', () => {
       title: 'Chat mixed',
       titleSource: 'cursor',
       mode: 'agent',
-      models: ['gpt-5', 'sonnet'],
+      models: ['sonnet', 'gpt-5'],
       messageCount: 2,
       userMessageCount: 0,
       createdAt: new Date(dayMs(2)).toISOString(),
@@ -223,10 +223,10 @@ describe('projects', () => {
     return rows.flatMap(({ key }) => key ?? [])
   }
 
-  test.each(cases<[string, string[], string[]]>('projects'))('a filter takes %s', async (_, words, uris) => {
+  test.each(cases<[string, string[], string[]]>('projects'))('a filter takes %s', async (_, words, paths) => {
     const { items } = await list()
-    const expected = items.filter(({ uri }) => uris.includes(uri)).map(({ id }) => id)
-    expect(expected).toHaveLength(uris.length)
+    const expected = items.filter(({ path }) => path !== null && paths.includes(path)).map(({ id }) => id)
+    expect(expected).toHaveLength(paths.length)
     expect((await filtered(words)).toSorted()).toEqual(expected.toSorted())
   })
 
@@ -241,6 +241,6 @@ describe('projects', () => {
 
 test('every row of a store is read, an issue, or noise', async () => {
   const { coverage, counts } = await world.get<Status>('/api/status')
-  expect(coverage.read + coverage.orphans + coverage.issues + coverage.noise).toBe(coverage.rows)
-  expect(counts).toEqual({ projects: 5, chats: 7, subagents: 5, messages: 26, orphans: 2, deleted: 1 })
+  expect(coverage.read + coverage.issues + coverage.noise).toBe(coverage.rows)
+  expect(counts).toEqual({ projects: 5, chats: 7, subagents: 5, messages: 25, orphans: 2, deleted: 1 })
 })

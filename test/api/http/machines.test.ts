@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tools } from '../../../src/api/mcp/server.ts'
-import { queryOf, type McpSource } from '../../../src/api/mcp/source.ts'
 import { giveChat } from '../../../src/mirror/machines/write-machines.ts'
-import { HUB } from '../../../src/mirror/sources/source-ranks.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import { headers } from '../../helpers/cursor.ts'
+import { callTool, connectAgent } from '../../helpers/mcp-client.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
 import { ApiWorld, NOW_MS } from './api-world.ts'
 
 let world: ApiWorld
@@ -98,15 +97,10 @@ test('each chat says whose it is, in lists, alone and in hits', async () => {
 })
 
 test('the tools for agents name the machine and take it as a filter', async () => {
-  const source: McpSource = {
-    version: '1',
-    now: () => NOW_MS + 3_600_000,
-    get: (path, query = {}) => json(`${path}?${queryOf(query).toString()}`),
-  }
-  const call = async (name: string, args: object): Promise<string> => {
-    const tool = tools.find((each) => each.name === name)
-    return tool === undefined ? '' : tool.answer(tool.parameters.parse(args), source)
-  }
+  // The chats were active a moment ago.
+  const client = await connectAgent((path, init) => world.request(path, init))
+  const call = async (name: string, args: Record<string, unknown>): Promise<string> =>
+    (await callTool(client, name, { include_active: true, ...args })).text
   const found = await call('search_chats', { query: 'login', machine: 'ada/laptop' })
   expect(found).toContain('machine ada/laptop')
   expect(found).not.toContain(GRACES)
@@ -118,8 +112,23 @@ test('the tools for agents name the machine and take it as a filter', async () =
   expect(await call('get_usage', { machine: 'laptop' })).toContain('recorded 14 in, 6 out')
 })
 
-test('the sources of pulled chats are no sources of this machine', async () => {
-  const { sources } = (await json('/api/status')) as { sources: readonly { kind: string }[] }
-  world.indexer.mirror.exec(`insert into sources (id, kind, path, rank, state) values ('h', '${HUB}', '/hub', 9, 'ok')`)
-  expect(((await json('/api/status')) as { sources: unknown }).sources).toEqual(sources)
+test('chats of other machines are not archived, even if a scope finds them', async () => {
+  for (const [scope, chats] of [
+    [{}, 1],
+    [{ scope: { q: 'login' } }, 1],
+  ] as const) {
+    const made = await world.ask('POST', '/api/archives', JSON.stringify(scope))
+    const { name } = (await made.json()) as { readonly name: string }
+    const run = await waitUntil('the run', async () => {
+      const answer = (await json(`/api/archives/${name}`)) as { readonly state: string; readonly chats: number }
+      return answer.state === 'running' ? null : answer
+    })
+    expect(run).toMatchObject({ state: 'verified', chats })
+  }
+})
+
+test('a usage row is not matched with a chat of another machine', async () => {
+  const file = `Date,Model,Total Tokens\n${new Date(NOW_MS - 600_000).toISOString()},gpt-5,7\n`
+  const answer = await world.ask('POST', '/api/tokens/import', file, 'text/csv')
+  expect(await answer.json()).toMatchObject({ matched: 0, unmatched: 1 })
 })

@@ -3,6 +3,9 @@ import { answerQuestion } from '../../../src/api/questions.ts'
 import { routeTable } from '../../../src/api/http/route-table.ts'
 import { UserError } from '../../../src/model/user-error.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 let api: TestApi
 beforeEach(() => {
@@ -84,34 +87,6 @@ describe('the answer of each route', () => {
     })
   })
 
-  it('chats', async () => {
-    const body = await bodyOf(await api.ask('/api/chats?project=shop&q=login'))
-    expect(body).toMatchObject({ items: [{ id: 'talk', project: { id: 'shop' } }], total: 1, limit: 20, offset: 0 })
-  })
-
-  it('chats whose id begins with a prefix', async () => {
-    expect(await bodyOf(await api.ask('/api/chats?idPrefix=tal'))).toMatchObject({ items: [{ id: 'talk' }], total: 1 })
-    expect(await bodyOf(await api.ask('/api/chats?idPrefix=talked'))).toMatchObject({ items: [], total: 0 })
-  })
-
-  it('one chat', async () => {
-    const body = await bodyOf(await api.ask('/api/chats/talk'))
-    expect(body).toMatchObject({ id: 'talk', files: [], toolCounts: [], children: [] })
-  })
-
-  it('messages', async () => {
-    const body = await bodyOf(await api.ask('/api/chats/talk/messages?limit=1&offset=1'))
-    expect(body).toMatchObject({ items: [{ id: 'm1', chatId: 'talk' }], total: 2, limit: 1, offset: 1 })
-    expect(await bodyOf(await api.ask('/api/chats/talk/messages?includeOrphans=true'))).toMatchObject({ total: 3 })
-    expect(await bodyOf(await api.ask('/api/chats/talk/messages?around=m1&limit=1'))).toMatchObject({ offset: 1 })
-  })
-
-  it('projects, and one project', async () => {
-    const list = await bodyOf(await api.ask('/api/projects'))
-    expect(list).toMatchObject({ items: [{ id: 'shop', chatCount: 1 }], total: 1, limit: 20, offset: 0 })
-    expect(await bodyOf(await api.ask('/api/projects/shop'))).toMatchObject({ id: 'shop', chatCount: 1 })
-  })
-
   it('sync, of changes or full', async () => {
     expect(await bodyOf(await api.ask('/api/sync', { method: 'POST' }))).toEqual({
       changed: 1,
@@ -153,57 +128,23 @@ describe('errors', () => {
     expect(await bodyOf(await api.ask(path))).toMatchObject({ status: 404, detail })
   })
 
-  it.each<[string, string, RequestInit, number, string]>([
-    ['an unknown route', '/api/nothing', {}, 404, 'not-found'],
-    ['an unknown route outside', '/favicon.ico', {}, 404, 'not-found'],
-    ['a route with an extra slash', '/api/chats/', {}, 404, 'not-found'],
-    ['a route whose name is encoded', '/api/%68ealth', {}, 404, 'not-found'],
-    ['an unknown chat', '/api/chats/nobody', {}, 404, 'chat-not-found'],
-    ['messages of an unknown chat', '/api/chats/nobody/messages', {}, 404, 'chat-not-found'],
-    ['around an unknown message', '/api/chats/talk/messages?around=nobody', {}, 404, 'message-not-found'],
-    ['around an excluded orphan', '/api/chats/talk/messages?around=stray', {}, 404, 'message-not-found'],
-    ['an unknown project', '/api/projects/nobody', {}, 404, 'project-not-found'],
-    ['a path with malformed encoding', '/api/chats/%zz', {}, 400, 'bad-encoding'],
-    ['a path cut within a character', '/api/chats/%E4%B8', {}, 400, 'bad-encoding'],
-    ['a limit of 0', '/api/chats?limit=0', {}, 400, 'bad-parameter'],
-    ['a limit too large', '/api/chats?limit=201', {}, 400, 'bad-parameter'],
-    ['a limit that is no number', '/api/chats?limit=1e1', {}, 400, 'bad-parameter'],
-    ['an empty limit', '/api/chats?limit=', {}, 400, 'bad-parameter'],
-    ['a limit given twice', '/api/chats?limit=1&limit=2', {}, 400, 'bad-parameter'],
-    ['an offset below zero', '/api/projects?offset=-1', {}, 400, 'bad-parameter'],
-    ['an offset too large for a search', '/api/search?offset=10001', {}, 400, 'bad-parameter'],
-    ['a flag that is neither true nor false', '/api/chats?archived=yes', {}, 400, 'bad-parameter'],
-    ['an unknown sort', '/api/chats?sort=best', {}, 400, 'bad-parameter'],
-    ['an unknown role', '/api/search?role=user&role=system', {}, 400, 'bad-parameter'],
-    ['an empty filter', '/api/chats?project=', {}, 400, 'bad-parameter'],
-    ['an impossible date', '/api/chats?from=2026-02-30', {}, 400, 'bad-parameter'],
-    ['an unknown word for a date', '/api/search?to=someday', {}, 400, 'bad-parameter'],
-    ['an unknown zone', '/api/chats?tz=Mars/Base', {}, 400, 'bad-parameter'],
-    ['an unknown facet', '/api/search?facets=role,colour', {}, 400, 'bad-parameter'],
-    ['an unknown kind of part', '/api/search?in=image', {}, 400, 'bad-parameter'],
-    ['chats of a commit without a repository', '/api/chats?commit=abcd', {}, 400, 'bad-parameter'],
-    ['a body of another type', '/api/sync', { method: 'POST', body: '{}' }, 415, 'not-json'],
-  ])('%s', async (_claim, path, init, status, code) => {
-    const response = await api.ask(path, init)
-    expect(response.status).toBe(status)
-    expect(response.headers.get('content-type')).toBe('application/problem+json')
-    expect(await bodyOf(response)).toMatchObject({
-      type: 'about:blank',
-      title: expect.stringMatching(/./u),
-      status,
-      detail: expect.stringMatching(/./u),
-      code,
-    })
-  })
+  it.each(cases<[claim: string, path: string, init: RequestInit, status: number, code: string]>('errors'))(
+    '%s',
+    async (_claim, path, init, status, code) => {
+      const response = await api.ask(path, init)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('content-type')).toBe('application/problem+json')
+      expect(await bodyOf(response)).toMatchObject({
+        type: 'about:blank',
+        title: expect.stringMatching(/./u),
+        status,
+        detail: expect.stringMatching(/./u),
+        code,
+      })
+    },
+  )
 
-  it.each([
-    ['{"full":', 'bad-body'],
-    ['[]', 'bad-body'],
-    ['null', 'bad-body'],
-    ['{"full":"yes"}', 'bad-body'],
-    ['{"ful":true}', 'unknown-key'],
-    ['{"__proto__":1}', 'unknown-key'],
-  ])('a body of %s', async (body, code) => {
+  it.each(cases<[body: string, code: string]>('bodies'))('a body of %s', async (body, code) => {
     const headers = { 'content-type': 'application/json' }
     const response = await api.ask('/api/sync', { method: 'POST', headers, body })
     expect(response.status).toBe(400)
@@ -319,26 +260,7 @@ describe('without a mirror', () => {
 })
 
 describe('hostile ids', () => {
-  it.each([
-    'a/b',
-    'a\nb',
-    '100%',
-    '%41',
-    '%2F',
-    '%25',
-    `it's "quoted"`,
-    "'; drop table chats; --",
-    '?q=1#x',
-    'a b+c',
-    '数据',
-    '🙂',
-    '\\',
-    '..\\..',
-    '../etc',
-    '\u0001\u007f',
-    'messages',
-    ';',
-  ])('%j is one id, decoded once', async (id) => {
+  it.each(cases<string>('hostile ids'))('%j is one id, decoded once', async (id) => {
     const chat = api.mirror.addChat({ id, createdAt: 5 })
     api.mirror.addMessage(chat, { id, position: 0 })
     api.mirror.addMessage(chat, { id: 'next', position: 1 })

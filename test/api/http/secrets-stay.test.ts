@@ -1,11 +1,9 @@
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
+import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Masking } from '../../../src/api/export/redact/masking.ts'
-import { createMcpServer } from '../../../src/api/mcp/server.ts'
-import { queryOf } from '../../../src/api/mcp/source.ts'
 import { run } from '../../cli/fake-world.ts'
-import { harmless, inEachPart, leaksIn, secretKinds, secretTexts } from '../../helpers/secret-corpus.ts'
-import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
+import { callTool, connectAgent, nextOf } from '../../helpers/mcp-client.ts'
+import { inEachPart, leaksIn, secretKinds, secretTexts } from '../../helpers/secret-corpus.ts'
+import { createTestApi, type TestApi } from './test-api.ts'
 
 const titled = [...secretKinds].map((kind) => secretTexts.find((each) => each.kind === kind)?.text ?? '')
 
@@ -19,15 +17,7 @@ beforeAll(async () => {
     api.mirror.addMessage(chat, { id: `m${position}`, position, parts: inEachPart(text) })
   }
   for (const [at, title] of titled.entries()) api.mirror.addChat({ id: `titled-${at}`, title, messageCount: 1 })
-  client = new Client({ name: 'test', version: '1' })
-  const [ours, theirs] = InMemoryTransport.createLinkedPair()
-  const source = {
-    version: '1.2.3',
-    now: () => Date.now(),
-    get: async (path: string, query = {}) => bodyOf(await api.ask(`${path}?${queryOf(query).toString()}`)),
-  }
-  await createMcpServer(source, { isRedacted: true }).connect(theirs)
-  await client.connect(ours)
+  client = await connectAgent((path, init) => api.ask(path, init))
 })
 afterAll(async () => {
   await client.close()
@@ -70,12 +60,10 @@ test('no kind of secret leaves by the command line', async () => {
 test('no kind of secret leaves by an answer of MCP', { timeout: 120_000 }, async () => {
   const answers: string[] = []
   const readAll = async (name: string, args: Record<string, unknown>): Promise<void> => {
-    for (let next: { name: string; args: Record<string, unknown> } | null = { name, args }; next !== null;) {
-      const { content } = await client.callTool({ name: next.name, arguments: next.args })
-      const text = (content as { text: string }[])[0]?.text ?? ''
+    for (let next: ReturnType<typeof nextOf> = { name, args }; next !== null;) {
+      const { text } = await callTool(client, next.name, next.args)
       answers.push(text)
-      const call = /Next: (\w+) (\{.*\})$/m.exec(text)
-      next = call === null ? null : { name: call[1] ?? '', args: JSON.parse(call[2] ?? '') as Record<string, unknown> }
+      next = nextOf(text)
     }
   }
   await readAll('read_messages', { chat: 'corpus', offset: 0, parts: ['text', 'thinking', 'code', 'tool'] })
@@ -85,30 +73,4 @@ test('no kind of secret leaves by an answer of MCP', { timeout: 120_000 }, async
   // One is cut where a page ends.
   expect(text.match(/They said:/g)?.length).toBeGreaterThan(secretTexts.length * 0.8)
   expect(leaksIn(text)).toEqual([])
-})
-
-test('a secret in the input of a tool is known by the key, the flag or the name beside it', () => {
-  const input = {
-    args: ['deploy', '--password', 'opensesame', '--verbose'],
-    env: [{ name: 'DB_PASSWORD', value: 'opensesame' }],
-    headers: {
-      Cookie: 'lang=en; session=opensesame',
-      Authorization: 'token opensesame',
-      'X-Vault-Token': 'opensesame-root',
-    },
-    passwords: ['opensesame'],
-    db: { pass: 'opensesame', user: 'ada', port: '5432' },
-  }
-  const masked = JSON.stringify(new Masking().maskAtOnce(input))
-  expect(masked).not.toContain('opensesame')
-  for (const kept of ['deploy', '--password', '--verbose', 'DB_PASSWORD', 'token', 'ada', '5432'])
-    expect(masked).toContain(kept)
-})
-
-test('at most 5 of more than 200 harmless lines are masked', () => {
-  expect(harmless.length).toBeGreaterThan(200)
-  const changed = [...harmless, ...harmless.map((text) => JSON.stringify({ text }))].filter(
-    (text) => new Masking().maskAtOnce(text) !== text,
-  )
-  expect(changed.slice(5)).toEqual([])
 })

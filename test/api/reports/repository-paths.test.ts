@@ -1,22 +1,18 @@
 import { expect, test } from 'vitest'
 import { gitPath, liesIn, placeOf, repositoryPath } from '../../../src/api/reports/repository-paths.ts'
+import { casesBeside } from '../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const repository = (root: string, topLevel = root, prefix = '') =>
   placeOf({ root, topLevel, prefix, head: null, branches: new Map() })
 
-test.each([
-  ['src/a.ts', 'src/a.ts'],
-  ['./src/a.ts', 'src/a.ts'],
-  ['src/../lib/a.ts', 'lib/a.ts'],
-  ['/home/ada/shop/src/a.ts', 'src/a.ts'],
-  ['/home/ada/shopping/a.ts', null],
-  ['/home/ada/shop', null],
-  ['../shopping/a.ts', null],
-  ['/etc/passwd', null],
-  ['src/re\u0301sume\u0301.md', 'src/r\u00e9sum\u00e9.md'],
-])('%s is in the repository at %s', (path, expected) => {
-  expect(repositoryPath(path, '/home/ada/shop', repository('/home/ada/shop'))).toBe(expected)
-})
+test.each(cases<[path: string, expected: string | null]>('paths'))(
+  '%s is in the repository at %s',
+  (path, expected) => {
+    expect(repositoryPath(path, '/home/ada/shop', repository('/home/ada/shop'))).toBe(expected)
+  },
+)
 
 test('a folder opened by a symbolic link, or inside the repository, is known by every spelling', () => {
   const place = repository('/tmp/shop/packages/app', '/private/tmp/shop', 'packages/app/')
@@ -31,12 +27,7 @@ test('a folder opened by a symbolic link, or inside the repository, is known by 
   ])
 })
 
-test.each([
-  String.raw`C:\Users\a\Shop\Src\A.ts`,
-  '/c:/Users/a/Shop/src/a.ts',
-  'c:/users/a/shop/src/a.ts',
-  String.raw`src\a.ts`,
-])('on Windows all spellings mean the same file: %s', (path) => {
+test.each(cases<string>('windows'))('on Windows all spellings mean the same file: %s', (path) => {
   const place = repository('c:/Users/a/Shop', 'C:/Users/a/Shop')
   expect(repositoryPath(path, 'c:/Users/a/Shop', place)).toBe(gitPath('src/A.ts', place))
 })

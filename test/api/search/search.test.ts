@@ -176,7 +176,7 @@ describe('a hit', () => {
   })
 
   test('may be an orphan or deleted', async () => {
-    const orphan = { id: 'orphan', text: 'needle', isOrphan: true, atMs: MONDAY_MS }
+    const orphan = { id: 'orphan', text: 'a dropped needle', isOrphan: true, atMs: MONDAY_MS }
     const deleted = { id: 'deleted', text: 'needle', atMs: MONDAY_MS + 1 }
     searched = await Searched.of([{ id: 'chat', messages: [orphan, deleted] }])
     searched.world.home.global().delete('bubbleId:chat:deleted')

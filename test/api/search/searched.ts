@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000
 export const MONDAY_MS = Date.UTC(2026, 0, 5)
 
 /** A call of a tool as Cursor writes it. */
-export function called(name: string, params: unknown, result: unknown, status = 'completed'): SaidMessage['row'] {
+export function called(name: string, params: unknown, result: unknown, status = 'completed'): Record<string, unknown> {
   const toolFormerData = {
     name,
     toolCallId: `call-${name}`,

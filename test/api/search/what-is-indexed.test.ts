@@ -9,7 +9,7 @@ const cases = casesBeside(import.meta.url)
 /** Text after the indexed part of an output. */
 const beyond = `${'filler words '.repeat(6000)} outermostword`
 
-const rows: Readonly<Record<string, Record<string, unknown> | undefined>> = {
+const rows: Readonly<Record<string, Record<string, unknown>>> = {
   text: { text: 'The walrusfence leaks.' },
   thinking: { thinking: { text: 'Perhaps the ottermoat is at fault.' } },
   code: { codeBlocks: [{ content: 'const badgerdam = 1', languageId: 'ts', uri: { path: '/p/src/heronlock.ts' } }] },
@@ -44,7 +44,7 @@ const rows: Readonly<Record<string, Record<string, unknown> | undefined>> = {
 
 let searched: Searched
 beforeAll(async () => {
-  const messages = Object.entries(rows).map(([id, row]) => ({ id, role: 'assistant', row: row ?? {} }) as const)
+  const messages = Object.entries(rows).map(([id, row]) => ({ id, role: 'assistant', row }) as const)
   searched = await Searched.of([{ id: 'c', title: 'About the pelicanquay', messages }])
 })
 afterAll(() => searched.remove())

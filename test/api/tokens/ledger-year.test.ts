@@ -1,46 +1,47 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChat } from '../../../src/api/queries/chats/get-chat.ts'
-import { asChatId } from '../../../src/model/ids.ts'
-import { readLedger } from '../../../src/api/tokens/ledger.ts'
-import { tokenGroupings, type TokensRequest } from '../../../src/api/tokens/request.ts'
-import { CursorHome } from '../../helpers/cursor.ts'
-import { estimateAll } from '../../helpers/estimate-all.ts'
-import { Indexer } from '../../helpers/in-process.ts'
+import type { ChatDetail } from '../../../src/api/http/schemas/chats.ts'
+import type { Page } from '../../../src/api/http/schemas/common.ts'
+import type { Project } from '../../../src/api/http/schemas/projects.ts'
+import type { TokensAnswer, TokensRow } from '../../../src/api/http/schemas/tokens.ts'
+import { estimateAllAt } from '../../helpers/estimate-all.ts'
+import { World } from '../../helpers/world.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'
 import { Recount, type RecountedRow, type RecountRequest } from './recount.ts'
-import type { TokensRow } from '../../../src/api/http/schemas/tokens.ts'
 
 const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC'] as const
 const plan = planYear('ledger', { chatCount: 240, zones })
-const home = new CursorHome()
-const indexer = new Indexer(home.userDir)
+const tokenGroupings = ['day', 'week', 'month', 'project', 'model', 'chat'] as const
+let world: World
 let recount: Recount
+let pathOf: ReadonlyMap<string, string | null>
 
-beforeAll(() => {
-  const { path } = writeYear(home, plan)
-  indexer.pass('full')
-  estimateAll(indexer.mirror)
+beforeAll(async () => {
+  world = await World.open()
+  const { path } = writeYear(world.home, plan)
+  await world.sync(true)
+  estimateAllAt(world.mirrorPath)
   recount = new Recount(path, plan)
+  const { items } = await world.get<Page<Project>>('/api/projects?limit=200')
+  pathOf = new Map(items.map((project) => [project.id, project.path]))
 })
+afterAll(() => world.remove())
 
-afterAll(() => {
-  indexer.remove()
-  home.remove()
-})
-
-function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest): TokensRequest {
-  return {
+function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest): Promise<TokensAnswer> {
+  const given = {
     groupBy,
-    timeZone,
-    fromMs: fromMs ?? null,
-    toMs: toMs ?? null,
-    projects: project === undefined ? null : [project],
-    machines: null,
-    models: model === undefined ? null : [model],
-    limit: 10_000,
-    hasPrices: false,
+    tz: timeZone,
+    from: fromMs === undefined ? undefined : new Date(fromMs).toISOString(),
+    to: toMs === undefined ? undefined : new Date(toMs).toISOString(),
+    project,
+    model,
+    limit: '10000',
+    prices: 'false',
   }
+  const query = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  )
+  return world.get(`/api/tokens?${new URLSearchParams(query).toString()}`)
 }
 
 /** The part of a row that the recount can compute. */
@@ -52,10 +53,8 @@ const comparable = ({
   coverage,
 }: RecountedRow | TokensRow): RecountedRow => ({ recorded, estimated, contextSnapshot, recordedCents, coverage })
 
-function compare(request: RecountRequest): number {
-  const { rows, totals, coverage } = readLedger(indexer.mirror, ask(request))
-  const paths = indexer.mirror.prepare<[], { id: string; path: string }>('select id, path from projects').all()
-  const pathOf = new Map(paths.map(({ id, path }) => [id, path]))
+async function compare(request: RecountRequest): Promise<number> {
+  const { rows, totals, coverage } = await ask(request)
   const named = rows.map((row): [string | null, RecountedRow] => [
     request.groupBy === 'project' && row.key !== null ? (pathOf.get(row.key) ?? 'unknown project') : row.key,
     comparable(row),
@@ -75,27 +74,27 @@ function compare(request: RecountRequest): number {
 
 const questions = zones.flatMap((timeZone) => tokenGroupings.map((groupBy) => [groupBy, timeZone] as const))
 
-test.each(questions)('a year by %s in %s equals a recount of the raw store', (groupBy, timeZone) => {
-  expect(compare({ groupBy, timeZone })).toBeGreaterThan(1000)
+test.each(questions)('a year by %s in %s equals a recount of the raw store', async (groupBy, timeZone) => {
+  expect(await compare({ groupBy, timeZone })).toBeGreaterThan(1000)
 })
 
-test.each(tokenGroupings)('and so does a part of it, by %s', (groupBy) => {
+test.each(tokenGroupings)('and so does a part of it, by %s', async (groupBy) => {
   const timeZone = 'Europe/Berlin'
   const fromMs = Date.UTC(2025, 9, 25, 22)
   const some = [
-    compare({ groupBy, timeZone, fromMs }),
-    compare({ groupBy, timeZone, toMs: fromMs }),
-    compare({ groupBy, timeZone, fromMs, toMs: fromMs + 40 * 86_400_000 + 12_345 }),
-    compare({ groupBy, timeZone, project: '/home/ada/家計簿 🧾' }),
-    compare({ groupBy, timeZone, model: 'gpt-5', fromMs }),
-    compare({ groupBy, timeZone, model: 'claude-4-sonnet', project: '/home/ada/shop' }),
+    await compare({ groupBy, timeZone, fromMs }),
+    await compare({ groupBy, timeZone, toMs: fromMs }),
+    await compare({ groupBy, timeZone, fromMs, toMs: fromMs + 40 * 86_400_000 + 12_345 }),
+    await compare({ groupBy, timeZone, project: '/home/ada/家計簿 🧾' }),
+    await compare({ groupBy, timeZone, model: 'gpt-5', fromMs }),
+    await compare({ groupBy, timeZone, model: 'claude-4-sonnet', project: '/home/ada/shop' }),
   ]
   expect(Math.min(...some)).toBeGreaterThan(0)
-  expect(compare({ groupBy, timeZone, project: '/home/ada/nowhere' })).toBe(0)
+  expect(await compare({ groupBy, timeZone, project: '/home/ada/nowhere' })).toBe(0)
 })
 
-test('the year contains the difficult cases: undated messages, records, cents and contexts', () => {
-  const { rows, totals } = readLedger(indexer.mirror, ask({ groupBy: 'day', timeZone: 'UTC' }))
+test('the year contains the difficult cases: undated messages, records, cents and contexts', async () => {
+  const { rows, totals } = await ask({ groupBy: 'day', timeZone: 'UTC' })
   expect(rows[0]).toMatchObject({ key: null, label: 'undated' })
   expect(rows[0]?.coverage.messages).toBeGreaterThan(0)
   expect(totals.recorded?.messages).toBeGreaterThan(20)
@@ -103,14 +102,14 @@ test('the year contains the difficult cases: undated messages, records, cents an
   expect(totals.contextSnapshot?.chats).toBeGreaterThan(10)
 })
 
-test('the sums of one chat are those of its row', () => {
-  const { rows } = readLedger(indexer.mirror, ask({ groupBy: 'chat', timeZone: 'UTC' }))
-  const wrong = rows.flatMap(({ key, recorded, estimated }) => {
-    const { tokens } = getChat(indexer.mirror, asChatId(key ?? '')) ?? {}
-    return JSON.stringify(tokens) === JSON.stringify({ recorded: inOrder(recorded), estimated })
-      ? []
-      : [{ key, tokens }]
-  })
+test('the sums of one chat are those of its row', async () => {
+  const { rows } = await ask({ groupBy: 'chat', timeZone: 'UTC' })
+  const wrong = []
+  for (const { key, recorded, estimated } of rows) {
+    const { tokens } = await world.get<ChatDetail>(`/api/chats/${encodeURIComponent(key ?? '')}`)
+    if (JSON.stringify(tokens) !== JSON.stringify({ recorded: inOrder(recorded), estimated }))
+      wrong.push({ key, tokens })
+  }
   expect(wrong).toEqual([])
   expect(rows.filter(({ recorded }) => recorded !== null).length).toBeGreaterThan(10)
   expect(rows.filter(({ estimated }) => estimated !== null).length).toBeGreaterThan(10)

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { giveChat } from '../../../src/mirror/machines/write-machines.ts'
-import { asChatId } from '../../../src/model/ids.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { estimateAll } from '../../helpers/estimate-all.ts'
 import { TokenWorld } from '../../helpers/token-world.ts'
@@ -84,15 +82,6 @@ test('a usage row is not matched with a draft', async () => {
   other.exchange('draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
   const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
   expect(answer).toMatchObject({ matched: 0, unmatched: 1, firstUnmatched: [{ at: '2025-03-01T10:01:00.000Z' }] })
-  other.remove()
-})
-
-test('a usage row is not matched with a chat of another machine', async () => {
-  const other = new TokenWorld()
-  other.exchange('pulled', { modelInfo: { modelName: 'gpt-5' } })
-  giveChat(other.indexer.mirror, asChatId('pulled'), { uuid: 'u-1', name: 'laptop', user: 'ada' })
-  const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
-  expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
   other.remove()
 })
 

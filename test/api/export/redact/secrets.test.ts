@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
+import { Masking } from '../../../../src/api/export/redact/masking.ts'
 import { isNamedSecret } from '../../../../src/api/export/redact/names.ts'
+import { nameRules, otherRules, tokenRules } from '../../../../src/api/export/redact/rules.ts'
+import { fillSecret } from '../../../helpers/fill-secret.ts'
+import { harmless } from '../../../helpers/secret-corpus.ts'
 import { leastOfThree, startCpuClock } from '../../../helpers/cpu-time.ts'
+import { casesBeside } from '../../../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 function find(text: string): readonly (readonly [kind: string, secret: string])[] {
   const steps = findSecrets(text)
@@ -146,42 +153,7 @@ test('a password in the address of a database', () => {
   expect(found[0]?.[1]).toContain('s3cr3tPassw0rd')
 })
 
-const innocent = [
-  '3f2b8c1e-9d4a-4e6b-8f7a-1c2d3e4f5a6b',
-  'da39a3ee5e6b4b0d3255bfef95601890afd80709',
-  'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-  `"integrity": "sha512-${random(86)}=="`,
-  `data:image/png;base64,${random(4000)}`,
-  `![image](data:image/png;base64,iVBORw0KGgo${random(400)})`,
-  'the password is asked for, and a token is given',
-  'const token = await getToken(request)',
-  'password: process.env.PASSWORD',
-  'apiKey: config.apiKey',
-  'tokenCount: 1234, maxTokens: 200000',
-  'passwordHash.length > 12 && secretName.test(key)',
-  'https://example.com:8080/path@2x.png',
-  'git@github.com:ada/shop.git',
-  'import { x } from "@scope/pkg"; // sk-learn, npm_config_cache, xoxo',
-  '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----',
-  '-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----',
-  'token = createToken1(a, b)',
-  'API_TOKEN=createToken1(a)',
-  'TOKEN=$1; PASSWORD=$2',
-  'MAX_TOKENS=200000',
-  'https://example.com/@scope/pkg@1.2.3 and ssh://git@github.com:22/ada/shop.git',
-  String.raw`"private_key": "C:\\keys\\server1.pem"`,
-  'AKIA is how they begin, and so does ASIA',
-  'postgres://localhost:5432/orders',
-  '//packages.example.com/:_authToken=${NPM_TOKEN}',
-  'token: "your-token-here", secret: "<your secret>", password: "********"',
-  `0x${hex(40)} and commit ${hex(40)}`,
-  'docker run -u 1000:1000 --user "$(id -u):$(id -g)" shop; podman run -u node:node shop',
-  'curl -u "$NAME:$PASSWORD" https://x; git push -u origin main:release-2',
-  'git push -u git@github.com:ada/shop2.git main; git push -u https://github.com/ada/shop2.git main',
-  'pip install --user git+https://github.com/ada/shop2.git',
-  'rsync -u ada@host1:/srv/shop2 .; last -u 2026-01-01T10:00:00Z; go test -update:golden2',
-  '<password>${env.PASSWORD}</password><token>none</token><secretName>db-credentials-1</secretName>',
-]
+const innocent = cases<string>('innocent')
 
 test.each(innocent)('a text without secrets stays unchanged: %s', (text) => {
   expect(find(text)).toEqual([])
@@ -247,33 +219,7 @@ test.each('k x X . * % $ < { [ # @ ! ('.split(' '))('a password that starts with
   expect(isNamedSecret('password', secret)).toBe(true)
 })
 
-const placeholders = [
-  'xxxxxxxx1234',
-  '********ab12',
-  '<your-key-1>',
-  '${DB_PASSWORD_1}',
-  '${process.env.DB2_PASSWORD}',
-  '${{secrets.TOKEN_1}}',
-  '${DB_USER1}:${DB_PASSWORD1}',
-  '${DB_PASSWORD1:-changeme}',
-  '$DB1_PASSWORD',
-  '$password1',
-  '$env:DB_PASSWORD1',
-  '$(get-secret-1)',
-  '%DB_PASSWORD_1%',
-  '%(password1)s',
-  '{{password1}}',
-  '{password1}',
-  '#{password1}',
-  'changeme123',
-  'change-me-1',
-  'your-256-bit-secret',
-  'YOUR_API_KEY_123',
-  'example-token-1',
-  'process.env.TOKEN_1',
-  'os.environ[TOKEN_1]',
-  './keys/server1.pem',
-]
+const placeholders = cases<string>('placeholders')
 
 test.each(placeholders)('the placeholder %s stays unchanged', (value) => {
   expect(find(`password: "${value}"`)).toEqual([])
@@ -292,26 +238,11 @@ test('the default of a variable can be a secret', () => {
   expect(find('DB_PASSWORD="${DB_PASSWORD:-c0rrect-h0rse}"')).toHaveLength(1)
 })
 
-const whole: readonly (readonly [secret: string, text: (secret: string) => string])[] = [
-  ['pa@ss82word', (secret) => `amqp://app:${secret}@db.local/shop`],
-  ['p@@ss82:word@', (secret) => `amqp://app:${secret}@db.local?mail=ada@example.com`],
-  ['pa55word', (secret) => `smtp://ada@example.com:${secret}@mail.example.com:587`],
-  [String.raw`ab\"c7Kq2mPz`, (secret) => `password = "${secret}"`],
-  [String.raw`ab\\c7Kq2mPz`, (secret) => `password = "${secret}"`],
-  [String.raw`ab\\\"c7Kq2mPz`, (secret) => String.raw`{\"password\":\"${secret}\",\"user\":\"a1b2c3d4\"}`],
-  [`it's7Kq2mPz`, (secret) => `{"password": "${secret}", "user": "ada"}`],
-  ['7Kq2mPz94LwR8tB5vN1d#x;y', (secret) => `API_TOKEN=${secret}`],
-  ['p@ss#7Kq2;m', (secret) => `export DB_PASSWORD=${secret}\nA=1`],
-  ['pa:ss7Kq2', (secret) => `docker run -e DB_PASSWORD=${secret} shop`],
-  [`p"ss7Kq'2m`, (secret) => `DB_PASSWORD=${secret}`],
-  ['pass7Kq2', (secret) => `["DB_PASSWORD=${secret}","A=1"]`],
-  ['7Kq2mPz94LwR8tB5:vN1d', (secret) => `password: ${secret}`],
-  ['p@ss#7Kq2', (secret) => `Server=db;User Id=ada;Password=${secret};Database=shop`],
-  ['django-1nsecure-#x7', (secret) => `SECRET_KEY = '${secret}'`],
-]
+const whole = cases<[secret: string, text: string]>('whole')
 
 test.each(whole)('%s is masked completely, %#', (secret, text) => {
-  expect(find(text(secret)).map(([, each]) => each)).toEqual([secret])
+  const found = find(text.replace('{secret}', () => secret))
+  expect(found.map(([, each]) => each)).toEqual([secret])
 })
 
 const depths = [1, 2, 3].flatMap((depth) => [[depth, 'in one line', 0] as const, [depth, 'in lines', 2] as const])
@@ -345,52 +276,12 @@ test('a comment that disables a linter hides no secret', () => {
 })
 
 /** Texts that make a careless pattern backtrack. */
-const hostile: readonly (readonly [name: string, text: string])[] = [
-  'a',
-  'https://',
-  'https://a:',
-  'x:y@',
-  '-----BEGIN ',
-  '-----BEGIN RSA PRIVATE KEY-----',
-  '-----BEGIN PRIVATE KEY-----\\n',
-  'password="',
-  'password',
-  'password="\\\\',
-  'password="\\\\"',
-  `password="'`,
-  'PASSWORD=',
-  'PASSWORD= ',
-  `PASSWORD="a`,
-  'password=aaaaaaaaaaaaaaaa#',
-  'pwd=aaaaaaaa;a ',
-  'x://a:b@c@',
-  '@',
-  'A',
-  'secret=',
-  'token: ',
-  'postgres://',
-  'xoxb-',
-  'sk-',
-  'sk-ant-',
-  'eyJ',
-  'eyJaaaaaaaaaaaa.',
-  'eyJaaaaaaaaaaaa.eyJaaaaaaaaaaaa-',
-  'Bearer ',
-  'SG.aaaaaaaaaaaaaaaaaaaa.',
-  'MNO',
-  '1',
-  ' ',
-  '\\',
-  '<password ',
-  '<password> ',
-  '<password>aaaaaaaa ',
-  '<a',
-  ' -u a',
-  ' -u a:',
-].map((piece) => [JSON.stringify(piece), piece.repeat(Math.ceil(1_500_000 / piece.length))] as const)
+const hostile: readonly (readonly [name: string, text: string])[] = cases<string>('hostile').map(
+  (piece) => [JSON.stringify(piece), piece.repeat(Math.ceil(400_000 / piece.length))] as const,
+)
 
-// Such a text takes about 100 ms. A pattern that goes back again and again would take minutes.
-test.each(hostile)('more than a megabyte of %s blocks no longer than a second', async (_, text) => {
+// Such a text takes about 30 ms. A pattern that goes back again and again would take minutes.
+test.each(hostile)('a very long text of %s blocks no longer than a second', async (_, text) => {
   expect(await leastOfThree(1000, () => Promise.resolve(longestStepMs(text)))).toBeLessThan(1000)
 })
 
@@ -405,3 +296,48 @@ function longestStepMs(text: string): number {
   }
   return longestMs
 }
+
+const rules = [...tokenRules.rules, ...otherRules, ...nameRules.rules].map(
+  (rule, at) => [`${at} ${rule.kind}`, rule] as const,
+)
+
+test('the table names more than 200 kinds', () => {
+  expect(new Set(rules.map(([, { kind }]) => kind)).size).toBeGreaterThan(200)
+})
+
+test.each(rules)('%s: its example is masked, its counter-example stays', (_, { kind, example, counterExample }) => {
+  for (const seed of [1, 2, 3]) {
+    const text = fillSecret(example, seed)
+    const masking = new Masking()
+    expect(masking.maskAtOnce(text)).not.toBe(text)
+    expect(masking.counts.map((count) => count.kind)).toContain(kind)
+  }
+  const harmless = fillSecret(counterExample)
+  expect(new Masking().maskAtOnce(harmless)).toBe(harmless)
+})
+
+test('a secret in the input of a tool is known by the key, the flag or the name beside it', () => {
+  const input = {
+    args: ['deploy', '--password', 'opensesame', '--verbose'],
+    env: [{ name: 'DB_PASSWORD', value: 'opensesame' }],
+    headers: {
+      Cookie: 'lang=en; session=opensesame',
+      Authorization: 'token opensesame',
+      'X-Vault-Token': 'opensesame-root',
+    },
+    passwords: ['opensesame'],
+    db: { pass: 'opensesame', user: 'ada', port: '5432' },
+  }
+  const masked = JSON.stringify(new Masking().maskAtOnce(input))
+  expect(masked).not.toContain('opensesame')
+  for (const kept of ['deploy', '--password', '--verbose', 'DB_PASSWORD', 'token', 'ada', '5432'])
+    expect(masked).toContain(kept)
+})
+
+test('at most 5 of more than 200 harmless lines are masked', () => {
+  expect(harmless.length).toBeGreaterThan(200)
+  const changed = [...harmless, ...harmless.map((text) => JSON.stringify({ text }))].filter(
+    (text) => new Masking().maskAtOnce(text) !== text,
+  )
+  expect(changed.slice(5)).toEqual([])
+})
