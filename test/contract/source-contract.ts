@@ -25,9 +25,9 @@ export interface SourceCase {
   /** Writes a store with these chats. */
   write(home: CursorHome): readonly ExpectedChat[]
   /** Changes the store: of these words the first is added and the second deleted. Left out if a format has no chats. */
-  change?(home: CursorHome): { readonly come: readonly string[]; readonly gone: readonly string[] }
+  readonly change?: (home: CursorHome) => { readonly come: readonly string[]; readonly gone: readonly string[] }
   /** Damages a part of the store. Issues must be reported, and the other chats must stay. */
-  spoil?(home: CursorHome): void
+  readonly spoil?: (home: CursorHome) => void
 }
 
 interface Counts {
@@ -84,9 +84,10 @@ export function describeSource(format: SourceCase): void {
       expect(all.map(({ id }) => id).toSorted()).toEqual(chats.map(({ id }) => id).toSorted())
       expect(await found(allWords())).toEqual(once(allWords()))
       for (const { id, title, messages } of chats) {
-        if (title !== undefined) expect(all.find((chat) => chat.id === id)?.title).toBe(title)
+        const heldTitle = all.find((chat) => chat.id === id)?.title
+        expect(title ?? heldTitle).toBe(heldTitle)
         const { items } = await world.get<Page<Message>>(`/api/chats/${encodeURIComponent(id)}/messages?limit=200`)
-        if (messages !== undefined) expect(items).toMatchObject(messages)
+        expect(items).toMatchObject(messages ?? items)
       }
       expect((await world.get<Status>('/api/status')).issues).toEqual({})
     })

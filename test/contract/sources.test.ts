@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Role } from '../../src/model/message.ts'
-import { cliFolder, CliStore, CursorHome, encodeState, headers, type Store } from '../helpers/cursor.ts'
+import { cliFolder, CliStore, encodeState, headers, type CursorHome, type Store } from '../helpers/cursor.ts'
 import { asBase64, keepBlob, stateOf, stub, toolResult } from '../helpers/blob-store.ts'
 import {
   assistant,

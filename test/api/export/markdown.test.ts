@@ -10,7 +10,7 @@ import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)
 
-const golden = readFileSync(new URL('markdown.golden.md', import.meta.url), 'utf8')
+const golden = readFileSync(new URL('markdown.golden.txt', import.meta.url), 'utf8')
 
 const tool: Part = {
   kind: 'tool',

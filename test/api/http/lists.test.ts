@@ -84,16 +84,13 @@ afterAll(() => world.remove())
 
 async function idsOf(query: string): Promise<string[]> {
   const { items, total } = await world.get<Page<Chat>>(`/api/chats?tz=UTC&${query}`)
-  expect(total).toBeGreaterThanOrEqual(items.length)
+  expect(total > items.length).toBe(query.includes('limit'))
   return items.map(({ id }) => id)
 }
 
 describe('the list of chats', () => {
   test.each(cases<[string, string, string[]]>('chats'))('%s', async (_, query, expected) => {
     expect(await idsOf(query)).toEqual(expected)
-    if (!query.includes('limit')) {
-      expect(await world.get(`/api/chats?tz=UTC&${query}`)).toMatchObject({ total: expected.length })
-    }
   })
 
   test.each(cases<[string, string, string[]]>('titles'))('by title: %s', async (_, words, expected) => {

@@ -100,8 +100,8 @@ test('the tools for agents name the machine and take it as a filter', async () =
   // The chats were active a moment ago.
   const client = await connectAgent((path, init) => world.request(path, init))
   const call = async (name: string, args: Record<string, unknown>): Promise<string> =>
-    (await callTool(client, name, { include_active: true, ...args })).text
-  const found = await call('search_chats', { query: 'login', machine: 'ada/laptop' })
+    (await callTool(client, name, args)).text
+  const found = await call('search_chats', { query: 'login', machine: 'ada/laptop', include_active: true })
   expect(found).toContain('machine ada/laptop')
   expect(found).not.toContain(GRACES)
   const listed = await call('list_chats', { machine: 'laptop' })

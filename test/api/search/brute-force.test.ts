@@ -162,7 +162,7 @@ const outcome = async (q: string, more: Asking = {}) => {
   return { total, items: items.map(({ message, part }) => [message.id, part]) }
 }
 
-const filters: readonly [name: string, field: string, values: readonly string[]][] = [
+const filters: readonly [name: string, written: string, some: readonly string[]][] = [
   ['project', 'project', ['red', '/green', 'none']],
   ['role', 'role', ['user', 'assistant']],
   ['in', 'in', ['text', 'code', 'tool', 'thinking', 'attachment', 'title']],
@@ -179,10 +179,10 @@ const filters: readonly [name: string, field: string, values: readonly string[]]
 test('a filter and the same field in the query find the same', { timeout: 120_000 }, async () => {
   const chosen = fc
     .constantFrom(...filters)
-    .chain(([name, field, all]) => fc.constantFrom(...all).map((value) => ({ name, field, value })))
+    .chain(([name, written, all]) => fc.constantFrom(...all).map((value) => ({ name, written, value })))
   await fc.assert(
-    fc.asyncProperty(chosen, fc.constantFrom('', ...vocabulary), async ({ name, field, value }, word) => {
-      expect(await outcome(`${field}:${value} ${word}`)).toEqual(await outcome(word, { [name]: value }))
+    fc.asyncProperty(chosen, fc.constantFrom('', ...vocabulary), async ({ name, written, value }, other) => {
+      expect(await outcome(`${written}:${value} ${other}`)).toEqual(await outcome(other, { [name]: value }))
     }),
     { numRuns: 150 },
   )
@@ -237,11 +237,9 @@ describe('facets', () => {
       const { facets, total } = await askAll(q, { facets: names })
       expect(Object.keys(facets).sort()).toEqual([...names].sort())
       for (const name of names) {
-        const values = facets[name] as readonly FacetValue[]
-        const narrowed = await Promise.all(
-          values.map(async ({ value }) => (await askAll(q, filterOf(name, value))).total),
-        )
-        expect([name, values.map(({ count }) => count)]).toEqual([name, narrowed])
+        const all = facets[name] as readonly FacetValue[]
+        const narrowed = await Promise.all(all.map(async ({ value }) => (await askAll(q, filterOf(name, value))).total))
+        expect([name, all.map(({ count }) => count)]).toEqual([name, narrowed])
       }
       expect(facets['role']?.reduce((sum, { count }) => sum + count, 0)).toBe(total)
     },

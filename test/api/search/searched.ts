@@ -79,8 +79,8 @@ export class Searched {
 
   async ask(q: string, more: Asking = {}): Promise<SearchAnswer> {
     const parameters = Object.entries({ q, ...more }).flatMap(([name, value]) =>
-      (Array.isArray(value) && name !== 'facets' ? (value as readonly string[]) : [String(value)]).map(
-        (each): [string, string] => [name, each],
+      (Array.isArray(value) && name !== 'facets' ? (value as readonly string[]) : [value]).map(
+        (each): [string, string] => [name, String(each)],
       ),
     )
     return this.world.get(`/api/search?${new URLSearchParams(parameters).toString()}`)
