@@ -78,10 +78,11 @@ export class Searched {
   }
 
   async ask(q: string, more: Asking = {}): Promise<SearchAnswer> {
-    const parameters = Object.entries({ q, ...more }).flatMap(([name, value]) =>
-      (Array.isArray(value) && name !== 'facets' ? (value as readonly string[]) : [value]).map(
-        (each): [string, string] => [name, String(each)],
-      ),
+    const given: Asking = { q, ...more }
+    const parameters = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'object' && name !== 'facets'
+        ? value.map((each): [string, string] => [name, each])
+        : [[name, String(value)]],
     )
     return this.world.get(`/api/search?${new URLSearchParams(parameters).toString()}`)
   }
