@@ -1,16 +1,44 @@
-import { mkdtempSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { migrations } from '../../src/mirror/migrations/index.ts'
 
-/** A mirror with one source in the state before a migration. The test closes and reopens it. */
-export function mirrorBefore(migration: string): { readonly path: string; readonly db: Database.Database } {
-  const path = join(mkdtempSync(join(homedir(), 'mirror-')), 'mirror.db')
-  const db = new Database(path)
-  const place = migrations.indexOf(migration)
-  for (const sql of migrations.slice(0, place)) db.exec(sql)
-  db.pragma(`user_version = ${place}`)
-  db.exec(`insert into sources (num, id, kind, path, rank, state) values (1, 'source', 'rows', '/nowhere', 0, 'ok')`)
-  return { path, db }
+/** The version of the mirror that this program writes. */
+export const newestVersion = migrations.length
+
+interface Made {
+  readonly name: string
+  readonly sql: string
+}
+
+const listMade = (db: Database.Database, type: 'table' | 'trigger'): Made[] =>
+  db.prepare<[string], Made>('select name, sql from main.sqlite_schema where type = ? and sql is not null').all(type)
+
+const columnsOf = (db: Database.Database, schema: string, table: string): string[] =>
+  db.prepare<[string, string], string>('select name from pragma_table_info(?, ?)').pluck().all(table, schema)
+
+/** Turns a closed mirror into one of an earlier version, with all of its rows that this version had. */
+export function turnBack(path: string, version: number): void {
+  const older = `${path}.older`
+  const db = new Database(older)
+  db.pragma('page_size = 16384')
+  db.unsafeMode()
+  for (const sql of migrations.slice(0, version)) db.exec(sql)
+  db.pragma(`user_version = ${version}`)
+  db.prepare('attach database ? as newer').run(path)
+  db.pragma('foreign_keys = off')
+  // What triggers keep is copied too.
+  const triggers = listMade(db, 'trigger')
+  for (const { name } of triggers) db.exec(`drop trigger ${name}`)
+  for (const { name, sql } of listMade(db, 'table')) {
+    if (/^create virtual/i.test(sql)) continue
+    const known = new Set(columnsOf(db, 'newer', name))
+    const columns = columnsOf(db, 'main', name).filter((column) => known.has(column))
+    if (columns.length === 0) continue
+    db.exec(`delete from main."${name}"`)
+    db.exec(`insert into main."${name}" (${columns.join(', ')}) select ${columns.join(', ')} from newer."${name}"`)
+  }
+  for (const { sql } of triggers) db.exec(sql)
+  db.exec('detach database newer')
+  db.close()
+  renameSync(older, path)
 }

@@ -4,13 +4,29 @@ import { join } from 'node:path'
 import { createApp } from '../../src/api/http/app.ts'
 import { mirrorPath } from '../../src/engine/data-folder.ts'
 import { openEngine, type Engine } from '../../src/engine/engine.ts'
+import type { RunOptions } from '../../src/engine/executor/executor.ts'
 import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
+import type { JobName, Jobs } from '../../src/engine/jobs/jobs.ts'
 import { DirectPasses } from '../../src/engine/passes.ts'
+import { doTask } from '../../src/engine/purge/do-task.ts'
+import type { PurgeTaskOrder } from '../../src/engine/purge/purge-orders.ts'
 import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
 import type { Writer } from '../../src/engine/writer/writer.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import { disabledKindsOf, loadSettings, type Flags, type Settings } from '../../src/settings.ts'
 import { CursorHome } from './cursor.ts'
+
+/** Runs the tasks of purges here too: the program of their process is compiled only in a build. */
+class HereExecutor extends InlineExecutor {
+  override async run<Name extends JobName>(
+    name: Name,
+    input: Jobs[Name]['input'],
+    options: RunOptions = {},
+  ): Promise<Jobs[Name]['result']> {
+    if (name !== 'purge') return super.run(name, input, options)
+    return (await doTask(input as PurgeTaskOrder)) as Jobs[Name]['result']
+  }
+}
 
 const HOST = '127.0.0.1:4870'
 
@@ -136,16 +152,22 @@ export class World {
     return items.map(({ message }) => message.chatId)
   }
 
-  /** Closes the engine and opens it again, like a restart of the program. */
-  async restart(): Promise<void> {
+  /** Closes the engine and opens it again, like a restart of the program. @param meanwhile acts while nothing is open */
+  async restart(meanwhile: () => void = () => undefined): Promise<void> {
     await this.#close()
+    meanwhile()
     await this.#open()
   }
 
-  async remove(): Promise<void> {
+  /** Ends it without Cursor, which another world has too. */
+  async close(): Promise<void> {
     await this.#close()
-    this.home.remove()
     if (this.#removesData) rmSync(this.settings.dataDir, { recursive: true, force: true })
+  }
+
+  async remove(): Promise<void> {
+    await this.close()
+    this.home.remove()
   }
 
   async #open(): Promise<void> {
@@ -160,14 +182,14 @@ export class World {
     this.#passes = new DirectPasses(places, this.#writer)
     await this.#passes.index()
     this.#reader = openReader(path)
-    this.#engine = openEngine(settings, new InlineExecutor(path, () => this.#reader), {
+    this.#engine = openEngine(settings, new HereExecutor(path, () => this.#reader), {
       version: '1.2.3',
       zone: () => 'UTC',
       now: Date.now,
       writer: this.#writer,
       passes: this.#passes,
       mirror: () => this.#reader,
-      readers: { shut: () => undefined, reopen: () => undefined },
+      readers: { shut: () => this.#reader.close(), reopen: () => (this.#reader = openReader(path)) },
       renewReaders: () => undefined,
       publish: () => undefined,
       log: () => undefined,

@@ -34,16 +34,12 @@ export class FullDisk {
    * Runs a pass with space for only a part of what it writes, then one with enough space.
    * @returns the problems, and whether the disk was full at all
    */
-  fail(
-    share: number,
-    plant: (kept: MirrorMaintenance) => void = () => undefined,
-  ): { wrong: string[]; wasFull: boolean } {
+  fail(share: number): { wrong: string[]; wasFull: boolean } {
     const kept = this.#open(`mirror-${share}`)
     try {
       kept.db.pragma('synchronous = off')
       kept.db.pragma(`max_page_count = ${this.#leastPages + Math.floor(share * this.pages)}`)
       const wasFull = this.#isFull(kept)
-      plant(kept)
       const wrong = [...findFaults(kept.db), ...(kept.db.inTransaction ? ['a transaction stands open'] : [])]
       kept.db.prepare('select count(*) from messages').get()
       kept.db.pragma('max_page_count = 1000000')

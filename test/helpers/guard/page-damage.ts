@@ -1,7 +1,6 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { chanceOf, garbage } from './chance.ts'
@@ -174,25 +173,4 @@ function differences(
       .filter((key) => after[key] !== before[key])
       .map((key) => `${name}: ${key} is ${String(after[key]).slice(0, 40)}`)
   })
-}
-
-/** How many rows SQLite reads in order before it hits damage. A salvage that stops there would save only these. */
-export function readUntilDamage(bytes: Buffer): number {
-  const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
-  const path = join(folder, 'mirror.db')
-  writeFileSync(path, bytes)
-  let rows = 0
-  try {
-    const db = new Database(path, { readonly: true })
-    try {
-      const sql = 'select parts from messages join bodies on bodies.num = body where is_live = 0'
-      for (const _ of db.prepare(sql).iterate()) rows += 1
-    } finally {
-      db.close()
-    }
-  } catch {
-    // Only the rows read so far count.
-  }
-  rmSync(folder, { recursive: true, force: true })
-  return rows
 }

@@ -2,9 +2,6 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
-import { emptyBatch } from '../../../src/mirror/write/batch.ts'
-import type { Mirror } from '../../../src/mirror/open.ts'
-import { writeBatch } from '../../../src/mirror/write/write-batch.ts'
 import { CursorHome } from '../cursor.ts'
 import { Indexer } from '../in-process.ts'
 import { chanceOf, garbage } from './chance.ts'
@@ -20,8 +17,7 @@ export class WalMirror {
   /** The content of a mirror that never failed. */
   readonly wanted: ReturnType<typeof dumpMirror>
 
-  /** @param write changes the mirror while its WAL grows; it is called once per chat */
-  constructor(chats: number, write: (indexer: Indexer) => void = (indexer) => indexer.pass()) {
+  constructor(chats: number) {
     const store = this.home.global()
     const indexer = new Indexer(this.home.userDir)
     for (let chat = 0; chat < 3; chat += 1) writeChat(store, chat, 6)
@@ -30,7 +26,7 @@ export class WalMirror {
     indexer.mirror.pragma('wal_autocheckpoint = 0')
     for (let chat = 3; chat < chats; chat += 1) {
       writeChat(store, chat, 6)
-      write(indexer)
+      indexer.pass()
     }
     copyFileSync(indexer.path, `${indexer.path}.copy`)
     this.main = readFileSync(`${indexer.path}.copy`)
@@ -81,21 +77,3 @@ export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[]
     rmSync(folder, { recursive: true, force: true })
   }
 }
-
-/** A planted fault: the position is written first, in a separate transaction. */
-export function positionsFirst(indexer: Indexer): void {
-  const ahead = readAhead(indexer.mirror)
-  for (const { num, rowid, key } of ahead) {
-    const position = { identity: 'planted', signature: null, watermark: rowid + 7, watermarkKey: key }
-    writeBatch(indexer.mirror, { ...emptyBatch, source: num, nowMs: 0, position })
-  }
-  indexer.pass('reconcile')
-}
-
-const readAhead = (db: Mirror): { num: number; rowid: number; key: string }[] =>
-  db
-    .prepare(
-      `select num, max(source_rowid) as rowid, key from source_rows join sources on num = source
-       where kind = 'composer-kv' group by num`,
-    )
-    .all() as { num: number; rowid: number; key: string }[]
