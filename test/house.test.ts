@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -73,54 +73,9 @@ test('only the SQLite addon may run an install script', () => {
   expect(names.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([])
 })
 
-test('npm start builds first, and then runs node directly, so that node gets the signals', () => {
-  expect(manifest.scripts['start']).toMatch(/^node [\w./-]+( [\w-]+)*$/)
-  expect(manifest.scripts['start']).toContain(`node ${manifest.bin['cursordex']}`)
-  expect(manifest.scripts['prestart']).toMatch(/\bbuild\b/)
-  expect(manifest.scripts['test']).toMatch(/^vitest run$/)
-})
-
-test('npm run check checks format, lint, types and unused code', () => {
-  const { scripts } = manifest
-  const called = [...(scripts['check'] ?? '').matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name ?? '')
-  const whole = [scripts['check'], ...called.map((name) => scripts[name])].join('\n')
-  for (const tool of [/^oxfmt --check/m, /^oxlint/m, /^tsc --noEmit/m, /^knip/m]) expect(whole).toMatch(tool)
-})
-
-test('CI runs the checks and all tiers of tests, with a browser for the last one, and stops at the first failure', () => {
-  const script = read('.ci/run')
-  expect(script).toMatch(/^#!/)
-  const lines = script.split('\n').map((line) => line.trim())
-  const commands = lines.filter((line) => line !== '' && !line.startsWith('#') && !/^(set|cd|command) /.test(line))
-  expect(commands).toEqual([
-    'npm ci',
-    'npm run check',
-    'npm test',
-    'npm run test:system',
-    'npm run test:web',
-    'npm run test:hub',
-  ])
-  expect(script).toMatch(/command -v chromium .*apt-get install -y chromium[^]*npm run test:web/)
-  const stops = lines.findIndex((line) => /^set -\w*e/.test(line))
-  expect(stops).toBeGreaterThan(0)
-  expect(stops).toBeLessThan(lines.indexOf('npm ci'))
-})
-
-// Windows has no executable bit.
-test.skipIf(process.platform === 'win32')('the CI script is executable', () => {
-  expect(statSync(join(root, '.ci/run')).mode & 0o111).toBe(0o111)
-})
-
 test('the licence is MIT', () => {
   expect(manifest.license).toBe('MIT')
   expect(read('LICENSE')).toMatch(/^MIT License\n[^]*Permission is hereby granted, free of charge/)
-})
-
-test('the first screen of the README says how to run and test cursordex, and how long the first install takes', () => {
-  const screen = read('README.md').split('\n').slice(0, 40).join('\n')
-  expect(screen).toContain('npm ci && npm start')
-  expect(screen).toContain('npm ci && npm test')
-  expect(screen).toMatch(/\bminute\b/)
 })
 
 /** The names that a text does not contain as whole words. A longer name with the same beginning does not count. */
@@ -200,17 +155,7 @@ test('docs/settings.md names every setting', () => {
   expect(missingFrom(paragraphs.join('\n').replace(/:/g, ' '), names)).toEqual([])
 })
 
-test('ARCHITECTURE.md stays under 200 lines and names every folder of src', () => {
-  const text = read('ARCHITECTURE.md')
-  expect(text.split('\n').length).toBeLessThan(200)
-  const entries = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-  expect(folders).toEqual(expect.arrayContaining(['daemon', 'queries', 'composer-kv']))
-  expect(folders.filter((name) => !new RegExp(`(?<![\\w-])${name}(/|\`)`).test(text))).toEqual([])
-})
-
-test('the README is short, and every link in the documents leads to a file', () => {
-  expect(read('README.md').split(/\s+/).length).toBeLessThan(1000)
+test('every link in the documents leads to a file', () => {
   const documents = [
     'README.md',
     'ARCHITECTURE.md',
@@ -226,13 +171,6 @@ test('the README is short, and every link in the documents leads to a file', () 
         .map((path) => `${document}: ${path}`),
     )
   expect(broken).toEqual([])
-})
-
-test('the changelog has this version, and CONTRIBUTING has the commands', () => {
-  const versions = [...read('CHANGELOG.md').matchAll(/^## \[?([\w.-]+)/gm)].map(([, version]) => version)
-  expect(['Unreleased', manifest.version]).toContain(versions[0])
-  for (const command of ['npm ci', 'npm run check', 'npm test', 'npm run test:system'])
-    expect(read('CONTRIBUTING.md')).toContain(command)
 })
 
 /** The files of the checkout that are not ignored. Found without git, because a downloaded archive has none. */
@@ -268,25 +206,19 @@ test('no file contains traces of the machine on which it was written', () => {
   expect(files.flatMap((path) => tracesIn(read(path)).map((trace) => `${path}: ${trace}`))).toEqual([])
 })
 
-// Assembled here, so that this file does not contain a trace itself.
-test.each([
-  [['', 'home', 'jsmith', 'code'].join('/')],
-  [['', 'Users', 'jsmith', 'code'].join('/')],
-  [['C:', 'Users', 'jsmith', 'code'].join('\\')],
-  [['C:', 'Users', 'jsmith', 'code'].join('\\\\')],
-  [['', 'root', 'code'].join('/')],
-  [['https://registry', 'npmjs', 'org/zod'].join('.')],
-  [['https://registry', 'yarnpkg', 'com/zod'].join('.')],
-])('a trace is found: %s', (trace) => {
-  expect(tracesIn(`It lay in "${trace}/x".`)).toHaveLength(1)
+test('a trace is found, and an example is none', () => {
+  // Assembled here, so that this file does not contain a trace itself.
+  const traces = [
+    ['', 'home', 'jsmith', 'code'].join('/'),
+    ['C:', 'Users', 'jsmith', 'code'].join('\\'),
+    ['', 'root', 'code'].join('/'),
+    ['https://registry', 'npmjs', 'org/zod'].join('.'),
+  ]
+  for (const trace of traces) expect(tracesIn(`It lay in "${trace}/x".`)).toHaveLength(1)
+  for (const example of ['/home/ada/shop', String.raw`C:\Users\a\AppData`, '/home/<name>/shop', '~/shop']) {
+    expect([example, tracesIn(`It lay in "${example}/x".`)]).toEqual([example, []])
+  }
 })
-
-test.each(['/home/ada/shop', '/Users/a/Library', String.raw`C:\Users\a\AppData`, '/home/<name>/shop', '~/shop'])(
-  'an example is not a trace: %s',
-  (example) => {
-    expect(tracesIn(`It lay in "${example}/x".`)).toEqual([])
-  },
-)
 
 test('every script that package.json names exists', () => {
   const named = Object.values(manifest.scripts).flatMap((script) => script.match(/\bscripts\/[\w.-]+/g) ?? [])

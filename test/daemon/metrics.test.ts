@@ -18,18 +18,6 @@ const nothing: StepNews = {
 
 const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })
 
-test('progress is null before a run, before the run reports a total, and after it', () => {
-  const vitals = new Metrics(new FakeClock().now)
-  expect(vitals.progress).toBeNull()
-  vitals.beginRun()
-  vitals.noteStep(step({ bytesRead: 10 }))
-  expect(vitals.progress).toBeNull()
-  vitals.noteStep(step({ done: 1, total: 2 }))
-  expect(vitals.progress).not.toBeNull()
-  vitals.endJob()
-  expect(vitals.progress).toBeNull()
-})
-
 test('bytes count for a minute as read in the last minute, and always in the total', async () => {
   const clock = new FakeClock()
   const vitals = new Metrics(clock.now)
@@ -53,14 +41,6 @@ test('progress has the speed and the time left at that speed', async () => {
   await clock.advance(2000)
   vitals.noteStep(step({ done: 100, total: 300, bytesRead: 1500 }))
   expect(vitals.progress).toEqual({ stage: 'reading', done: 100, total: 300, bytesPerSecond: 1000, etaMs: 4000 })
-})
-
-test('progress never goes back, whatever a step of another source reports', () => {
-  const vitals = new Metrics(new FakeClock().now)
-  vitals.beginRun()
-  vitals.noteStep(step({ done: 50, total: 100 }))
-  vitals.noteStep(step({ done: 1, total: 3 }))
-  expect(vitals.progress).toMatchObject({ done: 50, total: 100 })
 })
 
 test('indexing is a separate stage, over as many runs as it takes', () => {
@@ -103,14 +83,6 @@ test('the rows of several stores add up; the second store counted as read before
     vitals.noteStep(step({ done, total }))
   }
   expect(vitals.progress).toMatchObject({ stage: 'reading', done: 500, total: 650 })
-})
-
-test('bytes add up over runs, and the longest read is kept', () => {
-  const vitals = new Metrics(new FakeClock().now)
-  vitals.noteStep(step({ bytesRead: 10, longestReadMs: 7.123 }))
-  vitals.beginRun()
-  vitals.noteStep(step({ bytesRead: 32, longestReadMs: 3 }))
-  expect(vitals.resources([])).toMatchObject({ bytesRead: 42, longestReadMs: 7.12 })
 })
 
 test('the CPU share is the time used since the last sample', async () => {

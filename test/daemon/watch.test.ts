@@ -11,21 +11,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { startWatch, watchError, type Watch } from '../../src/daemon/follow/watch.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startWatch, type Watch } from '../../src/daemon/follow/watch.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
-
-/** If set, every folder has this inode. ext4 soon reuses the inode of a removed folder, and tmpfs never does. */
-let inode: bigint | null = null
-vi.mock(import('node:fs'), async (importOriginal) => {
-  const fs = await importOriginal()
-  const withInode = (...given: Parameters<typeof fs.statSync>) => {
-    const stat = fs.statSync(...given)
-    return typeof stat?.ino === 'bigint' && inode !== null ? Object.assign(stat, { ino: inode }) : stat
-  }
-  return { ...fs, statSync: withInode as typeof fs.statSync }
-})
 
 let root: string
 let folder: string
@@ -43,7 +31,6 @@ beforeEach(() => {
   )
 })
 afterEach(async () => {
-  inode = null
   await watch.close()
   rmSync(root, { recursive: true, force: true })
 })
@@ -123,25 +110,4 @@ test('a folder that is removed and created again, perhaps with the same inode, i
   watch.follow([folder], [file])
   await followNew()
   expect(seen).toContain(file)
-})
-
-test('a folder that was quickly recreated with the same inode, for example from a backup, had no more events', async () => {
-  inode = 1n
-  const later = join(folder, 'later.vscdb')
-  // As for the folder of all workspaces.
-  watch.follow([root], [later])
-  await followNew()
-  rmSync(folder, { recursive: true })
-  mkdirSync(folder)
-  // The event of the removal causes one listing.
-  await sleep(500)
-  watch.follow([root, folder], [])
-  await untilTold(later)
-  expect(seen).toContain(later)
-})
-
-test('without events the warning promised a second for every store, but stores without recent changes took a minute', () => {
-  const warning = watchError(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
-  expect(warning).toContain('the limit of watches of this system is reached')
-  expect(warning).toContain('within a minute in others')
 })

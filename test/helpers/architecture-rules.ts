@@ -1,3 +1,4 @@
+import * as fs from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { posix } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
@@ -146,33 +147,6 @@ function schemaBreach(file: Parsed, each: Import): string | null {
 const isPageType = (from: string, { target, isTypeOnly }: Import): boolean =>
   from === 'web' && isTypeOnly && /^src\/(api\/http\/schemas|model)\//.test(target ?? '')
 
-/** Whether a file may use Cursor's own terms: only readers of its files, and writers of samples of them. */
-const speaksAsCursor = (path: string): boolean => adapterOf(path) !== null || roomOf(path) === 'sample'
-
-/** Cursor's terms for its objects and files. Outside the adapters these are called chats, messages and stores. */
-const cursorWords =
-  /composer|bubble|cursorDiskKV|ItemTable|vscdb|globalStorage|workspaceStorage|workspaceIdentifier|agentKv|aichat|aiService/gi
-
-/** The list of adapters, and the settings that switch them on and off. These may contain the names of adapters. */
-const namesAdapters = /^(src\/indexer\/discover\.ts|src\/settings\/schema\.ts|config\/(default|schema)\.json)$/
-
-/** This rule also covers comments and file names. */
-export const words: Rule = (files) => {
-  const names = files.flatMap(({ path }) => adapterOf(path) ?? [])
-  const camel = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const spellings = [...new Set(names.flatMap((name) => [name, camel(name)]))]
-  return files
-    .filter(({ path }) => !speaksAsCursor(path))
-    .flatMap((file) => {
-      // Names are replaced in place, so that line numbers stay the same.
-      const isDoor = namesAdapters.test(file.path)
-      const text = isDoor ? spellings.reduce((left, name) => left.replaceAll(name, '-'), file.text) : file.text
-      const inText = [...text.matchAll(cursorWords)].map(({ index, 0: word }) => ({ at: index, word }))
-      const inName = [...file.path.matchAll(cursorWords)].map(({ 0: word }) => ({ at: 0, word }))
-      return [...inName, ...inText].map(({ at, word }) => breach({ ...file, text }, at, `says ${word}`))
-    })
-}
-
 // English text may contain words like "select" and "update": only the form of a statement counts.
 const rowsSql = new RegExp(
   [
@@ -225,63 +199,24 @@ function textOf(node: unknown): string | null {
   }, '')
 }
 
-const isCalled = (node: unknown, name: string): boolean =>
-  nameOf(node) === name || nameOf(field(node, 'property')) === name
+const writesFiles =
+  /^(write|append|f?truncate|rm|unlink|rename|mkdir|mkdtemp|copyFile|cp|l?chmod|l?chown|symlink|link|l?utimes|createWrite)/
+/** These make copies in the program's own folder, and remove them. */
+const copies = /^src\/indexer\/(open-safely\/(checked-copy|set-aside)|sources\/composer-kv\/read\/read-by-table)\.ts$/
 
-/** Only the settings read the environment and the config files. */
-export const settingsReaders: Rule = (files) =>
+/** What reads Cursor imports nothing that writes files, and never the whole of `fs`. */
+export const readsOnly: Rule = (files) =>
   files
-    .filter(({ path }) => roomOf(path) !== 'settings' && path.startsWith('src/'))
-    .flatMap((file) => [
-      ...file.imports
-        .filter(({ specifier }) => /^(node:)?process$|^jsonc-parser$/.test(specifier))
-        .map(({ at, specifier }) => breach(file, at, `imports ${specifier}`)),
-      ...file.nodes.flatMap((node) => {
-        const opens = node.type === 'VariableDeclarator' && field(node['id'], 'type') === 'ObjectPattern'
-        const bound = opens ? listOf(field(node['id'], 'properties')).map((each) => nameOf(field(each, 'key'))) : []
-        const takesApart = isCalled(node['init'], 'process') && bound.includes('env')
-        const asks = node.type === 'MemberExpression' && isCalled(node['object'], 'process') && isCalled(node, 'env')
-        const namesFile = /(^|\/)(config|default)\.json$/.test(textOf(node) ?? '')
-        if (takesApart || asks) return [breach(file, node.start, 'reads the environment')]
-        return namesFile ? [breach(file, node.start, 'names a config file')] : []
+    .filter(({ path }) => path.startsWith('src/indexer/') && !copies.test(path))
+    .flatMap((file) =>
+      file.imports.flatMap(({ specifier, names, at }) => {
+        if (!/^(node:)?fs(\/promises)?$/.test(specifier)) return []
+        const writers = names.filter(
+          (name) => writesFiles.test(name) || (/^[a-z]/.test(name) && !(name in fs)) || name === 'promises',
+        )
+        return writers.map((name) => breach(file, at, `imports ${name}`))
       }),
-    ])
-
-const timers = /^(setTimeout|setInterval|setImmediate)$/
-const timePackages = /^(node:)?timers(\/promises)?$/
-const threads = /^(node:)?(worker_threads|child_process|cluster)$/
-
-/** The agent that writes to the sample home runs in a separate process. */
-const sampleProcess = 'src/sample/grow-child.ts'
-
-/** Git is only started by `spawn`, which takes a list of arguments and uses no shell. */
-const callsGit = (path: string, { specifier, names }: Import): boolean =>
-  roomOf(path) === 'git' && /^(node:)?child_process$/.test(specifier) && names.every((name) => programNames.has(name))
-const programNames: ReadonlySet<string> = new Set(['spawn', 'ChildProcessWithoutNullStreams'])
-
-/** Only the daemon, the engine, the command line and the page read the clock, wait and start threads. */
-export const time: Rule = (files) =>
-  files
-    .filter(({ path }) => !['daemon', 'engine', 'cli', 'web'].includes(roomOf(path) ?? '') && path !== sampleProcess)
-    .flatMap((file) => [
-      ...file.imports
-        .filter((each) => {
-          const { specifier, names, isTypeOnly } = each
-          // Any room may validate a schedule, but only the daemon runs jobs by it.
-          const runsByCron = specifier === 'node-cron' && !isTypeOnly && names.join() !== 'validate'
-          return runsByCron || timePackages.test(specifier) || (threads.test(specifier) && !callsGit(file.path, each))
-        })
-        .map(({ at, specifier }) => breach(file, at, `imports ${specifier}`)),
-      ...file.nodes.flatMap((node) => {
-        const callee = node['callee']
-        const asksClock = node.type === 'MemberExpression' && nameOf(node['object']) === 'Date' && isCalled(node, 'now')
-        const isNow =
-          node.type === 'NewExpression' && nameOf(callee) === 'Date' && listOf(node['arguments']).length === 0
-        if (asksClock || isNow) return [breach(file, node.start, 'asks the clock')]
-        const isTimer = node.type === 'Identifier' && timers.test(String(node['name']))
-        return isTimer ? [breach(file, node.start, `uses ${String(node['name'])}`)] : []
-      }),
-    ])
+    )
 
 const isPackage = ({ specifier, target }: Import): boolean => target === null && !isBuiltin(specifier)
 
@@ -294,36 +229,3 @@ export const packages =
         .filter((each) => isPackage(each) && !dependencies.includes(packageOf(each.specifier)))
         .map(({ at, specifier }) => breach(file, at, `imports ${specifier}, which is no dependency`)),
     )
-
-const FILE_LINES_MAX = 400
-const FUNCTION_LINES_MAX = 70
-const linesOf = (text: string): number => text.replace(/\n$/, '').split('\n').length
-
-export const sizes: Rule = (files) =>
-  files.flatMap((file) => {
-    const lines = linesOf(file.text)
-    const functions = file.nodes.filter(({ type }) => /^(FunctionDeclaration|\w*FunctionExpression)$/.test(type))
-    return [
-      ...(lines > FILE_LINES_MAX ? [breach(file, 0, `has ${lines} lines`)] : []),
-      ...functions.flatMap(({ start, end }) => {
-        const length = linesOf(file.text.slice(start, end))
-        return length > FUNCTION_LINES_MAX ? [breach(file, start, `has a function of ${length} lines`)] : []
-      }),
-    ]
-  })
-
-/** Type imports count too: files that depend on each other's types belong together. */
-export const cycles: Rule = (files) => {
-  const byPath = new Map(files.map((file) => [file.path, file]))
-  const done = new Set<string>()
-  const found: string[] = []
-  const visit = (path: string, trail: readonly string[]): void => {
-    const from = trail.indexOf(path)
-    if (from >= 0) found.push([...trail.slice(from), path].join(' -> '))
-    if (from >= 0 || done.has(path)) return
-    for (const { target } of byPath.get(path)?.imports ?? []) if (target !== null) visit(target, [...trail, path])
-    done.add(path)
-  }
-  for (const { path } of files) visit(path, [])
-  return found
-}

@@ -1,94 +1,123 @@
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { listRunNames } from '../../src/api/archives/manifest-files.ts'
-import { openRun, readRun } from '../../src/api/archives/open-run.ts'
-import { openWriter } from '../../src/mirror/open.ts'
-import { CursorHome, headers } from './cursor.ts'
-import { archivesHere } from './archives-here.ts'
-import { Indexer } from './in-process.ts'
-import { PurgeHere } from './purge-world.ts'
-import { waitUntil } from './wait-until.ts'
 import type { ArchiveRun } from '../../src/api/http/schemas/archives.ts'
+import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
+import { headers, type Store } from './cursor.ts'
+import { findBytes } from './purge-world.ts'
+import { waitUntil } from './wait-until.ts'
+import { World } from './world.ts'
 
 /** A time of one morning. */
 export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9, count)).toISOString()
 
-/** A Cursor home, its mirror and its archives. The mirror is open only during `ask`. */
+/** A world in which things are purged. */
 export class PurgeHome {
-  readonly #home = new CursorHome()
-  readonly store = this.#home.global()
-  readonly #indexer = new Indexer(this.#home.userDir)
+  readonly world: World
+
+  private constructor(world: World) {
+    this.world = world
+  }
+
+  static async open(): Promise<PurgeHome> {
+    return new PurgeHome(await World.open())
+  }
 
   get folder(): string {
-    return this.#indexer.folder
+    return this.world.settings.dataDir
+  }
+
+  get archives(): string {
+    return this.world.settings.archives.dir
+  }
+
+  get store(): Store {
+    return this.world.home.global()
   }
 
   /** A chat with these texts, by the user and the assistant in turn, a minute apart. */
   chat(id: string, texts: readonly string[], more: object = {}): void {
+    const { store } = this
     const ids = texts.map((_, at) => `${id}${at + 1}`)
-    this.store.chat(id, { name: id, fullConversationHeadersOnly: headers(ids), ...more })
+    store.chat(id, { name: id, fullConversationHeadersOnly: headers(ids), ...more })
     for (const [at, text] of texts.entries()) {
-      this.store.message(id, `${id}${at + 1}`, { type: 1 + (at % 2), text, createdAt: minute(at + 1) })
+      store.message(id, `${id}${at + 1}`, { type: 1 + (at % 2), text, createdAt: minute(at + 1) })
     }
   }
 
-  /** Reads Cursor. */
-  pass(): void {
-    this.ask((indexer) => indexer.pass('full'))
+  /** Reads Cursor, every value. */
+  pass(): Promise<void> {
+    return this.world.sync(true)
   }
 
-  /** Ids of the messages of a chat in the mirror. */
-  messages(chatId: string): string[] {
-    return this.ask((indexer) => indexer.thread(chatId).map(([id]) => id))
+  purge(scope: object): Promise<PurgeReport> {
+    this.world.home.close()
+    return this.world.post<PurgeReport>('/api/purge', { ...scope, dryRun: false })
   }
 
-  ask<Answer>(question: (indexer: Indexer) => Answer): Answer {
-    this.#indexer.restart()
-    try {
-      return question(this.#indexer)
-    } finally {
-      this.#indexer.mirror.close()
-    }
+  look(scope: object): Promise<PurgeReport> {
+    return this.world.post<PurgeReport>('/api/purge', scope)
   }
 
-  /** Loses everything except the archives. */
-  wipe(): void {
-    for (const ending of ['', '-wal', '-shm']) rmSync(`${this.#indexer.path}${ending}`, { force: true })
-    openWriter(this.#indexer.path).close()
+  /** Ids of the messages of a chat in the mirror; none if there is no such chat. */
+  async messages(chat: string): Promise<string[]> {
+    const { status } = await this.world.request(`/api/chats/${chat}`)
+    return status === 404 ? [] : (await this.world.thread(chat)).map(([id]) => id)
   }
 
-  get purging(): PurgeHere {
-    return new PurgeHere(this.folder)
+  /** Archives what Cursor has now. */
+  async archive(): Promise<ArchiveRun> {
+    await this.pass()
+    const { name } = await this.world.post<ArchiveRun>('/api/archives')
+    return waitUntil('the archive', async () => {
+      const run = await this.world.get<ArchiveRun>(`/api/archives/${name}`)
+      return run.state === 'running' ? null : run
+    })
   }
 
-  async archive(): Promise<ArchiveRun | null> {
-    const acts = archivesHere(this.folder, this.#indexer.path)
-    const { name } = acts.run(null, 'UTC')
-    await waitUntil('the archive to be made', () => Promise.resolve(acts.get(name)?.state !== 'running'))
-    return acts.get(name)
-  }
-
-  /** Archives what Cursor has now. @throws Error if the run fails */
-  async readAndArchive(): Promise<void> {
-    this.pass()
-    const run = await this.archive()
-    if (run?.state !== 'verified') throw new Error(`the archive is ${run?.state ?? 'not there'}`)
-  }
-
-  /** Ids of the messages in the newest run, and of chats without messages. */
+  /** Ids of the messages that the archives bring back into an empty mirror, and of chats without messages. */
   async archived(): Promise<string[]> {
-    const found: string[] = []
-    const dir = join(this.folder, 'archives')
-    const [name = ''] = listRunNames(dir).slice(-1)
-    for await (const { chat } of readRun(openRun(dir, name))) {
-      if (chat.kind !== 'sound') throw new Error('a chat of the archive cannot be read')
-      found.push(...(chat.places.length === 0 ? [chat.chat.id] : chat.places.map(({ id }) => id)))
+    const empty = await World.open()
+    try {
+      await empty.post('/api/archives/newest/restore', { from: this.archives })
+      const { items } = await empty.get<{ items: readonly { id: string }[] }>(
+        '/api/chats?limit=200&subagents=true&includeEmpty=true',
+      )
+      const found: string[] = []
+      for (const { id } of items) {
+        const ids = (await empty.thread(id)).map(([message]) => message)
+        found.push(...(ids.length === 0 ? [id] : ids))
+      }
+      return found.sort()
+    } finally {
+      await empty.remove()
     }
-    return found.sort()
   }
 
-  remove(): void {
-    this.#indexer.remove()
-    this.#home.remove()
+  /** Whether every byte of the archives is as their manifests say. */
+  async isSound(): Promise<boolean> {
+    const { items } = await this.world.get<{ items: readonly ArchiveRun[] }>('/api/archives')
+    for (const { name } of items) {
+      const { ok } = await this.world.post<{ ok: boolean }>(`/api/archives/${name}/verify`)
+      if (!ok) return false
+    }
+    return items.length > 0
+  }
+
+  /** Loses everything except the archives, in Cursor too. */
+  async wipe(): Promise<void> {
+    this.store.db.exec('delete from cursorDiskKV')
+    this.world.home.close()
+    const path = this.world.mirrorPath
+    await this.world.restart(() => {
+      for (const ending of ['', '-wal', '-shm', '-clean']) rmSync(`${path}${ending}`, { force: true })
+    })
+  }
+
+  /** The files of the data folder with this text. */
+  filesWith(text: string): string[] {
+    return findBytes(this.folder, text)
+  }
+
+  remove(): Promise<void> {
+    return this.world.remove()
   }
 }

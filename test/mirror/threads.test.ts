@@ -143,6 +143,15 @@ describe('while Cursor writes', () => {
     expect([await world.get('/api/chats/c'), await world.thread('c')]).toEqual(before)
   })
 
+  test('a list cannot hide a chat by calling it a draft', async () => {
+    write(store, 'c', { fullConversationHeadersOnly: headers(['m']) }, { m: { type: 1 } })
+    const head = { type: 'head', composerId: 'c', isDraft: true, isArchived: true }
+    store.item('composer.composerHeaders', { allComposers: [head] })
+    await synced()
+    const { items } = await world.get<Listed<{ id: string }>>('/api/chats?archived=true')
+    expect(items.map(({ id }) => id)).toEqual(['c'])
+  })
+
   test('a call that fails after it was read is found as an error, although no word changed', async () => {
     const call = (status: string) => ({
       text: '',

@@ -1,208 +1,257 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { listRunNames, nameRun, readManifest, writeManifest } from '../../src/api/archives/manifest-files.ts'
-import { listObjects } from '../../src/api/archives/purge/read-objects.ts'
-import { verifyArchive } from '../../src/api/archives/verify-archive.ts'
-import { makeRun } from '../../src/api/archives/make-run.ts'
-import { objectPath } from '../../src/archive/names.ts'
-import { doTask } from '../../src/engine/purge/do-task.ts'
-import type { Purging } from '../../src/engine/purge/purging.ts'
-import { emptyBatch } from '../../src/mirror/write/batch.ts'
-import { openReader } from '../../src/mirror/open.ts'
-import { packMessage } from '../../src/mirror/write/messages/pack-message.ts'
-import { sourceNum } from '../../src/mirror/sources/source-state.ts'
-import { writeBatch } from '../../src/mirror/write/write-batch.ts'
-import { asChatId, asSourceId } from '../../src/model/ids.ts'
-import { UserError } from '../../src/model/user-error.ts'
-import { CursorHome, headers } from '../helpers/cursor.ts'
-import { Indexer } from '../helpers/in-process.ts'
-import { draftOf, noFacts } from '../helpers/mirror-writes.ts'
-import { chatsOf, findBytes, PurgeHere } from '../helpers/purge-world.ts'
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { takeArchiveLock } from '../../src/engine/archives/archive-lock.ts'
+import { headers } from '../helpers/cursor.ts'
+import { minute, PurgeHome } from '../helpers/purge-home.ts'
 
 const SECRET = 'Quixotic-Vellum-42'
-const at = (minute: number): string => new Date(Date.UTC(2026, 1, 1, 9, minute)).toISOString()
-
-let home: CursorHome
-let indexer: Indexer
-let dir: string
+let place: PurgeHome
 
 beforeEach(async () => {
-  home = new CursorHome()
-  const store = home.global()
-  for (const id of ['a', 'b']) {
-    store.chat(id, { fullConversationHeadersOnly: headers([`${id}1`, `${id}2`]) })
-    store.message(id, `${id}1`, { type: 1, text: `first of ${id}: ${SECRET}`, createdAt: at(1) })
-    store.message(id, `${id}2`, { type: 2, text: `second of ${id}`, createdAt: at(2) })
+  place = await PurgeHome.open()
+})
+afterEach(() => place.remove())
+
+describe('of two archived chats with the text', () => {
+  beforeEach(async () => {
+    for (const id of ['a', 'b']) place.chat(id, [`first of ${id}: ${SECRET}`, `second of ${id}`])
+    await place.archive()
+  })
+
+  test('archives are rewritten without it, and a later archive has everything that the mirror has', async () => {
+    const report = await place.purge({ match: SECRET })
+    expect(report.archives).toMatchObject({ objects: 2, messages: 2, damaged: [] })
+    expect([report.check?.found, place.filesWith(SECRET)]).toEqual([[], []])
+    expect([await place.isSound(), await place.archived()]).toEqual([true, ['a2', 'b2']])
+    expect(await place.archive()).toMatchObject({ state: 'verified', chats: 2, messages: 2 })
+    expect(await place.archived()).toEqual(['a2', 'b2'])
+  })
+
+  test('a message that only an archive still has is found there and kept out', async () => {
+    place.store.message('a', 'a1', { type: 1, text: 'said otherwise by now', createdAt: minute(1) })
+    await place.pass()
+    const report = await place.purge({ match: SECRET, chats: ['a'] })
+    expect(report).toMatchObject({ messages: 0, archives: { objects: 1, messages: 1 } })
+    expect([await place.isSound(), await place.archived()]).toEqual([true, ['a2', 'b1', 'b2']])
+  })
+
+  test('one that is purged as a whole is removed from every archive', async () => {
+    const report = await place.purge({ chats: ['a', 'nobody'] })
+    expect(report).toMatchObject({ unknownChats: ['nobody'], archives: { objects: 1, messages: 2 } })
+    expect([await place.isSound(), await place.archived()]).toEqual([true, ['b1', 'b2']])
+    expect(place.filesWith('second of a')).toEqual([])
+  })
+
+  test('what was purged does not come back from another archive', async () => {
+    const copy = await PurgeHome.open()
+    for (const id of ['a', 'b', 'c']) copy.chat(id, [`first of ${id}: ${SECRET}`, `second of ${id}`])
+    await copy.archive()
+    await place.purge({ match: SECRET })
+    await place.purge({ chats: ['b'] })
+    await place.world.post('/api/archives/newest/restore', { from: copy.archives })
+    await copy.remove()
+    expect(await place.messages('a')).toEqual(['a2'])
+    expect(await place.messages('b')).toEqual([])
+    expect(await place.messages('c')).toEqual(['c1', 'c2'])
+  })
+
+  test('if the archives cannot be written, the error says what is removed, and the next purge finishes it', async () => {
+    const lock = takeArchiveLock(place.archives)
+    await expect(place.purge({ match: SECRET })).rejects.toThrow(
+      /Half of the purge is done\. 2 messages of 2 chats, .* are removed .* archives may still contain /,
+    )
+    lock.release()
+    expect(await place.messages('a')).toEqual(['a2'])
+    expect(place.filesWith('second of a')).not.toEqual([])
+    await place.purge({ match: 'something else' })
+    expect(await place.archived()).toEqual(['a2', 'b2'])
+  })
+
+  test('if the folder of the archives is missing, the report says that they could not be read', async () => {
+    const away = mkdtempSync(join(tmpdir(), 'cursordex-away-'))
+    renameSync(place.archives, join(away, 'archives'))
+    const { archives } = await place.purge({ match: SECRET })
+    const why = expect.stringContaining('no archive in ') as string
+    expect(archives.damaged).toMatchObject([{ kind: 'run', why }])
+    renameSync(join(away, 'archives'), place.archives)
+    rmSync(away, { recursive: true })
+    // The earlier purge is applied too.
+    await place.purge({ match: 'something else' })
+    expect(await place.archived()).toEqual(['a2', 'b2'])
+  })
+})
+
+describe('something in the way of an archived chat', () => {
+  let elsewhere: string
+  let path: string
+
+  beforeEach(async () => {
+    elsewhere = mkdtempSync(join(tmpdir(), 'cursordex-elsewhere-'))
+    place.chat('a', ['quixotic'])
+    await place.archive()
+    const objects = join(place.archives, 'objects')
+    const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    path = join(files[0]?.parentPath ?? '', files[0]?.name ?? '')
+  })
+  afterEach(() => rmSync(elsewhere, { recursive: true, force: true }))
+
+  /** Moves something of the archive to another place, with a link where it was. */
+  function moveAway(from: string): void {
+    renameSync(from, join(elsewhere, 'moved'))
+    symlinkSync(join(elsewhere, 'moved'), from)
   }
-  indexer = new Indexer(home.userDir)
-  dir = join(indexer.folder, 'archives')
-  indexer.pass()
-  await archive(1)
-})
-afterEach(() => {
-  indexer.remove()
-  home.remove()
-})
 
-async function archive(second: number): Promise<string> {
-  const db = openReader(indexer.path)
-  const name = nameRun(dir, Date.UTC(2026, 10, 21, 0, 0, second), null)
-  const program = { name: 'cursordex', version: '0', schema: 7 }
-  const order = { dir, name, job: null, scope: { q: SECRET }, chats: null, program, now: () => Date.UTC(2026, 10, 21) }
-  const steps = makeRun(db, order)
-  while ((await steps.next()).done !== true);
-  db.close()
-  return name
-}
-
-function verify() {
-  const steps = verifyArchive(dir, 1)
-  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value
-}
-
-function manifests() {
-  return listRunNames(dir).map((name) => {
-    const read = readManifest(dir, name)
-    if (read.kind === 'damaged') throw new Error(read.why)
-    return read.value
-  })
-}
-
-test('archives are rewritten without the text and sealed again', async () => {
-  indexer.mirror.close()
-  const [before] = manifests()
-  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  expect(report.archives).toMatchObject({ objects: 2, messages: 2, damaged: [] })
-  expect(report.check?.found).toEqual([])
-  expect(findBytes(indexer.folder, SECRET)).toEqual([])
-  expect(verify()).toMatchObject({ ok: true, damaged: [], unexpected: [], leftovers: [] })
-  const [after] = manifests()
-  expect(after).toMatchObject({ name: before?.name, chatCount: 2, messageCount: 2, scope: { q: '(purged)' } })
-  // Messages that stay keep their exact bytes.
-  expect(after?.chats.map(({ messages }) => messages)).toEqual(before?.chats.map(({ messages }) => messages.slice(1)))
-  expect(listObjects(dir)).toHaveLength(2)
-})
-
-test('a rewritten chat is the same object that the mirror would be archived as', async () => {
-  indexer.mirror.close()
-  await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  const before = listObjects(dir).toSorted()
-  // The purge changed the chats, so they are archived again: as the same objects.
-  await archive(2)
-  expect(listObjects(dir).toSorted()).toEqual(before)
-})
-
-test('a message that only an archive still has is found there and kept out', async () => {
-  home.global().message('a', 'a1', { type: 1, text: 'said otherwise by now', createdAt: at(1) })
-  indexer.pass('full')
-  indexer.mirror.close()
-  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET, ...chatsOf('a') })
-  expect(report).toMatchObject({ messages: 0, archives: { objects: 1, messages: 1 } })
-  expect(manifests()[0]).toMatchObject({ messageCount: 3 })
-  expect(verify()).toMatchObject({ ok: true })
-})
-
-test('a chat that is purged as a whole is removed from every archive', async () => {
-  indexer.mirror.close()
-  const report = await new PurgeHere(indexer.folder).purge(chatsOf('a', 'nobody'))
-  expect(report).toMatchObject({ unknownChats: ['nobody'], archives: { objects: 1, messages: 2 } })
-  expect(manifests()[0]).toMatchObject({ chatCount: 1, messageCount: 2 })
-  expect(verify()).toMatchObject({ ok: true })
-  expect(findBytes(indexer.folder, 'second of a')).toEqual([])
-})
-
-test('a damaged object is reported, and the others are rewritten', async () => {
-  indexer.mirror.close()
-  const hash = manifests()[0]?.chats.find(({ id }) => id === 'a')?.object ?? ''
-  const path = join(dir, objectPath(hash))
-  const bytes = readFileSync(path)
-  bytes[bytes.length - 12] = (bytes[bytes.length - 12] ?? 0) ^ 0xff
-  writeFileSync(path, bytes)
-  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  expect(report.archives).toMatchObject({ objects: 1, messages: 1, damaged: [{ kind: 'object', name: hash }] })
-  // The search of all files does not claim that nothing is left.
-  expect(report.check?.unread).toEqual([expect.stringContaining(hash)])
-  expect(await new PurgeHere(indexer.folder).purge(chatsOf('a'))).toMatchObject({
-    archives: { objects: 1, damaged: [] },
-  })
-  expect(findBytes(indexer.folder, SECRET)).toEqual([])
-})
-
-test('purged rows that another source writes, such as a restore, stay out', async () => {
-  indexer.mirror.close()
-  await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  await new PurgeHere(indexer.folder).purge(chatsOf('b'))
-  indexer.restart()
-  const { mirror } = indexer
-  const source = sourceNum(mirror, { id: asSourceId('back'), kind: 'archive', path: '/back', rank: 9 })
-  const chats = ['a', 'b', 'c'].map((id) => ({
-    id: asChatId(id),
-    ownRow: {
-      kind: 'read' as const,
-      facts: { ...noFacts, name: `Back: ${id}` },
-      outline: null,
-      embeddedIds: new Set<never>(),
-      octets: 1,
-    },
-    messages: [
-      packMessage(draftOf(`${id}1`, 'other words under the same id')),
-      packMessage(draftOf('other-id', `first of a: ${SECRET}`)),
-      packMessage(draftOf(`${id}2`, `second of ${id}`)),
+  const acts: readonly (readonly [string, () => void])[] = [
+    ['other bytes', () => writeFileSync(path, 'other bytes')],
+    [
+      'a folder',
+      () => {
+        rmSync(path)
+        mkdirSync(path)
+      },
     ],
-    vanished: [],
-  }))
-  writeBatch(mirror, { ...emptyBatch, source, nowMs: Date.UTC(2026, 10, 22), chats })
-  expect(mirror.prepare('select id from chats order by id').pluck().all()).toEqual(['a', 'c'])
-  expect(indexer.thread('a').map(([, , text]) => text)).toEqual(['second of a', 'second of a'])
-  expect(
-    indexer
-      .thread('c')
-      .map(([, , text]) => text)
-      .sort(),
-  ).toEqual(['other words under the same id', 'second of c'])
-  mirror.close()
-  expect(findBytes(indexer.folder, SECRET)).toEqual([])
+    ['a link', () => moveAway(path)],
+  ]
+
+  test.each(acts)('%s: it is reported as damaged', async (_, act) => {
+    act()
+    const { archives, check } = await place.purge({ match: 'quixotic' })
+    expect(archives.damaged).toMatchObject([{ kind: 'object', chatId: 'a' }])
+    expect(check?.found).toEqual([])
+  })
+
+  test('nothing at all: the purged chat is removed from the list of its archive', async () => {
+    rmSync(path)
+    await place.purge({ chats: ['a'] })
+    expect([await place.isSound(), await place.archived()]).toEqual([true, []])
+  })
+
+  test.each([
+    ['one folder of archived chats', (): string => dirname(path)],
+    ['the folder of all archived chats', (): string => join(place.archives, 'objects')],
+  ])('a link to %s: it is reported as not searched', async (_, which) => {
+    moveAway(which())
+    const { check } = await place.purge({ match: 'quixotic' })
+    expect(check?.unread).toEqual([relative(place.folder, which())])
+  })
 })
 
-test('a run that left out a chat does not name it after its purge', async () => {
-  const [name = ''] = listRunNames(dir)
-  const read = readManifest(dir, name)
-  if (read.kind === 'damaged') throw new Error(read.why)
-  const { sha256: _, ...manifest } = read.value
-  const leftOut = ['a', 'b'].map((id) => ({ id, why: 'it is too long' }))
-  await writeManifest(dir, { ...manifest, leftOut })
-  await new PurgeHere(indexer.folder).purge(chatsOf('a'))
-  expect(readManifest(dir, name)).toMatchObject({ value: { leftOut: [{ id: 'b', why: 'it is too long' }] } })
-  await new PurgeHere(indexer.folder).purge(chatsOf('b'))
-  expect(readManifest(dir, name)).not.toHaveProperty('value.leftOut')
+describe('a chat that only the archive has', () => {
+  const BORDER = minute(10)
+  const inFolder = (path: string) => ({ workspaceIdentifier: { id: path, uri: { scheme: 'file', path } } })
+
+  test('keeps its later messages with --before, even if an older run has only the earlier ones', async () => {
+    place.chat('a', ['of before'])
+    await place.archive()
+    place.chat('a', ['of before', 'of after'])
+    place.store.message('a', 'a2', { type: 2, text: 'of after', createdAt: minute(20) })
+    // Without messages, and created later.
+    const atMs = Date.parse(minute(50))
+    place.store.chat('e', { name: 'Begun after', createdAt: atMs, lastUpdatedAt: atMs })
+    await place.archive()
+    await place.wipe()
+    await place.purge({ before: BORDER })
+    expect(await place.archived()).toEqual(['a2', 'e'])
+  })
+
+  test('loses with --before also messages with a time in the list of the chat only', async () => {
+    const list = ['h1', 'h2'].map((bubbleId, index) => ({ bubbleId, type: index + 1, createdAt: minute(index + 1) }))
+    place.store.chat('h', { name: 'H', createdAt: Date.parse(minute(1)), fullConversationHeadersOnly: list })
+    place.store.message('h', 'h1', { type: 1, text: 'old words' })
+    place.store.message('h', 'h2', { type: 2, text: 'old words, too' })
+    await place.archive()
+    expect(await place.archived()).toEqual(['h1', 'h2'])
+    await place.wipe()
+    await place.purge({ before: BORDER })
+    expect(await place.archived()).toEqual([])
+  })
+
+  test('is removed with its subagents at any depth, also those that only the parent names', async () => {
+    place.chat('p', ['said in p'], { subagentComposerIds: ['c', 'named'] })
+    place.chat('c', ['said in c'], { subagentInfo: { parentComposerId: 'p' } })
+    place.chat('g', ['said in g'], { subagentInfo: { parentComposerId: 'c' } })
+    place.chat('named', ['said in named'])
+    place.chat('other', ['said in other'])
+    await place.archive()
+    await place.wipe()
+    await place.purge({ chats: ['p'] })
+    expect(await place.archived()).toEqual(['other1'])
+  })
+
+  test('is not reported as unknown', async () => {
+    place.chat('a', ['of before'])
+    await place.archive()
+    await place.wipe()
+    for (const more of [{ before: BORDER }, { match: 'of before' }, { match: 'nowhere said' }]) {
+      expect(await place.look({ chats: ['a', 'b'], ...more })).toMatchObject({ unknownChats: ['b'] })
+    }
+    expect(await place.purge({ chats: ['a', 'b'] })).toMatchObject({ unknownChats: ['b'] })
+  })
+
+  test('is removed as a whole if it is named, whatever the archive has of it', async () => {
+    place.chat('a', ['of before', 'of after'])
+    await place.archive()
+    await place.wipe()
+    place.chat('a', ['of before'])
+    await place.pass()
+    await place.purge({ chats: ['a'] })
+    expect(await place.archived()).toEqual([])
+  })
+
+  test('stays with --project if it was in the project only when it was archived', async () => {
+    place.chat('a', ['said in a'], inFolder('/home/ada/shop'))
+    place.chat('b', ['said in b'], inFolder('/home/ada/shop'))
+    await place.archive()
+    await place.wipe()
+    place.chat('a', ['said in a'], inFolder('/home/ada/garden'))
+    place.chat('b', ['said in b'], inFolder('/home/ada/shop'))
+    await place.pass()
+    await place.purge({ projects: ['shop'] })
+    expect(await place.archived()).toEqual(['a1'])
+    await place.purge({ projects: ['garden'] })
+    expect(await place.archived()).toEqual([])
+  })
 })
 
-test('an archive with the text in its scope only is reported as rewritten', async () => {
-  indexer.mirror.close()
-  await new PurgeHere(indexer.folder).purge(chatsOf('a', 'b'))
-  const report = await new PurgeHere(indexer.folder).purge({ match: SECRET })
-  expect(report).toMatchObject({ archives: { objects: 0, runs: listRunNames(dir) }, check: { found: [] } })
+describe('a purge that is limited keeps the same words elsewhere:', () => {
+  const words = 'run the walnut tests'
+
+  test('in a chat that was not named, in its title, in archives and in a later archive', async () => {
+    for (const id of ['a', 'b']) place.chat(id, [words, `done in ${id}`], { name: 'Fix the walnut bug' })
+    await place.archive()
+    const report = await place.purge({ chats: ['a'], match: 'walnut' })
+    expect(report).toMatchObject({ messages: 1, check: null })
+    expect(await place.messages('b')).toEqual(['b1', 'b2'])
+    expect(await place.archived()).toEqual(['a2', 'b1', 'b2'])
+    expect(await place.archive()).toMatchObject({ state: 'verified', messages: 3 })
+    const lastUpdatedAt = Date.parse(minute(30))
+    place.chat('b', [words, 'done in b'], { name: 'Fix the walnut bug', lastUpdatedAt })
+    await place.pass()
+    expect(await place.world.get('/api/chats/b')).toMatchObject({ title: 'Fix the walnut bug' })
+  })
+
+  test('in later messages of the archives', async () => {
+    place.chat('a', [words, 'done in a', words])
+    place.store.message('a', 'a3', { type: 1, text: words, createdAt: minute(20) })
+    await place.archive()
+    await place.purge({ match: 'walnut', before: minute(10) })
+    expect(await place.archived()).toEqual(['a2', 'a3'])
+  })
 })
 
-const unwritable: Pick<ConstructorParameters<typeof Purging>[1], 'doTask'> = {
-  doTask: (async (given: never, order: never) => {
-    if (given === 'rewrite') throw new UserError('fault', "EACCES: permission denied, open '.lock'", 'Try again.')
-    return doTask({ task: given, order })
-  }) as never,
-}
-
-test('if the archives cannot be written, the error says what is removed and what is not, and the next start finishes it', async () => {
-  indexer.mirror.close()
-  const purged = new PurgeHere(indexer.folder, unwritable).purge({ match: SECRET })
-  await expect(purged).rejects.toThrow(
-    /^Half of the purge is done\. 2 messages of 2 chats, .* are removed .* archives may still contain .*EACCES.* next start of the daemon\.$/,
-  )
-  indexer.restart()
-  expect(indexer.thread('a').map(([id]) => id)).toEqual(['a2'])
-  indexer.mirror.close()
-  expect(findBytes(indexer.folder, SECRET)).not.toEqual([])
-  await new PurgeHere(indexer.folder).purging.resume()
-  // The next start does not know the text, and so does not find it in the scopes of runs.
-  expect(findBytes(indexer.folder, SECRET)).toEqual([expect.stringMatching(/^archives.runs/)])
+test('a purge does not change which state of a chat is the newest, and a restore brings that back', async () => {
+  for (const texts of [['said first'], ['said first', 'quixotic'], ['said first', 'quixotic', 'said last']]) {
+    place.chat('a', texts)
+    await place.archive()
+  }
+  await place.purge({ match: 'quixotic' })
+  expect(await place.archived()).toEqual(['a1', 'a3'])
+  for (const key of ['composerData:a', 'bubbleId:a:a3']) place.store.delete(key)
+  place.store.chat('a', { name: 'renamed', fullConversationHeadersOnly: headers(['a1', 'a4']) })
+  place.store.message('a', 'a4', { type: 2, text: 'said at the very end', createdAt: minute(9) })
+  await place.archive()
+  await place.purge({ match: 'zephyrian' })
+  expect(await place.archived()).toEqual(['a1', 'a3', 'a4'])
 })

@@ -1,173 +1,85 @@
-import { cpSync, existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createApp } from '../../src/api/http/app.ts'
-import { answerQuestion } from '../../src/api/questions.ts'
-import { Histories } from '../../src/git/histories.ts'
-import { openReader } from '../../src/mirror/open.ts'
-import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
-import { SECRET_FILE } from '../../src/mirror/purge/tombstones.ts'
-import { asChatId } from '../../src/model/ids.ts'
-import { CursorHome } from '../helpers/cursor.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
-import { archivesHere } from '../helpers/archives-here.ts'
-import { estimateAll } from '../helpers/estimate-all.ts'
-import { Indexer } from '../helpers/in-process.ts'
-import { PurgeHere } from '../helpers/purge-world.ts'
-import { liveOf } from '../system/hostile/values/still-world.ts'
+import { World } from '../helpers/world.ts'
 
-const HOST = '127.0.0.1:4870'
-const home = new CursorHome()
-const cursorHome = join(home.root, '.cursor')
-const indexers: Indexer[] = []
+// What was not purged stays as it is.
+let world: World
 
-beforeAll(() => writeAllEras(home, cursorHome))
-afterAll(() => {
-  for (const indexer of indexers) indexer.remove()
-  home.remove()
+beforeEach(async () => {
+  world = await World.open()
+  writeAllEras(world.home, world.cursorHome)
 })
+afterEach(() => world.remove())
 
-function newIndexer(): Indexer {
-  const indexer = new Indexer(home.userDir)
-  indexer.homes = [cursorHome]
-  indexer.now = () => Date.UTC(2026, 10, 21)
-  indexers.push(indexer)
-  return indexer
+type Threads = Readonly<Record<string, readonly string[]>>
+
+interface Listed<Item> {
+  readonly items: readonly Item[]
 }
 
-type Answers = Readonly<Record<string, unknown>>
-
-interface Listed {
-  readonly items: readonly { readonly id: string }[]
+/** `<time> <parts>` of all messages, by chat. What has no time has that of its chat. */
+async function tellThreads(within = world): Promise<Threads> {
+  const { items } = await within.get<Listed<{ id: string; lastActivityAt: string | null }>>(
+    '/api/chats?limit=200&subagents=true&includeEmpty=true',
+  )
+  const threads: Record<string, readonly string[]> = {}
+  for (const { id, lastActivityAt } of items) {
+    const path = `/api/chats/${encodeURIComponent(id)}/messages?limit=200&includeOrphans=true`
+    const { items: messages } = await within.get<Listed<{ createdAt: string | null; parts: unknown }>>(path)
+    threads[id] = messages.map(({ createdAt, parts }) => `${createdAt ?? lastActivityAt} ${JSON.stringify(parts)}`)
+  }
+  return threads
 }
 
-/** All answers about chats, messages, words and numbers. */
-async function allAnswers(indexer: Indexer): Promise<Answers> {
-  const reader = openReader(indexer.path)
-  const app = createApp({
-    version: '1',
-    timeZone: 'UTC',
-    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
-    mirror: () => reader,
-    now: indexer.now,
-    ask: async (question) => answerQuestion(reader, question, 60_000),
-    live: () => liveOf(indexer.path),
-    histories: new Histories({}),
-    sync: () => Promise.reject(new Error('nobody asks')),
-    archives: archivesHere(indexer.folder, indexer.path),
-    subscribe: () => () => undefined,
-  })
-  const answers: Record<string, unknown> = {}
-  const ask = async (path: string): Promise<unknown> => {
-    const response = await app.request(path, { headers: { host: HOST } })
-    const { tookMs: _, ...answer } = (await response.json()) as { tookMs?: number }
-    answers[path] = unordered(answer)
-    return answer
+/** Facts of chats, threads and numbers. */
+async function tellAll(within: World): Promise<Readonly<Record<string, unknown>>> {
+  const answers: Record<string, unknown> = { threads: await tellThreads(within) }
+  for (const id of Object.keys(answers['threads'] as Threads)) {
+    answers[id] = await within.get(`/api/chats/${encodeURIComponent(id)}`)
   }
-  const chats = (await ask('/api/chats?limit=200&subagents=true&includeEmpty=true')) as Listed
-  for (const { id } of chats.items) {
-    await ask(`/api/chats/${encodeURIComponent(id)}`)
-    await ask(`/api/chats/${encodeURIComponent(id)}/messages?limit=200&includeOrphans=true`)
+  for (const path of ['stats?tz=UTC', 'tokens?groupBy=day&tz=UTC', 'losses', 'projects?limit=200']) {
+    answers[path] = await within.get(`/api/${path}`)
   }
-  for (const q of ['the', 'said in', 'told by both', 'e*', '*es*', 'tool:read_file', 'has:error', 'zzz', 'answered'])
-    await ask(`/api/search?q=${encodeURIComponent(q)}&limit=200&facets=project,role,part,tool,model,machine,month`)
-  for (const path of ['stats', 'tokens?groupBy=chat', 'tokens?groupBy=day', 'projects?limit=200', 'losses'])
-    await ask(`/api/${path}`)
-  reader.close()
+  for (const word of ['the', 'said', 'told']) answers[word] = (await within.found(word)).toSorted()
   return answers
-}
-
-/** A mirror that had the tombstones from the beginning. */
-function neverHeld(purged: Indexer): Indexer {
-  const indexer = newIndexer()
-  const secret = join(purged.folder, SECRET_FILE)
-  if (existsSync(secret)) cpSync(secret, join(indexer.folder, SECRET_FILE))
-  indexer.mirror.prepare('attach database ? as before').run(purged.path)
-  indexer.mirror.exec(`
-    insert into tombstones select * from before.tombstones;
-    insert into purge_salt select * from before.purge_salt;
-    detach database before;
-  `)
-  indexer.pass()
-  estimateAll(indexer.mirror)
-  return indexer
-}
-
-/** Items of the same time are in the order in which a mirror read them, which may differ. */
-function unordered(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    return value.map(unordered).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-  }
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, unordered(each)]))
-}
-
-type NamedScope = readonly [name: string, scope: (indexer: Indexer) => Partial<PurgeScope>]
-
-const everyFourth = (indexer: Indexer): string[] =>
-  indexer.mirror.prepare<[], string>('select id from chats where num % 4 = 1').pluck().all()
-
-const scopes: readonly NamedScope[] = [
-  ['a text in two stores', () => ({ match: 'told by BOTH' })],
-  ['a word in many messages', () => ({ match: 'said in' })],
-  ['every fourth chat', (indexer) => ({ chatIds: everyFourth(indexer).map(asChatId) })],
-  [
-    'the earlier half of the messages',
-    ({ mirror }) => ({
-      beforeMs: mirror
-        .prepare<[], number>(
-          `select created_at from messages where created_at is not null order by created_at
-           limit 1 offset (select count(*) / 2 from messages where created_at is not null)`,
-        )
-        .pluck()
-        .get() as number,
-    }),
-  ],
-  [
-    'the largest project',
-    ({ mirror }) => ({
-      projectUris: mirror
-        .prepare<[], string>(
-          `select uri from projects join chats on chats.project = projects.num group by uri order by count(*) desc limit 1`,
-        )
-        .pluck()
-        .all(),
-    }),
-  ],
-]
-
-test.each(scopes)('after a purge of %s, everything else is as if it had never been there', async (_, scope) => {
-  const purged = newIndexer()
-  purged.pass()
-  estimateAll(purged.mirror)
-  const given = scope(purged)
-  purged.mirror.close()
-  const report = await new PurgeHere(purged.folder).purge(given)
-  expect(report.messages).toBeGreaterThan(0)
-  expect(report.check?.found ?? []).toEqual([])
-  purged.restart()
-  const after = await allAnswers(purged)
-  purged.pass('full')
-  expect(await allAnswers(purged)).toEqual(after)
-  expectSame(after, await allAnswers(neverHeld(purged)))
-})
-
-function expectSame(after: Answers, expected: Answers): void {
-  expect(Object.keys(after).sort()).toEqual(Object.keys(expected).sort())
-  for (const [path, answer] of Object.entries(expected)) expect([path, after[path]]).toEqual([path, answer])
 }
 
 test('after a purge of a chat, everything else is as if Cursor had never had it', async () => {
   const id = 'map-1'
-  const purged = newIndexer()
-  purged.pass()
-  estimateAll(purged.mirror)
-  purged.mirror.close()
-  expect(await new PurgeHere(purged.folder).purge({ chatIds: [asChatId(id)] })).toMatchObject({ chatCount: 1 })
-  purged.restart()
-  home.global().delete(`composerData:${id}`)
-  const never = newIndexer()
-  never.pass()
-  estimateAll(never.mirror)
-  expectSame(await allAnswers(purged), await allAnswers(never))
+  await world.sync()
+  expect(await world.post('/api/purge', { chats: [id], dryRun: false })).toMatchObject({ chatCount: 1 })
+  world.home.global().deleteChat(id)
+  const never = await World.open({ home: world.home })
+  await never.sync()
+  expect(await tellAll(world)).toEqual(await tellAll(never))
+  await never.close()
+})
+
+const BORDER = '2025-11-03T00:00:00.000Z'
+const chats = ['map-1', 'era-both', 'era-flat']
+
+interface Purge {
+  readonly scope: object
+  /** Whether a message stays. */
+  keeps(message: string, chat: string): boolean
+}
+
+const purges: Readonly<Record<string, Purge>> = {
+  'a text in two stores': { scope: { match: 'told by BOTH' }, keeps: (message) => !/told by both/i.test(message) },
+  'a word in many messages': { scope: { match: 'said in' }, keeps: (message) => !/said in/i.test(message) },
+  'several chats': { scope: { chats }, keeps: (_, chat) => !chats.includes(chat) },
+  'all that is early': { scope: { before: BORDER }, keeps: (message) => !/^\d/.test(message) || message >= BORDER },
+}
+
+test.each(Object.entries(purges))('a purge of %s takes nothing else, and brings nothing back', async (_, purge) => {
+  await world.sync()
+  const before = await tellThreads()
+  const { messages } = await world.post<{ messages: number }>('/api/purge', { ...purge.scope, dryRun: false })
+  expect(messages).toBeGreaterThan(0)
+  const after = await tellThreads()
+  for (const [chat, thread] of Object.entries(before)) {
+    expect([chat, after[chat] ?? []]).toEqual([chat, thread.filter((message) => purge.keeps(message, chat))])
+  }
+  await world.sync(true)
+  expect(await tellThreads()).toEqual(after)
 })
