@@ -24,7 +24,7 @@ class HereExecutor extends InlineExecutor {
     options: RunOptions = {},
   ): Promise<Jobs[Name]['result']> {
     if (name !== 'purge') return super.run(name, input, options)
-    return (await doTask(input as PurgeTaskOrder)) as Jobs[Name]['result']
+    return doTask(input as PurgeTaskOrder)
   }
 }
 

@@ -224,7 +224,7 @@ describe('any number of chats that Cursor writes again and again', () => {
     for (const chat of chats) {
       const { deletedAt: _, ...facts } = await world.get<{ deletedAt: unknown }>(`/api/chats/${chat}`)
       answers[chat] = facts
-      answers[`${chat} thread`] = (await world.thread(chat)).toSorted()
+      answers[`${chat} thread`] = (await world.thread(chat)).map((one) => one.join(' ')).toSorted()
     }
     for (const word of words) answers[word] = (await world.found(`"${word}"`)).toSorted()
     answers['stats'] = await world.get('/api/stats?tz=UTC')

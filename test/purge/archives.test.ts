@@ -92,8 +92,8 @@ describe('something in the way of an archived chat', () => {
     place.chat('a', ['quixotic'])
     await place.archive()
     const objects = join(place.archives, 'objects')
-    const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    path = join(files[0]?.parentPath ?? '', files[0]?.name ?? '')
+    const file = readdirSync(objects, { recursive: true, withFileTypes: true }).find((entry) => entry.isFile())
+    path = join(file?.parentPath ?? '', file?.name ?? '')
   })
   afterEach(() => rmSync(elsewhere, { recursive: true, force: true }))
 
