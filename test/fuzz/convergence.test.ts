@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest'
 import { runSeed } from './run-seed.ts'
 
-const SEEDS = 20
+const SEEDS = 8
 const STEPS = 300
 
 test(`${SEEDS} seeds of ${STEPS} steps: at rest the mirror is correct, and nothing is lost`, async () => {
-  let passes = 0
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const outcome = await runSeed(seed, STEPS)
     expect({ seed, wrong: outcome.wrong, lost: outcome.lost }).toEqual({ seed, wrong: [], lost: [] })
-    passes += outcome.passes
   }
-  console.log(`convergence: ${SEEDS} seeds x ${STEPS} steps, ${passes} passes, 0 wrong at rest, 0 lost`)
 })

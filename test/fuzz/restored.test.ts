@@ -13,7 +13,7 @@ import { RandomWriter } from './random-writer.ts'
 import { messageIds } from './run-seed.ts'
 import { SimulatedDaemon } from './simulated-daemon.ts'
 
-const SEEDS = 8
+const SEEDS = 4
 const STEPS = 150
 const REST_MS = 1_500_000
 
@@ -21,18 +21,14 @@ const REST_MS = 1_500_000
  * A mirror follows a store that is written at random, is archived, and is lost. A new one continues to follow the
  * store, and is restored at random moments, the first of them before or after its first pass.
  */
-async function runSeed(seed: number, plant: (mirror: Mirror) => void = () => undefined): Promise<string[]> {
+async function runSeed(seed: number): Promise<string[]> {
   const home = new CursorHome()
   const archive = new ArchiveFolder()
   const chance = new Chance(seed)
   const writer = new Writer(home.global())
   const random = new RandomWriter(writer, chance)
   const seen = new Set<string>()
-  const restoreIntoMirror = async (mirror: Mirror): Promise<RestoreResult> => {
-    const restored = await restoreHere(mirror, archive.dir)
-    plant(mirror)
-    return restored
-  }
+  const restoreIntoMirror = (mirror: Mirror): Promise<RestoreResult> => restoreHere(mirror, archive.dir)
   const follow = async (daemon: SimulatedDaemon, clock: FakeClock, each: () => Promise<void>): Promise<void> => {
     for (let step = 0; step < STEPS; step += 1) {
       random.step()
@@ -84,21 +80,4 @@ test(`${SEEDS} seeds: a mirror that is restored while it follows its store equal
   for (let seed = 1; seed <= SEEDS; seed += 1)
     wrong.push(...(await runSeed(seed)).map((line) => `seed ${seed}: ${line}`))
   expect(wrong).toEqual([])
-}, 300_000)
-
-const ofArchives = `source in (select num from sources where kind = 'archive')`
-
-test.each([
-  ['restored messages counted as present in Cursor', `update messages set is_live = 1 where ${ofArchives}`],
-  ['restored messages were forgotten', `delete from messages where ${ofArchives}`],
-])(
-  'the test notices if %s',
-  async (_, sql) => {
-    const found: string[] = []
-    for (let seed = 1; seed <= SEEDS && found.length === 0; seed += 1) {
-      found.push(...(await runSeed(seed, (mirror) => void mirror.exec(sql))))
-    }
-    expect(found).not.toEqual([])
-  },
-  120_000,
-)
+})

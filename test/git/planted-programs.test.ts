@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Histories } from '../../src/git/histories.ts'
+import { readJson } from '../helpers/cases.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 
 let repository: GitRepository
@@ -22,48 +23,25 @@ let renamed: string
 /** A command that creates a file when it runs. */
 const leave = (mark: string): string => `touch '${join(marks, mark)}' #`
 
-/** Every kind of program that a repository's config or files can name. */
+/**
+ * Every kind of program that a repository's config or files can name: among them a partial clone that fetches missing
+ * objects from a server, which its config starts.
+ */
 function plantPrograms(): void {
-  const config: Readonly<Record<string, string>> = {
-    'core.fsmonitor': leave('fsmonitor'),
-    'core.hooksPath': join(repository.root, 'hooks'),
-    'core.pager': leave('pager'),
-    'pager.log': leave('pager-log'),
-    'core.editor': leave('editor'),
-    'core.askPass': leave('askpass'),
-    'core.sshCommand': leave('ssh'),
-    'core.gitProxy': leave('proxy'),
-    'core.alternateRefsCommand': leave('alternate-refs'),
-    'credential.helper': `!${leave('credential')}`,
-    'diff.external': leave('external'),
-    'diff.evil.command': leave('diff-command'),
-    'diff.evil.textconv': leave('textconv'),
-    'filter.evil.clean': leave('clean'),
-    'filter.evil.smudge': leave('smudge'),
-    'filter.evil.process': leave('process'),
-    'merge.evil.driver': leave('merge'),
-    'log.showSignature': 'true',
-    'log.diffMerges': 'remerge',
-    'gpg.program': gpgScript(),
-    'alias.log': `!${leave('alias-log')}`,
-    'alias.rev-parse': `!${leave('alias-rev-parse')}`,
-    'alias.diff-tree': `!${leave('alias-diff-tree')}`,
-    'alias.for-each-ref': `!${leave('alias-refs')}`,
-    'uploadpack.packObjectsHook': leave('pack-objects'),
-    'submodule.recurse': 'true',
-    'diff.submodule': 'log',
-    'submodule.sub.update': `!${leave('submodule')}`,
-    'maintenance.auto': 'true',
-    // A partial clone that fetches missing objects from a server, which its config starts.
-    'core.repositoryformatversion': '1',
-    'extensions.partialClone': 'origin',
-    'remote.origin.url': repository.root,
-    'remote.origin.promisor': 'true',
-    'remote.origin.uploadpack': leave('uploadpack'),
-  }
+  const places: Readonly<Record<string, string>> = { '[root]': repository.root, '[gpg]': gpgScript() }
+  const config = Object.entries(readJson(import.meta.url, 'planted-config.json') as Record<string, string>).map(
+    ([key, value]) =>
+      [
+        key,
+        value
+          .replace(/\{([\w-]+)\}/, (_, mark: string) => leave(mark))
+          .replace(/\[\w+\]/, (place) => places[place] ?? ''),
+      ] as const,
+  )
+  expect(config.length).toBeGreaterThan(20)
   const included = join(repository.root, '.git', 'more')
-  for (const [key, value] of Object.entries(config)) repository.git(['config', '--file', included, key, value])
-  for (const [key, value] of Object.entries(config)) repository.git(['config', key, value])
+  for (const [key, value] of config) repository.git(['config', '--file', included, key, value])
+  for (const [key, value] of config) repository.git(['config', key, value])
   repository.git(['config', 'include.path', included])
 }
 

@@ -1,19 +1,46 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { readChats } from '../../src/api/queries/chats/chat-rows.ts'
+import { listMessages } from '../../src/api/queries/messages/list-messages.ts'
+import { readProjects } from '../../src/api/queries/projects/list-projects.ts'
 import { listLosses } from '../../src/api/queries/sources/list-losses.ts'
+import type { Chat } from '../../src/api/http/schemas/chats.ts'
+import type { Project } from '../../src/api/http/schemas/projects.ts'
+import type { Message } from '../../src/api/http/schemas/messages.ts'
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import type { MassRule, PassDepth, PassStep } from '../../src/indexer/source.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import { CursorHome, type Store } from './cursor.ts'
+
+interface Indexed {
+  readonly home: CursorHome
+  /** The global store. */
+  readonly store: Store
+  readonly indexer: Indexer
+}
+
+/** A Cursor and an indexer of it, which both end with the test. Cursor's home folder is `.cursor`. */
+export function openIndexed(home = new CursorHome()): Indexed {
+  const indexer = new Indexer(home.userDir)
+  indexer.homes = [join(home.root, '.cursor')]
+  onTestFinished(() => {
+    indexer.remove()
+    home.remove()
+  })
+  return { home, store: home.global(), indexer }
+}
 
 /** The indexer in the test's own process, with its own mirror. */
 export class Indexer {
   readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   readonly path = join(this.folder, 'mirror.db')
   mirror: Mirror = openWriter(this.path)
-  readonly #userDirs: readonly string[]
+  userDirs: readonly string[]
   /** Cursor's home folders. */
   homes: readonly string[] = []
   now: () => number = Date.now
@@ -21,7 +48,7 @@ export class Indexer {
   mass: MassRule | undefined
 
   constructor(...userDirs: readonly string[]) {
-    this.#userDirs = userDirs
+    this.userDirs = userDirs
   }
 
   pass(depth: PassDepth = 'nudge'): RunOutcome {
@@ -30,7 +57,7 @@ export class Indexer {
   }
 
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
-    const places = { userDirs: this.#userDirs, homes: this.homes, disabledKinds: [] }
+    const places = { userDirs: this.userDirs, homes: this.homes, disabledKinds: [] }
     const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
     return runPasses(
       this.mirror,
@@ -39,6 +66,57 @@ export class Indexer {
       this.now,
       this.mass === undefined ? {} : { mass: this.mass },
     )
+  }
+
+  /** All chats, by their ids. */
+  get chats(): Chat[] {
+    const nums = this.mirror.prepare<[], number>('select num from chats order by id').pluck().all()
+    return readChats(this.mirror, nums).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  }
+
+  chat(id: string): Chat | undefined {
+    const nums = this.mirror.prepare<[string], number>('select num from chats where id = ?').pluck().all(id)
+    return readChats(this.mirror, nums)[0]
+  }
+
+  get projects(): Project[] {
+    return readProjects(this.mirror, { id: null, limit: 200, offset: 0 })
+  }
+
+  /** A chat's project, and the evidence for it. */
+  placeOf(chatId: string): { readonly uri: string | null; readonly source: string | null } {
+    const { project, projectSource = null } = this.chat(chatId) ?? {}
+    return { uri: this.projects.find(({ id }) => id === project?.id)?.uri ?? null, source: projectSource }
+  }
+
+  /** The messages of a chat as the API gives them, orphans last. */
+  messages(id: string): readonly Message[] {
+    const request = { chatId: asChatId(id), around: null, includeOrphans: true, limit: 5000, offset: 0 }
+    const list = listMessages(this.mirror, request)
+    return list.kind === 'page' ? list.page.items : []
+  }
+
+  /** What could not be read, in the order of the keys: `<key> <reason>`. */
+  get issues(): string[] {
+    return this.mirror.prepare<[], string>(`select key || ' ' || reason from row_issues order by key`).pluck().all()
+  }
+
+  /** How many messages have the word. */
+  found(word: string): number {
+    const count = this.mirror.prepare<[string], number>(
+      'select count(*) from message_terms where message_terms match ?',
+    )
+    return count.pluck().get(word) ?? 0
+  }
+
+  /** How many messages Cursor still has, and how many it deleted, without copies. */
+  get counts(): { readonly live: number; readonly gone: number } {
+    const of = (isLive: number): number =>
+      this.mirror
+        .prepare<[number], number>('select count(*) from messages where is_live = ? and is_orphan <> 2')
+        .pluck()
+        .get(isLive) ?? 0
+    return { live: of(1), gone: of(0) }
   }
 
   /** The messages of a chat in the mirror: `[id, position, first text]`, orphans last. */

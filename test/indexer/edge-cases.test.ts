@@ -1,36 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { discoverSources } from '../../src/indexer/discover.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { CursorHome, headers, writeCliChat } from '../helpers/cursor.ts'
 import { assistant, call, preface, result as resultOf, say, system, user } from '../helpers/eras/cli-store.ts'
 import { makeHeaderTable, putHeader } from '../helpers/eras/global-items.ts'
 import { line, lines, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { Indexer, openIndexed } from '../helpers/in-process.ts'
 
 let home: CursorHome
 let indexer: Indexer
-
 beforeEach(() => {
-  home = new CursorHome()
-  indexer = new Indexer(home.userDir)
-})
-afterEach(() => {
-  indexer.remove()
-  home.remove()
+  ;({ home, indexer } = openIndexed())
 })
 
+/** Id, project, its evidence and the number of messages of each chat. */
 const chats = (): unknown[] =>
-  indexer.mirror
-    .prepare(
-      `select chats.id, projects.uri, project_source as source, message_count as messages
-       from chats left join projects on projects.num = project order by chats.id`,
-    )
-    .all()
-
-const found = (word: string): unknown =>
-  indexer.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
+  indexer.chats.map(({ id, messageCount }) => ({ id, ...indexer.placeOf(id), messages: messageCount }))
 
 test('a chat that none of Cursor’s lists names is in the mirror', () => {
   const store = home.global()
@@ -51,9 +37,8 @@ test('a workspace file on another machine is a project by its name, and is not o
   const store = home.global()
   store.message('c', 'm', { type: 1, text: 'said' })
   indexer.pass()
-  expect(indexer.mirror.prepare('select name, path, remote_kind, remote_host from projects').all()).toEqual([
-    { name: 'all', path: '/srv/all.code-workspace', remote_kind: 'ssh', remote_host: 'build' },
-  ])
+  const remote = { kind: 'ssh', host: 'build' }
+  expect(indexer.projects).toMatchObject([{ name: 'all', path: '/srv/all.code-workspace', remote }])
 })
 
 test('a chat of three thousand messages is read completely', () => {
@@ -72,11 +57,10 @@ test('an unchanged chat stays the same when other chats change', () => {
   const store = home.global()
   for (const id of ['still', 'busy']) store.message(id, 'm1', { type: 1, text: `said in ${id}` })
   indexer.pass()
-  const revision = (): unknown => indexer.mirror.prepare(`select revision from chats where id = 'still'`).pluck().get()
-  const before = revision()
+  const before = indexer.chat('still')
   store.message('busy', 'm2', { type: 2, text: 'more' })
   expect(indexer.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
-  expect(revision()).toBe(before)
+  expect(indexer.chat('still')).toEqual(before)
 })
 
 test('a chat in the lists of two workspaces is one chat, and two workspace folders of one path are one project', () => {
@@ -86,8 +70,7 @@ test('a chat in the lists of two workspaces is one chat, and two workspace folde
   store.message('c', 'm', { type: 1, text: 'said' })
   indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'workspace-heads', messages: 1 }])
-  expect(indexer.mirror.prepare('select count(*) from projects').pluck().get()).toBe(1)
-  expect(indexer.mirror.prepare('select count(*) from workspaces').pluck().get()).toBe(2)
+  expect(indexer.projects).toHaveLength(1)
 })
 
 test.each(['a?b', 'a#b', 'a%20b', 'a b', 'ä中'])('a store below a folder named %s is read', (name) => {
@@ -135,18 +118,6 @@ test('ids with a common beginning do not share messages', () => {
   expect(indexer.pass('reconcile')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('for a large file without chats the size of each family is reported', () => {
-  const store = home.global()
-  store.message('c', 'm', { type: 1, text: 'said' })
-  for (let at = 0; at < 5; at += 1) store.put(`agentKv:blob:${at}`, 'x'.repeat(1_000_000))
-  const [source] = discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })
-  const table = source?.survey?.().tables.find(({ name }) => name === 'cursorDiskKV')
-  expect(table?.families.map(({ name, rows, bytes }) => [name, rows, bytes])).toEqual([
-    ['agentKv:blob:<id>', 5, 5_000_000],
-    ['bubbleId:<id>', 1, 46],
-  ])
-})
-
 test('generations are read as a value, and never as a table', () => {
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('aiService.generations', [{ unixMs: 1, generationUUID: 'g', type: 'cmdk', textDescription: 'hidden' }])
@@ -162,7 +133,7 @@ test('a transcript under an empty window and under its project is one chat of th
   indexer.homes = [cursor]
   indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'transcript-folder', messages: 1 }])
-  expect(found('appletree')).toBe(1)
+  expect(indexer.found('appletree')).toBe(1)
 })
 
 test('global lists that name one chat each do not affect the other chats', () => {
@@ -181,7 +152,7 @@ test('a workspace that no longer lists its chats, only its open ones, is no erro
   store.item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
   home.global().message('c', 'm', { type: 1, text: 'said' })
   expect(new Set(indexer.pass().ends.map(({ state }) => state))).toEqual(new Set(['ok']))
-  expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
+  expect(indexer.issues).toEqual([])
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'open-tab', messages: 1 }])
 })
 
@@ -209,15 +180,14 @@ test('a chat of placeholders alone has no message', () => {
   store.message('c', 'm2', { type: 2, text: '', capabilityType: 30, toolFormerData: {}, codeBlocks: [] })
   indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 0 }])
-  expect(indexer.mirror.prepare('select * from row_issues').all()).toEqual([])
+  expect(indexer.issues).toEqual([])
 })
 
 test('the output of a tool is stored whole, however long', () => {
   const result = `${'row '.repeat(200_000)}last`
   home.global().message('c', 'm', { type: 2, toolFormerData: { name: 'read_file', status: 'completed', result } })
   indexer.pass()
-  const parts = indexer.mirror.prepare<[], string>('select parts from bodies').pluck().get() ?? '[]'
-  expect(JSON.parse(parts)).toMatchObject([{ kind: 'tool', output: result }])
+  expect(indexer.messages('c')).toMatchObject([{ parts: [{ kind: 'tool', output: result }] }])
 })
 
 test('a message that is only in the WAL is read', () => {
@@ -240,7 +210,7 @@ test('what was sent to the model does not count as messages', () => {
   store.put('messageRequestContext:c:m', { text: 'plant an appletree' })
   indexer.pass('full')
   expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 1 }])
-  expect(found('appletree')).toBe(1)
+  expect(indexer.found('appletree')).toBe(1)
 })
 
 /** As the command line leaves it, with everything that it sent to the model. */
@@ -266,7 +236,7 @@ test('chats of the command line are read if the global store is empty', () => {
   expect(indexer.pass()).toMatchObject({ added: 3 })
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
   expect(indexer.thread('c').map(([, , text]) => text)).toEqual(['plant an appletree', 'I dig.', 'Planted.'])
-  expect([found('appletree'), found('peartree')]).toEqual([1, 1])
+  expect([indexer.found('appletree'), indexer.found('peartree')]).toEqual([1, 1])
 })
 
 test('of the data that the command line sent to the model only messages count, each once', () => {
@@ -276,7 +246,7 @@ test('of the data that the command line sent to the model only messages count, e
   indexer.pass()
   indexer.pass('full')
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
-  expect([found('appletree'), found('agent'), found('linux')]).toEqual([1, 0, 0])
+  expect([indexer.found('appletree'), indexer.found('agent'), indexer.found('linux')]).toEqual([1, 0, 0])
 })
 
 test('a transcript with nothing but ends of turns is no chat, and takes nothing from one', () => {
@@ -302,11 +272,11 @@ test('a chat that Cursor deleted, with or without a tombstone, is kept, found an
   store.chat('entombed', null)
   store.message('entombed', 'm', null)
   indexer.pass('reconcile')
-  expect(indexer.mirror.prepare('select id, is_live as isLive from chats order by id').all()).toEqual([
-    { id: 'dropped', isLive: 0 },
-    { id: 'entombed', isLive: 0 },
-    { id: 'kept', isLive: 1 },
+  expect(indexer.chats.map(({ id, deletedInCursor }) => [id, deletedInCursor])).toEqual([
+    ['dropped', true],
+    ['entombed', true],
+    ['kept', false],
   ])
-  expect(found('planted')).toBe(3)
-  expect(indexer.mirror.prepare(`select key from row_issues`).all()).toEqual([])
+  expect(indexer.found('planted')).toBe(3)
+  expect(indexer.issues).toEqual([])
 })

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,30 +9,22 @@ import { writeDemoHome } from '../../src/sample/demo-home.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { bytesBelow } from '../helpers/oracle/canaries.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { cursordexBin } from '../helpers/spawn-cursordex.ts'
+import { Cursordex } from '../helpers/spawn-cursordex.ts'
+import { World } from '../helpers/world.ts'
+import { casesBeside } from '../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const root = mkdtempSync(join(tmpdir(), 'cursordex-excluded-'))
-const running: RunningDaemon[] = []
-afterAll(async () => {
-  await Promise.all(running.map((daemon) => daemon.stop()))
-  rmSync(root, { recursive: true, force: true })
-})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** A daemon on a data folder that stays. */
-async function start(
-  userDir: string,
-  dataDir: string,
-  excluded: readonly string[],
-  cursorHome?: string,
-): Promise<RunningDaemon> {
-  const config = join(root, 'config.json')
-  writeFileSync(config, JSON.stringify({ exclude: { projects: excluded } }))
+/** The product on a data folder that stays. It has read Cursor. */
+async function open(userDir: string, dataDir: string, projects: readonly string[], home = ''): Promise<World> {
   mkdirSync(dataDir, { recursive: true })
-  const flags = ['--config', config, ...(cursorHome === undefined ? [] : ['--cursor-home', cursorHome])]
-  const daemon = await RunningDaemon.start({ userDirs: [userDir], dataDir, flags })
-  running.push(daemon)
-  await daemon.waitReady()
-  return daemon
+  const cursor = { cursorUserDir: [userDir], cursorHome: home === '' ? [] : [home] }
+  const world = await World.open({ dataDir, config: { exclude: { projects } }, flags: cursor })
+  await world.sync()
+  return world
 }
 
 interface Chat {
@@ -47,40 +38,37 @@ interface Message {
   readonly parts: readonly { readonly kind: string; readonly text?: string | null }[]
 }
 
-const chatsOf = async (daemon: RunningDaemon): Promise<readonly Chat[]> =>
-  (await daemon.get<{ items: readonly Chat[] }>('/api/chats?limit=200&subagents=true&includeEmpty=true')).items
-const namesOf = async (daemon: RunningDaemon): Promise<readonly string[]> =>
-  (await daemon.get<{ items: readonly { name: string }[] }>('/api/projects?limit=200')).items.map(({ name }) => name)
-const lossesOf = async (daemon: RunningDaemon): Promise<number> =>
-  (await daemon.get<{ total: number }>('/api/losses')).total
-async function messagesOf(daemon: RunningDaemon, chats: readonly Chat[]): Promise<Message[]> {
-  const lists = chats.map(({ id }) => daemon.get<{ items: Message[] }>(`/api/chats/${id}/messages?limit=200`))
+const chatsOf = async (world: World): Promise<readonly Chat[]> =>
+  (await world.get<{ items: readonly Chat[] }>('/api/chats?limit=200&subagents=true&includeEmpty=true')).items
+const namesOf = async (world: World): Promise<readonly string[]> =>
+  (await world.get<{ items: readonly { name: string }[] }>('/api/projects?limit=200')).items.map(({ name }) => name)
+async function messagesOf(world: World, chats: readonly Chat[]): Promise<Message[]> {
+  const lists = chats.map(({ id }) => world.get<{ items: Message[] }>(`/api/chats/${id}/messages?limit=200`))
   return (await Promise.all(lists)).flatMap(({ items }) => items)
 }
 
 test('nothing of an excluded project is mirrored, in any format of the demo, and all of it once it is included', async () => {
   const home = writeDemoHome(join(root, 'demo'), { seed: 'demo', nowMs: Date.UTC(2026, 4, 15, 13, 30) })
-  const all = await start(home.userDir, join(root, 'all'), [])
+  const all = await open(home.userDir, join(root, 'all'), [])
   const isBarred = ({ project }: Chat): boolean => ['ledger-api', 'fleet-gateway'].includes(project?.name ?? '')
   const chats = await chatsOf(all)
   const [barred, others] = [chats.filter(isBarred), chats.filter((chat) => !isBarred(chat))]
   const [messages, otherMessages] = [await messagesOf(all, barred), await messagesOf(all, others)]
   expect(barred.length).toBeGreaterThan(10)
   expect(barred.some(({ titleSource }) => titleSource === 'cursor')).toBe(true)
-  await all.stop()
+  await all.close()
 
   const dataDir = join(root, 'some')
-  const some = await start(home.userDir, dataDir, ['ledger-api', '/srv/**'])
+  const some = await open(home.userDir, dataDir, ['ledger-api', '/srv/**'])
   expect(await namesOf(some)).toEqual(expect.not.arrayContaining(['ledger-api', 'fleet-gateway', '']))
   expect((await chatsOf(some)).map(({ id }) => id).toSorted()).toEqual(others.map(({ id }) => id).toSorted())
   expect(await messagesOf(some, others)).toEqual(otherMessages)
   expect(await some.post('/api/sync')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  expect(some.stderr).not.toContain('exclude.projects')
-  await some.stop()
+  await some.close()
   const bytes = bytesBelow(dataDir)
   // Words of the mirror's schema are in every mirror.
   const empty = join(root, 'empty')
-  await (await start(join(root, 'no-cursor'), empty, [])).stop()
+  await (await open(join(root, 'no-cursor'), empty, [])).close()
   const elsewhere = `${JSON.stringify([others, otherMessages])}${bytesBelow(empty)}`.toLowerCase()
   const texts = messages.flatMap(({ parts }) => parts.flatMap(({ text }) => text ?? []))
   const words = [
@@ -92,7 +80,7 @@ test('nothing of an excluded project is mirrored, in any format of the demo, and
   expect(bytesBelow(join(root, 'all'))).toContain(latin(own.find((word) => word.length > 12) ?? ''))
   expect(own.filter((word) => bytes.includes(latin(word)))).toEqual([])
 
-  const again = await start(home.userDir, dataDir, ['/srv/**'])
+  const again = await open(home.userDir, dataDir, ['/srv/**'])
   const ledger = barred.filter(({ project }) => project?.name === 'ledger-api')
   expect(
     (await chatsOf(again))
@@ -100,8 +88,8 @@ test('nothing of an excluded project is mirrored, in any format of the demo, and
       .map(({ id }) => id)
       .toSorted(),
   ).toEqual(ledger.map(({ id }) => id).toSorted())
-  await again.stop()
-  const whole = await start(home.userDir, dataDir, [])
+  await again.close()
+  const whole = await open(home.userDir, dataDir, [])
   // When a deletion was noticed differs.
   const facts = (list: readonly Chat[]) => list.map((chat) => ({ ...chat, deletedAt: null })).toSorted(byId)
   expect(facts(await chatsOf(whole))).toEqual(facts(chats))
@@ -114,17 +102,13 @@ const latin = (text: string): string => Buffer.from(text).toString('latin1')
 
 function addChat(home: CursorHome, id: string, word: string, project: string): void {
   const store = home.global()
-  store.chat(id, {
-    name: `Title ${word}`,
-    createdAt: Date.UTC(2026, 0, 5),
-    fullConversationHeadersOnly: headers(['m1', 'm2']),
-    subagentComposerIds: [],
-  })
-  for (const each of ['m1', 'm2']) {
-    store.message(id, each, { type: each === 'm1' ? 1 : 2, text: `${word} ${each}`, createdAt: '2026-01-05T09:00:00Z' })
+  const fullConversationHeadersOnly = headers(['m1', 'm2'])
+  store.chat(id, { name: `Title ${word}`, createdAt: Date.UTC(2026, 0, 5), fullConversationHeadersOnly })
+  for (const [at, each] of ['m1', 'm2'].entries()) {
+    store.message(id, each, { type: at + 1, text: `${word} ${each}`, createdAt: '2026-01-05T09:00:00Z' })
   }
-  store.close()
-  home.workspace(`w-${id}`, { folder: `file:///code/${project}` }, [id]).close()
+  home.workspace(`w-${id}`, { folder: `file:///code/${project}` }, [id])
+  home.close()
 }
 
 test('chats that were mirrored before stay as they are, and the start names the purge that removes them', async () => {
@@ -132,13 +116,8 @@ test('chats that were mirrored before stay as they are, and the start names the 
   addChat(home, 'open-1', 'quince', 'public')
   addChat(home, 'secret-1', 'medlar', 'secret')
   const dataDir = join(root, 'before')
-  await (await start(home.userDir, dataDir, [])).stop()
-
-  const daemon = await start(home.userDir, dataDir, ['secret'])
-  const sentence =
-    /The mirror has 1 chat of secret \(\/code\/secret\).*?: (?:npx )?cursordex (purge --project \w+ --yes)/
-  const [, command = ''] = sentence.exec(daemon.stderr) ?? []
-  expect(command).toContain(projectIdOf('file:///code/secret'))
+  await (await open(home.userDir, dataDir, [])).close()
+  const world = await open(home.userDir, dataDir, ['secret'])
   // A new message, a new chat and a deletion of the excluded project.
   const store = home.global()
   store.message('secret-1', 'm3', { type: 1, text: 'persimmon', createdAt: '2026-01-05T10:00:00Z' })
@@ -146,20 +125,28 @@ test('chats that were mirrored before stay as they are, and the start names the 
   store.delete('bubbleId:open-1:m2')
   store.close()
   addChat(home, 'secret-2', 'sorrel', 'secret')
-  await daemon.post('/api/sync', { full: true })
-  expect(await lossesOf(daemon)).toBe(1)
-  expect((await chatsOf(daemon)).map(({ id }) => id).toSorted()).toEqual(['open-1', 'secret-1'])
-  expect((await messagesOf(daemon, [{ id: 'secret-1' } as Chat])).map(({ id }) => id)).toEqual(['m1', 'm2'])
-  await daemon.stop()
+  await world.sync(true)
+  expect(await world.losses()).toEqual(['message open-1 m2'])
+  expect((await chatsOf(world)).map(({ id }) => id).toSorted()).toEqual(['open-1', 'secret-1'])
+  expect((await world.thread('secret-1')).map(([id]) => id)).toEqual(['m1', 'm2'])
+  await world.close()
   for (const word of ['persimmon', 'sorrel']) expect(bytesBelow(dataDir)).not.toContain(word)
 
-  const flags = ['--data-dir', dataDir, '--cursor-user-dir', home.userDir, '--config', join(root, 'config.json')]
-  const purge = spawnSync(process.execPath, [cursordexBin, ...command.split(' '), ...flags], { encoding: 'utf8' })
-  expect(purge).toMatchObject({ status: 0, stderr: expect.not.stringContaining('purge') as string })
-  const after = await start(home.userDir, dataDir, ['secret'])
-  expect(after.stderr).not.toContain('exclude.projects')
+  const config = join(root, 'config.json')
+  writeFileSync(config, JSON.stringify({ exclude: { projects: ['secret'] } }))
+  const daemon = await RunningDaemon.start({ userDirs: [home.userDir], dataDir, flags: ['--config', config] })
+  await daemon.waitReady()
+  await daemon.stop()
+  const sentence =
+    /The mirror has 1 chat of secret \(\/code\/secret\).*?: (?:npx )?cursordex (purge --project \w+ --yes)/
+  const [, command = ''] = sentence.exec(daemon.stderr) ?? []
+  expect(command).toContain(projectIdOf('file:///code/secret'))
+  const flags = ['--data-dir', dataDir, '--cursor-user-dir', home.userDir, '--config', config]
+  const { exitCode, stderr } = await new Cursordex([...command.split(' '), ...flags]).ended
+  expect([exitCode, stderr.includes('purge')]).toEqual([0, false])
+  const after = await open(home.userDir, dataDir, ['secret'])
   expect((await chatsOf(after)).map(({ id }) => id)).toEqual(['open-1'])
-  await after.stop()
+  await after.close()
   expect(bytesBelow(dataDir)).not.toContain('medlar')
 })
 
@@ -167,86 +154,39 @@ test('a subagent of an excluded chat is excluded', async () => {
   const home = new CursorHome(join(root, 'agents'))
   addChat(home, 'parent', 'quince', 'secret')
   const store = home.global()
-  store.chat('parent', {
-    name: 'Title',
-    createdAt: Date.UTC(2026, 0, 5),
-    fullConversationHeadersOnly: headers(['m1', 'm2']),
-    subagentComposerIds: ['child'],
-  })
-  store.close()
+  const parent = { createdAt: Date.UTC(2026, 0, 5), fullConversationHeadersOnly: headers(['m1', 'm2']) }
+  store.chat('parent', { ...parent, name: 'Title', subagentComposerIds: ['child'] })
   const dataDir = join(root, 'agents-data')
-  const daemon = await start(home.userDir, dataDir, ['/code/*'])
-  const later = home.global()
-  later.chat('child', { createdAt: Date.UTC(2026, 0, 5), fullConversationHeadersOnly: headers(['c1', 'c2']) })
-  for (const id of ['c1', 'c2'])
-    later.message('child', id, { type: 1, text: 'medlar', createdAt: '2026-01-05T09:00:00Z' })
-  later.close()
-  await daemon.post('/api/sync')
-  expect(await chatsOf(daemon)).toEqual([])
-  await daemon.stop()
+  const world = await open(home.userDir, dataDir, ['/code/*'])
+  store.chat('child', parent)
+  for (const id of ['m1', 'm2']) store.message('child', id, { type: 1, text: 'medlar' })
+  home.close()
+  await world.sync()
+  expect(await chatsOf(world)).toEqual([])
+  await world.close()
   expect(bytesBelow(dataDir)).not.toContain('medlar')
 })
 
-test.each<[pattern: string, isMatch: boolean]>([
-  ['shop', true],
-  ['Shop', false],
-  ['sho*', false],
-  [projectIdOf('file:///home/ada/code/shop'), true],
-  ['/home/ada/code/shop', true],
-  ['/home/ada/code/shop/', true],
-  ['/home/ada/code', false],
-  ['/home/ada/*', false],
-  ['/home/ada/**', true],
-  ['/home/ada/*/sh?p', true],
-  ['/home/ada/code/shop.+', false],
-])('the pattern %s for /home/ada/code/shop: %s', (pattern, isMatch) => {
-  const shop = { uri: 'file:///home/ada/code/shop', path: '/home/ada/code/shop', name: 'shop' }
-  expect(isOfProject(shop, [pattern])).toBe(isMatch)
-})
+test.each(cases<[pattern: string, isMatch: boolean]>('patterns'))(
+  'the pattern %s for /home/ada/code/shop: %s',
+  (pattern, isMatch) => {
+    const shop = { uri: 'file:///home/ada/code/shop', path: '/home/ada/code/shop', name: 'shop' }
+    expect(isOfProject(shop, [pattern])).toBe(isMatch)
+  },
+)
 
 test('a path of Windows may have backslashes', () => {
   const project = { uri: 'file:///c%3A/Users/ada/code/shop', path: 'c:/Users/ada/code/shop', name: 'shop' }
   expect(isOfProject(project, [String.raw`C:\Users\ada\*\shop`])).toBe(true)
 })
 
-const deep = `/work/${'long-name/'.repeat(9)}`
-
 // Names of folders that no disk of this machine has.
-test.each<[slug: string, isLeftOut: boolean, pattern: string]>([
-  ['work-secret', true, '/work/secret'],
-  ['work-secret', true, '/work/secret/'],
-  ['work-secret-api', false, '/work/secret'],
-  ['work-secrets', false, '/work/secret'],
-  ['work-secret-api', true, '/work/secret/**'],
-  ['work-secret', false, '/work/secret/**'],
-  ['work-a-b', true, '/work/a/b'],
-  ['work-a-b', true, '/work/a.b'],
-  ['work-My-App-2', true, '/work/My App 2'],
-  ['work-my_app', true, '/work/my_app'],
-  ['work-my-app', true, '/work/my_app'],
-  ['work--my---app', true, '/work/.my - app'],
-  ['work-for-A-B', true, '/work/for A&B'],
-  ['work-caf-plan', true, '/work/café-plan'],
-  ['work-', true, '/work/计划'],
-  ['c-Users-ada-shop', true, String.raw`C:\Users\ada\shop`],
-  ['C--Users-ada-shop', true, 'c:/Users/ada/*'],
-  ['work-client-x-plan', true, '/work/client-?/plan'],
-  ['work-client-acme-plan', false, '/work/client-?/plan'],
-  ['work-secret-team-code-workspace', true, '/work/secret'],
-  ['work-secret-sub-Workspaces-1760000000000-workspace-json', true, '/work/secret'],
-  ['work-other-team-code-workspace', false, '/work/secret'],
-  ['home-ada-code-diary', true, 'diary'],
-  ['diary', true, 'diary'],
-  ['home-ada-code-diaries', false, 'diary'],
-  ['home-ada-code', false, '日记'],
-  [`work-${'long-name-'.repeat(6)}long-3f9a2c71`, true, deep],
-  [`work-${'long-name-'.repeat(6)}late-3f9a2c71`, false, deep],
-  ['work-3f9a2c71', false, deep],
-  ['work-secret', false, '/'],
-  ['work-a-b', true, '/work/*?*?*'],
-])('the transcripts of %s are left out: %s, if %s is excluded', (slug, isLeftOut, pattern) => {
-  expect(mayBeOfProject(slug, [pattern])).toBe(isLeftOut)
-})
+test.each(cases<[slug: string, isLeftOut: boolean, pattern: string]>('slugs'))(
+  'the transcripts of %s are left out: %s, if %s is excluded',
+  (slug, isLeftOut, pattern) => {
+    expect(mayBeOfProject(slug, [pattern])).toBe(isLeftOut)
+  },
+)
 
 test('transcripts of an excluded project whose folder is gone are left out, also if a window had no folder for a while', async () => {
   const home = new CursorHome(join(root, 'transcripts'))
@@ -274,13 +214,12 @@ test('transcripts of an excluded project whose folder is gone are left out, also
   home.workspace('w-placed', { folder: 'file:///code/public' }, ['placed']).close()
   home.workspace('w', { folder: 'file:///gone/known' }, []).close()
   const dataDir = join(root, 'transcripts-data')
-  await (await start(home.userDir, dataDir, ['/gone/**'], cursorHome)).stop()
-  const some = await start(home.userDir, join(root, 'some-data'), ['/gone/secret', 'diary'], cursorHome)
-  const ids = async (of: RunningDaemon): Promise<readonly string[]> =>
-    (await chatsOf(of)).map((chat) => chat.id).toSorted()
+  await (await open(home.userDir, dataDir, ['/gone/**'], cursorHome)).close()
+  const some = await open(home.userDir, join(root, 'some-data'), ['/gone/secret', 'diary'], cursorHome)
+  const ids = async (of: World): Promise<readonly string[]> => (await chatsOf(of)).map((chat) => chat.id).toSorted()
   expect(await ids(some)).toEqual(['known', 'placed', 'public', 'trusted', 'window'])
   expect(await some.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  await some.stop()
+  await some.close()
   for (const word of ['medlar', 'sorrel', 'quince', 'persimmon', 'damson'])
     expect(bytesBelow(join(root, 'some-data'))).not.toContain(word)
   for (const word of ['mulberry', 'medlar', 'walnut', 'chestnut']) expect(bytesBelow(dataDir)).not.toContain(word)
@@ -288,7 +227,7 @@ test('transcripts of an excluded project whose folder is gone are left out, also
 
   // An id tells no path, but the mirror knows this project from a workspace.
   say('gone-known', 'known-later', 'elder')
-  const later = await start(home.userDir, join(root, 'some-data'), [projectIdOf('file:///gone/known')], cursorHome)
+  const later = await open(home.userDir, join(root, 'some-data'), [projectIdOf('file:///gone/known')], cursorHome)
   const all = ['child', 'known', 'named', 'parent', 'placed', 'plain', 'public', 'trusted', 'window', 'workspace']
   expect(await ids(later)).toEqual(all)
 })

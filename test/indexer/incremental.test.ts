@@ -1,22 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { families } from '../../src/indexer/sources/composer-kv/keys.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read/read.ts'
-import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { headers, type Store } from '../helpers/cursor.ts'
+import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
-let home: CursorHome
 let store: Store
 let indexer: Indexer
-
 beforeEach(() => {
-  home = new CursorHome()
-  store = home.global()
-  indexer = new Indexer(home.userDir)
-})
-
-afterEach(() => {
-  indexer.remove()
-  home.remove()
+  ;({ store, indexer } = openIndexed())
 })
 
 const ids = ['m1', 'm2', 'm3']
@@ -41,26 +31,6 @@ test('a comparison that finds little to read reports how much that is, and not t
   const steps = [...indexer.steps('reconcile')]
   expect(steps.flatMap(({ outcome }) => outcome?.chatIds ?? [])).toEqual(['b'])
   expect(Math.max(...steps.map(({ total }) => total))).toBeLessThanOrEqual(1)
-})
-
-test('a comparison of all keys can be stopped after each page of keys', () => {
-  writeChat('a')
-  indexer.pass()
-  // Each family of keys has a page at least.
-  expect([...indexer.steps('reconcile')].length).toBeGreaterThan(families.length)
-})
-
-test('the newest chat is read first', () => {
-  for (let chat = 0; chat < 60; chat += 1)
-    writeChat(
-      `chat-${chat}`,
-      Array.from({ length: 20 }, (_, at) => `m${at}`),
-    )
-  const steps = indexer.steps()
-  const first = steps.next()
-  const seen = first.done === true ? [] : (first.value.outcome?.chatIds ?? [])
-  expect(seen).toContain('chat-59')
-  expect(seen).not.toContain('chat-0')
 })
 
 test('in a store never read before, the newest chats are read completely, and once', () => {
@@ -111,11 +81,10 @@ test('a first pass that is killed while it indexes is finished by the next', () 
   for (let next = steps.next(); next.done !== true && backlog === null; next = steps.next()) {
     backlog = next.value.backlog
   }
-  expect(indexer.mirror.prepare('select count(*) from messages').pluck().get()).toBe(3000)
+  expect(indexer.counts.live).toBe(3000)
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
   expect(indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
-  const indexed = indexer.mirror.prepare('select count(*) as n from message_terms_docsize').get() as { n: number }
-  expect(indexed.n).toBe(3000)
+  expect(indexer.found('of')).toBe(3000)
 })
 
 describe('a cheap pass finds', () => {
@@ -197,9 +166,8 @@ describe('regressions found by the second implementation:', () => {
   test('a tombstone of a chat that was never seen is no chat', () => {
     store.chat('tomb', null)
     indexer.pass()
-    expect(indexer.mirror.prepare('select count(*) as n from chats').get()).toEqual({ n: 0 })
-    expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([])
-    expect(indexer.mirror.prepare('select key from source_rows').all()).toEqual([{ key: 'composerData:tomb' }])
+    expect([indexer.chats, indexer.issues]).toEqual([[], []])
+    expect(indexer.pass('count')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
   test('an entry of the list without an id leaves a gap', () => {
@@ -217,13 +185,13 @@ describe('regressions found by the second implementation:', () => {
     const deep = `${'{"a":'.repeat(100_000)}"leaf"${'}'.repeat(100_000)}`
     store.put('bubbleId:a:m1', `{"type":1,"errorDetails":${deep}}`)
     indexer.pass()
-    expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([{ reason: 'too-deep' }])
+    expect(indexer.issues).toEqual(['bubbleId:a:m1 too-deep'])
   })
 
   test.each(['bubbleId:half', 'bubbleId::m1', 'bubbleId:a:'])('%s names no message', (key) => {
     store.put(key, { type: 1, text: 'lost' })
     indexer.pass()
-    expect(indexer.mirror.prepare('select reason from row_issues').all()).toEqual([{ reason: 'bad-key' }])
+    expect(indexer.issues).toEqual([`${key} bad-key`])
     expect(indexer.pass('count')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
@@ -231,9 +199,7 @@ describe('regressions found by the second implementation:', () => {
     store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
     store.message('a', 'm1', { text: 'whose?' })
     indexer.pass()
-    expect(indexer.mirror.prepare('select role from messages').get()).toEqual({ role: 'user' })
-    expect(indexer.mirror.prepare('select title_source as source from chats').get()).toEqual({
-      source: 'first-message',
-    })
+    expect(indexer.messages('a')).toMatchObject([{ role: 'user' }])
+    expect(indexer.chat('a')?.titleSource).toBe('first-message')
   })
 })

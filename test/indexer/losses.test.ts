@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listLosses } from '../../src/api/queries/sources/list-losses.ts'
-import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
+import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 2, 1)
@@ -10,18 +10,10 @@ let home: CursorHome
 let store: Store
 let indexer: Indexer
 let nowMs: number
-
 beforeEach(() => {
-  home = new CursorHome()
-  store = home.global()
-  indexer = new Indexer(home.userDir)
+  ;({ home, store, indexer } = openIndexed())
   nowMs = START_MS
   indexer.now = () => nowMs
-})
-
-afterEach(() => {
-  indexer.remove()
-  home.remove()
 })
 
 function writeChat(chatId: string, ids: readonly string[], rows: readonly string[] = ids): void {

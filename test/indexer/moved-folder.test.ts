@@ -1,12 +1,10 @@
-import { cpSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listSources } from '../../src/api/queries/sources/list-sources.ts'
-import { runPasses } from '../../src/engine/writer/run-passes.ts'
-import { discoverSources } from '../../src/indexer/discover.ts'
 import type { PassDepth } from '../../src/indexer/source.ts'
 import { CursorHome, Store } from '../helpers/cursor.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome
 let elsewhere: string
@@ -28,52 +26,48 @@ const nameless = (name: string) => ({
 })
 
 beforeEach(() => {
-  home = new CursorHome()
+  const opened = openIndexed()
+  ;({ home, indexer } = opened)
   elsewhere = join(dirname(home.userDir), 'Elsewhere')
-  const store = home.global()
-  store.message('kept', 'm1', { type: 1, text: 'where is the lantern' })
-  store.message('lost', 'm1', { type: 1, text: 'who has the walnut' })
-  store.chat('nameless', nameless('unnamed'))
+  opened.store.message('kept', 'm1', { type: 1, text: 'where is the lantern' })
+  opened.store.message('lost', 'm1', { type: 1, text: 'who has the walnut' })
+  opened.store.chat('nameless', nameless('unnamed'))
   home.workspace('w1', { folder: 'file:///home/ada/shop' }).item('composer.composerData', composers('inline'))
   home.close()
-  indexer = new Indexer()
-  pass(home.userDir)
-})
-afterEach(() => {
-  indexer.remove()
-  home.remove()
+  indexer.pass()
 })
 
-const pass = (userDir: string, depth: PassDepth = 'nudge'): void => passAll([userDir], depth)
-
-function passAll(userDirs: readonly string[], depth: PassDepth): void {
-  const places = { userDirs, homes: [], disabledKinds: [] }
-  const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-  const steps = runPasses(indexer.mirror, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
-  while (steps.next().done !== true);
+function pass(depth: PassDepth, ...userDirs: readonly string[]): void {
+  indexer.userDirs = userDirs
+  indexer.pass(depth)
 }
 
-function deleteSome(userDir: string): void {
-  const store = new Store(join(userDir, 'globalStorage', 'state.vscdb'))
-  store.delete('bubbleId:lost:m1')
+/** Opens a store below a `User` folder, which may have moved. */
+function change(path: string, act: (store: Store) => void): void {
+  const store = new Store(path)
+  act(store)
   store.close()
-  const workspace = new Store(join(userDir, 'workspaceStorage', 'w1', 'state.vscdb'))
-  workspace.item('composer.composerData', composers())
-  workspace.close()
+}
+const globalStore = (userDir: string): string => join(userDir, 'globalStorage', 'state.vscdb')
+
+function deleteSome(userDir: string): void {
+  change(globalStore(userDir), (store) => store.delete('bubbleId:lost:m1'))
+  change(join(userDir, 'workspaceStorage', 'w1', 'state.vscdb'), (store) =>
+    store.item('composer.composerData', composers()),
+  )
 }
 
 const sourceStates = (): string[] =>
   listSources(indexer.mirror).map(({ kind, path, state }) => `${kind} ${state} ${path}`)
 
-const moves: readonly [string, () => void][] = [
+test.each<[string, () => void]>([
   ['moved', () => renameSync(home.userDir, elsewhere)],
   ['named by a link', () => symlinkSync(home.userDir, elsewhere)],
-]
-test.each(moves)('after the User folder was %s, what Cursor deleted is still reported as deleted', (_how, move) => {
+])('after the User folder was %s, what Cursor deleted is still reported as deleted', (_how, move) => {
   move()
-  pass(elsewhere)
+  pass('nudge', elsewhere)
   deleteSome(elsewhere)
-  pass(elsewhere, 'full')
+  pass('full', elsewhere)
   expect(indexer.losses().sort()).toEqual(['chat inline', 'chat lost'])
   expect(sourceStates().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
 })
@@ -81,11 +75,9 @@ test.each(moves)('after the User folder was %s, what Cursor deleted is still rep
 test('after the User folder was moved, messages without an id do not appear twice in a renamed chat', () => {
   const before = indexer.thread('nameless')
   renameSync(home.userDir, elsewhere)
-  pass(elsewhere)
-  const store = new Store(join(elsewhere, 'globalStorage', 'state.vscdb'))
-  store.chat('nameless', nameless('the ladder'))
-  store.close()
-  pass(elsewhere)
+  pass('nudge', elsewhere)
+  change(globalStore(elsewhere), (store) => store.chat('nameless', nameless('the ladder')))
+  pass('nudge', elsewhere)
   expect(before).toHaveLength(2)
   expect(indexer.thread('nameless')).toEqual(before)
 })
@@ -94,14 +86,11 @@ test('a copy beside it is another store, and so is a workspace of another name w
   cpSync(home.userDir, elsewhere, { recursive: true })
   const workspaces = join(home.userDir, 'workspaceStorage')
   renameSync(join(workspaces, 'w1'), join(workspaces, 'w2'))
-  pass(home.userDir)
-  pass(elsewhere)
+  pass('nudge', home.userDir)
+  pass('nudge', elsewhere)
   const paths = listSources(indexer.mirror).flatMap(({ kind, path }) => (kind === 'workspace-items' ? [path] : []))
-  expect(paths.sort()).toEqual(
-    [join(workspaces, 'w1'), join(workspaces, 'w2'), join(elsewhere, 'workspaceStorage', 'w1')]
-      .map((folder) => join(folder, 'state.vscdb'))
-      .sort(),
-  )
+  const folders = [join(workspaces, 'w1'), join(workspaces, 'w2'), join(elsewhere, 'workspaceStorage', 'w1')]
+  expect(paths.sort()).toEqual(folders.map((folder) => join(folder, 'state.vscdb')).sort())
 })
 
 test('another folder with the inode of a deleted one does not make its chats lost', ({ skip }) => {
@@ -113,15 +102,59 @@ test('another folder with the inode of a deleted one does not make its chats los
   const { dev, ino, birthtimeMs } = statSync(other.globalPath)
   if (birthtimeMs === 0) skip('this file system does not tell when a file was made')
   indexer.mirror.prepare(`update sources set identity = ? where kind = 'composer-kv'`).run(`${dev}:${ino}`)
-  pass(other.userDir)
-  pass(other.userDir, 'full')
+  for (const depth of ['nudge', 'full'] as const) pass(depth, other.userDir)
   expect(indexer.losses()).toEqual([])
   expect(sourceStates()).toHaveLength(before.length + 4)
 })
 
-test('a folder that exists under both names keeps what was known under the first', () => {
+test('a folder that exists under both names is read once, and keeps what was known under the first', () => {
   symlinkSync(home.userDir, elsewhere)
   const before = sourceStates()
-  passAll([elsewhere, home.userDir], 'nudge')
+  pass('nudge', elsewhere, home.userDir)
   expect(sourceStates()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
+})
+
+describe('a workspace and a folder of transcripts', () => {
+  let slug: string
+  let workspace: string
+  const both = { transcripts: 'ok', 'workspace-items': 'ok' }
+
+  beforeEach(() => {
+    slug = join(home.root, '.cursor', 'projects', 'shop')
+    mkdirSync(join(slug, 'agent-transcripts'), { recursive: true })
+    const line = { role: 'user', message: { content: 'where is the lantern' } }
+    writeFileSync(join(slug, 'agent-transcripts', 'told.jsonl'), `${JSON.stringify(line)}\n`)
+    workspace = join(home.userDir, 'workspaceStorage', 'w1')
+    indexer.pass()
+    expect(states()).toEqual(both)
+  })
+
+  const states = (): Record<string, string> =>
+    Object.fromEntries(
+      listSources(indexer.mirror)
+        .filter(({ kind }) => Object.hasOwn(both, kind))
+        .map(({ kind, state }) => [kind, state]),
+    )
+
+  test('that are deleted are missing, and their chats stay', () => {
+    rmSync(slug, { recursive: true })
+    rmSync(workspace, { recursive: true })
+    indexer.pass()
+    expect(states()).toEqual({ transcripts: 'missing', 'workspace-items': 'missing' })
+    expect(indexer.thread('told').map(([, , text]) => text)).toEqual(['where is the lantern'])
+  })
+
+  test('that are back are ok again', () => {
+    renameSync(slug, `${slug}-away`)
+    indexer.pass()
+    renameSync(`${slug}-away`, slug)
+    indexer.pass()
+    expect(states()).toEqual(both)
+  })
+
+  test('that exist but are switched off keep their state', () => {
+    indexer.homes = []
+    indexer.pass()
+    expect(states()).toEqual(both)
+  })
 })

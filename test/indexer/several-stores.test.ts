@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readChats } from '../../src/api/queries/chats/chat-rows.ts'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { CursorHome, headers } from '../helpers/cursor.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { Indexer, openIndexed } from '../helpers/in-process.ts'
 
 const COMPOSERS = 'composer.composerData'
 const T0 = Date.UTC(2026, 0, 5, 9)
@@ -15,34 +14,21 @@ const unchanged = { added: 0, changed: 0, gone: 0 }
 
 let home: CursorHome
 let indexer: Indexer
-let others: Indexer[]
-let profiles: CursorHome[]
-
-function newIndexer(): Indexer {
-  const made = new Indexer(home.userDir)
-  made.homes = [join(home.root, 'cursor')]
-  others.push(made)
-  return made
-}
-
-/** The stores of two profiles of one Cursor, and the sources that read both. */
-function twoProfiles() {
-  const profile = new CursorHome()
-  profiles.push(profile)
-  const both = new Indexer(home.userDir, profile.userDir)
-  others.push(both)
-  return { former: home.global(), next: profile.global(), both }
-}
 
 beforeEach(() => {
-  home = new CursorHome()
-  others = []
-  profiles = []
-  indexer = newIndexer()
+  ;({ home, indexer } = openIndexed())
 })
-afterEach(() => {
-  for (const one of [...others, ...profiles, home]) one.remove()
-})
+
+/** The stores of two profiles of one Cursor, and the indexer of both. */
+function twoProfiles() {
+  const profile = new CursorHome()
+  const both = new Indexer(home.userDir, profile.userDir)
+  onTestFinished(() => {
+    both.remove()
+    profile.remove()
+  })
+  return { former: home.global(), next: profile.global(), both }
+}
 
 const inline = (composerId: string, messageTexts: readonly (readonly [string, string])[]) => ({
   composerId,
@@ -52,7 +38,7 @@ const inline = (composerId: string, messageTexts: readonly (readonly [string, st
 
 /** @param messageTexts texts of the user and of the assistant in turn; null removes the file */
 function transcript(slug: string, chatId: string, messageTexts: readonly string[] | null): void {
-  const path = join(home.root, 'cursor', 'projects', slug, 'agent-transcripts', chatId, `${chatId}.jsonl`)
+  const path = join(home.root, '.cursor', 'projects', slug, 'agent-transcripts', chatId, `${chatId}.jsonl`)
   if (messageTexts === null) return rmSync(path, { force: true })
   mkdirSync(dirname(path), { recursive: true })
   const lines = messageTexts.map((text, at) => ({
@@ -61,23 +47,6 @@ function transcript(slug: string, chatId: string, messageTexts: readonly string[
   }))
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
-
-const one = (sql: string, ...params: readonly unknown[]): unknown =>
-  indexer.mirror
-    .prepare(sql)
-    .pluck()
-    .get(...params)
-const chat = (id: string, of = indexer): unknown =>
-  of.mirror
-    .prepare(
-      `select format, title, is_live, is_archived, message_count, size_bytes,
-         (select name from projects where num = project) as project from chats where id = ?`,
-    )
-    .get(id)
-const found = (word: string, of = indexer): unknown =>
-  of.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
-/** Messages that are shown, or could be, and are marked as deleted by Cursor. */
-const lost = (): unknown => one('select count(*) from messages where is_live = 0 and is_orphan <> 2')
 
 test('two workspaces with the same chat do not take it from each other in every pass', () => {
   for (const name of ['wa', 'wb']) {
@@ -95,15 +64,7 @@ test('a chat that one of two workspaces lost is not marked as deleted', () => {
   indexer.pass()
   second.item(COMPOSERS, { allComposers: [] })
   indexer.pass()
-  expect([chat('c'), lost()]).toMatchObject([{ is_live: 1, message_count: 2 }, 0])
-})
-
-test('a chat whose transcript left one of two projects is not marked as deleted', () => {
-  for (const slug of ['pa', 'pb']) transcript(slug, 'c', ['plant an apple', 'done'])
-  indexer.pass()
-  transcript('pb', 'c', null)
-  indexer.pass()
-  expect([chat('c'), lost(), found('apple')]).toMatchObject([{ is_live: 1, message_count: 2 }, 0, 1])
+  expect([indexer.chat('c'), indexer.counts.gone]).toMatchObject([{ deletedInCursor: false, messageCount: 2 }, 0])
 })
 
 test.each(['nudge', 'reconcile', 'full'] as const)(
@@ -118,10 +79,14 @@ test.each(['nudge', 'reconcile', 'full'] as const)(
     store.delete('bubbleId:c:b2')
     store.message('c', 'b1', { type: 1, text: 'plant an apple' })
     indexer.pass(depth)
-    expect([chat('c'), lost()]).toMatchObject([{ is_live: 1, message_count: 2 }, 0])
+    expect([indexer.chat('c'), indexer.counts.gone]).toMatchObject([{ deletedInCursor: false, messageCount: 2 }, 0])
     for (const key of ['composerData:c', 'bubbleId:c:b1']) store.delete(key)
     indexer.pass('reconcile')
-    expect([chat('c'), lost(), found('planted')]).toMatchObject([{ is_live: 1, message_count: 2 }, 0, 1])
+    expect([indexer.chat('c'), indexer.counts.gone, indexer.found('planted')]).toMatchObject([
+      { deletedInCursor: false, messageCount: 2 },
+      0,
+      1,
+    ])
     expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })
     expect(indexer.pass('full')).toMatchObject(unchanged)
   },
@@ -134,7 +99,7 @@ test('a tombstone in the store does not mark the chat of a transcript as deleted
   indexer.pass()
   store.chat('c', null)
   indexer.pass()
-  expect(chat('c')).toMatchObject({ is_live: 1, message_count: 2 })
+  expect(indexer.chat('c')).toMatchObject({ deletedInCursor: false, messageCount: 2 })
 })
 
 test.each([
@@ -159,11 +124,11 @@ test.each([
   expect(indexer.pass('full')).toMatchObject(unchanged)
   const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))
   expect(inThread).toEqual(['b1', 'b2', 'b3'])
-  expect(one(`select group_concat(created_at_source) from messages where position is not null`)).toBe(
-    'message,message,message',
+  expect(new Set(indexer.messages('c').flatMap((one) => (one.isOrphan ? [] : one.createdAtSource)))).toEqual(
+    new Set(['message']),
   )
-  expect([found('walnut'), found('apple'), found('planted')]).toEqual([1, 1, 1])
-  expect(one('select is_live from chats')).toBe(1)
+  expect([indexer.found('walnut'), indexer.found('apple'), indexer.found('planted')]).toEqual([1, 1, 1])
+  expect(indexer.chat('c')).toMatchObject({ deletedInCursor: false })
 })
 
 test('a transcript with more than is left of a chat gives the chat', () => {
@@ -173,7 +138,7 @@ test('a transcript with more than is left of a chat gives the chat', () => {
   store.delete('bubbleId:c:b1')
   transcript('pa', 'c', ['plant a pear', 'it is planted', 'thank you'])
   indexer.pass('reconcile')
-  expect(chat('c')).toMatchObject({ is_live: 1, message_count: 3 })
+  expect(indexer.chat('c')).toMatchObject({ deletedInCursor: false, messageCount: 3 })
 })
 
 test('messages that the store lost and a workspace still has stay in the thread', () => {
@@ -191,16 +156,6 @@ test('messages that the store lost and a workspace still has stay in the thread'
   ])
 })
 
-test('messages written after a project was renamed are part of the chat', () => {
-  transcript('pa', 'c', ['plant an apple', 'done'])
-  transcript('pb', 'c', ['plant an apple', 'done', 'and a pear', 'done too'])
-  indexer.pass()
-  expect([chat('c'), indexer.thread('c').map(([, position]) => position)]).toMatchObject([
-    { message_count: 4 },
-    [0, 1, 2, 3, null, null],
-  ])
-})
-
 test('a chat that continued in a second profile has the messages of both', () => {
   const { former, next, both } = twoProfiles()
   for (const store of [former, next]) {
@@ -215,7 +170,7 @@ test('a chat that continued in a second profile has the messages of both', () =>
   both.pass()
   const shown = both.thread('c').flatMap(([, position, text]) => (position === null ? [] : text))
   expect(shown).toEqual(['plant an apple', 'it is planted, by the wall', 'and a pear'])
-  expect(chat('c', both)).toMatchObject({ is_live: 1, message_count: 3 })
+  expect(both.chat('c')).toMatchObject({ deletedInCursor: false, messageCount: 3 })
   expect(both.pass('full')).toMatchObject(unchanged)
 })
 
@@ -225,17 +180,17 @@ test('a chat that moved to a second profile gets the name and the archive mark f
   former.chat('c', { ...thread, name: 'Trees', isArchived: true, lastUpdatedAt: T0 })
   former.message('c', 'b1', { type: 1, text: 'plant an apple' })
   both.pass()
-  expect(chat('c', both)).toMatchObject({ title: 'Trees', is_archived: 1 })
+  expect(both.chat('c')).toMatchObject({ title: 'Trees', isArchived: true })
   next.chat('c', { ...thread, name: 'Trees by the wall', lastUpdatedAt: T0 })
   next.message('c', 'b1', { type: 1, text: 'plant an apple' })
   former.delete('composerData:c')
   former.delete('bubbleId:c:b1')
   both.pass('reconcile')
-  expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 1 })
+  expect(both.chat('c')).toMatchObject({ title: 'Trees by the wall', isArchived: false, deletedInCursor: false })
   next.delete('composerData:c')
   next.delete('bubbleId:c:b1')
   both.pass('reconcile')
-  expect(chat('c', both)).toMatchObject({ title: 'Trees by the wall', is_archived: 0, is_live: 0 })
+  expect(both.chat('c')).toMatchObject({ title: 'Trees by the wall', isArchived: false, deletedInCursor: true })
 })
 
 test('a prompt that is in rows and, with its time, in a transcript appears once', () => {
@@ -245,7 +200,7 @@ test('a prompt that is in rows and, with its time, in a transcript appears once'
   const stamp = '<timestamp>Monday, Jan 5, 2026, 9:00 AM (UTC+0)</timestamp>\n'
   transcript('pa', 'c', [`${stamp}<user_query>\nplant an apple\n</user_query>`, 'it is planted'])
   indexer.pass()
-  expect([chat('c'), found('apple')]).toMatchObject([{ message_count: 2 }, 1])
+  expect([indexer.chat('c'), indexer.found('apple')]).toMatchObject([{ messageCount: 2 }, 1])
 })
 
 test('messages get a time when a list later gives the start of their chat', () => {
@@ -254,7 +209,8 @@ test('messages get a time when a list later gives the start of their chat', () =
   indexer.pass()
   store.item('composer.composerHeaders', { allComposers: [{ composerId: 'c', name: 'Trees', createdAt: T0 }] })
   indexer.pass('reconcile')
-  expect(one('select count(*) from messages where created_at = ?', T0)).toBe(2)
+  const createdAt = new Date(T0).toISOString()
+  expect(indexer.messages('c')).toMatchObject([{ createdAt }, { createdAt }])
 })
 
 test('a chat is no longer archived when the list that said so is gone', () => {
@@ -264,12 +220,12 @@ test('a chat is no longer archived when the list that said so is gone', () => {
   const head = { type: 'head', composerId: 'c' }
   workspace.item(COMPOSERS, { allComposers: [{ ...head, isArchived: true, lastUpdatedAt: T0 }] })
   indexer.pass()
-  expect(chat('c')).toMatchObject({ is_archived: 1 })
+  expect(indexer.chat('c')).toMatchObject({ isArchived: true })
   workspace.item(COMPOSERS, { selectedComposerIds: [], hasMigratedComposerData: true })
   const open = { ...head, isArchived: false, lastUpdatedAt: T0 + 1000 }
   store.item('composer.composerHeaders', { allComposers: [open] })
   indexer.pass('reconcile')
-  expect(chat('c')).toMatchObject({ is_archived: 0 })
+  expect(indexer.chat('c')).toMatchObject({ isArchived: false })
 })
 
 test('a subagent that its parent listed late gets its parent’s project', () => {
@@ -279,7 +235,7 @@ test('a subagent that its parent listed late gets its parent’s project', () =>
   indexer.pass()
   store.chat('p', { fullConversationHeadersOnly: headers(['m']), subagentComposerIds: ['k'] })
   indexer.pass()
-  expect(chat('k')).toMatchObject({ project: 'a' })
+  expect(indexer.chat('k')).toMatchObject({ project: { name: 'a' } })
 })
 
 const sent = (name: string, toolCallId: string, additionalData: object = {}) => ({
@@ -296,11 +252,11 @@ test.each([
   const rows = (): void => store.chat(childId, { fullConversationHeadersOnly: headers(['m']) })
   store.message('p', 'm', message)
   indexer.pass()
-  expect(readChats(indexer.mirror, [1])[0]?.childChatIds).toEqual(childId === 'k' ? ['k'] : [])
+  expect(indexer.chat('p')?.childChatIds).toEqual(childId === 'k' ? ['k'] : [])
   rows()
   store.message(childId, 'm', { type: 1, text: 'said by it' })
   indexer.pass()
-  const [parent, child] = readChats(indexer.mirror, [1, 2])
+  const [parent, child] = ['p', childId].map((id) => indexer.chat(id))
   expect(parent?.childChatIds).toEqual([childId])
   expect(child).toMatchObject({ id: childId, isSubagent: true, parentChatId: 'p', project: { name: 'a' } })
 })
@@ -308,7 +264,7 @@ test.each([
 test('a chat that its own call names is in the list', () => {
   home.global().message('p', 'm', sent('task_v2', 'call_1', { subagentComposerId: 'p' }))
   indexer.pass()
-  expect(readChats(indexer.mirror, [1])).toMatchObject([{ isSubagent: false, childChatIds: [], parentChatId: null }])
+  expect(indexer.chats).toMatchObject([{ isSubagent: false, childChatIds: [], parentChatId: null }])
 })
 
 test.each([
@@ -321,7 +277,7 @@ test.each([
   indexer.pass()
   store.message('c', 'b1', { type: 1, text: after })
   indexer.pass()
-  expect(found('apple')).toBe(times)
+  expect(indexer.found('apple')).toBe(times)
 })
 
 test('a chat in two items of a workspace changes when the less complete one overtakes', () => {
@@ -331,10 +287,10 @@ test('a chat in two items of a workspace changes when the less complete one over
   indexer.pass()
   workspace.item(COMPOSERS, { allComposers: [] })
   indexer.pass()
-  expect(one('select count(*) from messages where is_live = 1')).toBe(1)
+  expect(indexer.counts.live).toBe(1)
   workspace.delete('composerData:c')
   indexer.pass()
-  expect(chat('c')).toMatchObject({ is_live: 0 })
+  expect(indexer.chat('c')).toMatchObject({ deletedInCursor: true })
 })
 
 test('a message that only a workspace and a transcript have is found once', () => {
@@ -345,7 +301,7 @@ test('a message that only a workspace and a transcript have is found once', () =
   home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', more)] })
   transcript('pa', 'c', ['plant an apple', 'a walnut'])
   indexer.pass()
-  expect(found('walnut')).toBe(1)
+  expect(indexer.found('walnut')).toBe(1)
 })
 
 test('a chat that rows took over from a transcript gets their format', () => {
@@ -354,9 +310,11 @@ test('a chat that rows took over from a transcript gets their format', () => {
   indexer.pass()
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
   indexer.pass('reconcile')
-  const fresh = newIndexer()
+  const fresh = new Indexer(home.userDir)
+  onTestFinished(() => fresh.remove())
+  fresh.homes = indexer.homes
   fresh.pass()
-  expect(chat('c')).toEqual(chat('c', fresh))
+  expect(indexer.chat('c')).toEqual(fresh.chat('c'))
 })
 
 test('an error that only the transcript has is shown in a thread with tool calls', () => {
@@ -366,8 +324,8 @@ test('an error that only the transcript has is shown in a thread with tool calls
   const tool = { tool: 1, name: 'read_file', status: 'completed', rawArgs: '{}' }
   store.message('c', 'b2', { type: 2, text: '', toolFormerData: tool })
   transcript('pa', 'c', ['plant an apple'])
-  const path = join(home.root, 'cursor', 'projects', 'pa', 'agent-transcripts', 'c', 'c.jsonl')
+  const path = join(home.root, '.cursor', 'projects', 'pa', 'agent-transcripts', 'c', 'c.jsonl')
   writeFileSync(path, `${JSON.stringify({ type: 'error', error: 'quotaexhausted' })}\n`, { flag: 'a' })
   indexer.pass()
-  expect(found('quotaexhausted')).toBe(1)
+  expect(indexer.found('quotaexhausted')).toBe(1)
 })

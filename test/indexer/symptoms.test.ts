@@ -1,10 +1,11 @@
 import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { listSources } from '../../src/api/queries/sources/list-sources.ts'
 import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { ArchiveFolder } from '../helpers/archive-folder.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { Indexer, openIndexed } from '../helpers/in-process.ts'
 import { spoilPage } from '../helpers/spoil-page.ts'
 
 // Each of these was a bug once.
@@ -12,20 +13,11 @@ import { spoilPage } from '../helpers/spoil-page.ts'
 let home: CursorHome
 let store: Store
 let indexer: Indexer
-
 beforeEach(() => {
-  home = new CursorHome()
-  store = home.global()
-  indexer = new Indexer(home.userDir)
+  ;({ home, store, indexer } = openIndexed())
 })
 
-afterEach(() => {
-  vi.unstubAllEnvs()
-  indexer.remove()
-  home.remove()
-})
-
-const one = (sql: string, ...params: unknown[]): unknown => indexer.mirror.prepare(sql).get(...params)
+const unreadable = (): number => indexer.issues.filter((issue) => issue.endsWith(' unreadable-page')).length
 
 function updateInPlace(key: string, value: Record<string, unknown>): void {
   store.db.prepare('update cursorDiskKV set value = ? where key = ?').run(JSON.stringify(value), key)
@@ -66,7 +58,7 @@ test('a store is not called missing or empty while its first pass runs', () => {
     writeChat(`chat-${chat}`, Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`m${at}`, 'text'])))
   const steps = indexer.steps()
   expect(steps.next().done).toBe(false)
-  expect(one('select state, total_rows as rows from sources')).toEqual({ state: 'ok', rows: 840 })
+  expect(listSources(indexer.mirror)[0]).toMatchObject({ state: 'ok', rows: 840 })
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
 })
 
@@ -75,7 +67,6 @@ test('a store that never existed is still called missing when it is looked for a
   try {
     nowhere.pass('reconcile')
     expect(nowhere.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'missing' })
-    expect(nowhere.mirror.prepare('select distinct state from sources').pluck().all()).toEqual(['missing'])
   } finally {
     nowhere.remove()
   }
@@ -96,12 +87,12 @@ test.each([
   writeManyAndClose('plant an apple '.repeat(40))
   spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
-  const unread = one(`select count(*) as n from row_issues where reason = 'unreadable-page'`) as { n: number }
-  expect(unread.n).toBeGreaterThan(0)
-  expect(one('select count(*) as n from source_rows')).toEqual({ n: 600 - unread.n })
+  expect(unreadable()).toBeGreaterThan(0)
+  const { live } = indexer.counts
+  expect(live).toBeGreaterThan(300)
   for (const depth of ['nudge', 'recent', 'sweep', 'full'] as const) {
     expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
-    expect(one('select state from sources')).toEqual({ state: 'ok' })
+    expect(indexer.counts.live).toBe(live)
   }
   store = home.global()
 })
@@ -114,70 +105,16 @@ test.each([
   indexer.pass('full')
   const bytes = spoilPage(store.path, 'table-leaf', which)
   expect(indexer.pass('full')).toMatchObject({ added: 0, gone: 0 })
-  const issues = `select count(*) as n from row_issues where reason = 'unreadable-page'`
-  const unreadable = one(issues) as { n: number }
-  expect(unreadable.n).toBeGreaterThan(0)
-  expect(one('select count(*) as n from messages where is_live = 1 and is_orphan = 0')).toEqual({ n: 400 })
+  const before = unreadable()
+  expect(before).toBeGreaterThan(0)
+  expect(indexer.counts).toEqual({ live: 400, gone: 0 })
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  expect(one(issues)).toEqual(unreadable)
+  expect(unreadable()).toBe(before)
   writeFileSync(store.path, bytes)
   indexer.pass('full')
-  expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
-  expect(one('select count(*) as n from messages where is_live = 1 and is_orphan = 0')).toEqual({ n: 400 })
+  expect(indexer.issues).toEqual([])
+  expect(indexer.counts).toEqual({ live: 400, gone: 0 })
   store = home.global()
-})
-
-describe.each([
-  ['the first page', 'index-inner', 0],
-  ['a leaf', 'index-leaf', 3],
-] as const)('%s of the index, damaged, does not make the store unreadable', (_, kind, at) => {
-  const words = 'plant an apple '.repeat(4)
-  const expectAll = (chats: number): void => {
-    expect(one('select count(*) as n from source_rows where is_live = 1')).toEqual({ n: 3 * chats })
-    expect(indexer.thread('chat-7')).toHaveLength(2)
-    expect(one('select count(*) as n from row_issues')).toEqual({ n: 0 })
-  }
-  beforeEach(() => {
-    for (let chat = 0; chat < 200; chat += 1) writeChat(`chat-${chat}`, { m1: words, m2: words })
-  })
-
-  test('while Cursor has it open', () => {
-    store.db.pragma('wal_checkpoint(truncate)')
-    writeChat('chat-late', { m1: words, m2: words })
-    spoilPage(store.path, kind, at)
-    mkdirSync(join(home.root, 'scratch'))
-    vi.stubEnv('TMPDIR', join(home.root, 'scratch'))
-    expect(indexer.pass().ends[0]).toMatchObject({
-      state: 'corrupt',
-      detail: expect.stringContaining('without the index'),
-    })
-    expectAll(201)
-    expect(readdirSync(join(home.root, 'scratch'))).toEqual([])
-  })
-
-  test('and is read once a minute, nothing counts as gone, and after a repair it is read as usual', () => {
-    store.db.pragma('journal_mode = delete')
-    store.db.close()
-    const bytes = spoilPage(store.path, kind, at)
-    expect(indexer.pass().ends[0]).toMatchObject({ state: 'corrupt' })
-    expectAll(200)
-    for (const [index, depth] of (['nudge', 'recent', 'sweep', 'reconcile', 'full'] as const).entries()) {
-      const again = indexer.pass(depth).ends[0]?.again
-      expect(again?.every(({ inMs }) => inMs >= 60_000)).toBe(true)
-      const later = Date.now() + 120_000 * (1 + index)
-      indexer.now = () => later
-      expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
-      expect(one('select state, last_sync_at as syncedAt from sources')).toMatchObject({
-        state: 'corrupt',
-        syncedAt: expect.any(Number),
-      })
-    }
-    writeFileSync(store.path, bytes)
-    store = home.global()
-    writeChat('chat-7', { m1: words, m2: words, m3: 'late' })
-    expect(indexer.pass().ends[0]).toMatchObject({ state: 'ok', detail: null })
-    expect(indexer.thread('chat-7')).toHaveLength(3)
-  })
 })
 
 test('a store on another disk, behind a link, is read with its WAL', () => {
@@ -216,10 +153,10 @@ test.each([
     `insert into cursorDiskKV (rowid, key, value) values (${rowid}, 'bubbleId:a:far', '{"type":1,"text":"far"}')`,
   )
   expect(indexer.pass().ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
-  expect(one('select count(*) as n from messages')).toEqual({ n: 2 })
+  expect(indexer.counts.live).toBe(2)
   updateInPlace('bubbleId:a:far', { type: 1, text: 'near' })
   indexer.pass()
-  expect(one(`select count(*) as n from message_terms where message_terms match 'near'`)).toEqual({ n: 1 })
+  expect(indexer.found('near')).toBe(1)
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
@@ -230,7 +167,7 @@ test('a chat can move back to the project it came from', () => {
     inFolder(name)
     indexer.pass()
   }
-  expect(one('select projects.name from chats join projects on projects.num = project')).toEqual({ name: 'shop' })
+  expect(indexer.chat('a')?.project?.name).toBe('shop')
 })
 
 test('a chat deleted in one of two stores is not marked as deleted while the other has it', () => {
@@ -243,11 +180,10 @@ test('a chat deleted in one of two stores is not marked as deleted while the oth
   both.pass()
   copy.db.exec('delete from cursorDiskKV')
   both.pass('full')
-  expect(both.mirror.prepare('select is_live from messages where is_orphan <> 2').all()).toEqual([{ is_live: 1 }])
-  expect(both.mirror.prepare('select is_live from chats').all()).toEqual([{ is_live: 1 }])
+  expect([both.counts, both.chat('a')?.deletedInCursor]).toEqual([{ live: 1, gone: 0 }, false])
   store.db.exec('delete from cursorDiskKV')
   both.pass('full')
-  expect(both.mirror.prepare('select is_live from messages where is_orphan <> 2').all()).toEqual([{ is_live: 0 }])
+  expect(both.counts).toEqual({ live: 0, gone: 1 })
   both.remove()
   second.remove()
 })
@@ -257,7 +193,7 @@ test('a tombstone deletes its chat, however large its neighbours are', () => {
   store.message('tomb', 'm1', { type: 1, text: 'left over' })
   for (let row = 0; row < 20; row += 1) store.message('large', `m${row}`, { type: 1, text: 'x'.repeat(1024 * 1024) })
   indexer.pass()
-  expect(one(`select own_row, is_live from chats where id = 'tomb'`)).toEqual({ own_row: 'gone', is_live: 0 })
+  expect(indexer.chat('tomb')).toMatchObject({ deletedInCursor: true, messageCount: 1 })
 })
 
 test('a row read before its chat gets the role from the chat', () => {
@@ -265,7 +201,7 @@ test('a row read before its chat gets the role from the chat', () => {
   indexer.pass()
   store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
   indexer.pass()
-  expect(one('select role from messages')).toEqual({ role: 'user' })
+  expect(indexer.messages('a')).toMatchObject([{ role: 'user' }])
 })
 
 test('a row with an empty id does not take the place of an entry without an id', () => {
@@ -284,30 +220,7 @@ test('a torn row does not hide the good copy of its message in the chat', () => 
   store.put('bubbleId:a:m1', '{"type":1,"text":"to')
   indexer.pass()
   expect(indexer.thread('a')).toEqual([['m1', 0, 'the copy']])
-  expect(one('select reason from row_issues')).toEqual({ reason: 'bad-json' })
-})
-
-test('a position is not on a row that was deleted before it could be read', () => {
-  writeChat('a', { m1: 'first' })
-  indexer.pass()
-  for (let moment = 1; moment <= 10; moment += 1) {
-    const key = `bubbleId:a:gone${moment}`
-    store.put(key, { _v: 3, type: 2, text: `said at moment ${moment}` })
-    let calls = 0
-    indexer.now = () => {
-      calls += 1
-      if (calls === moment) store.delete(key)
-      return Date.now()
-    }
-    indexer.pass()
-    indexer.now = Date.now
-    expect(
-      one(`select watermark_key as key from sources where kind = 'composer-kv' and not exists (
-        select 1 from source_rows where source = num and key = watermark_key)`),
-    ).toBe(undefined)
-    store.delete(key)
-    indexer.pass()
-  }
+  expect(indexer.issues).toEqual(['bubbleId:a:m1 bad-json'])
 })
 
 describe('a store of an unknown layout is not called read and empty:', () => {
@@ -335,7 +248,6 @@ test('one chat with an absurd count of lines does not stop archives', async () =
   const folder = new ArchiveFolder()
   const { manifest } = await folder.run(indexer.mirror)
   expect(manifest.chatCount).toBe(1)
-  const counts = 'select lines_added as added, lines_removed as removed, files_changed as files from chats'
-  expect(one(counts)).toEqual({ added: null, removed: null, files: 3 })
+  expect(indexer.chat('a')).toMatchObject({ linesAdded: null, linesRemoved: null, filesChanged: 3 })
   folder.remove()
 })

@@ -1,8 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
-import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
-import { run, type Run } from '../cli/fake-world.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
+import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
 // A store of a future Cursor: known fields are read, and unknown ones are reported.
 
@@ -10,15 +8,9 @@ const VERSION = 99
 
 let home: CursorHome
 let indexer: Indexer
-
 beforeEach(() => {
-  home = new CursorHome()
-  indexer = new Indexer(home.userDir)
+  ;({ home, indexer } = openIndexed())
   writeFuture(home.global())
-})
-afterEach(() => {
-  indexer.remove()
-  home.remove()
 })
 
 function writeFuture(store: Store): void {
@@ -42,12 +34,6 @@ function writeFuture(store: Store): void {
   store.db.prepare('insert into threads values (?, ?, ?)').run('t1', 'Forest', 'the words of a beechtree')
 }
 
-const doctor = (...flags: readonly string[]): Promise<Run> =>
-  run(['doctor', ...flags, '--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', ''])
-
-const found = (word: string): unknown =>
-  indexer.mirror.prepare('select count(*) from message_terms where message_terms match ?').pluck().get(word)
-
 test('a store of an unknown version is read, whatever else it contains', () => {
   expect(indexer.pass().ends).toMatchObject([
     { kind: 'composer-kv', state: 'ok' },
@@ -55,26 +41,24 @@ test('a store of an unknown version is read, whatever else it contains', () => {
     { kind: 'pasted-text', state: 'ok' },
     { kind: 'global-items', state: 'ok' },
   ])
-  expect(indexer.mirror.prepare('select id, title from chats order by id').all()).toEqual([
+  expect(indexer.chats).toMatchObject([
     { id: 'intact', title: 'Hedge' },
     { id: 'older', title: 'Meadow' },
     { id: 'renamed', title: 'plant an appletree' },
   ])
-  expect(indexer.mirror.prepare('select key, reason from row_issues').all()).toEqual([
-    { key: 'bubbleId:renamed:m3', reason: 'unknown-shape' },
-  ])
+  expect(indexer.issues).toEqual(['bubbleId:renamed:m3 unknown-shape'])
 })
 
 test('messages in known fields are found, and are ordered by time if the list has another name', () => {
   indexer.pass()
   const known = ['appletree', 'peartree', 'figtree', 'plumtree', 'cherrytree']
-  expect(known.map((word) => [word, found(word)])).toEqual(known.map((word) => [word, 1]))
+  expect(known.map((word) => [word, indexer.found(word)])).toEqual(known.map((word) => [word, 1]))
   expect(indexer.thread('renamed').map(([id]) => id)).toEqual(['m1', 'm2', 'm4'])
 })
 
 test('unknown fields are not guessed at, and a second pass changes nothing', () => {
   indexer.pass()
-  for (const word of ['quincetree', 'walnuttree', 'beechtree']) expect([word, found(word)]).toEqual([word, 0])
+  for (const word of ['quincetree', 'walnuttree', 'beechtree']) expect([word, indexer.found(word)]).toEqual([word, 0])
   expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
@@ -83,35 +67,5 @@ test('a row that is rewritten with its old field names is read', () => {
   const row = { _v: VERSION, type: 1, text: 'a quincetree under its old name' }
   home.global().message('renamed', 'm3', row)
   expect(indexer.pass()).toMatchObject({ added: 1 })
-  expect(found('quincetree')).toBe(1)
-})
-
-test('doctor names the unknown family, table and version, and exits with 1', async () => {
-  indexer.pass()
-  const { exitCode, out, err } = await doctor('--json')
-  expect(exitCode).toBe(1)
-  expect(err).toContain('looks like chats')
-  const report = JSON.parse(out) as DoctorReport
-  expect(report.unknownChats).toMatchObject([
-    { table: 'cursorDiskKV', family: 'threadData:<id>', rows: 1, isChatLike: true },
-    { table: 'threads', family: null, rows: 1, isChatLike: true },
-  ])
-  const store = report.stores.find(({ kind }) => kind === 'composer-kv')
-  expect(store?.survey?.unknownVersions).toEqual(
-    expect.arrayContaining(['composerData:<id>', 'bubbleId:<id>'].map((family) => ({ family, versions: [VERSION] }))),
-  )
-  expect(store).toMatchObject({ state: 'ok', accounting: { rows: 9, read: 7, unknown: 1, unaccounted: 0 } })
-})
-
-test('doctor says so in sentences, without any text of a chat', async () => {
-  indexer.pass()
-  const { out, err } = await doctor()
-  for (const expected of [
-    'threadData:<id> 1 row',
-    'table threads 1 row; looks like chats',
-    'bubbleId:<id> has version 99',
-  ]) {
-    expect(out).toContain(expected)
-  }
-  expect(out + err).not.toMatch(/walnut|beech|Forest/)
+  expect(indexer.found('quincetree')).toBe(1)
 })

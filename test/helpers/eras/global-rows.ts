@@ -1,6 +1,8 @@
+import { readJson, writtenOut } from '../cases.ts'
 import { encodeState, type Store } from '../cursor.ts'
 import { asBase64, keepBlob, stub, toolResult } from '../blob-store.ts'
 import { encodeArchive, writeTurn } from './cli-store.ts'
+import { eraIn } from './workspace-items.ts'
 
 /** A chat in rows of the global store, and the expected result. */
 export interface RowEra {
@@ -22,83 +24,25 @@ function writeChat(store: Store, id: string, rows: Rows, more: object = {}): voi
   for (const [messageId, row] of Object.entries(rows)) store.message(id, messageId, row)
 }
 
-const review = (reviewData: object, more: object = {}) => ({
-  name: 'run_terminal_cmd',
-  status: 'completed',
-  additionalData: { blockReason: 'outOfWorkspace', reviewData },
-  ...more,
-})
-const byDefault = { status: 'None', selectedOption: 'rejectAndTellWhatToDoDifferently' }
+interface Written extends Omit<RowEra, 'write'> {
+  readonly rows: Rows
+}
 
-/** Calls that needed the user's approval, with the outcome of each. */
-const reviewed: readonly (readonly [status: string, call: object])[] = [
-  ['completed', review({ status: 'Done', selectedOption: 'accept' })],
-  ['completed', review({ status: 'Done', selectedOption: 'run' })],
-  ['rejected', review({ status: 'Done', selectedOption: 'reject' })],
-  ['rejected', review({ status: 'Done', selectedOption: 'rejectAndTellWhatToDoDifferently' })],
-  ['completed', review(byDefault, { result: '{"output":"built","rejected":false}' })],
-  ['completed', review(byDefault)],
-  ['rejected', review({ status: 'None', selectedOption: 'run' }, { result: '{"rejected":true}' })],
-  ['completed', { name: 'run_terminal_cmd', status: 'completed', additionalData: { blockReason: 'protectedConfig' } }],
-]
+/** Chats whose rows contain everything. */
+export const rowEras: readonly RowEra[] = writtenOut(readJson(import.meta.url, 'global-rows.json') as Written[]).map(
+  ({ rows, ...told }) => ({ ...told, write: (store) => writeChat(store, told.id, rows) }),
+)
 
-/** All calls use the tool `run_terminal_cmd`. */
+const eraReviewed = eraIn(rowEras, 'calls that needed the user’s approval')
+export const eraOverlong = eraIn(rowEras, 'a message that is not indexed completely')
+
+/** How many calls needed an approval, all of the tool `run_terminal_cmd`, and how many of them were rejected. */
 export const reviewedCalls = {
-  calls: reviewed.length,
-  rejected: reviewed.filter(([status]) => status === 'rejected').length,
+  calls: eraReviewed.messages.length - 1,
+  rejected: eraReviewed.messages.filter((message) => JSON.stringify(message).includes('"rejected"')).length,
 }
 
-const eraReviewed: RowEra = {
-  name: 'calls that needed the user’s approval',
-  id: 'era-reviewed',
-  words: ['mill', 'built'],
-  messages: [{ role: 'user' }, ...reviewed.map(([status]) => ({ parts: [{ kind: 'tool', status }] }))],
-  write(store) {
-    const calls = reviewed.map(([, toolFormerData], at) => [`call-${at}`, { type: 2, text: '', toolFormerData }])
-    writeChat(store, this.id, { asked: { type: 1, text: 'Build the mill wheel' }, ...Object.fromEntries(calls) })
-  },
-}
-
-const recorded = { tokenCount: { inputTokens: 40, outputTokens: 2 } }
-
-const eraPlaceholder: RowEra = {
-  name: 'tokens of a turn on a row with nothing to show',
-  id: 'era-placeholder',
-  words: ['asked', 'answered', 'thanked'],
-  messages: [
-    { tokens: { input: 40, output: 2, source: 'recorded' } },
-    { tokens: { input: 40, output: 2, source: 'recorded' } },
-    { tokens: { input: 80, output: 4, source: 'recorded' } },
-  ],
-  write(store) {
-    writeChat(store, this.id, {
-      m1: { type: 1, text: 'Asked', ...recorded },
-      m2: { type: 2, text: 'Answered', ...recorded },
-      m3: { type: 1, text: 'Thanked', ...recorded },
-      m4: { type: 2, text: '', ...recorded },
-    })
-  },
-}
-
-const hourOf = (hour: number): string => new Date(Date.UTC(2026, 0, 5, hour)).toISOString()
-const datedAt = (hour: number) => ({ createdAt: hourOf(hour) })
-const fromNeighbour = (hour: number) => ({ createdAt: hourOf(hour), createdAtSource: 'neighbour' })
-
-const eraTimes: RowEra = {
-  name: 'messages with and without a time',
-  id: 'era-times',
-  words: ['millpond', 'headrace', 'tailrace', 'sluice', 'penstock'],
-  messages: [datedAt(1), fromNeighbour(1), fromNeighbour(1), fromNeighbour(9), datedAt(9)],
-  write(store) {
-    writeChat(store, this.id, {
-      m1: { type: 1, text: 'Where is the millpond?', ...datedAt(1) },
-      m2: { type: 2, text: 'Above the headrace.' },
-      m3: { type: 2, text: 'And below it the tailrace.' },
-      m4: { type: 1, text: 'And the sluice?' },
-      m5: { type: 2, text: 'At the penstock.', ...datedAt(9) },
-    })
-  },
-}
+const datedAt = (hour: number) => ({ createdAt: new Date(Date.UTC(2026, 0, 5, hour)).toISOString() })
 
 const request = (id: string, inputTokens: number) => ({
   ...datedAt(inputTokens),
@@ -118,22 +62,6 @@ export function writeForks(store: Store): void {
   writeChat(store, 'era-fork-anew', { 'era-n1': first, 'era-n2': next }, began(4))
   writeChat(store, 'era-fork', { 'era-f1': first, 'era-f3': own }, began(3))
   writeChat(store, 'era-forked', { 'era-f1': first, 'era-f2': next }, began(2))
-}
-
-export const eraOverlong: RowEra = {
-  name: 'a message that is not indexed completely',
-  id: 'era-overlong',
-  words: ['lockkeeper', 'shortly'],
-  messages: [
-    { role: 'user', isIndexCapped: true },
-    { role: 'assistant', isIndexCapped: false },
-  ],
-  write(store) {
-    writeChat(store, this.id, {
-      m1: { type: 1, text: `What the lockkeeper wrote: ${'log '.repeat(500_000)}` },
-      m2: { type: 2, text: 'Shortly told.' },
-    })
-  },
 }
 
 /** Rows that contain a count instead of the read content; the outputs are in the data sent to the model. */
@@ -160,9 +88,6 @@ export const eraOutputs: RowEra = {
     writeChat(store, this.id, rows, { conversationState: asBase64(state) })
   },
 }
-
-/** Chats whose rows contain everything. */
-export const rowEras: readonly RowEra[] = [eraReviewed, eraPlaceholder, eraTimes, eraOverlong]
 
 const UUID = '3b2f8c1e-5a4d-4e6f-9a7b-0c1d2e3f4a5b'
 

@@ -1,25 +1,19 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cliFolder, CliStore, CursorHome, encodeState } from '../../helpers/cursor.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { cliFolder, CliStore, encodeState, type CursorHome } from '../../helpers/cursor.ts'
 import { user } from '../../helpers/eras/cli-store.ts'
-import { Indexer } from '../../helpers/in-process.ts'
+import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
 
 let cursor: CursorHome
 let indexer: Indexer
 let cli: string
 
 beforeEach(() => {
-  cursor = new CursorHome()
+  ;({ home: cursor, indexer } = openIndexed())
   cli = join(cursor.root, '.cursor')
-  indexer = new Indexer(cursor.userDir)
-  indexer.homes = [cli]
   mkdirSync(cli)
-})
-afterEach(() => {
-  indexer.remove()
-  cursor.remove()
 })
 
 function chat(begunIn: string, sidecar: object = {}, workspaceUris: readonly string[] = []): void {

@@ -1,10 +1,24 @@
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openWriter } from '../../../src/mirror/open.ts'
+import { cliStoreSources } from '../../../src/indexer/sources/cli-store/index.ts'
+import { casesBeside } from '../../helpers/cases.ts'
 import { cliFolder, CliStore, encodeState } from '../../helpers/cursor.ts'
-import { assistant, call, cliEras, cliRoot, result, say, user } from '../../helpers/eras/cli-store.ts'
+import {
+  assistant,
+  call,
+  cliCanary,
+  cliRoot,
+  preface,
+  result,
+  say,
+  system,
+  user,
+} from '../../helpers/eras/cli-store.ts'
+import { bytesBelow } from '../../helpers/oracle/canaries.ts'
 import { CliHome } from './cli-home.ts'
+
+const cases = casesBeside(import.meta.url)
 
 let home: CliHome
 
@@ -13,30 +27,6 @@ beforeEach(() => {
 })
 afterEach(() => {
   home.remove()
-})
-
-test('every form is mirrored, with the root of its project', () => {
-  for (const era of cliEras) era.write(home.path)
-  home.pass('reconcile')
-  const eras = cliEras.flatMap((era) => (era.chatId === null ? [] : [{ ...era, chatId: era.chatId }]))
-  expect(home.chatIds).toEqual(eras.map(({ chatId }) => chatId).sort())
-  for (const { chatId, messages, rootUri, title } of eras) {
-    const held = home.held(chatId)
-    const tools = held.map(({ parts }) =>
-      parts.flatMap((part) => (part.kind === 'tool' ? [[part.name, part.output]] : [])),
-    )
-    expect([chatId, home.texts(chatId)]).toEqual([chatId, messages.map(({ text }) => text)])
-    expect(held.map(({ role }) => role)).toEqual(messages.map(({ role }) => role))
-    expect([chatId, tools]).toEqual([chatId, messages.map((message) => message.tools)])
-    expect([chatId, home.project(chatId)[0]]).toEqual([chatId, rootUri])
-    const [row] = home.rows<{ title: string; source: string }>(
-      'select title, title_source as source from chats where id = ?',
-      chatId,
-    )
-    expect(title === null ? row?.source : row?.title).toBe(title ?? 'first-message')
-  }
-  expect(home.issues).toEqual([])
-  expect(home.rows('select distinct format from chats')).toEqual([{ format: 'cli' }])
 })
 
 test('blobs that the newest state does not reach are not shown', () => {
@@ -67,9 +57,7 @@ test('messages keep their ids in a longer thread and in a rebuilt mirror', () =>
   expect(home.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
   const after = home.held('a').map(({ id }) => id)
   expect(after.slice(0, 2)).toEqual(before)
-  home.mirror.close()
-  rmSync(dirname(home.mirrorPath), { recursive: true })
-  home.mirror = openWriter(home.mirrorPath)
+  home.rebuild()
   home.pass()
   expect(home.held('a').map(({ id }) => id)).toEqual(after)
 })
@@ -80,9 +68,9 @@ test('a message that was taken back stays, but not in the thread', () => {
   home.say(store, { entries: [store.blob(user('one')), store.blob(assistant(say('other')))] })
   expect(home.pass()).toMatchObject({ added: 1, gone: 1 })
   expect(home.held('a').map(({ position, isLive }) => [position, isLive])).toEqual([
-    [0, 1],
-    [1, 1],
-    [null, 0],
+    [0, true],
+    [1, true],
+    [null, false],
   ])
 })
 
@@ -117,9 +105,9 @@ describe('a store', () => {
     home.close()
     rmSync(cliFolder(home.path, cliRoot, 'a'), { recursive: true })
     expect(home.pass()).toMatchObject({ gone: 1 })
-    expect(home.rows('select id, is_live from chats order by id')).toEqual([
-      { id: 'a', is_live: 0 },
-      { id: 'b', is_live: 1 },
+    expect(home.indexer.chats.map(({ id, deletedInCursor }) => [id, deletedInCursor])).toEqual([
+      ['a', true],
+      ['b', false],
     ])
     expect(home.texts('a')).toEqual(['one'])
   })
@@ -132,7 +120,7 @@ describe('a store', () => {
     mkdirSync(dirname(to), { recursive: true })
     renameSync(cliFolder(home.path, cliRoot, 'a'), to)
     expect(home.pass()).toMatchObject({ added: 0, gone: 0 })
-    expect(home.rows('select id, is_live from chats')).toEqual([{ id: 'a', is_live: 1 }])
+    expect(home.indexer.chats).toMatchObject([{ id: 'a', deletedInCursor: false }])
   })
 
   test('gives the chat if another folder has a shorter copy; after that, the copy gives it', () => {
@@ -145,8 +133,8 @@ describe('a store', () => {
     home.close()
     rmSync(cliFolder(home.path, cliRoot, 'a'), { recursive: true })
     home.pass()
-    expect(home.held('a').map(({ isLive }) => isLive)).toEqual([1, 0])
-    expect(home.rows('select id, is_live from chats')).toEqual([{ id: 'a', is_live: 1 }])
+    expect(home.held('a').map(({ isLive }) => isLive)).toEqual([true, false])
+    expect(home.indexer.chats).toMatchObject([{ id: 'a', deletedInCursor: false }])
   })
 
   test.each([cliRoot, '/elsewhere'])('that grows gives the chat if there is another copy, in %s', (grown) => {
@@ -181,44 +169,115 @@ describe('a store', () => {
   })
 })
 
-describe('a source', () => {
-  test('exists for each existing folder, and for nothing else', () => {
-    expect(home.sources).toEqual([])
-    for (const name of ['chats', 'acp-sessions']) mkdirSync(join(home.path, name))
-    const sources = home.sources
-    expect(sources.map(({ kind, rank, path }) => ({ kind, rank, path }))).toEqual(
-      ['chats', 'acp-sessions'].map((name) => ({ kind: 'cli-store', rank: 1, path: join(home.path, name) })),
-    )
-    expect(new Set(sources.map(({ id }) => id)).size).toBe(2)
-    expect(home.sources.map(({ id }) => id)).toEqual(sources.map(({ id }) => id))
-  })
+describe('the facts of a chat', () => {
+  interface Told {
+    readonly facts?: object
+    readonly sidecar?: unknown
+    readonly startedAtMs?: number
+  }
 
-  test('changes its signature with every relevant change', () => {
-    const store = home.chat('a', [user('one')])
-    const [source] = home.sources
-    const seen = [source?.signature()]
-    const look = (act: () => void) => {
-      act()
-      seen.push(source?.signature())
-    }
-    look(() => store.blob(user('two')))
-    look(() => store.sidecar({ title: 'a' }))
-    look(() => home.chat('b', [user('one')]))
-    look(() => new CliStore(cliFolder(home.path, '/elsewhere', 'c')).close())
-    home.close()
-    look(() => rmSync(join(home.path, 'chats'), { recursive: true }))
-    expect(new Set(seen).size).toBe(6)
-    expect(seen.at(-1)).toBeNull()
-  })
-
-  test('whose folder is gone is missing, and what was read stays', () => {
-    home.chat('a', [user('one')])
+  function chatOf({ facts = {}, sidecar, startedAtMs }: Told): object {
+    const store = home.store('a')
+    const plan = { entries: [store.blob(user('What is slag?'))], tokens: { used: 900, limit: 200_000 } }
+    home.say(store, startedAtMs === undefined ? plan : { ...plan, startedAtMs }, facts)
+    if (sidecar !== undefined) store.sidecar(sidecar)
     home.pass()
-    const { sources } = home
-    home.close()
-    rmSync(join(home.path, 'chats'), { recursive: true })
-    expect(home.pass('reconcile', sources)).toMatchObject({ gone: 0, ends: [{ state: 'missing' }] })
-    expect(home.texts('a')).toEqual(['one'])
-    expect(existsSync(join(home.path, 'chats'))).toBe(false)
+    return home.indexer.chat('a') ?? {}
+  }
+  const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+
+  test.each(cases<[string, Told, string, string]>('titles'))(
+    'the title is the one %s',
+    (_, given, title, titleSource) => {
+      expect(chatOf(given)).toMatchObject({ title, titleSource })
+    },
+  )
+
+  test.each(cases<[string, Told, number | null]>('times of creation'))(
+    'the time of creation comes from %s',
+    (_, given, atMs) => {
+      expect(chatOf(given)).toMatchObject({ createdAt: isoOf(atMs) })
+    },
+  )
+
+  test('the time of the last change comes only from the file beside the store', () => {
+    const updatedAtMs = Date.UTC(2026, 5, 2)
+    const chat = chatOf({ facts: { updatedAtMs: 7 }, sidecar: { updatedAtMs } })
+    expect(chat).toMatchObject({ lastActivityAt: isoOf(updatedAtMs) })
   })
+
+  test.each(cases<[unknown, string | null]>('models'))('the model %j is %j', (lastUsedModel, model) => {
+    expect(chatOf({ facts: { lastUsedModel } })).toMatchObject({ model })
+  })
+
+  test('mode, tokens and the subagent flag are read', () => {
+    const contextTokens = { used: 900, limit: 200_000 }
+    const chat = chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })
+    expect(chat).toMatchObject({ mode: 'plan', contextTokens, isSubagent: true, format: 'cli' })
+  })
+})
+
+test('a message has the time in its prompt, and no other', () => {
+  const sent = '<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n<user_query>\none\n</user_query>'
+  home.chat('a', [{ role: 'user', content: sent }, assistant(say('two'))])
+  home.pass()
+  const createdAt = new Date(Date.UTC(2026, 5, 2, 3, 20)).toISOString()
+  expect(home.texts('a')).toEqual(['one', 'two'])
+  expect(home.indexer.messages('a')).toMatchObject(
+    ['message', 'neighbour'].map((createdAtSource) => ({ createdAt, createdAtSource })),
+  )
+})
+
+test('a prompt that contains only what the agent added is not a message', () => {
+  home.chat('a', [
+    { role: 'user', content: '<user_info>\nOS\n</user_info>\n<rules>\nBe kind\n</rules>' },
+    { role: 'user', content: [say('<user_query>\n \n</user_query>')] },
+    user('one'),
+  ])
+  home.pass()
+  expect([home.indexer.thread('a').map(([, ...rest]) => rest), home.issues]).toEqual([[[0, 'one']], []])
+})
+
+test('no secret reaches the mirror, also if the store is damaged, encrypted, or in an unknown format', () => {
+  const store = home.store('a')
+  const left = store.blob(encodeState({ entries: [store.blob(user(cliCanary))] }))
+  const entries = [
+    system,
+    preface,
+    { role: 'developer', content: cliCanary },
+    assistant({ type: 'redacted-reasoning', data: cliCanary, text: cliCanary }, say('told')),
+    user('told too'),
+  ].map((message) => store.blob(message))
+  home.say(store, { entries: [...entries, 'ab'.repeat(32)] }, { blobEncryptionKey: cliCanary })
+  for (const key of ['blobEncryptionKey', 'token']) store.fact(key, cliCanary)
+  home.store('b').facts({ latestRootBlobId: left, blobEncryptionKey: cliCanary })
+  home.store('c').fact('blobEncryptionKey', cliCanary)
+  home.chat('d', [{ role: 'system', content: [{ type: 'tool-result', toolCallId: 'c', result: cliCanary }] }])
+  home.close()
+  home.pass()
+  home.pass('full')
+  home.indexer.mirror.pragma('wal_checkpoint(truncate)')
+  const bytes = bytesBelow(home.indexer.folder)
+  expect([home.texts('a'), bytes.includes('told too')]).toEqual([['told', 'told too'], true])
+  expect(bytes).not.toContain(cliCanary)
+})
+
+test('a folder of stores changes its signature with every relevant change', () => {
+  const store = home.chat('a', [user('one')])
+  const [source] = cliStoreSources(home.path)
+  const changes: (() => unknown)[] = [
+    () => undefined,
+    () => store.blob(user('two')),
+    () => store.sidecar({ title: 'a' }),
+    () => home.chat('b', [user('one')]),
+    () => new CliStore(cliFolder(home.path, '/elsewhere', 'c')).close(),
+    () => home.close(),
+    () => rmSync(join(home.path, 'chats'), { recursive: true }),
+  ]
+  const seen = changes.map((change) => {
+    change()
+    return source?.signature()
+  })
+  expect(new Set(seen).size).toBeGreaterThanOrEqual(6)
+  expect(seen.at(-1)).toBeNull()
 })

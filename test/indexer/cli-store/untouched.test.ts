@@ -1,8 +1,7 @@
 import { dirname } from 'node:path'
-import { rmSync, utimesSync } from 'node:fs'
+import { utimesSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import * as cursorFile from '../../../src/indexer/open-safely/cursor-file.ts'
-import { openWriter } from '../../../src/mirror/open.ts'
 import { assistant, say, user } from '../../helpers/eras/cli-store.ts'
 import { CliHome } from './cli-home.ts'
 
@@ -26,7 +25,8 @@ function opened(pass: () => unknown): string[] {
   const open = vi.mocked(cursorFile.openCursorFile)
   open.mockClear()
   pass()
-  return open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
+  const opened = open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
+  return opened.filter((name) => name !== 'globalStorage')
 }
 
 test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, does not open unchanged stores', (depth) => {
@@ -36,13 +36,12 @@ test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, does not open u
   expect(opened(() => expect(home.pass(depth)).toMatchObject({ added: 1, changed: 0, gone: 0 }))).toEqual(['b'])
   store.sidecar({ title: 'B' })
   expect(opened(() => home.pass(depth))).toEqual(['b'])
-  expect(home.rows(`select title from chats where id = 'b'`)).toEqual([{ title: 'B' }])
+  expect(home.indexer.chat('b')?.title).toBe('B')
 })
 
 test('a pass after a restart of the program does not open them either', () => {
   home.pass()
-  home.mirror.close()
-  home.mirror = openWriter(home.mirrorPath)
+  home.indexer.restart()
   home.chat('b', [user('said in b'), assistant(say('more'))])
   expect(opened(() => home.pass('reconcile'))).toEqual(['b'])
 })
@@ -61,18 +60,15 @@ test('a store that was touched but not changed is opened once more, and only onc
 
 test('a store that the mirror does not have is opened, whatever was seen before', () => {
   home.pass()
-  home.mirror.close()
-  rmSync(dirname(home.mirrorPath), { recursive: true })
-  home.mirror = openWriter(home.mirrorPath)
+  home.rebuild()
   expect(opened(() => expect(home.pass()).toMatchObject({ added: 3 }))).toEqual(['a', 'b', 'c'])
 })
 
 test('after an interrupted pass, the next one continues with what was not written', () => {
   for (const id of ['d', 'e']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
-  const [source] = home.sources
-  const steps = source?.pass(home.mirror, { depth: 'nudge', now: Date.now })
-  while (home.chatIds.length < 4) steps?.next()
-  steps?.return({ state: 'ok', detail: null, again: [] })
+  const steps = home.indexer.steps()
+  while (home.chatIds.length < 4) steps.next()
+  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
   expect(opened(() => home.pass())).toEqual(['e'])
   expect(home.chatIds).toEqual(['a', 'b', 'c', 'd', 'e'])
   expect(opened(() => home.pass())).toEqual([])
@@ -84,8 +80,7 @@ test('a pass over many stores does not treat what it has just written as gone', 
   for (const id of ['d', 'e', 'f']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
   expect(home.pass()).toMatchObject({ added: 7, changed: 0, gone: 0 })
   expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  expect(home.rows('select total_rows as rows from sources')).toEqual([{ rows: 8 }])
-  expect(home.rows('select count(*) as chats from chats where is_live = 1')).toEqual([{ chats: 7 }])
+  expect(home.indexer.chats.filter(({ deletedInCursor }) => !deletedInCursor)).toHaveLength(7)
   expect(home.issues).toEqual([`a#b#${'ab'.repeat(32)} missing-blob`])
   expect(opened(() => home.pass('reconcile'))).toEqual([])
 })

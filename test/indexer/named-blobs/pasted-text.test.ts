@@ -1,25 +1,16 @@
 import { hash as digest } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { TEXT_OCTETS_MAX } from '../../../src/indexer/sources/named-blobs/pasted-text.ts'
-import { CursorHome, headers, type Store } from '../../helpers/cursor.ts'
+import { headers, type Store } from '../../helpers/cursor.ts'
 import type { Part } from '../../../src/model/part.ts'
-import { Indexer } from '../../helpers/in-process.ts'
+import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
 
-let home: CursorHome
 let store: Store
 let indexer: Indexer
-
 beforeEach(() => {
-  home = new CursorHome()
-  store = home.global()
-  indexer = new Indexer(home.userDir)
-})
-
-afterEach(() => {
-  indexer.remove()
-  home.remove()
+  ;({ store, indexer } = openIndexed())
 })
 
 /**
@@ -37,21 +28,9 @@ function write(value: Record<string, unknown>, id = 'm1'): void {
   store.message('chat', id, { type: 1, text: 'look at this', ...value })
 }
 
-const partsOf = (id = 'm1'): readonly Part[] => {
-  const row = indexer.mirror
-    .prepare<[string], { parts: string }>('select parts from messages join bodies on num = body where id = ?')
-    .get(id)
-  return JSON.parse(row?.parts ?? '[]') as Part[]
-}
-
+const partsOf = (id = 'm1'): readonly Part[] =>
+  (indexer.messages('chat').find((message) => message.id === id)?.parts ?? []) as readonly Part[]
 const attachments = (id?: string): readonly Part[] => partsOf(id).filter(({ kind }) => kind === 'attachment')
-
-const found = (term: string): number =>
-  (
-    indexer.mirror.prepare('select count(*) as n from message_terms where message_terms match ?').get(term) as {
-      n: number
-    }
-  ).n
 
 test('a pasted text that a message names is part of the message, and can be found', () => {
   const name = keep('the gyroscope drifts')
@@ -59,7 +38,7 @@ test('a pasted text that a message names is part of the message, and can be foun
   indexer.pass()
   const hash = name.slice('composer.content.'.length)
   expect(attachments()).toEqual([{ kind: 'attachment', path: 'notes.txt', text: 'the gyroscope drifts', hash }])
-  expect(found('gyroscope')).toBe(1)
+  expect(indexer.found('gyroscope')).toBe(1)
 })
 
 test('a text that is written after its message is found by a full pass', () => {
@@ -117,7 +96,7 @@ describe('not joined are', () => {
     write({ type: 2, text: 'done', toolFormerData })
     indexer.pass()
     expect(attachments()).toEqual([])
-    expect(found('whole')).toBe(0)
+    expect(indexer.found('whole')).toBe(0)
   })
 
   test('texts that no message names', () => {
@@ -141,8 +120,6 @@ describe('not joined are', () => {
 test('a pass that finds no new request opens no file', () => {
   write({ a: keep('once') })
   indexer.pass()
-  const asked = indexer.mirror.prepare('select count(*) as n from asks').get()
-  expect(asked).toEqual({ n: 0 })
   store.message('chat', 'm2', { type: 2, text: 'no question here' })
   const steps = [...indexer.steps()]
   const ofTexts = steps.filter(({ bytesRead }) => bytesRead > 0)

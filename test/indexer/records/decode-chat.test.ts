@@ -1,13 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { decodeChatRow } from '../../../src/indexer/sources/records/chat/decode-chat.ts'
-import { bytes, chatId, chatOf, halfCharacter, halvedJson, makeId } from './rows.ts'
+import {
+  decodeContextEvidence,
+  decodeMessageEvidence,
+} from '../../../src/indexer/sources/records/chat/decode-evidence.ts'
+import { decodePaths } from '../../../src/indexer/sources/records/chat/decode-paths.ts'
+import { bytes, chatId, chatOf, decodeBubble, halfCharacter, halvedJson, makeId } from './rows.ts'
 import { noFacts } from '../../helpers/mirror-writes.ts'
-import { casesBeside } from '../../helpers/cases.ts'
+import { casesBeside, writtenOut } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)
-
-const atMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 
 test.each([
   ['{"name":', { kind: 'issue', reason: 'bad-json' }],
@@ -60,78 +63,8 @@ describe('facts', () => {
   })
 })
 
-describe('order', () => {
-  it('comes from the headers, and those without an id keep their places', () => {
-    const headers = [
-      { bubbleId: 'a', type: 1, createdAt: new Date(atMs).toISOString() },
-      { bubbleId: 'b', type: 2, startedAtMs: atMs + 1.5 },
-      { bubbleId: 'c', type: 7, completedAtMs: atMs + 2 },
-      { bubbleId: '' },
-      { bubbleId: '', type: 2, createdAt: atMs + 3 },
-      { type: 1 },
-      null,
-    ]
-    expect(chatOf({ fullConversationHeadersOnly: headers, conversationMap: {} })).toMatchObject({
-      facts: { format: 'split' },
-      outline: [
-        { id: 'a', role: 'user', createdAtMs: atMs, startedAtMs: null },
-        { id: 'b', role: 'assistant', createdAtMs: atMs + 1, startedAtMs: atMs + 1 },
-        { id: 'c', role: null, createdAtMs: atMs + 2, startedAtMs: null },
-        { id: '', role: null, createdAtMs: null, startedAtMs: null },
-        { id: '', role: 'assistant', createdAtMs: atMs + 3, startedAtMs: null },
-        { id: null, role: 'user', createdAtMs: null, startedAtMs: null },
-        { id: null, role: null, createdAtMs: null, startedAtMs: null },
-      ],
-    })
-  })
-
-  it('comes from the messages in the row, and empty ones leave a gap', () => {
-    const conversation = [
-      { bubbleId: 'a', type: 1, text: 'one' },
-      { type: 2, text: 'two' },
-      { bubbleId: '', type: 2, text: 'three' },
-      { bubbleId: 'a', type: 2, text: 'four' },
-      { bubbleId: 'e', type: 2, text: '' },
-      'junk',
-    ]
-    const chat = chatOf({ fullConversationHeadersOnly: [], conversation })
-    expect(chat.facts.format).toBe('inline')
-    expect(chat.outline?.map((entry) => entry.id)).toEqual(['a', 'made-1', 'made-2', 'made-3', 'e', 'made-5'])
-    expect(chat.embedded.map((message) => [message.id, message.parts])).toEqual(
-      [
-        ['a', 'one'],
-        ['made-1', 'two'],
-        ['made-2', 'three'],
-        ['made-3', 'four'],
-      ].map(([id, text]) => [id, [{ kind: 'text', text }]]),
-    )
-    expect(chat.embedded.every((message) => message.isEmbedded && message.octets === 0)).toBe(true)
-  })
-
-  it('is left to the times if there is only a map', () => {
-    const chat = chatOf({
-      conversationMap: { a: { type: 1, text: 'x', bubbleId: 'other' }, '': { text: 'y' }, c: null },
-    })
-    expect(chat).toMatchObject({ facts: { format: 'map' }, outline: null })
-    expect(chat.embedded.map((message) => [message.id, message.alias])).toEqual([
-      ['a', 'other'],
-      ['made-1', null],
-    ])
-  })
-
-  it('comes from the headers if the row has bodies as well', () => {
-    const chat = chatOf({
-      fullConversationHeadersOnly: [{ bubbleId: 'b' }, { bubbleId: 'a' }],
-      conversation: [{ bubbleId: 'a', text: 'from list' }],
-      conversationMap: { a: { text: 'from map' }, b: { text: 'only in map' } },
-    })
-    expect(chat.facts.format).toBe('map')
-    expect(chat.outline?.map((entry) => entry.id)).toEqual(['b', 'a'])
-    expect(chat.embedded.map((message) => message.parts)).toEqual([
-      [{ kind: 'text', text: 'from list' }],
-      [{ kind: 'text', text: 'only in map' }],
-    ])
-  })
+test.each(writtenOut(cases<[string, Record<string, unknown>, object]>('chats')))('%s', (_, row, expected) => {
+  expect(chatOf(row)).toMatchObject(expected)
 })
 
 describe('tool data in the chat row', () => {
@@ -161,33 +94,10 @@ test.each(cases<[unknown, string | null]>('evidence of a workspace URI'))(
   },
 )
 
-it('reports a tool value that is nested too deep, and keeps the chat', () => {
-  const params = '['.repeat(600) + ']'.repeat(600)
-  const chat = chatOf({
-    name: 'n',
-    conversation: [{ bubbleId: 'a', toolFormerData: { name: 'any', params } }, { text: 'b' }],
-  })
-  expect(chat).toMatchObject({ issue: 'too-deep', facts: { name: 'n' } })
-  expect(chat.embedded).toHaveLength(2)
-})
-
-const known = [
-  'name',
-  'conversation',
-  'conversationMap',
-  'fullConversationHeadersOnly',
-  'capabilities',
-  'usageData',
-  'workspaceIdentifier',
-  'latestConversationSummary',
-  'todos',
-  'subagentInfo',
-  'subagentComposerIds',
-  'createdAt',
-  'status',
-  'modelConfig',
-  '__proto__',
-]
+const known =
+  'name conversation conversationMap fullConversationHeadersOnly capabilities usageData workspaceIdentifier '
+    .concat('latestConversationSummary todos subagentInfo subagentComposerIds createdAt status modelConfig __proto__')
+    .split(' ')
 
 describe('decoding is total', () => {
   it('any bytes become something that can be stored', () => {
@@ -215,4 +125,111 @@ describe('decoding is total', () => {
       }),
     )
   })
+})
+
+const linesOf = (evidence: readonly { readonly method: string; readonly uri: string }[] | undefined): string[] =>
+  (evidence ?? []).map(({ method, uri }) => `${method} ${uri}`)
+
+describe('a chat names its place', () => {
+  test.each(cases<[string, Record<string, unknown>, string[]]>('a chat names its place'))('%s', (_, chat, expected) => {
+    expect(linesOf(chatOf(chat).evidence)).toEqual(expected)
+  })
+})
+
+describe('a message names the place of its chat', () => {
+  test.each(cases<[string, Record<string, unknown>, string[]]>('a message names the place of its chat'))(
+    '%s',
+    (_, message, expected) => {
+      expect(linesOf(decodeMessageEvidence(message))).toEqual(expected)
+    },
+  )
+
+  it('messages without evidence share one empty array', () => {
+    expect(decodeMessageEvidence({ text: 'a' })).toBe(decodeMessageEvidence({ workspaceUris: [] }))
+  })
+
+  test.each([
+    ['a message', { type: 1, text: 'hello' }, 'message'],
+    ['a placeholder', { type: 2, text: '' }, 'nothing'],
+  ])('evidence is also read if the row is %s', (_, bubble, kind) => {
+    const decoded = decodeBubble({ ...bubble, workspaceUris: ['file:///w'] })
+    expect(decoded).toMatchObject({ kind, evidence: [{ method: 'workspace-uris', uri: 'file:///w' }] })
+    expect(decodeBubble(bubble)).not.toHaveProperty('evidence')
+  })
+})
+
+describe('a request context names the place of its chat', () => {
+  test.each(cases<[string, unknown, string[]]>('a request context names the place of its chat'))(
+    '%s',
+    (_, projectLayouts, expected) => {
+      expect(linesOf(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
+      // Older builds store the same in the message's own row; it must place the chat from there too.
+      expect(linesOf(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
+      expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
+        expected,
+      )
+      expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: ['file:///u'] }))).toEqual([
+        'workspace-uris file:///u',
+      ])
+    },
+  )
+})
+
+test('any value yields valid evidence', () => {
+  fc.assert(
+    fc.property(halvedJson, (value) => {
+      const record = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }
+      const any = record.a
+      const evidence = [
+        ...chatOf({ workspaceIdentifier: any, workspaceUri: any, trackedGitRepos: [any, { repoPath: any }] }).evidence,
+        ...chatOf({ workspaceIdentifier: { uri: any, configPath: any }, trackedGitRepos: [{ repoPath: any }] })
+          .evidence,
+        ...decodeMessageEvidence({ workspaceUris: [any], workspaceProjectDir: any }),
+        ...decodeMessageEvidence({ workspaceUris: any }),
+        ...decodeContextEvidence({ projectLayouts: [any, { rootPath: any }] }),
+        ...decodeContextEvidence({ projectLayouts: any }),
+      ]
+      for (const { uri } of evidence) expect(JSON.stringify(uri)).not.toMatch(halfCharacter)
+    }),
+  )
+})
+
+const uri = { $mid: 1, fsPath: '/w/a b.ts', external: 'file:///w/a%20b.ts', path: '/w/a b.ts', scheme: 'file' }
+
+describe('the files that a chat is about', () => {
+  test.each(cases<[string, Record<string, unknown>, readonly string[]]>('the files that a chat is about'))(
+    '%s',
+    (_, chat, expected) => {
+      expect(chatOf(chat).paths).toEqual(expected)
+    },
+  )
+})
+
+it('takes no text from the unsent draft', () => {
+  const draft = { text: '/draft/text', richText: '/draft/rich', selections: [{ uri, text: '/draft/selection' }] }
+  const mentions = { fileSelections: { '/draft/mention': [] } }
+  expect(decodePaths({ text: '/draft', richText: '/draft', context: { ...draft, mentions } })).toEqual([])
+})
+
+it('leaves out very long ones', () => {
+  expect(decodePaths({ codeBlockData: { [`/${'x'.repeat(5000)}`]: {} } })).toEqual([])
+})
+
+it('stops at twelve', () => {
+  const names = Array.from({ length: 200 }, (_, index): [string, unknown] => [`file:///w/${index}.ts`, {}])
+  expect(decodePaths({ codeBlockData: Object.fromEntries(names) })).toHaveLength(12)
+})
+
+test('any value yields valid paths', () => {
+  fc.assert(
+    fc.property(halvedJson, (value) => {
+      const { a } = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }
+      const context = { fileSelections: [{ uri: a }, a], folderSelections: a, attachedCodeChunks: [a] }
+      const chat = { context, newlyCreatedFiles: [{ uri: a }], codeBlockData: a, originalFileStates: { '/\ud800': a } }
+      const paths = [...decodePaths(chat), ...decodePaths({ context: a })]
+      expect(new Set(decodePaths(chat)).size).toBe(decodePaths(chat).length)
+      for (const path of paths) expect(path).toMatch(/^(?:file|vscode-remote):\/\//)
+      expect(JSON.stringify(paths)).not.toMatch(halfCharacter)
+    }),
+  )
 })

@@ -9,7 +9,7 @@ import {
 } from '../../../src/indexer/sources/records/state/model-messages.ts'
 import { unreadMessage } from '../../../src/indexer/sources/records/state/model-parts.ts'
 import { asMessageId } from '../../../src/model/ids.ts'
-import { assistant, call, result, say, user } from '../../helpers/eras/cli-store.ts'
+import { user } from '../../helpers/eras/cli-store.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)
@@ -62,117 +62,34 @@ describe('a thread', () => {
     expect(messages.map(({ id }) => id)).toEqual(['a0', 'b0', 'a1'])
   })
 
-  test('tells how a call ended, as far as known', () => {
-    const calls = partsOf(
-      assistant(call('c1', 'A', {}), call('c2', 'B', {})),
-      result('c2', 'B', 'no', { isError: true }),
-      assistant(call('c3', 'C', {}), call('c4', 'D', {})),
-      result('c3', 'C', 'done'),
-    )
-    expect(calls).toMatchObject([
-      { name: 'A', status: 'completed', output: null, error: null },
-      { name: 'B', status: 'error', output: 'no', error: 'no' },
-      { name: 'C', status: 'completed', output: 'done' },
-      { name: 'D', status: 'running', output: null },
-    ])
-  })
-
-  test('gives a result to the last call with its id before it', () => {
-    const twice = [
-      assistant(call('c', 'A', {})),
-      result('c', 'A', 1),
-      assistant(call('c', 'A', {})),
-      result('c', 'A', 2),
-    ]
-    expect(partsOf(...twice)).toMatchObject([{ output: 1 }, { output: 2 }])
-  })
-
-  test('shows a result without a call on its own', () => {
-    expect(decode(result('c', 'Shell', 'done')).messages).toMatchObject([
-      { role: 'assistant', parts: [{ kind: 'tool', name: 'Shell', callId: 'c', input: null, output: 'done' }] },
-    ])
-  })
-
-  test('has a gap for an unreadable message, and none for an empty one', () => {
-    const { messages, outline, issues } = decode(
-      user('one'),
-      unreadMessage,
-      { role: 'system', content: 'a' },
-      assistant(),
-      user('two'),
-    )
+  test('has a gap for an unreadable message', () => {
+    const { messages, outline, issues } = decode(user('one'), unreadMessage, user('two'))
     expect(outline?.map(({ id, role }) => [id, role])).toEqual([
       ['0-0', 'user'],
       ['1-0', null],
-      ['4-0', 'user'],
+      ['2-0', 'user'],
     ])
     expect([messages.length, issues]).toEqual([2, []])
   })
 
-  test('marks a summary that Cursor put in place of messages', () => {
-    const summary = { ...user('So far'), providerOptions: { cursor: { isSummary: true } } }
-    expect(decode(summary, user('one')).messages.map(({ isSimulated }) => isSimulated)).toEqual([true, false])
+  test.each(cases<[string, unknown[], object]>('threads'))('%s', (_, messages, expected) => {
+    expect(decode(...messages)).toMatchObject(expected)
   })
 })
 
 describe('parts', () => {
-  test('of an answer are in order', () => {
-    const answer = assistant(
-      { type: 'reasoning', text: 'hm' },
-      { type: 'redacted-reasoning', data: 'secret' },
-      say('one'),
-      say(' '),
-      call('c', 'Read', '{"path":"a.ts"}'),
-      { type: 'image', image: 'aGVsbG8=' },
-    )
-    expect(partsOf(answer)).toEqual([
-      { kind: 'thinking', text: 'hm', durationMs: null },
-      { kind: 'text', text: 'one' },
-      {
-        kind: 'tool',
-        name: 'Read',
-        status: 'running',
-        callId: 'c',
-        input: { path: 'a.ts' },
-        output: null,
-        error: null,
-        paths: ['a.ts'],
-      },
-      { kind: 'attachment', path: 'image', text: null },
-    ])
-  })
+  test.each(cases<[string, object, string]>('of a prompt that are are read by their names'))(
+    'of a prompt that are %s are read by their names',
+    (_, part, path) => {
+      expect(partsOf({ role: 'user', content: [part] })).toEqual([{ kind: 'attachment', path, text: null }])
+    },
+  )
 
-  test.each<[string, object, string]>([
-    ['bytes', { type: 'image', image: '/9j/4AAQSkZJRg==' }, 'image'],
-    ['bytes in a URI', { type: 'file', data: 'data:text/plain,hello', url: 'data:,a' }, 'file'],
-    ['a place', { type: 'image', image: 'https://yard.org/a.png' }, 'https://yard.org/a.png'],
-    ['a name', { type: 'file', data: 'aGVsbG8=', filename: 'plan.pdf' }, 'plan.pdf'],
-  ])('of a prompt that are %s are read by their names', (_, part, path) => {
-    expect(partsOf({ role: 'user', content: [part] })).toEqual([{ kind: 'attachment', path, text: null }])
-  })
-
-  test.each<[string, unknown, string | null]>([
-    ['a text', 'one', 'one'],
-    ['one part', say('one'), 'one'],
-    ['texts', ['one'], 'one'],
-    ['nothing', null, null],
-  ])('can be given as %s', (_, content, text) => {
+  test.each(cases<[string, unknown, string | null]>('can be given'))('can be given as %s', (_, content, text) => {
     const expected = text === null ? [] : [{ kind: 'text', text }]
     expect(partsOf({ role: 'user', content })).toEqual(expected)
     expect(partsOf({ role: 'assistant', content })).toEqual(expected)
     expect(decode({ role: 'user', content }, { role: 'assistant', content }).issues).toEqual([])
-  })
-
-  test.each([[{ type: 'hologram' }], [7], [null], [{}]])('of an unknown kind are an issue: %j', (part) => {
-    const { issues, messages } = decode(assistant(say('one'), part), { role: 'user', content: [say('two'), part] })
-    expect(issues).toEqual([
-      { key: '0', reason: 'unknown-shape' },
-      { key: '1', reason: 'unknown-shape' },
-    ])
-    expect(messages.map(({ parts }) => parts)).toEqual([
-      [{ kind: 'text', text: 'one' }],
-      [{ kind: 'text', text: 'two' }],
-    ])
   })
 })
 

@@ -2,18 +2,13 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readChats } from '../../../src/api/queries/chats/chat-rows.ts'
-import { discoverSources } from '../../../src/indexer/discover.ts'
 import { trackingSources } from '../../../src/indexer/sources/tracking/index.ts'
 import type { PassDepth, PassEnd, PassStep } from '../../../src/indexer/source.ts'
-import { migrations } from '../../../src/mirror/migrations/index.ts'
-import { tracking } from '../../../src/mirror/migrations/0010-to-0019.ts'
-import { openWriter } from '../../../src/mirror/open.ts'
 import { asChatId } from '../../../src/model/ids.ts'
-import { CursorHome, headers } from '../../helpers/cursor.ts'
+import { type CursorHome, headers } from '../../helpers/cursor.ts'
 import { TrackingStore, trackingCanary } from '../../helpers/eras/tracking.ts'
 import { line, lines, query, said, writeTranscript } from '../../helpers/eras/transcripts.ts'
-import { Indexer } from '../../helpers/in-process.ts'
+import { Indexer, openIndexed } from '../../helpers/in-process.ts'
 import { PurgeHere } from '../../helpers/purge-world.ts'
 import { bytesBelow } from '../../helpers/oracle/canaries.ts'
 
@@ -28,10 +23,8 @@ let home: CursorHome
 let indexer: Indexer
 let store: TrackingStore
 let nowMs: number
-
 beforeEach(() => {
-  home = new CursorHome()
-  indexer = new Indexer(home.userDir)
+  ;({ home, indexer } = openIndexed())
   indexer.homes = [cursorHome()]
   nowMs = T0 + 24 * HOUR_MS
   indexer.now = () => nowMs
@@ -39,11 +32,9 @@ beforeEach(() => {
 })
 afterEach(() => {
   store.close()
-  indexer.remove()
-  home.remove()
 })
 
-const cursorHome = (): string => join(home.root, 'cursor')
+const cursorHome = (): string => join(home.root, '.cursor')
 
 const transcript = (id: string): string =>
   writeTranscript(
@@ -59,19 +50,10 @@ function pass(depth: PassDepth = 'nudge') {
   return indexer.pass(depth)
 }
 
-function chat(id: string) {
-  const nums = indexer.mirror.prepare<[string], number>('select num from chats where id = ?').pluck().all(id)
-  return readChats(indexer.mirror, nums)[0]
-}
-
 const times = (id: string): unknown[] =>
-  indexer.mirror
-    .prepare(
-      `select m.created_at as atMs, m.created_at_source as source from messages m join chats c on c.num = m.chat
-       where c.id = ? order by position`,
-    )
-    .all(id)
-const rows = (table: string): unknown[] => indexer.mirror.prepare(`select * from ${table}`).all()
+  indexer.messages(id).map(({ createdAt, createdAtSource }) => [createdAt, createdAtSource])
+/** A row for each chat and hour. */
+const trackedRows = (): unknown[] => indexer.mirror.prepare('select * from tracked').all()
 
 describe('a chat that has neither times nor a model', () => {
   beforeEach(() => {
@@ -83,14 +65,14 @@ describe('a chat that has neither times nor a model', () => {
 
   test('takes both from Cursor’s record of its code, marked as such', () => {
     pass()
-    expect(chat('a')).toMatchObject({
+    expect(indexer.chat('a')).toMatchObject({
       createdAt: iso(0),
       lastActivityAt: iso(95),
       model: 'late',
       models: ['late', 'early'],
       modelSource: 'tracking',
     })
-    expect(times('a')).toEqual([0, 1].map(() => ({ atMs: at(0), source: 'tracking' })))
+    expect(times('a')).toEqual([0, 1].map(() => [iso(0), 'tracking']))
   })
 
   test('takes them if it was read first, and again when the record grows', () => {
@@ -100,18 +82,22 @@ describe('a chat that has neither times nor a model', () => {
     pass()
     store.record({ conversationId: 'a', timestamp: at(200), model: 'newest' })
     expect(pass()).toMatchObject({ added: 0, gone: 0 })
-    expect(chat('a')).toMatchObject({ lastActivityAt: iso(200), model: 'newest', models: ['newest', 'late', 'early'] })
+    expect(indexer.chat('a')).toMatchObject({
+      lastActivityAt: iso(200),
+      model: 'newest',
+      models: ['newest', 'late', 'early'],
+    })
   })
 
   test('keeps what was recorded when Cursor deletes it, or the whole file', () => {
     pass()
-    const before = chat('a')
+    const before = indexer.chat('a')
     store.db.exec('delete from ai_code_hashes')
     expect(pass('full')).toMatchObject(unchanged)
     store.close()
     rmSync(join(cursorHome(), 'ai-tracking'), { recursive: true })
     pass('full')
-    expect(chat('a')).toEqual(before)
+    expect(indexer.chat('a')).toEqual(before)
   })
 
   test.each(['nudge', 'count', 'reconcile', 'full'] as const)('is not changed by a second pass, %s', (depth) => {
@@ -131,20 +117,20 @@ test('facts in the chat’s own rows are left unchanged', () => {
   shop.message('own', 'm1', { type: 1, text: 'hello' })
   store.record({ conversationId: 'own', timestamp: at(0), model: 'other' })
   pass()
-  expect(chat('own')).toMatchObject({
+  expect(indexer.chat('own')).toMatchObject({
     createdAt: iso(-60),
     lastActivityAt: iso(-30),
     model: 'mine',
     models: ['mine'],
     modelSource: 'cursor',
   })
-  expect(times('own')).toEqual([{ atMs: at(-60), source: 'chat' }])
+  expect(times('own')).toEqual([[iso(-60), 'chat']])
 })
 
 test('a recorded chat that is in no store does not exist', () => {
   store.record({ conversationId: 'nowhere', timestamp: at(0), model: 'm' })
   pass()
-  expect(rows('chats')).toEqual([])
+  expect(indexer.chats).toEqual([])
 })
 
 test('what a person typed or accepted from a completion counts for no chat', () => {
@@ -153,11 +139,11 @@ test('what a person typed or accepted from a completion counts for no chat', () 
   store.record({ conversationId: 'a', timestamp: at(0), model: 'm', source: 'tab' })
   store.record({ conversationId: '', timestamp: at(0), model: 'm' })
   pass()
-  expect(chat('a')).toMatchObject({ createdAt: null, model: null, modelSource: null })
-  expect(rows('row_issues')).toEqual([])
+  expect(indexer.chat('a')).toMatchObject({ createdAt: null, model: null, modelSource: null })
+  expect(indexer.issues).toEqual([])
   store.record({ conversationId: 'a', timestamp: at(1), model: 'm', source: 'cli' })
   pass()
-  expect(chat('a')).toMatchObject({ createdAt: iso(1), model: 'm', modelSource: 'tracking' })
+  expect(indexer.chat('a')).toMatchObject({ createdAt: iso(1), model: 'm', modelSource: 'tracking' })
 })
 
 test('for ten thousand recorded lines the mirror has one row per chat and hour', () => {
@@ -166,7 +152,7 @@ test('for ten thousand recorded lines the mirror has one row per chat and hour',
       store.record({ conversationId: `c${n % 2}`, timestamp: at(n / 100), model: 'm' })
   })()
   pass()
-  expect(rows('tracked')).toHaveLength(4)
+  expect(trackedRows()).toHaveLength(4)
 })
 
 test('code, file names, summaries and contents in the same file never reach the mirror', () => {
@@ -177,7 +163,7 @@ test('code, file names, summaries and contents in the same file never reach the 
   pass()
   pass('full')
   expect(readFileSync(store.path).includes(trackingCanary)).toBe(true)
-  expect(rows('tracked')).toHaveLength(1)
+  expect(trackedRows()).toHaveLength(1)
   expect(bytesBelow(indexer.folder)).not.toContain(trackingCanary)
 })
 
@@ -192,37 +178,7 @@ test('nothing is left of a purged chat, and nothing comes back', async () => {
   indexer.restart()
   store.record({ conversationId: 'a', timestamp: at(1), model: 'm' })
   pass('full')
-  expect(rows('tracked')).toMatchObject([{ chat_id: 'b' }])
-})
-
-test('an existing mirror gets everything in its next pass', () => {
-  transcript('a')
-  store.record({ conversationId: 'a', timestamp: at(0), model: 'm' })
-  const made = new Indexer(home.userDir)
-  try {
-    made.mirror.close()
-    rmSync(made.path)
-    const before = new Database(made.path)
-    const place = migrations.indexOf(tracking)
-    for (const sql of migrations.slice(0, place)) before.exec(sql)
-    before.pragma(`user_version = ${place}`)
-    before.exec(`
-      insert into sources (num, id, kind, path, rank, state) values (1, 's', 'transcripts', '/nowhere', 3, 'ok');
-      insert into chats (id, source, format, title, title_source, model, models, revision)
-      values ('held', 1, 'split', 'Held', 'cursor', 'mine', '["mine"]', 1);
-    `)
-    before.close()
-    made.mirror = openWriter(made.path)
-    made.homes = [cursorHome()]
-    made.pass()
-    const listed = made.mirror.prepare('select id, model, model_source as source from chats order by id').all()
-    expect(listed).toEqual([
-      { id: 'a', model: 'm', source: 'tracking' },
-      { id: 'held', model: 'mine', source: 'cursor' },
-    ])
-  } finally {
-    made.remove()
-  }
+  expect(trackedRows()).toMatchObject([{ chat_id: 'b' }])
 })
 
 describe('how often and how much is read', () => {
@@ -248,7 +204,7 @@ describe('how often and how much is read', () => {
     expect(steps('nudge')).toMatchObject({ seen: [], end: { state: 'ok', again: [{ depth: 'count', inMs: 40_000 }] } })
     nowMs += 40_000
     expect(read('count')).not.toEqual([])
-    expect(rows('tracked')).toHaveLength(2)
+    expect(trackedRows()).toHaveLength(2)
   })
 
   test('old rows are not read again while the last row is unchanged; otherwise all are', () => {
@@ -263,7 +219,7 @@ describe('how often and how much is read', () => {
     store.db.exec('delete from ai_code_hashes where rowid > 10')
     store.record({ conversationId: 'later', timestamp: at(2) })
     read()
-    expect(rows('tracked')).toHaveLength(2)
+    expect(trackedRows()).toHaveLength(2)
   })
 
   test('for a file too large to be copied no lock is held between two pages, and Cursor can write', () => {
@@ -283,21 +239,6 @@ describe('how often and how much is read', () => {
     expect(end.state).toBe('ok')
     expect(seen.length).toBeGreaterThan(2)
     expect(written).toBe(seen.length)
-    expect(rows('tracked')).toHaveLength(1)
-  })
-
-  test('the file is not read if the kind is switched off', () => {
-    const kindsWithout = (disabledKinds: readonly string[]) =>
-      discoverSources({ userDirs: [], homes: [cursorHome()], disabledKinds }).map(({ kind }) => kind)
-    expect(kindsWithout([])).toEqual(['tracking'])
-    expect(kindsWithout(['tracking'])).toEqual([])
-  })
-
-  test('without such a folder, there is no such source', () => {
-    const empty = join(home.root, 'empty')
-    mkdirSync(empty)
-    expect(trackingSources(empty)).toEqual([])
-    mkdirSync(join(empty, 'ai-tracking'))
-    expect(trackingSources(empty)).toMatchObject([{ kind: 'tracking', rank: 9 }])
+    expect(trackedRows()).toHaveLength(1)
   })
 })
