@@ -5,6 +5,8 @@ import { onTestFinished } from 'vitest'
 import { readChats } from '../../src/api/queries/chats/chat-rows.ts'
 import { listMessages } from '../../src/api/queries/messages/list-messages.ts'
 import { readProjects } from '../../src/api/queries/projects/list-projects.ts'
+import { listSources } from '../../src/api/queries/sources/list-sources.ts'
+import type { SourceStatus } from '../../src/api/http/schemas/status.ts'
 import { listLosses } from '../../src/api/queries/sources/list-losses.ts'
 import type { Chat } from '../../src/api/http/schemas/chats.ts'
 import type { Project } from '../../src/api/http/schemas/projects.ts'
@@ -12,7 +14,7 @@ import type { Message } from '../../src/api/http/schemas/messages.ts'
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
-import type { MassRule, PassDepth, PassStep } from '../../src/indexer/source.ts'
+import type { MassRule, PassDepth, PassStep, Source } from '../../src/indexer/source.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome, type Store } from './cursor.ts'
@@ -51,17 +53,24 @@ export class Indexer {
     this.userDirs = userDirs
   }
 
+  get #places() {
+    return { userDirs: this.userDirs, homes: this.homes, disabledKinds: [] }
+  }
+
+  get #discovered(): Source[] {
+    return discoverSources(this.#places)
+  }
+
   pass(depth: PassDepth = 'nudge'): RunOutcome {
     const steps = this.steps(depth)
     for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
   }
 
   steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
-    const places = { userDirs: this.userDirs, homes: this.homes, disabledKinds: [] }
-    const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
+    const sources = this.#discovered.map(({ id }) => ({ id, depth }))
     return runPasses(
       this.mirror,
-      places,
+      this.#places,
       { kind: 'run', sources, backlogMs: Infinity },
       this.now,
       this.mass === undefined ? {} : { mass: this.mass },
@@ -94,6 +103,16 @@ export class Indexer {
     const request = { chatId: asChatId(id), around: null, includeOrphans: true, limit: 5000, offset: 0 }
     const list = listMessages(this.mirror, request)
     return list.kind === 'page' ? list.page.items : []
+  }
+
+  /** The sources that were ever seen, with their states. */
+  get sources(): SourceStatus[] {
+    return listSources(this.mirror)
+  }
+
+  /** What tells whether a source of this kind changed. */
+  signatureOf(kind: string): string | null | undefined {
+    return this.#discovered.find((source) => source.kind === kind)?.signature()
   }
 
   /** What could not be read, in the order of the keys: `<key> <reason>`. */
@@ -136,10 +155,17 @@ export class Indexer {
 
   /** The ledger, newest first: `<kind> <chat> <message>`. */
   losses(): string[] {
+    return this.#ledger.map(({ kind, chatId, messageId }) => [kind, chatId, messageId ?? ''].join(' ').trim())
+  }
+
+  /** When each of them was noticed. */
+  lossTimes(): (string | null)[] {
+    return this.#ledger.map(({ at }) => at)
+  }
+
+  get #ledger() {
     const any = { projectNums: null, machineNums: null, fromMs: null, toMs: null, limit: 200, offset: 0 }
-    return listLosses(this.mirror, any).items.map(({ kind, chatId, messageId }) =>
-      [kind, chatId, messageId ?? ''].join(' ').trim(),
-    )
+    return listLosses(this.mirror, any).items
   }
 
   /** Closes the mirror and opens it again, like a restart of the program. */

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { listLosses } from '../../src/api/queries/sources/list-losses.ts'
 import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
@@ -36,16 +35,6 @@ function lostByNow(): string[] {
   return lines
 }
 
-const timesOf = (): (string | null)[] =>
-  listLosses(indexer.mirror, {
-    projectNums: null,
-    machineNums: null,
-    fromMs: null,
-    toMs: null,
-    limit: 200,
-    offset: 0,
-  }).items.map(({ at }) => at)
-
 describe('a message', () => {
   beforeEach(() => {
     writeChat('a', ['m1', 'm2', 'm3'])
@@ -64,7 +53,7 @@ describe('a message', () => {
     nowMs += HOUR_MS
     expect(lostByNow()).toEqual([])
     expect(indexer.losses()).toEqual(['message a m2'])
-    expect(timesOf()).toEqual([new Date(START_MS + HOUR_MS).toISOString()])
+    expect(indexer.lossTimes()).toEqual([new Date(START_MS + HOUR_MS).toISOString()])
   })
 
   test('whose row is emptied is one loss', () => {
@@ -198,7 +187,7 @@ describe('a chat in another store', () => {
     nowMs += 5 * HOUR_MS
     inWorkspace(['m1'])
     expect(lostByNow()).toEqual(['message a m2'])
-    expect(timesOf()[0]).toBe(new Date(nowMs).toISOString())
+    expect(indexer.lossTimes()[0]).toBe(new Date(nowMs).toISOString())
   })
 
   test('stays: only messages that the lost store alone had are reported', () => {

@@ -1,7 +1,6 @@
 import { cpSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { listSources } from '../../src/api/queries/sources/list-sources.ts'
 import type { PassDepth } from '../../src/indexer/source.ts'
 import { CursorHome, Store } from '../helpers/cursor.ts'
 import { openIndexed, type Indexer } from '../helpers/in-process.ts'
@@ -57,8 +56,7 @@ function deleteSome(userDir: string): void {
   )
 }
 
-const sourceStates = (): string[] =>
-  listSources(indexer.mirror).map(({ kind, path, state }) => `${kind} ${state} ${path}`)
+const sourceStates = (): string[] => indexer.sources.map(({ kind, path, state }) => `${kind} ${state} ${path}`)
 
 test.each<[string, () => void]>([
   ['moved', () => renameSync(home.userDir, elsewhere)],
@@ -88,7 +86,7 @@ test('a copy beside it is another store, and so is a workspace of another name w
   renameSync(join(workspaces, 'w1'), join(workspaces, 'w2'))
   pass('nudge', home.userDir)
   pass('nudge', elsewhere)
-  const paths = listSources(indexer.mirror).flatMap(({ kind, path }) => (kind === 'workspace-items' ? [path] : []))
+  const paths = indexer.sources.flatMap(({ kind, path }) => (kind === 'workspace-items' ? [path] : []))
   const folders = [join(workspaces, 'w1'), join(workspaces, 'w2'), join(elsewhere, 'workspaceStorage', 'w1')]
   expect(paths.sort()).toEqual(folders.map((folder) => join(folder, 'state.vscdb')).sort())
 })
@@ -131,9 +129,7 @@ describe('a workspace and a folder of transcripts', () => {
 
   const states = (): Record<string, string> =>
     Object.fromEntries(
-      listSources(indexer.mirror)
-        .filter(({ kind }) => Object.hasOwn(both, kind))
-        .map(({ kind, state }) => [kind, state]),
+      indexer.sources.filter(({ kind }) => Object.hasOwn(both, kind)).map(({ kind, state }) => [kind, state]),
     )
 
   test('that are deleted are missing, and their chats stay', () => {

@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { listSources } from '../../src/api/queries/sources/list-sources.ts'
 import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { ArchiveFolder } from '../helpers/archive-folder.ts'
 import { Indexer, openIndexed } from '../helpers/in-process.ts'
@@ -58,7 +57,7 @@ test('a store is not called missing or empty while its first pass runs', () => {
     writeChat(`chat-${chat}`, Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`m${at}`, 'text'])))
   const steps = indexer.steps()
   expect(steps.next().done).toBe(false)
-  expect(listSources(indexer.mirror)[0]).toMatchObject({ state: 'ok', rows: 840 })
+  expect(indexer.sources[0]).toMatchObject({ state: 'ok', rows: 840 })
   steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
 })
 

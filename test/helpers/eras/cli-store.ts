@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Role } from '../../../src/model/message.ts'
+import { readJson } from '../cases.ts'
 import { bytesField, cliFolder, CliStore, encodeState, numberField } from '../cursor.ts'
 
 export interface CliMessage {
@@ -60,7 +61,6 @@ const told = (role: Role, text: string | null, ...tools: CliMessage['tools']): C
   tools,
   atMs: null,
 })
-const at = (atMs: number, message: CliMessage): CliMessage => ({ ...message, atMs })
 
 const facts = (agentId: string, latestRootBlobId: string) => ({
   agentId,
@@ -72,33 +72,8 @@ const facts = (agentId: string, latestRootBlobId: string) => ({
   blobEncryptionKey: cliCanary,
 })
 
-/** One list of blobs, and the branch that was abandoned when a prompt was reverted. */
-export const eraList: CliEra = {
-  name: 'a list of blobs, with a branch that was left',
-  chatId: 'era-cli-list',
-  title: 'Temper the blade',
-  rootUri: `file://${cliRoot}`,
-  messages: [
-    told('user', 'How hot is the forge?'),
-    told('assistant', 'I look.', ['Shell', { celsius: 900 }]),
-    told('assistant', 'Nine hundred degrees.'),
-  ],
-  write(home) {
-    const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-list'))
-    const look = call('c1', 'Shell', { command: 'thermometer --read' })
-    const begun = [system, preface, user('How hot is the forge?'), assistant(say('I look.'), look)]
-    const entries = begun.map((message) => store.blob(message))
-    store.blob(encodeState({ entries: [...entries, store.blob(user(cliCanary))] }))
-    const rest = [result('c1', 'Shell', '{"celsius":900}'), assistant(say('Nine hundred degrees.'))]
-    const root = encodeState({ entries: [...entries, ...rest.map((message) => store.blob(message))] })
-    store.facts(facts('era-cli-list', store.blob(root)))
-    store.sidecar({ schemaVersion: 1, hasConversation: true, cwd: cliRoot, title: 'Temper the blade' })
-    store.close()
-  },
-}
-
 /** Messages inside the state, and the old list of turns beside the new one. The blob of one turn is gone. */
-export const eraTree: CliEra = {
+const eraTree: CliEra = {
   name: 'messages in the state itself, with the old list of turns',
   chatId: 'era-cli-tree',
   title: 'Anvil',
@@ -113,75 +88,6 @@ export const eraTree: CliEra = {
     const { name: _, ...rest } = facts('era-cli-tree', root)
     store.fact('0', JSON.stringify({ ...rest, name: 'Anvil' }))
     store.sidecar({ schemaVersion: 1, cwd: cliRoot })
-    store.close()
-  },
-}
-
-/** Cursor archived the messages that it replaced by a summary. */
-export const eraArchive: CliEra = {
-  name: 'a summary, with an archive of what it replaced',
-  chatId: 'era-cli-archive',
-  title: 'Tongs',
-  rootUri: `file://${cliRoot}`,
-  messages: [
-    told('user', 'How long are the tongs?'),
-    told('assistant', null, ['Shell', { inches: 20 }]),
-    told('user', 'The tongs were measured.'),
-    told('user', 'Make them longer'),
-  ],
-  write(home) {
-    const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-archive'))
-    const old = [user('How long are the tongs?'), assistant(call('c1', 'Shell', { command: 'measure' }))]
-    const messages = [...old, result('c1', 'Shell', '{"inches":20}')].map((message) => store.blob(message))
-    const own = [system, summary('The tongs were measured.'), user('Make them longer')]
-    const entries = own.map((message) => store.blob(message))
-    const archives = [store.blob(encodeArchive(messages, entries[1]))]
-    store.facts(facts('era-cli-archive', store.blob(encodeState({ entries, archives }))))
-    store.sidecar({ cwd: cliRoot, title: 'Tongs' })
-    store.close()
-  },
-}
-
-const bentAtMs = Date.UTC(2026, 5, 2, 9, 30)
-const punchedAtMs = Date.UTC(2026, 5, 2, 9, 31)
-
-/** After a summary, only the turns still contain the beginning; they also contain the times. */
-export const eraSummary: CliEra = {
-  name: 'a summary, with turns that tell what it replaced',
-  chatId: 'era-cli-summary',
-  title: 'Horseshoe',
-  rootUri: `file://${cliRoot}`,
-  messages: [
-    at(bentAtMs, told('user', 'Bend the horseshoe')),
-    at(bentAtMs + 1000, told('assistant', null, ['shell', null])),
-    at(bentAtMs + 2000, told('assistant', 'Bent over the horn.')),
-    told('user', 'The horseshoe was bent.'),
-    at(punchedAtMs, told('user', 'Now punch the holes')),
-    at(punchedAtMs + 1000, told('assistant', 'Eight holes.')),
-  ],
-  write(home) {
-    const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-summary'))
-    const turns = [
-      writeTurn(store, {
-        prompt: 'Bend the horseshoe',
-        atMs: bentAtMs,
-        steps: [shellStep('bend', '', bentAtMs + 1000), textStep('Bent over the horn.', bentAtMs + 2000)],
-      }),
-      writeTurn(store, {
-        prompt: 'Now punch the holes',
-        atMs: punchedAtMs,
-        steps: [textStep('Eight holes.', punchedAtMs + 1000)],
-      }),
-    ]
-    const own = [
-      system,
-      summary('The horseshoe was bent.'),
-      user('Now punch the holes'),
-      assistant(say('Eight holes.')),
-    ]
-    const root = encodeState({ entries: own.map((message) => store.blob(message)), turns, oldTurns: turns })
-    store.facts(facts('era-cli-summary', store.blob(root)))
-    store.sidecar({ cwd: cliRoot, title: 'Horseshoe' })
     store.close()
   },
 }
@@ -229,7 +135,7 @@ export function writeTurn(store: Pick<CliStore, 'blob'>, { prompt, steps, atMs }
 }
 
 /** Only the turns contain the messages; there is one row per fact. */
-export const eraTurns: CliEra = {
+const eraTurns: CliEra = {
   name: 'turns alone, with a row for each fact',
   chatId: 'era-cli-turns',
   title: null,
@@ -260,25 +166,8 @@ export const eraTurns: CliEra = {
   },
 }
 
-/** Written by another editor that uses the agent. */
-export const eraSession: CliEra = {
-  name: 'a session of another editor',
-  chatId: 'era-cli-session',
-  title: 'Bellows',
-  rootUri: null,
-  messages: [told('user', 'Mend the bellows'), told('assistant', 'Mended with leather.')],
-  write(home) {
-    const store = new CliStore(join(home, 'acp-sessions', 'era-cli-session'))
-    const messages = [user('Mend the bellows'), assistant(say('Mended with leather.'))]
-    const root = encodeState({ entries: messages.map((message) => store.blob(message)) })
-    store.facts(facts('era-cli-session', store.blob(root)))
-    store.sidecar({ title: 'Bellows', hasConversation: true })
-    store.close()
-  },
-}
-
 /** A session that was opened and closed without a message. */
-export const eraSilent: CliEra = {
+const eraSilent: CliEra = {
   name: 'a window in which nothing was said',
   chatId: null,
   title: null,
@@ -292,4 +181,42 @@ export const eraSilent: CliEra = {
   },
 }
 
-export const cliEras: readonly CliEra[] = [eraList, eraTree, eraArchive, eraSummary, eraTurns, eraSession, eraSilent]
+interface Written extends Omit<CliEra, 'write'> {
+  readonly chatId: string
+  /** A folder of Cursor's home; by default that of the chats which began in `cliRoot`. */
+  readonly folder?: string
+  readonly entries: readonly unknown[]
+  /** The message of a branch that was abandoned when a prompt was reverted. */
+  readonly left?: unknown
+  /** The messages that the second entry, a summary, replaced. */
+  readonly archived?: readonly unknown[]
+  readonly turns?: readonly {
+    readonly prompt: string
+    readonly atMs: number
+    readonly steps: readonly { readonly text?: string; readonly shell?: string; readonly atMs: number }[]
+  }[]
+  readonly sidecar: object
+}
+
+function writeEra(home: string, { chatId, folder, left, archived, ...told }: Written): void {
+  const store = new CliStore(folder === undefined ? cliFolder(home, cliRoot, chatId) : join(home, folder, chatId))
+  const idOf = (message: unknown): string => store.blob(message)
+  const entries = told.entries.map(idOf)
+  if (left !== undefined) store.blob(encodeState({ entries: [...entries.slice(0, 4), idOf(left)] }))
+  const archives = archived === undefined ? [] : [store.blob(encodeArchive(archived.map(idOf), entries[1]))]
+  const turns = (told.turns ?? []).map(({ steps, ...turn }) => {
+    const stepOf = ({ text, shell = '', atMs }: (typeof steps)[number]): Buffer =>
+      text === undefined ? shellStep(shell, '', atMs) : textStep(text, atMs)
+    return writeTurn(store, { ...turn, steps: steps.map(stepOf) })
+  })
+  store.facts(facts(chatId, store.blob(encodeState({ entries, archives, turns, oldTurns: turns }))))
+  store.sidecar(told.sidecar)
+  store.close()
+}
+
+const written = (readJson(import.meta.url, 'cli-store.json') as Written[]).map((era): CliEra => ({
+  ...era,
+  write: (home) => writeEra(home, era),
+}))
+
+export const cliEras: readonly CliEra[] = [...written, eraTree, eraTurns, eraSilent]

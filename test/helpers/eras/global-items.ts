@@ -26,7 +26,7 @@ export interface GlobalEra {
 }
 
 /** A word in items with secrets, which must not be read. */
-export const canary = 'canary-token-that-nobody-may-read'
+const canary = 'canary-token-that-nobody-may-read'
 
 export function putItem(db: Database.Database, key: string, value: unknown): void {
   const text = typeof value === 'string' || value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value)

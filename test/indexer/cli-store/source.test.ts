@@ -1,7 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cliStoreSources } from '../../../src/indexer/sources/cli-store/index.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { cliFolder, CliStore, encodeState } from '../../helpers/cursor.ts'
 import {
@@ -264,7 +263,6 @@ test('no secret reaches the mirror, also if the store is damaged, encrypted, or 
 
 test('a folder of stores changes its signature with every relevant change', () => {
   const store = home.chat('a', [user('one')])
-  const [source] = cliStoreSources(home.path)
   const changes: (() => unknown)[] = [
     () => undefined,
     () => store.blob(user('two')),
@@ -276,8 +274,8 @@ test('a folder of stores changes its signature with every relevant change', () =
   ]
   const seen = changes.map((change) => {
     change()
-    return source?.signature()
+    return home.indexer.signatureOf('cli-store')
   })
   expect(new Set(seen).size).toBeGreaterThanOrEqual(6)
-  expect(seen.at(-1)).toBeNull()
+  expect(seen.at(-1) ?? null).toBeNull()
 })

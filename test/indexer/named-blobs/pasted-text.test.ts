@@ -2,7 +2,6 @@ import { hash as digest } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { TEXT_OCTETS_MAX } from '../../../src/indexer/sources/named-blobs/pasted-text.ts'
 import { headers, type Store } from '../../helpers/cursor.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
@@ -67,13 +66,14 @@ test('a rewritten message keeps its joined texts, and loses those it no longer n
 
 test('of a long text the beginning is stored, and marked as such', () => {
   // Characters of three bytes, so that the cut falls into one.
-  const text = '数'.repeat(TEXT_OCTETS_MAX)
+  const most = 256 * 1024
+  const text = '数'.repeat(most)
   write({ a: keep(text) })
   indexer.pass()
   const [part] = attachments()
-  expect(part).toMatchObject({ cappedFrom: TEXT_OCTETS_MAX * 3 })
+  expect(part).toMatchObject({ cappedFrom: most * 3 })
   const kept = part?.kind === 'attachment' ? (part.text ?? '') : ''
-  expect(kept).toBe('数'.repeat(Math.floor(TEXT_OCTETS_MAX / 3)))
+  expect(kept).toBe('数'.repeat(Math.floor(most / 3)))
 })
 
 test.each([

@@ -12,7 +12,6 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { transcriptSources } from '../../../src/indexer/sources/transcripts/index.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import type { CursorHome } from '../../helpers/cursor.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../../helpers/eras/transcripts.ts'
@@ -198,7 +197,7 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     mkdirSync(join(home, 'projects', 'other'))
     symlinkSync(outside, join(home, 'projects', 'other', 'agent-transcripts'))
     indexer.pass()
-    expect([transcriptSources(home).length, chatIds()]).toEqual([1, ['c']])
+    expect([indexer.sources.filter(({ kind }) => kind === 'transcripts').length, chatIds()]).toEqual([1, ['c']])
   })
 
   // Only root can give a file to another user.
@@ -234,7 +233,6 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
 
 test('a folder of transcripts changes its signature with every relevant change', () => {
   const path = write('a/a.jsonl', chat('one'))
-  const [source] = transcriptSources(home)
   const changes: (() => unknown)[] = [
     () => undefined,
     () => writeFileSync(path, chat('two')),
@@ -245,7 +243,7 @@ test('a folder of transcripts changes its signature with every relevant change',
   ]
   const seen = changes.map((change) => {
     change()
-    return source?.signature()
+    return indexer.signatureOf('transcripts')
   })
-  expect([new Set(seen).size, seen.at(-1)]).toEqual([6, null])
+  expect([new Set(seen).size, seen.at(-1) ?? null]).toEqual([6, null])
 })
