@@ -198,19 +198,19 @@ interface Written extends Omit<CliEra, 'write'> {
   readonly sidecar: object
 }
 
-function writeEra(home: string, { chatId, folder, left, archived, ...told }: Written): void {
+function writeEra(home: string, { chatId, folder, left, archived, ...era }: Written): void {
   const store = new CliStore(folder === undefined ? cliFolder(home, cliRoot, chatId) : join(home, folder, chatId))
   const idOf = (message: unknown): string => store.blob(message)
-  const entries = told.entries.map(idOf)
+  const entries = era.entries.map(idOf)
   if (left !== undefined) store.blob(encodeState({ entries: [...entries.slice(0, 4), idOf(left)] }))
   const archives = archived === undefined ? [] : [store.blob(encodeArchive(archived.map(idOf), entries[1]))]
-  const turns = (told.turns ?? []).map(({ steps, ...turn }) => {
+  const turns = (era.turns ?? []).map(({ steps, ...turn }) => {
     const stepOf = ({ text, shell = '', atMs }: (typeof steps)[number]): Buffer =>
       text === undefined ? shellStep(shell, '', atMs) : textStep(text, atMs)
     return writeTurn(store, { ...turn, steps: steps.map(stepOf) })
   })
   store.facts(facts(chatId, store.blob(encodeState({ entries, archives, turns, oldTurns: turns }))))
-  store.sidecar(told.sidecar)
+  store.sidecar(era.sidecar)
   store.close()
 }
 

@@ -25,8 +25,8 @@ function opened(pass: () => unknown): string[] {
   const open = vi.mocked(cursorFile.openCursorFile)
   open.mockClear()
   pass()
-  const opened = open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
-  return opened.filter((name) => name !== 'globalStorage')
+  const folders = open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
+  return folders.filter((name) => name !== 'globalStorage')
 }
 
 test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, does not open unchanged stores', (depth) => {

@@ -101,6 +101,7 @@ test('the messages of a partly read long chat get their final places even if the
   const held = new Set(indexer.messages('long').map(({ id }) => String(id)))
   for (const id of ids.filter((one) => !held.has(one))) store.delete(`bubbleId:long:${id}`)
   indexer.pass('reconcile')
+  expect(indexer.messages('long')).toHaveLength(held.size)
   expectPlaced()
 })
 
@@ -117,6 +118,7 @@ test('a rewritten long chat whose last rows were not read because of a kill is f
   })()
   cutShort({ steps: 1, changed: MESSAGES - 100 })
   indexer.pass()
+  expect(indexer.chat('long')?.messageCount).toBe(named.length)
   expectPlaced()
 })
 

@@ -28,7 +28,7 @@ function write(value: Record<string, unknown>, id = 'm1'): void {
 }
 
 const partsOf = (id = 'm1'): readonly Part[] =>
-  (indexer.messages('chat').find((message) => message.id === id)?.parts ?? []) as readonly Part[]
+  indexer.messages('chat').find((message) => message.id === id)?.parts ?? []
 const attachments = (id?: string): readonly Part[] => partsOf(id).filter(({ kind }) => kind === 'attachment')
 
 test('a pasted text that a message names is part of the message, and can be found', () => {

@@ -8,7 +8,7 @@ import { asChatId } from '../../../src/model/ids.ts'
 import { type CursorHome, headers } from '../../helpers/cursor.ts'
 import { TrackingStore, trackingCanary } from '../../helpers/eras/tracking.ts'
 import { line, lines, query, said, writeTranscript } from '../../helpers/eras/transcripts.ts'
-import { Indexer, openIndexed } from '../../helpers/in-process.ts'
+import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
 import { PurgeHere } from '../../helpers/purge-world.ts'
 import { bytesBelow } from '../../helpers/oracle/canaries.ts'
 

@@ -144,8 +144,8 @@ test('of a chat in two folders nothing is lost if one folder is removed, and wha
 
 test('a purge in one of two folders makes no message of the other one a loss', async () => {
   const { home, indexer } = openIndexed()
-  const say = (slug: string, told: readonly string[]): string =>
-    writeTranscript(join(home.root, '.cursor'), slug, 'purged.jsonl', lines(...told.map(recordOf)))
+  const say = (slug: string, words: readonly string[]): string =>
+    writeTranscript(join(home.root, '.cursor'), slug, 'purged.jsonl', lines(...words.map(recordOf)))
   say('a', ['> apricot', 'zucchini', '> cherry'])
   say('b', ['> apricot', 'dill', '> cherry'])
   indexer.pass()
