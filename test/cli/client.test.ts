@@ -248,3 +248,32 @@ test('what an export lacks is reported as for a list', async () => {
   }
   expect(answers?.missing?.()).toBe('400 rows are missing here.')
 })
+
+async function textOf(path: string): Promise<string> {
+  const answers = await daemonAnswers(dataDir)
+  let text = ''
+  for await (const stretch of answers?.text(path, new URLSearchParams({ as: 'a b' })) ?? []) text += stretch
+  return text
+}
+
+test('a text arrives completely, and the request has its parameters and the token', async () => {
+  writeFileSync(join(dataDir, 'token'), 'sesame', { mode: 0o600 })
+  const long = '漢'.repeat(100_000)
+  answer = (request, response) => {
+    if (request.url === '/api/health') json(response, 200, { status: 'ok' })
+    else response.end(long)
+  }
+  expect(await textOf('/api/whole')).toBe(long)
+  expect(seen.at(-1)).toMatchObject({ url: '/api/whole?as=a+b', token: 'Bearer sesame' })
+})
+
+test('a text that fails or breaks off is an error', async () => {
+  answer = (request, response) => healthy(request, response, { detail: 'No chat has this id.', code: 'none' }, 404)
+  await expect(textOf('/api/none')).rejects.toMatchObject({ code: 'none', message: 'No chat has this id.' })
+  answer = (request, response) => {
+    if (request.url === '/api/health') return json(response, 200, { status: 'ok' })
+    response.write('half')
+    setImmediate(() => response.destroy())
+  }
+  await expect(textOf('/api/half')).rejects.toMatchObject({ code: 'daemon-lost' })
+})

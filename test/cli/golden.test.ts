@@ -1,238 +1,222 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Answers } from '../../src/cli/client/answers.ts'
-import { engineAnswers } from '../../src/cli/client/engine-answers.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
 import { renderDoctor } from '../../src/cli/commands/doctor/doctor-text.ts'
 import { displayWidth } from '../../src/cli/terminal/display-width.ts'
 import { screenOf } from '../../src/cli/terminal/screen.ts'
+import { UserError } from '../../src/model/user-error.ts'
+import { casesBeside, mapStrings, readJson, writtenOut } from '../helpers/cases.ts'
 import { CursorHome } from '../helpers/cursor.ts'
-import { mirrorPath } from '../../src/engine/data-folder.ts'
-import { giveChat } from '../../src/mirror/machines/write-machines.ts'
-import { openWriter } from '../../src/mirror/open.ts'
-import { asChatId } from '../../src/model/ids.ts'
-import { loadSettings } from '../../src/settings.ts'
-import { Paper, run, type Call } from './fake-world.ts'
+import { World } from '../helpers/world.ts'
+import { Paper, run, type Call, type Reply, type Run } from './fake-world.ts'
 
-// After a wanted change: npx vitest run test/cli/golden.test.ts -u, and read the difference.
+// What the commands print, against `golden/*.txt`. After a wanted change: UPDATE_GOLDENS=1 npx vitest run
+// test/cli/golden.test.ts, and read the difference.
+
+const cases = casesBeside(import.meta.url)
+
+function expectGolden(name: string, sections: readonly string[]): void {
+  const path = new URL(`golden/${name}.txt`, import.meta.url)
+  const text = sections.join('\n')
+  if (process.env['UPDATE_GOLDENS'] === '1') writeFileSync(path, text)
+  expect(text).toBe(readFileSync(path, 'utf8'))
+}
+
+const section = (title: string, text: string): string => `===== ${title}\n${text.replaceAll('\u001b', '␛')}`
+
+/** Nothing but colours may move the cursor or turn the direction of the text, and a line fits the terminal. */
+function expectOrder({ out, err }: Pick<Run, 'out' | 'err'>, columns: number | null): void {
+  const plain = stripVTControlCharacters(out + err)
+  expect(plain).not.toMatch(/[^\t\n\P{Cc}]|\p{Bidi_Control}/u)
+  if (columns === null) expect(out).not.toContain('\u001b')
+  else expect(plain.split('\n').filter((line) => displayWidth(line) > columns)).toEqual([])
+}
+
+interface Canned {
+  readonly argv: readonly string[]
+  /** Of the terminal; a pipe by default. */
+  readonly columns?: number
+  readonly colours?: boolean
+  readonly env?: Readonly<Record<string, string>>
+  readonly workingDir?: string
+  readonly stdin?: string
+  /** What the daemon has not read yet. */
+  readonly missing?: string
+  /** The name of an answer, or an answer, or an error: to each request. */
+  readonly answer?: unknown
+  /** Fields that are different in the answer. */
+  readonly with?: object
+  /** Answers to the requests with these paths. */
+  readonly answers?: Readonly<Record<string, unknown>>
+}
+
+const { answers: named } = writtenOut(
+  readJson(import.meta.url, 'golden.cases.json') as { readonly answers: Readonly<Record<string, object>> },
+)
+
+function answerOf(given: unknown, more: object = {}): unknown {
+  const answer = typeof given === 'string' ? named[given] : given
+  if (Array.isArray(answer)) return answer
+  return { ...(answer as object), ...more }
+}
+
+interface Thrown {
+  readonly throws?: { code: string; message: string; hint: string; exitCode?: 1 | 2 }
+}
+
+const replyOf =
+  ({ answer, answers = {}, with: more }: Canned): Reply =>
+  ({ path }) => {
+    const given = answers[path] === undefined ? answerOf(answer, more) : answerOf(answers[path])
+    const { throws } = given as Thrown
+    if (throws === undefined) return given
+    const { code, message, hint, exitCode = 1 } = throws
+    throw new UserError(code, message, hint, { exitCode })
+  }
+
+/** `GET /api/chats?limit=5 {"full":true}` */
+const requestText = ({ method, path, query, body }: Call): string =>
+  `> ${method} ${path}${query === '' ? '' : `?${query}`}${body === undefined ? '' : ` ${JSON.stringify(body)}`}\n`
+
+const titleOf = ({ argv, columns, colours }: Canned): string => {
+  const words = argv.map((word) => (/^[\w./=@:,-]+$/.test(word) ? word : JSON.stringify(word)))
+  const terminal = columns === undefined ? '' : `, ${columns} columns${colours === true ? ', colours' : ''}`
+  return `${words.join(' ')}${terminal}`
+}
+
+async function cannedSection(given: Canned): Promise<string> {
+  const { argv, columns = null, colours = false, env = {}, workingDir = '/', stdin, missing = null } = given
+  const stdout = new Paper(columns)
+  const world = {
+    ...(columns === null ? {} : { stdout }),
+    env: { LANG: 'en_US.UTF-8', ...(colours ? {} : { NO_COLOR: '1' }), ...env },
+    workingDir,
+    stdin: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]),
+  }
+  const { exitCode, out, err, calls, isClosed } = await run(argv, replyOf(given), world, missing)
+  const printed = columns === null ? out : stdout.text
+  // JSON is printed with escapes, and a text for a file as it is.
+  if (argv[0] !== 'export') expectOrder({ out: printed, err }, columns)
+  expect(isClosed).toBe(calls.length > 0)
+  const requests = calls.map(requestText).join('')
+  const ending = exitCode === 0 ? '' : `exit code ${exitCode}\n`
+  return section(titleOf(given), `${requests}${printed}${err === '' ? '' : `----- stderr\n${err}`}${ending}`)
+}
+
+test.each(cases<{ readonly name: string; readonly cases: readonly Canned[] }>('canned'))(
+  'what is asked and printed for given answers: $name',
+  async ({ name, cases: given }) => {
+    const sections: string[] = []
+    for (const each of writtenOut(given)) sections.push(await cannedSection(each))
+    expectGolden(name, sections)
+  },
+)
 
 const NOW = '2026-02-20T12:00:00.000Z'
-const LOGIN = '0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
-const CHINESE = '0b1f2c3d-aaaa-4071-8293-a4b5c6d7e8f9'
-const FAMILY = '77777777-4e5f-4071-8293-a4b5c6d7e8f9'
 const home = new CursorHome()
-const dataDir = mkdtempSync(join(tmpdir(), 'cursordex-data-'))
-const flags = { dataDir, cursorUserDir: [home.userDir], cursorHome: [] }
-const settings = loadSettings({ flags, env: {}, platform: 'linux', homeDir: '/nonexistent' })
-let answers: Answers
+let world: World
+
+interface Row {
+  readonly type: 1 | 2
+  readonly text: string
+}
+
+interface Chat {
+  readonly id: string
+  readonly name: string
+  readonly day: number
+  readonly rows: readonly Row[]
+}
 
 const at = (day: number, minute = 0): string =>
   `2026-02-${String(day).padStart(2, '0')}T10:${String(minute).padStart(2, '0')}:00.000Z`
-const tool = (name: string, params: object, result: object, status = 'completed') => ({
-  toolFormerData: {
-    tool: 1,
-    name,
-    status,
-    toolCallId: name,
-    params: JSON.stringify(params),
-    result: JSON.stringify(result),
-  },
-})
+const messageId = (index: number): string => `${String(index + 1).repeat(8)}-1111-4222-8333-444455556666`
 
-type Row = readonly [type: 1 | 2, text: string, more?: object]
-
-function writeChat(chatId: string, name: string, day: number, rows: readonly Row[]): void {
+function writeChat({ id, name, day, rows }: Chat): void {
   const store = home.global()
-  const ids = rows.map((_, index) => `${String(index + 1).repeat(8)}-1111-4222-8333-444455556666`)
-  const headers = ids.map((bubbleId, index) => ({ bubbleId, type: rows[index]?.[0] }))
-  const times = { createdAt: Date.parse(at(day)), lastUpdatedAt: Date.parse(at(day, rows.length)) }
-  store.chat(chatId, {
+  const ids = rows.map((_, index) => messageId(index))
+  store.chat(id, {
     name,
-    ...times,
-    fullConversationHeadersOnly: headers,
+    createdAt: Date.parse(at(day)),
+    lastUpdatedAt: Date.parse(at(day, rows.length)),
+    fullConversationHeadersOnly: ids.map((bubbleId, index) => ({ bubbleId, type: rows[index]?.type })),
     unifiedMode: 'agent',
     modelConfig: { modelName: 'gpt-5' },
   })
-  for (const [index, [type, text, more = {}]] of rows.entries())
-    store.message(chatId, ids[index] ?? '', { type, text, createdAt: at(day, index), ...more })
+  for (const [index, row] of rows.entries()) store.message(id, messageId(index), { createdAt: at(day, index), ...row })
 }
 
 beforeAll(async () => {
-  writeChat(LOGIN, 'Fix the login redirect after the session has expired on the second tab', 18, [
-    [1, 'The login redirect goes to `/home` and not to the page.\n\nWhy?'],
-    [2, '', { thinking: { text: 'The redirect is lost.\nIn the session.' }, thinkingDurationMs: 3200 }],
-    [2, '', tool('grep', { pattern: 'redirect' }, { matches: 3 })],
-    [
-      2,
-      '',
-      tool(
-        'run_terminal_cmd',
-        { command: 'npm test -- login' },
-        { output: 'FAIL login.test.ts\n  expected /cart, got /home' },
-        'error',
-      ),
-    ],
-    [
-      2,
-      '## Cause\n\nThe **login** guard drops `?next`:\n\n```ts\nredirect(next ?? "/home") // 登录\n```\n\n- one\n- two',
-      { tokenCount: { inputTokens: 12_345, outputTokens: 678 } },
-    ],
-  ])
-  writeChat(CHINESE, '用户数据库表的索引 🚀 为什么登录很慢,需要加什么索引才能让查询更快一点', 19, [
-    [1, '线上数据库里有重复的号码怎么办? login 👩‍👩‍👧'],
-    [2, `${'在 phone 上加索引。'.repeat(12)} login`, { tokenCount: { inputTokens: 900, outputTokens: 80 } }],
-  ])
-  writeChat(FAMILY, '👩‍👩‍👧 family', 20, [
-    [1, 'login'],
-    [2, 'Hello'],
-  ])
-  home.workspace('w', { folder: 'file:///home/ada/code/店舗-shop' }, [LOGIN, CHINESE])
-  home.close()
-  const context = { version: '1.2.3', zone: () => 'UTC', note: () => {} }
-  await (await engineAnswers(settings, context)).close()
+  const chats = writtenOut(cases<Chat>('chats'))
+  const [login, chinese, family] = chats.map(({ id }) => id) as [string, string, string]
+  chats.forEach(writeChat)
+  home.workspace('w', { folder: 'file:///home/ada/code/店舗-shop' }, [login, chinese])
+  world = await World.open({ home, flags: { cursorHome: [] } })
+  await world.sync()
   // The second pass notices what Cursor dropped.
-  home.global().delete(`bubbleId:${LOGIN}:11111111-1111-4222-8333-444455556666`)
-  const ofFamily = ['1', '2'].map((digit) => `bubbleId:${FAMILY}:${digit.repeat(8)}-1111-4222-8333-444455556666`)
-  for (const key of [`composerData:${FAMILY}`, ...ofFamily]) home.global().delete(key)
-  home.close()
-  answers = await engineAnswers(settings, context)
-  await answers.post('/api/sync', { full: true })
+  const store = home.global()
+  store.delete(`bubbleId:${login}:${messageId(0)}`)
+  for (const key of [`composerData:${family}`, ...[0, 1].map((index) => `bubbleId:${family}:${messageId(index)}`)]) {
+    store.delete(key)
+  }
+  await world.sync(true)
 })
 
-afterAll(async () => {
-  await answers.close()
-  home.remove()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+afterAll(() => world?.remove())
 
 /** Replaces paths, times, sizes and versions that differ between runs. */
-function steady(value: unknown): unknown {
+function steady<Value>(value: Value): Value {
   const text = JSON.stringify(value)
-    .replaceAll(home.userDir, '/home/ada/.config/Cursor/User')
-    .replaceAll(dataDir, '/home/ada/.local/share/cursordex')
     .replaceAll(/"(lastSyncAt|lastAt|at)":"[^"]*"/g, `"$1":"${NOW}"`)
     .replaceAll(/"(bytes|ftsBytes)":\d+/g, '"$1":1234567')
     .replaceAll(/"source":"@[^"]*","asOf":"[^"]*"/g, '"source":"a price list","asOf":"2026-01-01"')
     .replaceAll(/"(tookMs|uptimeMs|lagMs)":\d+/g, '"$1":42')
-  return JSON.parse(text)
+  return mapStrings(JSON.parse(text) as Value, (each) =>
+    each
+      .replaceAll(home.userDir, '/home/ada/.config/Cursor/User')
+      .replaceAll(world.settings.dataDir, '/home/ada/.local/share/cursordex'),
+  )
 }
 
-const commit = {
-  sha: 'abcdef0123456789abcdef0123456789abcdef01',
-  committedAt: at(18, 9),
-  subject: 'fix(login): keep the page 🚀 after the session expired, 登录以后回到原来的页面',
-}
-const evidence = {
-  time: { messages: 3 },
-  branch: 'same',
-  files: { paths: ['a'], when: 'in-window' },
-  editedElsewhere: false,
-}
-const chats = [LOGIN, CHINESE].map((id) => ({
-  id,
-  title: '用户数据库表的索引 Fix the login',
-  confidence: 'high',
-  evidence,
-}))
-const commits = {
-  items: [
-    { ...commit, chats },
-    { ...commit, chats: [] },
-  ],
-  total: 2,
-  warnings: [],
-}
-
-async function reply({ method, path, query, body }: Call): Promise<unknown> {
-  if (path === '/api/commits') return commits
-  if (method === 'POST') return steady(await answers.post(path, body))
-  if (!path.endsWith('/export')) return steady(await answers.get(path, new URLSearchParams(query)))
-  const pieces: string[] = []
-  for await (const piece of answers.text(path, new URLSearchParams(query))) pieces.push(piece)
-  return pieces
+async function worldReply({ method, path, query, body }: Call): Promise<unknown> {
+  if (method === 'POST') return steady(await world.post(path, body))
+  const response = await world.request(`${path}?${query}`)
+  if (path.endsWith('/export')) return [await response.text()]
+  return steady(await response.json())
 }
 
 const views = [80, 120].flatMap((columns) => [true, false].map((hasColours) => ({ columns, hasColours })))
 const envOf = (hasColours: boolean) => ({ LANG: 'en_US.UTF-8', ...(hasColours ? {} : { NO_COLOR: '1' }) })
+const viewTitle = (columns: number, hasColours: boolean): string => `${columns} columns${hasColours ? ', colours' : ''}`
 
-const tooWide = (text: string, columns: number): string[] =>
-  text.split('\n').filter((line) => displayWidth(stripVTControlCharacters(line)) > columns)
+test.each(cases<{ readonly name: string; readonly argv: readonly string[] }>('world'))(
+  'what is printed of a real mirror: $name',
+  async ({ name, argv }) => {
+    const sections: string[] = []
+    for (const { columns, hasColours } of views) {
+      const stdout = new Paper(columns)
+      const { err } = await run(argv, worldReply, { stdout, env: envOf(hasColours), now: () => Date.parse(NOW) })
+      // An exported file is printed as it is.
+      expectOrder({ out: name === 'export' ? '' : stdout.text, err }, columns)
+      // What a command waited differs from run to run.
+      const text = stdout.text.replace(/, in [\d,.]+ m?s$/m, ', in 42 ms')
+      sections.push(section(viewTitle(columns, hasColours), text))
+      if (err !== '') sections.push(section('stderr', err))
+    }
+    expectGolden(name, sections)
+  },
+)
 
-const section = (title: string, text: string): string => `===== ${title}\n${text.replaceAll('\u001b', '␛')}`
-
-test.each([
-  ['search', ['search', 'login']],
-  ['search-nothing', ['search', 'zzqqxx']],
-  ['search-grouped', ['search', 'login', '--group', 'chat', '-n', '2']],
-  ['chats', ['chats']],
-  ['show', ['show', '0b1f2c3d-4']],
-  ['show-full', ['show', CHINESE, '--full', '--around', '@2222']],
-  ['show-markdown', ['show', LOGIN, '--as', 'md']],
-  ['show-ambiguous', ['show', '0b1f']],
-  ['projects', ['projects']],
-  ['stats', ['stats']],
-  ['stats-compact', ['stats', '--compact']],
-  ['tokens', ['tokens']],
-  ['tokens-notes', ['tokens', '--group-by', 'chat', '--compact', '--notes']],
-  ['losses', ['losses']],
-  ['commits', ['commits', '--repo', 'shop']],
-  ['export', ['export', CHINESE]],
-  ['status', ['status']],
-  ['status-sources', ['status', '--sources']],
-  ['sync', ['sync']],
-  ['help', ['--help']],
-  ['help-search', ['search', '--help']],
-  ['help-settings', ['help', 'settings']],
-])('the output of %s', async (name, argv) => {
-  await expect(await outputOf(name, argv)).toMatchFileSnapshot(`golden/${name}.txt`)
-})
-
-async function outputOf(name: string, argv: readonly string[]): Promise<string> {
-  const sections: string[] = []
-  for (const { columns, hasColours } of views) {
-    const stdout = new Paper(columns)
-    const { err } = await run(argv, reply, { stdout, env: envOf(hasColours), now: () => Date.parse(NOW) })
-    // An exported file is printed as it is.
-    const laidOut = name === 'export' ? err : stdout.text + err
-    expect(tooWide(laidOut, columns)).toEqual([])
-    // What a command waited differs from run to run.
-    const text = stdout.text.replace(/, in [\d,.]+ m?s$/m, ', in 42 ms')
-    sections.push(section(`${columns} columns${hasColours ? ', colours' : ''}`, text))
-    if (err !== '') sections.push(section('stderr', err))
-  }
-  return sections.join('\n')
-}
-
-test('the output of doctor', async () => {
-  const places = ['--data-dir', dataDir, '--cursor-user-dir', home.userDir, '--cursor-home', '']
-  const report = steady(JSON.parse((await run(['doctor', '--json', ...places])).out)) as DoctorReport
+test('what is printed of a real mirror: doctor', async () => {
+  const places = ['--data-dir', world.settings.dataDir, '--cursor-user-dir', home.userDir, '--cursor-home', '']
+  const report = steady(JSON.parse((await run(['doctor', '--json', ...places])).out) as DoctorReport)
   const sections = views.map(({ columns, hasColours }) => {
     const screen = screenOf(new Paper(columns), envOf(hasColours), () => 'UTC', Date.parse(NOW))
-    const text = renderDoctor(report, screen, false)
-    expect(tooWide(text, columns)).toEqual([])
-    return section(`${columns} columns${hasColours ? ', colours' : ''}`, text)
+    const out = renderDoctor(report, screen, false)
+    expectOrder({ out, err: '' }, columns)
+    return section(viewTitle(columns, hasColours), out)
   })
-  await expect(sections.join('\n')).toMatchFileSnapshot('golden/doctor.txt')
-})
-
-describe('with chats of other machines', () => {
-  beforeAll(() => {
-    const db = openWriter(mirrorPath(dataDir))
-    giveChat(db, asChatId(LOGIN), { uuid: 'u-1', name: 'laptop', user: 'ada' })
-    giveChat(db, asChatId(CHINESE), { uuid: 'u-2', name: 'the build server in the cellar', user: 'grace' })
-    db.close()
-  })
-
-  test.each([
-    ['machines-chats', ['chats']],
-    ['machines-show', ['show', LOGIN, '-n', '1']],
-    ['machines-search', ['search', 'login']],
-    ['machines-search-one', ['search', 'login machine:ada/laptop']],
-    ['machines-chats-unknown', ['chats', '--machine', 'lapto']],
-  ])('the output of %s', async (name, argv) => {
-    await expect(await outputOf(name, argv)).toMatchFileSnapshot(`golden/${name}.txt`)
-  })
+  expectGolden('doctor', sections)
 })

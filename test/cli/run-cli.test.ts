@@ -1,126 +1,73 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
-import { afterAll, describe, expect, test } from 'vitest'
+import { Readable, Writable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { deferred } from '../../src/engine/deferred.ts'
 import { UserError } from '../../src/model/user-error.ts'
-import { ClosingPipe, Paper, run } from './fake-world.ts'
+import { ClosingPipe, Paper, run, type Call } from './fake-world.ts'
 
-const serveInVain = async () => {
-  throw new UserError('locked', 'Another one owns it.', 'Stop that one.', { exitCode: 3 })
-}
+// How a command line is read, and how a run ends. What is printed is in golden.test.ts.
 
 const broken = () => {
   throw new TypeError('x is not\n a function')
 }
 
-const message = (id: number) => ({
-  id: `m${id}`,
-  role: 'user',
-  createdAt: null,
-  model: null,
-  parts: [{ kind: 'text', text: 'x' }],
-  isOrphan: false,
-  deletedInCursor: false,
-})
+const commands = ['serve', 'search', 'chats', 'show', 'projects', 'losses', 'status', 'sync', 'stats', 'demo']
 
-const commands = ['serve', 'search', 'chats', 'show', 'projects', 'losses', 'status', 'sync']
-
-test.each([[[]], ...commands.map((name) => [[name]])])('%j --help shows two examples', async (argv) => {
-  const { exitCode, out, err } = await run([...argv, '--help'])
-  expect(exitCode).toBe(0)
-  expect(out.match(/^ {2}\$ cursordex/gm)).toHaveLength(2)
-  const isServer = argv[0] === 'serve'
-  expect(out.includes('--cursor-user-dir <folder>')).toBe(isServer)
-  expect(out.includes('Common options: cursordex help settings')).toBe(!isServer)
-  expect(err).toBe('')
-})
-
-test('help knows subcommands', async () => {
-  const { out } = await run(['help', 'archive', 'restore'])
-  expect(out).toBe((await run(['archive', 'restore', '--help'])).out)
-  expect(out).toContain('--map')
-  expect((await run(['help', 'archive'])).out).toBe((await run(['archive', '--help'])).out)
-  expect(await run(['help', 'nonsense', 'run'])).toMatchObject({ exitCode: 2 })
-})
-
-test('every example in the help is a valid command line', async () => {
-  for (const name of commands) {
-    const { out } = await run([name, '--help'])
-    for (const [, line = ''] of out.matchAll(/^ {2}\$ cursordex ?(.*)$/gm)) {
-      const argv = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
-      expect((await run(argv)).exitCode).not.toBe(2)
+test.each([[[]], ...commands.map((name) => [[name]])])(
+  'the help of %j has two examples, and each is a valid command line',
+  async (argv) => {
+    const { exitCode, out, err } = await run([...argv, '--help'])
+    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+    const examples = [...out.matchAll(/^ {2}\$ cursordex ?(.*)$/gm)].map(([, line = '']) => line)
+    expect(examples).toHaveLength(2)
+    for (const line of examples) {
+      const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
+      expect([line, (await run([...words, '--help'])).exitCode]).toEqual([line, 0])
     }
-  }
-})
+  },
+)
 
 test.each(['--version', '-V'])('%s prints only the version', async (flag) => {
   expect(await run([flag])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
 })
 
-test('"help settings" lists the options of every command', async () => {
-  const { exitCode, out } = await run(['help', 'settings'])
-  expect(exitCode).toBe(0)
-  expect(out).toMatch(/^Usage: cursordex <command> \[common options\]\n/)
-  for (const flag of ['--cursor-user-dir <folder>', '--data-dir <folder>', '--auth']) expect(out).toContain(flag)
-  expect((await run(['--help'])).out).not.toMatch(/^ {2}settings/m)
+test('help knows subcommands', async () => {
+  expect((await run(['help', 'archive', 'restore'])).out).toBe((await run(['archive', 'restore', '--help'])).out)
+  expect((await run(['help', 'archive'])).out).toBe((await run(['archive', '--help'])).out)
 })
 
-test.each([['chats'], ['search', 'x'], ['archive', 'list']])(
-  'a reading command (%s) refuses a data folder that does not exist, and makes none',
-  async (...argv) => {
-    const missing = join(tmpdir(), 'cursordex-nowhere', 'data')
-    const { exitCode, err, settings } = await run([...argv, '--data-dir', missing])
-    expect([exitCode, settings]).toEqual([2, null])
-    expect(err).toMatch(/^The data folder .*cursordex-nowhere.data does not exist\.\nCheck its name\./)
-    expect((await run(argv, undefined, { env: { CURSORDEX_DATA_DIR: missing } })).exitCode).toBe(2)
-    expect(existsSync(missing)).toBe(false)
-  },
-)
-
-describe('--demo', () => {
+test('a reading command makes no data folder, and with --demo it uses that of the demo', async () => {
+  const missing = join(tmpdir(), 'cursordex-nowhere', 'data')
+  expect(await run(['chats', '--data-dir', missing])).toMatchObject({ exitCode: 2, settings: null })
+  expect(existsSync(missing)).toBe(false)
   const homeDir = mkdtempSync(join(tmpdir(), 'cursordex-home-'))
-  afterAll(() => rmSync(homeDir, { recursive: true, force: true }))
-  const empty = () => ({ items: [], total: 0 })
-
-  test('says if no demo runs, also for commands that may make a data folder', async () => {
-    for (const argv of [['chats'], ['sync']]) {
-      const { exitCode, err, settings } = await run([...argv, '--demo'], empty, { homeDir })
-      expect([exitCode, err, settings]).toEqual([2, 'No demo is running.\nStart one with: cursordex demo\n', null])
-    }
-  })
-
-  test('uses the data folder of the demo, and reads no chats of this machine', async () => {
-    const dataDir = join(homeDir, '.local', 'share', 'cursordex-demo')
-    mkdirSync(dataDir, { recursive: true })
-    for (const argv of [
-      ['chats', '--demo'],
-      ['--demo', 'chats', '--cursor-user-dir', '/x'],
-    ]) {
-      const { exitCode, settings } = await run(argv, empty, { homeDir })
-      expect([exitCode, settings]).toMatchObject([0, { dataDir, cursor: { userDirs: [], homes: [] } }])
-    }
-  })
-})
-
-test('an error without a hint is printed without an empty line', async () => {
-  const { exitCode, err } = await run(['chats'], () => {
-    throw new UserError('git-missing', 'Git is not installed. Install git.', '')
-  })
-  expect([exitCode, err]).toEqual([1, 'Git is not installed. Install git.\n'])
+  const dataDir = join(homeDir, '.local', 'share', 'cursordex-demo')
+  mkdirSync(dataDir, { recursive: true })
+  for (const argv of [
+    ['chats', '--demo'],
+    ['--demo', 'chats', '--cursor-user-dir', '/x'],
+  ]) {
+    const { exitCode, settings } = await run(argv, () => ({ items: [], total: 0 }), { homeDir })
+    expect([exitCode, settings]).toMatchObject([0, { dataDir, cursor: { userDirs: [], homes: [] } }])
+  }
+  rmSync(homeDir, { recursive: true, force: true })
 })
 
 describe('serve', () => {
   test.each([[['serve']], [[]]])('%j runs the daemon with the settings of the flags', async (argv) => {
     const { exitCode, served } = await run([...argv, '--port', '0', '--auth'])
     expect(exitCode).toBe(0)
-    expect(served?.http.port).toBe(0)
-    expect(served?.auth.required).toBe(true)
+    expect(served).toMatchObject({ http: { port: 0 }, auth: { required: true } })
   })
+
   test('another daemon on the data folder gives exit code 3 and a hint', async () => {
-    const { exitCode, err } = await run([], undefined, { serve: serveInVain })
-    expect(exitCode).toBe(3)
-    expect(err).toBe('Another one owns it.\nStop that one.\n')
+    const serve = async () => {
+      throw new UserError('locked', 'Another one owns it.', 'Stop that one.', { exitCode: 3 })
+    }
+    const { exitCode, err } = await run([], undefined, { serve })
+    expect([exitCode, err]).toEqual([3, 'Another one owns it.\nStop that one.\n'])
   })
 })
 
@@ -128,8 +75,6 @@ test('flags for settings may be before and after the command', async () => {
   const flags = ['--cursor-user-dir', '/a', '--cursor-user-dir=/b', '--cursor-home', '/c', '--data-dir', '/d']
   const more = ['--host', 'localhost', '--port', '1', '--log-level', 'warn', '--auth']
   const before = await run([...flags, ...more, 'sync'])
-  const after = await run(['sync', ...flags, ...more])
-  const around = await run([...flags, 'sync', ...more])
   expect(before.settings).toMatchObject({
     cursor: { userDirs: ['/a', '/b'], homes: ['/c'] },
     dataDir: '/d',
@@ -137,89 +82,79 @@ test('flags for settings may be before and after the command', async () => {
     log: { level: 'warn' },
     auth: { required: true },
   })
-  expect(after.settings).toEqual(before.settings)
-  expect(around.settings).toEqual(before.settings)
+  expect((await run(['sync', ...flags, ...more])).settings).toEqual(before.settings)
+  expect((await run([...flags, 'sync', ...more])).settings).toEqual(before.settings)
 })
 
-const wrong: readonly [argv: readonly string[], sentence: RegExp][] = [
-  [['statu'], /^Unknown command 'statu'. Did you mean status\?\n$/],
-  [['serach', 'x'], /^Unknown command 'serach'. Did you mean search\?\n$/],
-  [['zzzzzzzz'], /^Unknown command 'zzzzzzzz'. See: cursordex --help\n$/],
-  [['serve', 'x'], /^Unknown command 'x'/],
-  [['--prot', '1'], /^Unknown option '--prot'. Did you mean --port\?\n$/],
-  [['chats', '--projcet', 'x'], /^Unknown option '--projcet'. Did you mean --project\?\n$/],
-  [['search', 'x', '--projcet=x'], /^Unknown option '--projcet'. Did you mean --project\?\n$/],
-  [['search', '--dta-dir', '/x'], /^Unknown option '--dta-dir'. Did you mean --data-dir\?\n$/],
-  [['search', '--sort', 'best'], /choices are relevance, newest, oldest\.\n$/],
-  [['chats', '--limit', '0'], /It must be a whole number, 1 to 200\.\n$/],
-  [['chats', '--limit', '1e2'], /It must be a whole number/],
-  [['chats', '--offset', '-1'], /It must be a whole number, 0 or more\.\n$/],
-  [['show'], /^Missing required argument 'chatId'\.\n$/],
-  [['show', 'a', 'b'], /^Too many arguments/],
-  [['help', 'nonsense'], /^There is no such command/],
-]
-
-test.each(wrong)('%j is wrong usage: one sentence, exit code 2', async (argv, sentence) => {
-  const { exitCode, out, err, calls } = await run(argv)
-  expect(exitCode).toBe(2)
-  expect(out).toBe('')
-  expect(err).toMatch(sentence)
-  expect(err.trimEnd().split('\n')).toHaveLength(1)
-  expect(calls).toEqual([])
-})
-
-test('a wrong setting gives exit code 2, and the message names its source and the allowed values', async () => {
-  const { exitCode, err } = await run(['status', '--port', 'http'])
-  expect(exitCode).toBe(2)
-  expect(err).toBe('http.port is "http" (flag --port).\nIt must be a whole number from 0 to 65535.\n')
-})
-
-test('an error of the daemon is printed with its hint and exit code, and the connection is closed', async () => {
-  const { exitCode, out, err, isClosed } = await run(['chats'], () => {
-    throw new UserError('x', 'No \u001b[2Jway.', 'Go round.', { exitCode: 2 })
-  })
-  expect({ exitCode, out, err, isClosed }).toEqual({
-    exitCode: 2,
-    out: '',
-    err: 'No \\x1b[2Jway.\nGo round.\n',
-    isClosed: true,
-  })
-})
+test.each([['search', 'x'], ['chats'], ['projects'], ['losses'], ['status'], ['show', 'c1']])(
+  '%s --json prints the answer unchanged',
+  async (...argv) => {
+    const answer = { items: [{ odd: true }], total: 1, limit: 200, offset: 0, more: 'x' }
+    const { out, err } = await run([...argv, '--json'], () => answer)
+    expect([out, err]).toEqual([`${JSON.stringify(answer, null, 2)}\n`, ''])
+  },
+)
 
 test('an internal error is one line, with a stack only at log level debug', async () => {
   const plain = await run(['chats'], broken)
   expect(plain.exitCode).toBe(1)
   expect(plain.err).toMatch(/^This is a bug in cursordex: x is not a function\. Please report .*--log-level debug.*\n$/)
-  const debugging = await run(['chats', '--log-level', 'debug'], broken)
-  expect(debugging.err).toMatch(/\n {4}at /)
+  expect((await run(['chats', '--log-level', 'debug'], broken)).err).toMatch(/\n {4}at /)
 })
 
-test('an answer with an unexpected shape is explained by another version', async () => {
-  const { exitCode, err } = await run(['chats'], () => ({ items: [{ id: 1 }], total: 1 }))
-  expect(exitCode).toBe(1)
-  expect(err).toMatch(/unexpected shape at items\.0\.id.\nThe running daemon may have another version/)
+const message = (id: number) => ({ id: `m${id}`, role: 'user', parts: [{ kind: 'text', text: `text ${id}` }] })
+const many = Array.from({ length: 450 }, (_, id) => message(id))
+
+/** A chat of 450 messages, in pages. */
+function longThread({ path, query }: Call): unknown {
+  if (!path.endsWith('/messages')) return { id: 'c', title: 't', messageCount: 450 }
+  const asked = new URLSearchParams(query)
+  const [limit, offset] = [Number(asked.get('limit') ?? 20), Number(asked.get('offset') ?? 0)]
+  return { items: many.slice(offset, offset + limit), total: many.length, limit, offset }
+}
+
+test('a long thread is printed completely, 200 messages at a time, also as one list of JSON', async () => {
+  const { out, calls } = await run(['show', 'a/b\n'], longThread)
+  expect(calls.map(({ path, query }) => `${path}?${query}`)).toEqual([
+    '/api/chats/a%2Fb%0A?',
+    '/api/chats/a%2Fb%0A/messages?limit=200&offset=0',
+    '/api/chats/a%2Fb%0A/messages?limit=200&offset=200',
+    '/api/chats/a%2Fb%0A/messages?limit=200&offset=400',
+  ])
+  expect(out.match(/^text \d+$/gm)).toEqual(many.map((_, index) => `text ${index}`))
+  const json = await run(['show', 'c1', '--json'], longThread)
+  expect(JSON.parse(json.out)).toEqual({ items: many, total: 450, limit: 450, offset: 0 })
+  const part = await run(['show', 'c1', '--limit', '201', '--orphans', '--json'], longThread)
+  expect(part.calls.map(({ query }) => query)).toEqual([
+    'includeOrphans=true&limit=200&offset=0',
+    'includeOrphans=true&limit=1&offset=200',
+  ])
+})
+
+test('a chat is paged on a terminal only, not with --no-pager or --json, and not for an error', async () => {
+  const paged = async (argv: readonly string[], columns: number | null, reply = longThread): Promise<boolean> => {
+    let text = ''
+    const openPager = async () => ({
+      print: async (given: string) => {
+        text += given
+      },
+      close: async () => {},
+    })
+    const stdout = new Paper(columns)
+    const { exitCode } = await run(['show', 'c', ...argv], reply, { stdout, openPager })
+    if (exitCode === 0) expect(text !== '').not.toBe(stdout.text !== '')
+    return text !== ''
+  }
+  expect(await paged([], 80)).toBe(true)
+  expect(await paged(['--no-pager'], 80)).toBe(false)
+  expect(await paged(['--json'], 80)).toBe(false)
+  expect(await paged([], null)).toBe(false)
+  expect(await paged([], 80, broken)).toBe(false)
 })
 
 test('a closed pipe ends the program without an error', async () => {
   const stdout = new ClosingPipe(3)
-  const { exitCode, err, isClosed } = await run(
-    ['show', 'c'],
-    ({ path }) =>
-      path.endsWith('/messages')
-        ? { items: Array.from({ length: 50 }, (_, id) => message(id)), total: 50 }
-        : {
-            id: 'c',
-            title: 't',
-            project: null,
-            createdAt: null,
-            lastActivityAt: null,
-            model: null,
-            messageCount: 50,
-            isArchived: false,
-            deletedInCursor: false,
-          },
-    { stdout },
-  )
+  const { exitCode, err, isClosed } = await run(['show', 'c'], longThread, { stdout })
   expect({ exitCode, err, isClosed, writes: stdout.writes }).toEqual({
     exitCode: 0,
     err: '',
@@ -227,22 +162,7 @@ test('a closed pipe ends the program without an error', async () => {
     writes: 4,
   })
   expect((await run(['--help'], undefined, { stdout: new ClosingPipe(0) })).exitCode).toBe(0)
-})
-
-test('a closed stderr does not change the exit code', async () => {
   expect((await run(['--prot'], undefined, { stderr: new ClosingPipe(0) })).exitCode).toBe(2)
-})
-
-test('colours are only for terminals, and NO_COLOR turns them off', async () => {
-  const empty = { items: [], total: 0 }
-  const chats = (env: Record<string, string>) => {
-    const stdout = new Paper(100)
-    const item = { id: 'c', title: 't', project: null, lastActivityAt: null, messageCount: 1 }
-    return run(['chats'], () => ({ ...empty, items: [item], total: 1 }), { stdout, env }).then(() => stdout.text)
-  }
-  expect(await chats({})).toContain('\u001b[2m')
-  expect(await chats({ NO_COLOR: '1' })).not.toContain('\u001b')
-  expect(await chats({ TERM: 'dumb' })).not.toContain('\u001b')
 })
 
 test('if help cannot be written, the error names the output', async () => {
@@ -254,4 +174,48 @@ test('if help cannot be written, the error names the output', async () => {
     1,
     'The output could not be written (ENOSPC).\nCheck the file or device that it is written to.\n',
   ])
+})
+
+test.each([
+  ['utf16le', '\ufeffschlüssel-77'],
+  ['utf16le', 'key-77'],
+  ['latin1', 'schlüssel-77'],
+] as const)('a text to purge in another encoding than UTF-8 is refused: %s', async (encoding, text) => {
+  const stdin = Readable.from([Buffer.from(text, encoding)])
+  const { exitCode, err, calls } = await run(['purge', '--match', '--yes'], () => ({}), { stdin })
+  expect([exitCode, calls]).toEqual([2, []])
+  expect(err).toContain('Standard input is not UTF-8.')
+})
+
+describe('the progress of an archive', () => {
+  const made = { name: 'a', state: 'verified', chats: 2, messages: 5, bytes: 900, leftOut: [] }
+  const restored = { name: 'a', runs: 1, ok: true, chats: 2, messages: 5, added: 5, addedChats: 2 }
+
+  /** A daemon that archives and restores, and reports the progress of each once. */
+  function atWork(hasProgress: boolean | null) {
+    const looked = deferred<void>()
+    let looks = 0
+    return async ({ method, path }: Call) => {
+      if (path === '/api/archives') return made
+      // Without a terminal nobody asks for the progress.
+      if (method === 'POST') return hasProgress === null ? restored : looked.promise.then(() => restored)
+      const halfway = { done: 1, total: 2 }
+      if (path !== '/api/status') return (looks += 1) > 1 ? made : { ...made, state: 'running', progress: halfway }
+      setTimeout(() => looked.resolve(), 50)
+      if (hasProgress === false) throw new UserError('http-503', 'Not now.', 'Try again.')
+      return { archives: { atWork: { act: 'restore', ...halfway } } }
+    }
+  }
+
+  test.each([
+    ['run', true, new Paper(80), {}, '\r\u001b[K1 of 2 archived chats\r\u001b[K'],
+    ['restore', true, new Paper(80), {}, '\r\u001b[K1 of 2 archived chats\r\u001b[K'],
+    ['restore', false, new Paper(80), {}, ''],
+    ['run', null, new Paper(80), { TERM: 'dumb' }, ''],
+    ['restore', null, new Paper(), {}, ''],
+  ])('%s, reported: %s', async (act, hasProgress, stderr, env, shown) => {
+    const { exitCode, out } = await run(['archive', act], atWork(hasProgress), { stderr, env })
+    expect([exitCode, stderr.text]).toEqual([0, shown])
+    expect(out).toContain(act === 'run' ? '2 chats, 5 messages' : 'restored 2 chats and 5 messages')
+  })
 })

@@ -1,0 +1,154 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { array, assert, constantFrom, integer, nat, option, property } from 'fast-check'
+import pc from 'picocolors'
+import { afterAll, describe, expect, test } from 'vitest'
+import { renderBars, sparkline } from '../../src/cli/terminal/bars.ts'
+import { displayWidth, fitting, fittingEnd, wrapPieces } from '../../src/cli/terminal/display-width.ts'
+import { snippetSpans } from '../../src/cli/terminal/highlight.ts'
+import { openPager } from '../../src/cli/terminal/pager.ts'
+import { PipeClosed } from '../../src/cli/terminal/print.ts'
+import { screenOf, type Screen } from '../../src/cli/terminal/screen.ts'
+import { renderTable } from '../../src/cli/terminal/table.ts'
+
+const screen = (width: number | null): Screen => ({
+  width,
+  colours: pc.createColors(false),
+  hasBlocks: true,
+  timeZone: 'UTC',
+  nowMs: 0,
+})
+
+test.each([
+  ['abc', 3],
+  ['漢字', 4],
+  ['ｱｲｳ', 3],
+  ['한글', 4],
+  ['👩‍👩‍👧', 2],
+  ['✔️', 2],
+  ['e\u0301', 1],
+  ['a\u200bb', 2],
+  ['🇩🇪', 2],
+  ['…', 1],
+])('%s takes %d columns', (text, width) => {
+  expect(displayWidth(text)).toBe(width)
+})
+
+const letter = constantFrom('a', 'word ', '漢', '👩‍👩‍👧', 'e\u0301', ' ', '\u001b[31m', '\n', '\u202e')
+const text = array(letter, { maxLength: 40 }).map((each) => each.join(''))
+const width = integer({ min: 40, max: 140 })
+
+/** No line is too wide, or has a character that moves the cursor. */
+function expectFit(printed: string, columns: number): void {
+  expect(printed).not.toMatch(/[^\n\P{Cc}]|\p{Bidi_Control}/u)
+  expect(printed.split('\n').filter((line) => displayWidth(line) > columns)).toEqual([])
+}
+
+test('any table and any bars fit the terminal', () => {
+  const columns = [{ title: 'a', widthMin: 4 }, { title: 'b', widthMin: 4 }, { title: 'id' }]
+  assert(
+    property(text, text, nat(5_000_000), width, (left, right, value, room) => {
+      const spans = [
+        { text: right.replaceAll(/[^\P{Cc}]|\p{Bidi_Control}/gu, ''), isHit: false },
+        { text: 'hit', isHit: true },
+      ]
+      expectFit(renderTable(columns, [[left, spans, 'c1']], screen(room)), room)
+      const bars = [value, null, 0].map((each) => ({ label: left, value: each, figure: String(each), note: right }))
+      expectFit(renderBars(bars, screen(room)), room)
+    }),
+  )
+})
+
+test('a cut text ends between letters, and wrapped lines lose nothing but spaces', () => {
+  const words = array(constantFrom('a', 'word', '漢字漢字', '👩‍👩‍👧', 'muchlongerthantheline'), { maxLength: 12 })
+  assert(
+    property(words, integer({ min: 2, max: 30 }), (given, room) => {
+      const line = given.join(' ')
+      const [start, end] = [fitting(line, room), fittingEnd(line, room)]
+      expect(line.startsWith(start) && line.endsWith(end) && !start.endsWith('\u200d')).toBe(true)
+      const wrapped = wrapPieces([{ text: line }, { text: line, paint: (each) => each }], room)
+      expect(wrapped.join('').replaceAll(' ', '')).toBe(`${line}${line}`.replaceAll(' ', ''))
+      for (const each of [start, end, ...wrapped]) expect(displayWidth(each)).toBeLessThanOrEqual(room)
+    }),
+  )
+})
+
+test('a sparkline shows 0 as a dot and an unknown value as a gap, and adds up neighbours that have no room', () => {
+  expect(sparkline([1, 8, 0, null, 4], 20, screen(80))).toBe('▁█· ▄')
+  expect(sparkline([1, 1, 2, 2, 4, 4], 3, screen(80))).toBe('▂▄█')
+  expect(sparkline([1, 2, 3], 20, screen(null))).toBe('')
+  assert(
+    property(array(option(nat(1000)), { maxLength: 900 }), integer({ min: 1, max: 120 }), (values, room) => {
+      expect(displayWidth(sparkline(values, room, screen(room)))).toBeLessThanOrEqual(room)
+    }),
+  )
+})
+
+test('a narrow terminal cuts other columns but never the id, and a cut snippet still shows its hit', () => {
+  const columns = [{ title: 'name', widthMin: 4 }, { title: 'n', align: 'right' as const }, { title: 'id' }]
+  const id = '0123456789abcdef'
+  const [, line] = renderTable(columns, [['a long name that has no room', '1', id]], screen(30)).split('\n')
+  expect(line).toBe(`a long n…  1  ${id}`)
+  const snippet = `${'before '.repeat(20)}<mark>needle</mark>${' after'.repeat(20)}`
+  const [, cut] = renderTable([{ title: 'text', widthMin: 10 }], [[snippetSpans(snippet)]], screen(40)).split('\n')
+  expect(cut).toMatch(/^….*before needle after.*…$/)
+})
+
+test.each([
+  ['&lt;mark&gt;x&lt;/mark&gt; &amp;amp; &quot;&#39;&#x27;', "<mark>x</mark> &amp; \"''"],
+  ['&unknown; & &#99999999; &#x110000;', '&unknown; & &#99999999; &#x110000;'],
+  ['&#27;[2J<mark>&#x9b;</mark>', '\\x1b[2J\\x9b'],
+  ['</mark><mark>open', 'open'],
+])('the snippet %j is unescaped once, then made printable', (snippet, shown) => {
+  expect(renderTable([{ title: '' }], [[snippetSpans(snippet)]], screen(null))).toBe(`${shown}\n`)
+})
+
+test.each([
+  [{ LANG: 'en_US.UTF-8' }, true],
+  [{ LANG: 'de_DE.utf8' }, true],
+  [{ LANG: 'en_US.UTF-8', LC_ALL: 'C' }, false],
+  [{ LANG: 'C', LC_ALL: '' }, false],
+  [{}, false],
+  [{ OS: 'Windows_NT' }, true],
+  [{ LANG: 'en_US.UTF-8', TERM: 'dumb' }, false],
+])('in %o blocks are drawn: %s', (env, expected) => {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 })
+  expect(screenOf(terminal, env, () => 'UTC', 0).hasBlocks).toBe(expected)
+  expect(screenOf(new PassThrough(), env, () => 'UTC', 0).hasBlocks).toBe(false)
+})
+
+describe('the pager', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-pager-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const script = (name: string, lines: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, `#!/bin/sh\n${lines}\n`)
+    chmodSync(path, 0o755)
+    return path
+  }
+
+  test('receives everything, and is waited for', async () => {
+    const target = join(folder, 'out')
+    const slow = script('slow', 'cat > "$1"; sleep 0.1; echo "$LESS" >> "$1"')
+    const pager = await openPager({ ...process.env, PAGER: `${slow} ${target}` })
+    await pager?.print('one\n')
+    await pager?.print('two\n')
+    await pager?.close()
+    expect(readFileSync(target, 'utf8')).toBe('one\ntwo\nFRX\n')
+  })
+
+  test('that is left early ends the output', async () => {
+    const pager = await openPager({ ...process.env, PAGER: script('gone', 'exit 0') })
+    const printMuch = async () => {
+      for (let count = 0; count < 1000; count += 1) await pager?.print('x'.repeat(10_000))
+    }
+    await expect(printMuch()).rejects.toThrow(PipeClosed)
+    await pager?.close()
+  })
+
+  test.each(['', 'cat', '/nonexistent/pager'])('PAGER=%j means no pager', async (name) => {
+    expect(await openPager({ PAGER: name })).toBe(null)
+  })
+})
