@@ -5,6 +5,7 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { UserError } from '../../src/model/user-error.ts'
+import { byCut, byKill, endEarly } from './cut-connections.ts'
 import { HubWorld, say } from './hub-world.ts'
 import type { Machine } from './machine.ts'
 
@@ -143,3 +144,21 @@ test('a connection that hangs ends within its time limit', async () => {
   })
   await pushesAll()
 })
+
+const PLACES = 5
+
+test.each([
+  ['cut connections', byCut, 'hub-unreachable'],
+  ['killed programs', byKill, 'killed'],
+])(
+  '%s, at five places of a push and of a pull: equal in the end, nothing twice, nothing missed',
+  async (_, attempt, end) => {
+    await world.renew()
+    const { ends, rows, words, expected, moved } = await endEarly(world, PLACES, attempt)
+    expect(Object.keys(ends).sort()).toEqual([`pull ${end}`, `push ${end}`])
+    expect(Math.min(...Object.values(ends))).toBeGreaterThan(PLACES / 2)
+    expect(rows).toBe(450)
+    expect(words).toEqual(expected)
+    expect(moved).toEqual([0, 0])
+  },
+)

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { withHub } from '../../src/hub/client.ts'
-import { grant } from '../../src/hub/grants.ts'
+import { forget, grant, revoke } from '../../src/hub/grants.ts'
 import { initHub } from '../../src/hub/init.ts'
 import { headers } from '../helpers/cursor.ts'
 import { Machine } from './machine.ts'
@@ -26,7 +26,7 @@ export class HubWorld {
   async renew(): Promise<string> {
     this.clear()
     this.url = await this.server.database('hub')
-    await withHub(this.url, initHub)
+    await this.init()
     return this.url
   }
 
@@ -37,8 +37,21 @@ export class HubWorld {
     return machine
   }
 
-  async grant(role: string, read: readonly string[], push = false): Promise<void> {
-    await withHub(this.url, (hub) => grant(hub, { role, read, push }))
+  /** Makes the tables of the hub. @returns the version of its schema */
+  init(): Promise<number> {
+    return withHub(this.url, initHub)
+  }
+
+  grant(role: string, read: readonly string[], push = false): ReturnType<typeof grant> {
+    return withHub(this.url, (hub) => grant(hub, { role, read, push }))
+  }
+
+  async revoke(role: string): Promise<void> {
+    await withHub(this.url, (hub) => revoke(hub, role))
+  }
+
+  forget(what: Parameters<typeof forget>[1]): Promise<number> {
+    return withHub(this.url, (hub) => forget(hub, what))
   }
 
   /** The texts of all objects. */

@@ -1,11 +1,21 @@
-import { hostname } from 'node:os'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { hostname, tmpdir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { UserError } from '../../src/model/user-error.ts'
-import { loadSettings } from '../../src/settings.ts'
-import type { Settings, SettingsInput } from '../../src/settings.ts'
+import {
+  defaultConfigFile,
+  defaultDataDir,
+  discoverCursorUserDirs,
+  loadSettings,
+  realSurroundings,
+  type Environment,
+  type Settings,
+  type SettingsInput,
+} from '../../src/settings.ts'
+import { casesBeside } from '../helpers/cases.ts'
+
+const cases = casesBeside(import.meta.url)
 
 const folder = mkdtempSync(join(tmpdir(), 'cursordex-settings-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -26,51 +36,8 @@ function troubleOf(act: () => unknown): UserError {
 }
 
 test('without any input, the documented defaults apply', () => {
-  expect(load()).toEqual({
-    cursor: {
-      userDirs: ['/home/ada/.config/Cursor/User'],
-      userDirsExplicit: false,
-      homes: ['/home/ada/.cursor'],
-      homesExplicit: false,
-    },
-    dataDir: '/home/ada/.local/share/cursordex',
-    configFile: '/home/ada/.config/cursordex/config.json',
-    http: { host: '127.0.0.1', port: 4870, publicUrl: null },
-    log: { level: 'info' },
-    sources: {
-      'composer-kv': { enabled: true },
-      'agent-blobs': { enabled: true },
-      'pasted-text': { enabled: true },
-      'global-items': { enabled: true },
-      'workspace-items': { enabled: true },
-      transcripts: { enabled: true },
-      'cli-store': { enabled: true },
-      tracking: { enabled: true },
-      archive: { enabled: true },
-    },
-    auth: { required: false },
-    search: { deadlineMs: 2000 },
-    exclude: { projects: [] },
-    tokens: { estimate: true },
-    archives: {
-      dir: '/home/ada/.local/share/cursordex/archives',
-      jobs: [
-        {
-          name: 'weekly',
-          schedule: '0 3 * * 0',
-          timezone: null,
-          scope: null,
-          keep: { daily: 0, weekly: 8, monthly: 12 },
-        },
-      ],
-    },
-    hub: {
-      url: null,
-      machine: hostname(),
-      push: { projects: [], redact: true, schedule: '*/10 * * * *' },
-      pull: { projects: [], schedule: '*/10 * * * *' },
-    },
-  } satisfies Settings)
+  const [defaults] = cases<Settings>('defaults')
+  expect(load()).toEqual({ ...defaults, hub: { ...defaults?.hub, machine: hostname() } })
 })
 
 test('a leading ~ in a path of an excluded project is the home folder, and names stay as they are', () => {
@@ -79,80 +46,25 @@ test('a leading ~ in a path of an excluded project is the home folder, and names
 })
 
 interface Layered {
-  readonly name: string
+  readonly key: string
   readonly file: object
   readonly env: Readonly<Record<string, string>>
   readonly flags: SettingsInput['flags']
-  readonly read: (settings: Settings) => unknown
   /** The values of the file, the environment and the flags. */
   readonly expected: readonly [unknown, unknown, unknown]
 }
 
-const layered: readonly Layered[] = [
-  {
-    name: 'cursor.userDirs',
-    file: { cursor: { userDirs: ['/a'] } },
-    env: { CURSORDEX_CURSOR_USER_DIRS: '/b:/c' },
-    flags: { cursorUserDir: ['/d', '/e'] },
-    read: (settings) => settings.cursor.userDirs,
-    expected: [['/a'], ['/b', '/c'], ['/d', '/e']],
+test.each(cases<Layered>('layered'))(
+  '$key is taken from the file, the environment overrides it, and the flags override both',
+  ({ key, file, env, flags, expected }) => {
+    const configText = JSON.stringify(file)
+    const [group, name] = key.split('.') as [keyof Settings, string?]
+    const found = [load({ configText }), load({ configText, env }), load({ configText, env, flags })].map((settings) =>
+      name === undefined ? settings[group] : (settings[group] as Readonly<Record<string, unknown>>)[name],
+    )
+    expect(found).toEqual(expected)
   },
-  {
-    name: 'cursor.homes',
-    file: { cursor: { homes: ['/a'] } },
-    env: { CURSORDEX_CURSOR_HOMES: '/b:/c' },
-    flags: { cursorHome: ['/d'] },
-    read: (settings) => settings.cursor.homes,
-    expected: [['/a'], ['/b', '/c'], ['/d']],
-  },
-  {
-    name: 'dataDir',
-    file: { dataDir: '/a' },
-    env: { CURSORDEX_DATA_DIR: '/b' },
-    flags: { dataDir: '/c' },
-    read: (settings) => settings.dataDir,
-    expected: ['/a', '/b', '/c'],
-  },
-  {
-    name: 'http.host',
-    file: { http: { host: '::1' } },
-    env: { CURSORDEX_HOST: 'localhost' },
-    flags: { host: '0.0.0.0' },
-    read: (settings) => settings.http.host,
-    expected: ['::1', 'localhost', '0.0.0.0'],
-  },
-  {
-    name: 'http.port',
-    file: { http: { port: 1 } },
-    env: { CURSORDEX_PORT: '0' },
-    flags: { port: '65535' },
-    read: (settings) => settings.http.port,
-    expected: [1, 0, 65_535],
-  },
-  {
-    name: 'log.level',
-    file: { log: { level: 'trace' } },
-    env: { CURSORDEX_LOG_LEVEL: 'warn' },
-    flags: { logLevel: 'silent' },
-    read: (settings) => settings.log.level,
-    expected: ['trace', 'warn', 'silent'],
-  },
-  {
-    name: 'auth.required',
-    file: { auth: { required: true } },
-    env: { CURSORDEX_AUTH: 'off' },
-    flags: { auth: true },
-    read: (settings) => settings.auth.required,
-    expected: [true, false, true],
-  },
-]
-
-describe.each(layered)('$name', ({ file, env, flags, read, expected }) => {
-  const configText = JSON.stringify(file)
-  test('is taken from the file', () => expect(read(load({ configText }))).toEqual(expected[0]))
-  test('from the environment overrides the file', () => expect(read(load({ configText, env }))).toEqual(expected[1]))
-  test('from the flags overrides both', () => expect(read(load({ configText, env, flags }))).toEqual(expected[2]))
-})
+)
 
 test('keys without a flag are read from the file, which may contain comments and trailing commas', () => {
   const settings = loadText(`{
@@ -253,133 +165,64 @@ test('a folder as config file is refused, with its path in the error', () => {
   expect(trouble.message).toContain(folder)
 })
 
-test.each([
-  ['', 4870],
-  ['  // nothing set\n', 4870],
-])('a config file of %j sets nothing', (configText, port) => {
-  expect(load({ configText }).http.port).toBe(port)
+test.each(['', '  // nothing set\n'])('a config file of %j sets nothing', (configText) => {
+  expect(load({ configText })).toEqual(load())
 })
 
-const refused: readonly [name: string, input: Partial<SettingsInput>, message: RegExp, hint: RegExp][] = [
-  [
-    'a misspelled key',
-    { configText: '{\n  "http": {\n    "prot": 1 }\n}' },
-    /^http\.prot is not a setting .*config\.json:3:5\)/,
-    /mean http\.port\?/,
-  ],
-  ['a key in the wrong group', { configText: '{"port": 1}' }, /^port is not a setting .*:1:2\)/, /mean http\.port\?/],
-  ['a key unlike all others', { configText: '{"xylophone": 1}' }, /^xylophone is no/, /Allowed there: .*dataDir/],
-  [
-    'a dotted key, as in the manual,',
-    { configText: '{"http.port": 4871}' },
-    /^http\.port is not a setting .*:1:2\)/,
-    /^Nest the keys: "http": \{ "port": … \}\.$/,
-  ],
-  [
-    'a dotted key inside its group',
-    { configText: '{"sources": {"composer-kv.enabled": false}}' },
-    /^sources\.composer-kv\.enabled is not a setting/,
-    /keys: "composer-kv": \{ "enabled": … \}\.$/,
-  ],
-  ['__proto__', { configText: '{"__proto__": {"a": 1}}' }, /^__proto__ is not a setting/, /Allowed there/],
-  ['constructor', { configText: '{"http": {"constructor": 1}}' }, /^http\.constructor is not a setting/, /http\.host/],
-  [
-    'an unknown key of a job',
-    { configText: '{"archives": {"jobs": [{"nam": "x"}]}}' },
-    /^archives\.jobs\[0\]\.nam .*:1:25\)/,
-    /mean archives\.jobs\[\]\.name\?/,
-  ],
-  ['an unknown source', { configText: '{"sources": {"tabs": {}}}' }, /^sources\.tabs/, /sources\.composer-kv/],
-  ['an unknown variable', { env: { CURSORDEX_PROT: '1' } }, /environment variable CURSORDEX_PROT/, /CURSORDEX_PORT\?/],
-  ['a port that is a word', { flags: { port: 'abc' } }, /^http\.port is "abc" \(flag --port\)/, /0 to 65535/],
-  [
-    'a port too high',
-    { env: { CURSORDEX_PORT: '65536' } },
-    /65536 \(environment variable CURSORDEX_PORT\)/,
-    /0 to 65535/,
-  ],
-  ['a negative port', { flags: { port: '-1' } }, /"-1" \(flag --port\)/, /0 to 65535/],
-  ['a fractional port', { configText: '{"http": {"port": 1.5}}' }, /is 1\.5 \(.*config\.json:1:11\)/, /whole number/],
-  ['a port in quotes', { configText: '{"http": {"port": "80"}}' }, /is "80"/, /whole number/],
-  ['an empty host', { flags: { host: '' } }, /^http\.host is "" \(flag --host\)/, /host name/],
-  ['an address as host', { flags: { host: 'http://a' } }, /^http\.host/, /host name/],
-  ['an empty data folder', { flags: { dataDir: '' } }, /^dataDir is "" \(flag --data-dir\)/, /a path/],
-  ['an empty config path', { flags: { config: '' } }, /flag --config/, /a path/],
-  ['a log level', { flags: { logLevel: 'loud' } }, /^log\.level is "loud" \(flag --log-level\)/, /trace, debug, info/],
-  ['a boolean', { env: { CURSORDEX_AUTH: 'maybe' } }, /^auth\.required is "maybe" .*CURSORDEX_AUTH/, /true or false/],
-  ['a group that is a number', { configText: '{"http": 3}' }, /^http is 3 \(.*:1:2\)/, /keys host, port/],
-  ['a group that is null', { configText: '{"log": null}' }, /^log is null/, /keys level/],
-  [
-    'a list that is a string',
-    { configText: '{"cursor": {"homes": "/a"}}' },
-    /^cursor\.homes is "\/a"/,
-    /list of paths/,
-  ],
-  ['a path with a NUL', { configText: '{"dataDir": "/a\\u0000b"}' }, /^dataDir/, /a path/],
-  ['a config file that is a list', { configText: '[]' }, /its type is array .*:1:1\)/, /keys/],
-  [
-    'a deadline too short',
-    { configText: '{"search": {"deadlineMs": 49}}' },
-    /^search\.deadlineMs is 49/,
-    /50 to 60000/,
-  ],
-  ['a deadline too long', { configText: '{"search": {"deadlineMs": 60001}}' }, /is 60001/, /50 to 60000/],
-  [
-    'exclude.projects',
-    { configText: '{"exclude": {"projects": [""]}}' },
-    /^exclude\.projects is \[""\]/,
-    /a list of names, ids or paths/,
-  ],
-  ['tokens.estimate', { configText: '{"tokens": {"estimate": 1}}' }, /^tokens\.estimate is 1/, /true or false/],
-  [
-    'sources enabled',
-    { configText: '{"sources": {"archive": {"enabled": "no"}}}' },
-    /^sources\.archive\.enabled/,
-    /true or/,
-  ],
-  [
-    'broken JSON',
-    { configText: '{\n  "http": {\n    "port" 1\n  }\n}' },
-    /config\.json:3:12: colon expected/,
-    /comments/,
-  ],
-  ['an unclosed string', { configText: '{"a": "b' }, /config\.json:1:7: /, /comments/],
-]
+interface Refused {
+  readonly name: string
+  readonly input?: Partial<SettingsInput>
+  readonly config?: object
+  readonly message: string
+  readonly hint: string
+}
 
-test.each(refused)('%s is refused, with its place and the allowed values', (_, input, message, hint) => {
-  const trouble = troubleOf(() => load(input))
-  expect(trouble.exitCode).toBe(2)
-  expect(trouble.message).toMatch(message)
-  expect(trouble.hint).toMatch(hint)
-})
-
-const goodJob = { name: 'a', schedule: '0 3 * * *', keep: { daily: 1, weekly: 1, monthly: 1 } }
-
-const badJobs: readonly [name: string, jobs: readonly object[], message: RegExp, hint: RegExp][] = [
-  ['a name with a slash', [{ ...goodJob, name: '../x' }], /^archives\.jobs\[0\]\.name is "\.\.\/x"/, /1 to 64/],
-  ['a name too long', [{ ...goodJob, name: 'x'.repeat(65) }], /jobs\[0\]\.name/, /1 to 64/],
-  ['a duplicate name', [goodJob, goodJob], /^archives\.jobs\[1\]\.name is "a"/, /no other job/],
-  ['an invalid schedule', [{ ...goodJob, schedule: '61 * * * *' }], /jobs\[0\]\.schedule is "61/, /cron/],
-  ['an unknown time zone', [{ ...goodJob, timezone: 'Mars/Olympus' }], /timezone is "Mars/, /IANA/],
-  ['an offset as time zone', [{ ...goodJob, timezone: '+01:00' }], /timezone/, /IANA/],
-  ['a scope that is a list', [{ ...goodJob, scope: [] }], /scope is \[\]/, /a search/],
-  ['a negative count', [{ ...goodJob, keep: { daily: -1, weekly: 0, monthly: 0 } }], /keep\.daily is -1/, /0 or more/],
-  ['a missing count', [{ ...goodJob, keep: { daily: 1, weekly: 0 } }], /keep\.monthly is missing/, /0 or more/],
-  [
-    'a missing schedule',
-    [{ name: 'a', keep: goodJob.keep }],
-    /jobs\[0\]\.schedule is missing \(\/etc\/.*:1:22/,
-    /cron/,
-  ],
-]
-
-test.each(badJobs)('an archive job with %s is refused', (_, jobs, message, hint) => {
-  const trouble = troubleOf(() => loadText(JSON.stringify({ archives: { jobs } })))
-  expect(trouble.exitCode).toBe(2)
-  expect(trouble.message).toMatch(message)
-  expect(trouble.hint).toMatch(hint)
-})
+test.each(cases<Refused>('refused'))(
+  '$name is refused, with its place and the allowed values',
+  ({ input, config, message, hint }) => {
+    const trouble = troubleOf(() => (config === undefined ? load(input) : loadText(JSON.stringify(config))))
+    expect(trouble.exitCode).toBe(2)
+    expect(trouble.message).toMatch(new RegExp(message))
+    expect(trouble.hint).toMatch(new RegExp(hint))
+  },
+)
 
 test('an empty list of archive jobs is allowed', () => {
   expect(loadText('{"archives": {"jobs": []}}').archives.jobs).toEqual([])
+})
+
+interface Place {
+  readonly platform: NodeJS.Platform
+  readonly env: Environment
+  readonly home: string
+  readonly userDir: string
+  readonly dataDir: string
+  readonly configFile: string
+}
+
+test.each(cases<{ readonly name: string } & Place>('folders'))(
+  'the folders of $name are where that system has them',
+  ({ platform, env, home, userDir, dataDir, configFile }) => {
+    const place = [platform, env, home] as const
+    expect(discoverCursorUserDirs(...place, () => false)).toEqual([userDir])
+    expect([defaultDataDir(...place), defaultConfigFile(...place)]).toEqual([dataDir, configFile])
+  },
+)
+
+const found = (present: readonly string[]) =>
+  discoverCursorUserDirs('linux', {}, '/home/a', (path) => present.includes(path)).slice(1)
+
+test('other channels are found if they exist; the stable one is always listed', () => {
+  const nightly = '/home/a/.config/Cursor Nightly/User'
+  const insiders = '/home/a/.config/Cursor - Insiders/User'
+  expect(found([])).toEqual([])
+  expect(found([nightly])).toEqual([nightly])
+  expect(found([insiders, nightly])).toEqual([nightly, insiders])
+})
+
+afterEach(() => vi.unstubAllEnvs())
+
+test.each(['', 'somewhere'])('a HOME of %j does not create a mirror in the working folder', (home) => {
+  vi.stubEnv('HOME', home)
+  expect(isAbsolute(realSurroundings().homeDir)).toBe(true)
 })

@@ -1,22 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterEach, expect, test } from 'vitest'
+import { mirrorPath } from '../../src/engine/data-folder.ts'
+import { giveChat } from '../../src/mirror/machines/write-machines.ts'
+import { openWriter } from '../../src/mirror/open.ts'
+import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome, headers } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
 import { Cursordex } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
-import { holds, openBrowser, visit } from './browser.ts'
+import { axeViolations, holds, overflow } from './browser.ts'
+import { useTabs } from './place.ts'
 
-let browser: Browser
+const tab = useTabs()
 const ends: (() => unknown)[] = []
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser?.close())
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
@@ -45,8 +45,7 @@ test('a daemon that ends and starts again under an open page', async () => {
   const first = await start(home, [], dataDir)
   await first.waitReady()
   const { port } = new URL(first.url)
-  const { page, context } = await visit(browser, first.url)
-  ends.push(() => context.close())
+  const page = await tab(first.url)
   await page.goto('/')
   await page.locator('.chat-list > li').first().waitFor()
   await first.stop()
@@ -71,8 +70,7 @@ test('with --auth nothing is shown without the token, and the address does not k
   // The file is made for the first request.
   expect((await fetch(`${daemon.url}/api/status`)).status).toBe(401)
   const token = readFileSync(join(daemon.dataDir, 'token'), 'utf8').trim()
-  const { page, context, faults } = await visit(browser, daemon.url)
-  ends.push(() => context.close())
+  const page = await tab(daemon.url)
   await page.goto('/')
   await page.getByRole('heading', { name: 'Enter the token' }).waitFor()
   expect(await page.locator('.chat-list').count()).toBe(0)
@@ -82,14 +80,12 @@ test('with --auth nothing is shown without the token, and the address does not k
   await page.getByLabel('Token').fill(token)
   await page.getByRole('button', { name: 'Show my chats' }).click()
   await page.locator('.chat-list > li').first().waitFor()
-  const other = await visit(browser, daemon.url)
-  ends.push(() => other.context.close())
-  await other.page.goto(`/#token=${encodeURIComponent(token)}`)
-  await other.page.locator('.chat-list > li').first().waitFor()
-  expect(other.page.url()).not.toContain('token')
-  await other.page.reload()
-  await other.page.locator('.chat-list > li').first().waitFor()
-  expect([...faults, ...other.faults]).toEqual([])
+  const other = await tab(daemon.url)
+  await other.goto(`/#token=${encodeURIComponent(token)}`)
+  await other.locator('.chat-list > li').first().waitFor()
+  expect(other.url()).not.toContain('token')
+  await other.reload()
+  await other.locator('.chat-list > li').first().waitFor()
 })
 
 test('the page that "open" leaves for the browser leads to the chats, with the token', async () => {
@@ -104,8 +100,7 @@ test('the page that "open" leaves for the browser leads to the chats, with the t
   const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` }
   const ended = await new Cursordex(['open', 'a<b&c', '"d"', '--data-dir', daemon.dataDir], { env }).ended
   expect(ended.exitCode).toBe(0)
-  const { page, context } = await visit(browser, daemon.url)
-  ends.push(() => context.close())
+  const page = await tab(daemon.url)
   await page.goto(readFileSync(join(bin, 'opened'), 'utf8').trim())
   await page.waitForURL((url) => url.href.startsWith(daemon.url) && url.hash === '')
   expect(new URL(page.url()).searchParams.get('q')).toBe('a<b&c "d"')
@@ -117,8 +112,7 @@ test('the first indexing is watched, and its chats appear by themselves', async 
   const home = makeHome()
   fillStore(home.global(), { chats: 1500, messagesPerChat: 60 })
   const daemon = await start(home)
-  const { page, context, faults } = await visit(browser, daemon.url)
-  ends.push(() => context.close())
+  const page = await tab(daemon.url)
   await page.goto('/status')
   await page.locator('.state-line progress').waitFor()
   await page.locator('.tag', { hasText: 'indexing' }).waitFor()
@@ -126,7 +120,6 @@ test('the first indexing is watched, and its chats appear by themselves', async 
   await page.locator('.chat-list > li').first().waitFor()
   await daemon.waitReady()
   await page.locator('.state-line').waitFor({ state: 'detached' })
-  expect(faults).toEqual([])
 })
 
 test('what Cursor deletes is listed, and opens what is kept', async () => {
@@ -141,15 +134,13 @@ test('what Cursor deletes is listed, and opens what is kept', async () => {
     await daemon.post('/api/sync')
     return (await daemon.get<{ total: number }>('/api/losses')).total > 0
   })
-  const { page, context, faults } = await visit(browser, daemon.url)
-  ends.push(() => context.close())
+  const page = await tab(daemon.url)
   await page.goto('/')
   await page.getByText(/Cursor deleted/).waitFor()
   await page.goto('/losses')
   await page.getByRole('link', { name: 'A chat with a loss' }).click()
   await page.getByText('Cursor deleted this message. cursordex kept it.').waitFor()
   await holds(page, `document.activeElement.getAttribute('data-message') === 'b'`)
-  expect(faults).toEqual([])
 })
 
 test('a tool call and a thinking that Cursor deleted or dropped are marked as a text is', async () => {
@@ -174,8 +165,7 @@ test('a tool call and a thinking that Cursor deleted or dropped are marked as a 
     await daemon.post('/api/sync')
     return (await daemon.get<{ total: number }>('/api/losses')).total === kinds.length
   })
-  const { page, context, faults } = await visit(browser, daemon.url)
-  ends.push(() => context.close())
+  const page = await tab(daemon.url)
   await page.goto('/chats/marks')
   await page.getByText('Some words').first().waitFor()
   for (const [state, marks] of [
@@ -190,7 +180,6 @@ test('a tool call and a thinking that Cursor deleted or dropped are marked as a 
       expect([state, kind, await gone.locator('.explain').allInnerTexts()]).toEqual([state, kind, marks])
     }
   }
-  expect(faults).toEqual([])
 })
 
 test('what an agent writes appears in the open chat and in the list, by itself', async () => {
@@ -200,18 +189,55 @@ test('what an agent writes appears in the open chat and in the list, by itself',
   store.message('live', 'a', { type: 1, text: 'Do it' })
   const daemon = await start(home)
   await daemon.waitReady()
-  const { page, context, faults } = await visit(browser, daemon.url)
-  ends.push(() => context.close())
+  const page = await tab(daemon.url)
   await page.goto('/chats/live')
   await page.locator('[data-message="a"]').waitFor()
-  const list = await visit(browser, daemon.url)
-  ends.push(() => list.context.close())
-  await list.page.goto('/')
-  await list.page.getByText('Agent at work').waitFor()
+  const list = await tab(daemon.url)
+  await list.goto('/')
+  await list.getByText('Agent at work').waitFor()
   store.message('live', 'b', { type: 2, text: 'It is done, and **tested**' })
   store.chat('live', { name: 'Agent has worked', fullConversationHeadersOnly: headers(['a', 'b']) })
   await page.locator('[data-message="b"] strong', { hasText: 'tested' }).waitFor()
   await page.getByRole('heading', { name: 'Agent has worked' }).waitFor()
-  await list.page.getByText('Agent has worked').waitFor()
-  expect([...faults, ...list.faults]).toEqual([])
+  await list.getByText('Agent has worked').waitFor()
+})
+
+const tagsIn = (page: Page) => page.locator('main .tag').allTextContents()
+const searched = async (page: Page): Promise<void> => {
+  await page.goto('/?q=plum')
+  await page.locator('.found .hit').first().waitFor()
+  await holds(page, `document.querySelectorAll('.facet').length > 0`)
+}
+
+test('chats of other machines are marked in lists, hits and the chat, and can be filtered', async () => {
+  const home = makeHome()
+  fillStore(home.global(), { chats: 5, messagesPerChat: 2 })
+  const daemon = await start(home)
+  await daemon.waitReady()
+  const page = await tab(daemon.url, { width: 400 })
+  await searched(page)
+  expect(await page.locator('.facet h2').allTextContents()).not.toContain('Machine')
+  const db = openWriter(mirrorPath(daemon.dataDir))
+  giveChat(db, asChatId('chat-1'), { uuid: 'u-1', name: 'laptop', user: 'ada' })
+  giveChat(db, asChatId('chat-2'), { uuid: 'u-2', name: 'a-build-server-with-a-long-name.example.com', user: 'grace' })
+  db.close()
+
+  await page.goto('/')
+  await page.locator('.chat-list .tag').first().waitFor()
+  expect(await tagsIn(page)).toEqual(['a-build-server-with-a-long-name.example.…', 'laptop'])
+  expect(await overflow(page)).toBe(0)
+
+  await searched(page)
+  expect(await tagsIn(page)).toHaveLength(2)
+  await page.getByText('Filters', { exact: true }).click()
+  await page.locator('.facet a', { hasText: 'laptop' }).click()
+  await page.getByRole('button', { name: 'Remove machine: laptop' }).waitFor()
+  await holds(page, `document.querySelectorAll('.found .hit').length === 1`)
+  expect(new URL(page.url()).searchParams.get('machine')).toBe('ada/laptop')
+
+  await page.goto('/chats/chat-1')
+  await page.locator('.thread [data-message]').first().waitFor()
+  expect(await page.locator('.chat-head .tag').allTextContents()).toEqual(['laptop'])
+  expect(await page.locator('.said.user .said-head b').first().textContent()).toBe('ada')
+  expect(await axeViolations(page)).toEqual([])
 })

@@ -1,19 +1,15 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
+import { describe, expect, test } from 'vitest'
+import { headers, type Store } from '../helpers/cursor.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
-import { holds, visit } from './browser.ts'
-import { PageOfChats } from './page-of-chats.ts'
+import { holds } from './browser.ts'
+import { startChats, usePlace } from './place.ts'
 
 const MESSAGES = 5000
 
-let place: PageOfChats
-let home: CursorHome
-
-beforeAll(async () => {
-  place = await PageOfChats.open((opened) => {
-    home = opened
+const place = usePlace(() =>
+  startChats((home) => {
     const store = home.global()
     fillStore(store, { chats: 1, messagesPerChat: MESSAGES, textLength: 400 })
     store.db.transaction(() => {
@@ -21,9 +17,8 @@ beforeAll(async () => {
       writeMessages(store, 'hits', 500, (index) => ({ type: 2, text: `pear ${index}` }))
       writeMessages(store, 'edit', 1, () => editCall(3000))
     })()
-  })
-})
-afterAll(() => place?.remove())
+  }),
+)
 
 type Fields = Record<string, unknown>
 
@@ -61,26 +56,20 @@ function editCall(lines: number): Fields {
 }
 
 test('a chat of 5,000 messages opens at its first, at its last, and in the middle', async () => {
-  const { page, context, faults } = await visit(place.browser, place.daemon.url)
-  const opened = async (path: string, message: string): Promise<number> => {
-    const startMs = performance.now()
+  const page = await place.tab()
+  for (const [path, message] of [
+    ['/chats/chat-0', 'm0-0'],
+    ['/chats/chat-0#m0-2500', 'm0-2500'],
+    [`/chats/chat-0?q=${wordOf(0, 4999)}`, 'm0-4999'],
+  ] as const) {
     await page.goto(path)
     await page.locator(`[data-message="${message}"]`).waitFor()
-    return Math.round(performance.now() - startMs)
   }
-  const times = [
-    await opened('/chats/chat-0', 'm0-0'),
-    await opened('/chats/chat-0#m0-2500', 'm0-2500'),
-    await opened(`/chats/chat-0?q=${wordOf(0, 4999)}`, 'm0-4999'),
-  ]
-  console.log(`a chat of ${MESSAGES} messages opens in ${times.join(', ')} ms`)
   expect(await page.locator('[data-message]').count()).toBeLessThanOrEqual(400)
-  await context.close()
-  expect(faults).toEqual([])
 })
 
 test('later messages are loaded as one scrolls, in their order and once each', async () => {
-  const { page, context } = await visit(place.browser, place.daemon.url)
+  const page = await place.tab()
   await page.goto('/chats/chat-0')
   await page.locator('[data-message="m0-0"]').waitFor()
   for (const last of [199, 399]) {
@@ -91,28 +80,6 @@ test('later messages are loaded as one scrolls, in their order and once each', a
     .locator('[data-message]')
     .evaluateAll((all) => all.map((one) => one.getAttribute('data-message')))
   expect(ids).toEqual(ids.map((_, index) => `m0-${index}`))
-  await context.close()
-})
-
-test('results follow the keys', async () => {
-  const { page, context, faults } = await visit(place.browser, place.daemon.url)
-  await page.goto('/')
-  await page.locator('[data-hit]').first().waitFor()
-  const field = page.getByRole('combobox', { name: 'Search all chats' })
-  const times: number[] = []
-  for (const index of [7, 77, 777, 1777, 2777, 3777, 4777]) {
-    const word = wordOf(0, index)
-    await field.fill('')
-    await page.getByRole('heading', { name: 'Newest chats' }).waitFor()
-    await page.waitForTimeout(300)
-    const startMs = performance.now()
-    await field.fill(word)
-    await page.locator('.found .hit mark', { hasText: word }).first().waitFor()
-    times.push(Math.round(performance.now() - startMs))
-  }
-  console.log(`from a key to results: ${times.toSorted((left, right) => left - right).join(', ')} ms`)
-  await context.close()
-  expect(faults).toEqual([])
 })
 
 /** How far from the top of the window a message is shown. */
@@ -141,7 +108,7 @@ describe.each([
   ['varied', 'varied'],
 ])('reading in the middle of %s, of 5,000 messages', (chat, name) => {
   test('one press of Home goes to the top of what is loaded, and stays there when earlier messages come', async () => {
-    const { page, context, faults } = await visit(place.browser, place.daemon.url)
+    const page = await place.tab()
     await page.goto(`/chats/${chat}#${name}-2500`)
     await page.locator(`[data-message="${name}-2500"]`).waitFor()
     await rests(page)
@@ -166,15 +133,13 @@ describe.each([
     expect(Math.abs((await topOf(page, first)) - top)).toBeLessThan(3)
     // The first run goes on above, but what the reader opened stays open.
     expect(await page.locator('details.run[open]').count()).toBe(runs)
-    await context.close()
-    expect(faults).toEqual([])
   })
 
   test.each([
     ['up', -1],
     ['down', 1],
   ] as const)('ticks of the wheel move %s by their own length, past what is loaded', async (_, sign) => {
-    const { page, context } = await visit(place.browser, place.daemon.url)
+    const page = await place.tab()
     await page.goto(`/chats/${chat}#${name}-2500`)
     await page.locator(`[data-message="${name}-2500"]`).waitFor()
     await rests(page)
@@ -191,13 +156,12 @@ describe.each([
     await page.getByText(`2,200 ${sign === -1 ? 'earlier' : 'later'} messages`).waitFor()
     const moved = top - (await topOf(page, first))
     expect(Math.abs(moved - sign * 20 * 300)).toBeLessThan(60)
-    await context.close()
   })
 })
 
 test('a message that comes while one reads does not move what one reads', async () => {
-  const { page, context } = await visit(place.browser, place.daemon.url)
-  const store = home.global()
+  const page = await place.tab()
+  const store = place.server().home.global()
   await page.goto('/chats/hits#hits-470')
   await page.locator('[data-message="hits-470"]').waitFor()
   await rests(page)
@@ -206,25 +170,22 @@ test('a message that comes while one reads does not move what one reads', async 
   await page.locator('[data-message="hits-500"]').waitFor({ state: 'attached' })
   await rests(page)
   expect(await topOf(page, 'hits-470')).toBe(top)
-  await context.close()
 })
 
 test.each([
   ['hits', 'pear', 'Hit 1 of 500'],
   ['chat-0', 'plum', 'Hit 1 of at least 1,000'],
 ])('the hits in %s are counted whole, or as at least so many', async (chat, word, said) => {
-  const { page, context, faults } = await visit(place.browser, place.daemon.url)
+  const page = await place.tab()
   await page.goto(`/chats/${chat}?q=${word}`)
   await page.getByText(/^Hit 1 of/).waitFor()
   expect(await page.getByText(/^Hit 1 of/).innerText()).toBe(said)
   await page.keyboard.press('p')
   await page.getByText(said.replace(/^Hit 1 of (?:at least )?(.*)$/, 'Hit $1 of')).waitFor()
-  await context.close()
-  expect(faults).toEqual([])
 })
 
 test('an edit of 3,000 lines to 3,000 others shows what was added, and all of it on a press', async () => {
-  const { page, context, faults } = await visit(place.browser, place.daemon.url)
+  const page = await place.tab()
   await page.goto('/chats/edit')
   await page.locator('[data-message="edit-0"] > summary').click()
   await page.locator('.diff .added').first().waitFor()
@@ -235,17 +196,14 @@ test('an edit of 3,000 lines to 3,000 others shows what was added, and all of it
   await page.locator('.diff .added').nth(2999).waitFor()
   expect(await page.locator('.diff .added').last().innerText()).toBe('+new 2999\n')
   expect(await page.locator('.diff .removed').count()).toBe(3000)
-  await context.close()
-  expect(faults).toEqual([])
 })
 
 test('a filter whose hits are counted to 1,000 only says "at least"', async () => {
-  const { page, context } = await visit(place.browser, place.daemon.url)
+  const page = await place.tab()
   await page.goto('/?q=plum')
   const counts = page.locator('.facet', { hasText: 'Found in' }).locator('.facet-count')
   await counts.first().waitFor()
   expect(await counts.first().innerText()).toBe('at least 1,000')
   const roles = page.locator('.facet', { hasText: 'Said by' }).locator('.facet-count')
   expect(await roles.allInnerTexts()).toEqual(['2,500', '2,500'])
-  await context.close()
 })

@@ -1,65 +1,54 @@
 import { pathToFileURL } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { CursorHome, headers } from '../helpers/cursor.ts'
+import type { Page } from 'playwright-core'
+import { beforeEach, expect, test } from 'vitest'
+import { headers } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
-import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { openBrowser, savedCsv, visit } from './browser.ts'
+import { waitUntil } from '../helpers/wait-until.ts'
+import { holds, savedCsv } from './browser.ts'
+import { startChats, usePlace } from './place.ts'
 
-const CHATS = 215
+/** More than one request of the search can answer. */
+const CHATS = 270
 const LOST = 320
 /** A title that a spreadsheet would run as a formula. */
 const TITLE = '=HYPERLINK("http://example.org","a, b")'
 
-let home: CursorHome
-let repository: GitRepository
-let daemon: RunningDaemon
-let browser: Browser
-let page: Page
-let close: () => Promise<void>
-let faults: string[]
-
-beforeAll(async () => {
-  home = new CursorHome()
-  repository = new GitRepository()
+const place = usePlace(async () => {
+  const repository = new GitRepository()
   repository.commit({ atMs: Date.UTC(2026, 0, 5), subject: 'Begin with a readme', files: { 'a.md': 'a' } })
-  const store = home.global()
-  fillStore(store, { chats: CHATS, messagesPerChat: 1 })
   const ids = Array.from({ length: LOST + 2 }, (_, index) => `m${index}`)
-  for (const [index, id] of ids.entries()) store.message('large', id, { type: (index % 2) + 1, text: `word ${id}` })
-  store.put('bubbleId:large:torn', 'no json')
-  const createdAt = Date.UTC(2026, 0, 4)
-  store.chat('large', { name: TITLE, createdAt, fullConversationHeadersOnly: headers(ids) })
-  store.chat('undated', { name: 'Undated', fullConversationHeadersOnly: headers(['u1', 'u2', 'u3']) })
-  store.message('undated', 'u1', { type: 1, text: 'asked some day' })
-  store.message('undated', 'u2', { type: 2, text: 'told', tokenCount: { inputTokens: 100, outputTokens: 20 } })
-  store.message('undated', 'u3', { type: 1, text: 'asked again' })
-  const chatIds = Array.from({ length: CHATS }, (_, index) => `chat-${index}`)
-  home.workspace('0'.repeat(32), { folder: pathToFileURL(repository.root).href }, [...chatIds, 'large'])
-  daemon = await RunningDaemon.start({ userDirs: [home.userDir] })
-  await daemon.waitReady()
-  for (const id of ids.slice(2)) store.delete(`bubbleId:large:${id}`)
+  const started = await startChats((home) => {
+    const store = home.global()
+    fillStore(store, { chats: CHATS, messagesPerChat: 1 })
+    for (const [index, id] of ids.entries()) store.message('large', id, { type: (index % 2) + 1, text: `word ${id}` })
+    store.put('bubbleId:large:torn', 'no json')
+    const createdAt = Date.UTC(2026, 0, 4)
+    store.chat('large', { name: TITLE, createdAt, fullConversationHeadersOnly: headers(ids) })
+    store.chat('undated', { name: 'Undated', fullConversationHeadersOnly: headers(['u1', 'u2', 'u3']) })
+    store.message('undated', 'u1', { type: 1, text: 'asked some day' })
+    store.message('undated', 'u2', { type: 2, text: 'told', tokenCount: { inputTokens: 100, outputTokens: 20 } })
+    store.message('undated', 'u3', { type: 1, text: 'asked again' })
+    const chatIds = Array.from({ length: CHATS }, (_, index) => `chat-${index}`)
+    home.workspace('0'.repeat(32), { folder: pathToFileURL(repository.root).href }, [...chatIds, 'large'])
+  })
+  const { daemon, home } = started
+  const store = home.global()
+  store.db.transaction(() => {
+    for (const id of ids.slice(2)) store.delete(`bubbleId:large:${id}`)
+  })()
   // The second comparison confirms that so many rows are gone.
   for (let pass = 0; pass < 2; pass += 1) await daemon.post('/api/sync', { full: true })
   home.close()
-  browser = await openBrowser()
+  const stop = async (): Promise<void> => {
+    await started.stop()
+    repository.remove()
+  }
+  return { ...started, stop }
 })
-afterAll(async () => {
-  await browser?.close()
-  await daemon?.stop()
-  repository?.remove()
-  home?.remove()
-})
+let page: Page
 beforeEach(async () => {
-  const opened = await visit(browser, daemon.url)
-  page = opened.page
-  faults = opened.faults
-  close = () => opened.context.close()
-})
-afterEach(async () => {
-  await close()
-  expect(faults).toEqual([])
+  page = await place.tab()
 })
 
 test('all losses can be shown, and the CSV file has all from the start', async () => {
@@ -79,7 +68,7 @@ test('all losses can be shown, and the CSV file has all from the start', async (
 })
 
 test('a project shows its commits and all of its chats', async () => {
-  const { items } = await daemon.get<{ items: { id: string }[] }>('/api/projects')
+  const { items } = await place.get<{ items: { id: string }[] }>('/api/projects')
   await page.goto(`/projects/${items[0]?.id}`)
   await page.getByText('Begin with a readme').waitFor()
   const chats = page.locator('.lines').first().getByRole('link')
@@ -112,7 +101,7 @@ const inChart = async (line: string): Promise<number> => {
 }
 
 test('a chart adds up to the figures, or names the messages without a time that it lacks', async () => {
-  const { counts } = await daemon.get<{ counts: { messages: number } }>('/api/status')
+  const { counts } = await place.get<{ counts: { messages: number } }>('/api/status')
   await page.goto('/stats')
   await page.getByText('3 messages without a time: in the figures, not in the chart.').waitFor()
   expect([await figure('Messages'), (await inChart('Messages')) + 3]).toEqual([counts.messages, counts.messages])
@@ -131,4 +120,54 @@ test('the status counts losses as their list does', async () => {
   await page.goto('/status')
   await page.locator('.figures').first().waitFor()
   expect(await figure('Losses')).toBe(LOST)
+})
+
+test('more results are shown until each chat is there once', async () => {
+  await page.goto('/?q=plum')
+  const hits = page.locator('.found > .hits > .hit')
+  const more = page.getByRole('button', { name: 'Show more' })
+  await hits.first().waitFor()
+  for (let shown = 20; shown < CHATS; shown += 40) {
+    await holds(page, `document.querySelectorAll('.found > .hits > .hit').length === ${shown}`)
+    await more.click()
+  }
+  await holds(page, `document.querySelectorAll('.found > .hits > .hit').length === ${CHATS}`)
+  expect(await more.count()).toBe(0)
+  const chats = await page
+    .locator('[data-hit]')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('href')?.split('?')[0]))
+  expect(chats.length).toBe(CHATS)
+  expect(new Set(chats).size).toBe(CHATS)
+  // Another search begins with its first page again.
+  await page.getByLabel('Order').selectOption('oldest')
+  await more.waitFor()
+  expect(await hits.count()).toBe(20)
+})
+
+test('the first key is searched at once, keys that follow fast are searched together', async () => {
+  const asked: (string | null)[] = []
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    if (pathname === '/api/search' && !searchParams.has('facets')) asked.push(searchParams.get('q'))
+  })
+  await page.goto('/')
+  await page.locator('[data-hit]').first().waitFor()
+  await page.evaluate(`{
+    const field = document.querySelector('.search-field input')
+    for (const text of ['p', 'pl', 'plu', 'plum']) {
+      field.value = text
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    }
+  }`)
+  await page.locator('.found .hit mark').first().waitFor()
+  await waitUntil('the facets', () => page.locator('.facet').first().isVisible())
+  expect(asked).toEqual(['p', 'plum*'])
+})
+
+test('the header is there before the script', async () => {
+  const html = await (await fetch(place.server().url)).text()
+  const bare = await place.tab()
+  await bare.setContent(html.replaceAll(/<script[^>]*><\/script>/g, ''))
+  expect(await bare.locator('header.top').innerText()).toMatch(/cursordex/)
+  expect(await bare.locator('header.top input').isVisible()).toBe(true)
 })

@@ -1,0 +1,371 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { beforeEach, expect, test } from 'vitest'
+import { waitUntil } from '../helpers/wait-until.ts'
+import { holds, savedCsv } from './browser.ts'
+import { startDemo, usePlace } from './place.ts'
+
+// The page over the demo, as a person uses it.
+
+const demo = usePlace(startDemo)
+let page: Page
+beforeEach(async () => {
+  page = await demo.tab()
+})
+
+const field = () => page.getByRole('combobox', { name: 'Search all chats' })
+const hits = () => page.locator('.found > .hits > .hit')
+const titles = () => page.locator('[data-hit]').allInnerTexts()
+
+test('without a query the newest chats are shown', async () => {
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Newest chats' }).waitFor()
+  expect(await page.locator('.chat-list > li').count()).toBe(20)
+})
+
+test('a chat is found while its words are typed, and the address holds what was typed', async () => {
+  await page.goto('/')
+  await field().pressSequentially('getUserNa', { delay: 15 })
+  await hits().first().waitFor()
+  await page.waitForURL('**/?q=getUserNa')
+  await waitUntil('the chat', async () => (await titles()).some((title) => title.includes('getUserName')))
+  expect(await hits().first().locator('mark').count()).toBeGreaterThan(0)
+})
+
+test('Enter searches exactly what is typed, and Back returns to the chats', async () => {
+  await page.goto('/')
+  await field().fill('session')
+  await field().press('Enter')
+  await page.waitForURL('**/?q=session')
+  await hits().first().waitFor()
+  await field().fill('checkout')
+  await field().press('Enter')
+  await page.waitForURL('**/?q=checkout')
+  await page.goBack()
+  await page.waitForURL((url) => !url.search.includes('checkout'))
+  await page.goto('/?q=session')
+  await hits().first().waitFor()
+  expect(await field().inputValue()).toBe('session')
+})
+
+test('a whole sentence finds the closest chats, with the words that they lack struck through', async () => {
+  await page.goto('/')
+  await field().fill('why did the getUserName function crash for a zebra')
+  await field().press('Enter')
+  const related = page.locator('.related .hit')
+  await related.first().waitFor()
+  expect(await related.first().innerText()).toMatch(/getUserName/)
+  expect(await related.locator('del').allInnerTexts()).toContain('zebra')
+})
+
+test('facets narrow the results, and chips remove them again', async () => {
+  await page.goto('/?q=user')
+  const facet = page.locator('.facet a', { hasText: 'ledger-api' })
+  await facet.waitFor()
+  const before = await hits().count()
+  await facet.click()
+  await page.waitForURL('**project=**')
+  const chip = page.getByRole('button', { name: 'Remove project: ledger-api' })
+  await chip.waitFor()
+  await holds(page, `document.querySelectorAll('.found > .hits > .hit').length < ${before}`)
+  await chip.click()
+  await holds(page, `document.querySelectorAll('.found > .hits > .hit').length === ${before}`)
+  await page.locator('.facet a', { hasText: '2026-01' }).click()
+  await page.getByRole('button', { name: 'Remove month: 2026-01' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-01')
+  expect(new URL(page.url()).searchParams.get('to')).toBe('2026-02-01')
+})
+
+test('the order is part of the address', async () => {
+  await page.goto('/?q=user')
+  await hits().first().waitFor()
+  await page.getByLabel('Order').selectOption('oldest')
+  await page.waitForURL('**sort=oldest')
+  await hits().first().waitFor()
+})
+
+test('a misspelt word offers the right one', async () => {
+  await page.goto('/?q=getUserNmae')
+  await page.locator('.suggestions').waitFor()
+  expect(await page.locator('.suggestions').innerText()).toMatch(/getUserName|getusername/i)
+})
+
+test('nothing found says what would help', async () => {
+  await page.goto('/?q=qqzzxxvv')
+  await page.getByRole('heading', { name: 'Nothing found' }).waitFor()
+})
+
+test('fields are completed as they are typed', async () => {
+  await page.goto('/')
+  await field().pressSequentially('user proj', { delay: 20 })
+  const option = page.getByRole('option', { name: 'project:' })
+  await option.waitFor()
+  await field().press('ArrowDown')
+  await field().press('Enter')
+  expect(await field().inputValue()).toBe('user project:')
+})
+
+test('the script of the first load has at most 25 KB', async () => {
+  const sizes: number[] = []
+  page.on('response', async (response) => {
+    if (response.url().endsWith('.js')) sizes.push((await response.request().sizes()).responseBodySize)
+  })
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Newest chats' }).waitFor()
+  await page.waitForTimeout(300)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  console.log(`script on first load: ${(total / 1000).toFixed(1)} KB compressed`)
+  expect(total).toBeGreaterThan(5000)
+  expect(total).toBeLessThanOrEqual(25_000)
+})
+
+const focusedMessage = () => page.evaluate<string | null>(`document.activeElement.getAttribute('data-message')`)
+const target = () => page.evaluate<string>(`decodeURIComponent(location.hash.slice(1))`)
+
+/** Searches, and opens the first hit. */
+async function openHit(q: string): Promise<void> {
+  await page.goto(`/?q=${encodeURIComponent(q)}`)
+  await page.locator('[data-hit]').first().click()
+  await page.locator('.thread [data-message]').first().waitFor()
+}
+
+test('a hit opens its chat at the message, and marks it', async () => {
+  await openHit('getUserName')
+  const message = await target()
+  expect(message).not.toBe('')
+  await holds(page, `document.activeElement.getAttribute('data-message') === ${JSON.stringify(message)}`)
+  await holds(page, `CSS.highlights.get('found')?.size > 0`)
+})
+
+test('n and p walk the hits, J and K the prompts', async () => {
+  const { items } = await demo.get<{ items: { id: string }[] }>('/api/chats?q=getUserName+throws&limit=1')
+  await page.goto(`/chats/${encodeURIComponent(items[0]?.id ?? '')}?q=getUserName`)
+  await page.locator('.thread [data-message]').first().waitFor()
+  await page.getByText(/Hit 1 of \d+/).waitFor()
+  await page.keyboard.press('n')
+  await page.getByText(/Hit 2 of \d+/).waitFor()
+  await page.keyboard.press('p')
+  await page.getByText(/Hit 1 of \d+/).waitFor()
+  const prompts = await page.locator('.said.user').count()
+  expect(prompts).toBeGreaterThan(1)
+  await page.locator('.said.user').first().focus()
+  const first = await focusedMessage()
+  await page.keyboard.press('J')
+  await holds(
+    page,
+    `document.activeElement.matches('.said.user') && document.activeElement.getAttribute('data-message') !== ${JSON.stringify(first)}`,
+  )
+  await page.keyboard.press('K')
+  await holds(page, `document.activeElement.getAttribute('data-message') === ${JSON.stringify(first)}`)
+})
+
+test('a run of calls unfolds, and a failed command shows its output', async () => {
+  await openHit('getUserName throws')
+  const run = page.locator('details.run', { hasText: 'failed' }).first()
+  await run.locator('> summary').click()
+  const call = run.locator('details.call[data-status="error"]').first()
+  await call.locator('> summary').click()
+  expect(await call.innerText()).toMatch(/npm test/)
+  await call.getByText('Command failed with exit code 1').waitFor()
+  await call.getByText('AssertionError').waitFor()
+})
+
+test('Markdown is rendered and code is coloured', async () => {
+  await openHit('getUserName throws')
+  await page.locator('.prose code').first().waitFor()
+  await page.locator('figure.code [class^="hljs-"]').first().waitFor()
+})
+
+test('a chat is exported, with secrets masked unless one asks otherwise', async () => {
+  await openHit('getUserName throws')
+  await page.getByText('Export', { exact: false }).first().click()
+  expect(await page.getByLabel('Mask secrets').isChecked()).toBe(true)
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Markdown' }).click()
+  const download = await saved
+  expect(download.suggestedFilename()).toMatch(/\.md$/)
+  expect(readFileSync(await download.path(), 'utf8')).toMatch(/getUserName/)
+})
+
+test('the facts say where they come from', async () => {
+  await openHit('getUserName throws')
+  const side = page.getByRole('complementary', { name: 'About this chat' })
+  expect(await side.innerText()).toMatch(/Project\s+shop by [\w ]+/)
+  expect(await side.innerText()).toMatch(/unknown/)
+})
+
+test('an unknown chat and an unknown message say so', async () => {
+  await page.goto('/chats/nobody')
+  await page.getByRole('heading', { name: 'No such chat' }).waitFor()
+  const { items } = await demo.get<{ items: { id: string }[] }>('/api/chats?limit=1')
+  await page.goto(`/chats/${encodeURIComponent(items[0]?.id ?? '')}#nothing`)
+  await page.locator('.thread [data-message]').first().waitFor()
+})
+
+const IS_HIT = `document.activeElement.hasAttribute('data-hit')`
+
+test('the whole way by keyboard alone: search, choose, open, read, unfold, walk, return', async () => {
+  const { keyboard } = page
+  await page.goto('/')
+  await page.locator('[data-hit]').first().waitFor()
+  await keyboard.press('?')
+  await page.getByRole('dialog').waitFor()
+  await keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await keyboard.press('/')
+  await keyboard.type('getUserName throws')
+  await keyboard.press('Enter')
+  await page.waitForURL('**q=getUserName**')
+  await page.locator('.found .hit').first().waitFor()
+  await keyboard.press('Escape')
+  await keyboard.press('j')
+  await holds(page, IS_HIT)
+  await keyboard.press('j')
+  await keyboard.press('k')
+  await holds(page, `document.activeElement === document.querySelector('[data-hit]')`)
+  await keyboard.press('Enter')
+  await page.waitForURL('**/chats/**')
+  await holds(page, `document.activeElement.hasAttribute('data-message')`)
+  // Tab reaches the run of calls, and Enter opens it.
+  for (let presses = 0; presses < 40; presses += 1) {
+    await keyboard.press('Tab')
+    if (await page.evaluate<boolean>(`document.activeElement.matches('details.run > summary')`)) break
+  }
+  await keyboard.press('Enter')
+  await holds(page, `document.querySelector('details.run[open]')`)
+  await keyboard.press('J')
+  await holds(page, `document.activeElement.matches('.said.user')`)
+  await keyboard.press('Control+k')
+  await holds(page, `document.activeElement.matches('.search-field input')`)
+  await page.goBack()
+  await page.locator('.found .hit').first().waitFor()
+})
+
+test('tokens of a month are shown, each source by itself, and saved as CSV', async () => {
+  await page.goto('/tokens')
+  await page.getByRole('button', { name: 'month' }).click()
+  await page.waitForURL('**bucket=month')
+  const table = page.getByRole('region', { name: 'Tokens: By month' })
+  await table.getByRole('rowheader', { name: '2026-01' }).waitFor()
+  expect(await table.innerText()).toMatch(/unknown/)
+  const months = await savedCsv(page, 'Tokens: By month')
+  expect(months.map(({ key }) => key)).toContain('2026-01-01')
+  const projects = await savedCsv(page, 'Tokens: Projects')
+  expect(Number(projects.find(({ label }) => label === 'shop')?.['recorded input'])).toBeGreaterThan(0)
+  expect(await savedCsv(page, 'Tokens: Models')).not.toEqual([])
+})
+
+test('dragging over a chart chooses its time', async () => {
+  await page.goto('/stats')
+  const plot = page.locator('.u-over').first()
+  await plot.waitFor()
+  const box = await plot.boundingBox()
+  if (box === null) throw new Error('The chart has no place.')
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 60)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 8 })
+  await page.mouse.up()
+  await page.waitForURL(/from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d/)
+  await page.getByRole('button', { name: 'All' }).click()
+  await page.waitForURL((url) => !url.searchParams.has('from'))
+})
+
+test('each chart has its numbers in a table', async () => {
+  await page.goto('/stats')
+  await page.getByText(/^Table of \d+ weeks/).click()
+  const table = page.getByRole('region', { name: 'Messages by week' })
+  expect(await table.getByRole('row').count()).toBeGreaterThan(10)
+})
+
+test('hours and weekdays are a heatmap with a table, and the table is saved as CSV', async () => {
+  await page.goto('/stats')
+  const map = page.getByRole('img', { name: /^Shades by hour and weekday/ })
+  await map.waitFor()
+  expect(await map.locator('.heat').count()).toBe(7 * 24)
+  expect(await map.locator('.heat-5').count()).toBeGreaterThan(0)
+  await page.getByText('Table of 24 hours').click()
+  const table = page.getByRole('region', { name: 'Messages by hour and weekday' })
+  const total = await table
+    .getByRole('row', { name: /^All hours/ })
+    .getByRole('cell')
+    .allInnerTexts()
+  const hours = await savedCsv(page, 'Messages by hour and weekday')
+  expect(hours.map(({ Hour }) => Hour)).toEqual(
+    Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`),
+  )
+  const sumOf = (column: string): number => hours.reduce((sum, row) => sum + Number(row[column]), 0)
+  const columns = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun', 'All days']
+  expect(columns.map(sumOf)).toEqual(total.map((each) => Number(each.replaceAll(',', ''))))
+  expect(sumOf('All days')).toBeGreaterThan(300)
+  expect(await map.locator('.heat:not(.heat-0)').count()).toBe(
+    hours.flatMap((row) => columns.slice(0, 7).filter((day) => row[day] !== '0')).length,
+  )
+})
+
+const tables = [
+  ['Messages by week', ['week', 'Messages', 'Prompts', 'Tool calls', 'Chats'], 50],
+  ['Messages by hour', ['hour', 'Messages'], 24],
+  ['Messages by weekday', ['weekday', 'Messages'], 7],
+  ['Projects', ['Project', 'Chats', 'Messages'], 6],
+  ['Tools', ['Tool', 'Calls', 'Failed'], 13],
+  ['Models', ['Model', 'Chats', 'Messages'], 5],
+  ['Most used files', ['File', 'Reads', 'Edits'], 20],
+  ['Largest chats', ['Chat', 'Messages', 'Size'], 10],
+  ['Modes', ['Mode', 'Chats'], 4],
+] as const
+
+test('each table of the statistics is saved as CSV', async () => {
+  await page.goto('/stats')
+  await page.getByText(/^Table of \d+ weeks/).click()
+  for (const [title, columns, rows] of tables) {
+    const saved = await savedCsv(page, title)
+    expect([title, Object.keys(saved[0] ?? {})]).toEqual([title, columns])
+    expect(saved.length).toBeGreaterThanOrEqual(rows)
+    const numbers = saved.flatMap((row) => columns.slice(1).map((column) => row[column] ?? ''))
+    expect([title, numbers.filter((number) => !/^\d+$/.test(number))]).toEqual([title, []])
+  }
+})
+
+test('the last day of the time range is part of it', async () => {
+  await page.goto('/stats?from=2026-03-01&to=2026-04-01')
+  const last = page.getByLabel('to', { exact: true })
+  expect(await last.inputValue()).toBe('2026-03-31')
+  await last.fill('2026-03-30')
+  await page.waitForURL('**to=2026-03-31*')
+})
+
+test('an archive is made and verified', async () => {
+  await page.goto('/archives')
+  await page.getByRole('heading', { name: 'No archive yet' }).waitFor()
+  await page.getByRole('button', { name: 'Archive everything now' }).click()
+  await page.locator('.card .tag.verified').waitFor()
+  await page.getByRole('button', { name: /^Verify/ }).click()
+  await page.getByText(/^Proven: \d+ files? read back and equal/).waitFor()
+})
+
+test('the status lists sources and what could not be read, with what to do', async () => {
+  await page.goto('/status')
+  await page.getByText('Everything is read and searchable.').waitFor()
+  expect(await page.getByRole('region', { name: 'Sources' }).innerText()).toMatch(/state\.vscdb/)
+})
+
+test('a project has its chats and its statistics', async () => {
+  await page.goto('/?q=getUserName')
+  await page.locator('.hit-facts a', { hasText: 'shop' }).first().click()
+  await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Newest chats' }).waitFor()
+  await page.locator('.figures').waitFor()
+})
+
+test('a project whose folder is gone says why it has no commits', async () => {
+  const { items } = await demo.get<{ items: { id: string; name: string }[] }>('/api/projects')
+  const open = async (name: string): Promise<void> => {
+    await page.goto(`/projects/${items.find((project) => project.name === name)?.id}`)
+  }
+  await open('shop')
+  await page.getByText('The folder of this project is not on this machine, so its commits cannot be read.').waitFor()
+  await open('fleet-gateway')
+  await page
+    .getByText('The folder of this project is on another machine, so its commits cannot be read here.')
+    .waitFor()
+})
