@@ -218,21 +218,6 @@ const unread: readonly (readonly [symptom: string, plant: () => readonly string[
     /second.*state\.vscdb: It has not been read yet/,
   ],
   [
-    'a store that was locked at the last sync',
-    () => {
-      const second = new CursorHome(join(home.root, 'second'))
-      addChat(second.global(), 'locked', 'one')
-      const other = new Indexer(second.userDir)
-      other.mirror.close()
-      other.mirror = indexer.mirror
-      other.pass()
-      const lock = `update sources set state = 'busy', detail = 'Cursor has locked the file.' where path = ?`
-      indexer.mirror.prepare(lock).run(second.globalPath)
-      return ['--cursor-user-dir', second.userDir]
-    },
-    /second.*state\.vscdb: The store is busy: Cursor/,
-  ],
-  [
     'a workspace’s store that is no database',
     () => {
       mkdirSync(join(home.userDir, 'workspaceStorage', 'w'), { recursive: true })

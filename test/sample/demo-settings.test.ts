@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { demoGreeting } from '../../src/cli/demo-stage.ts'
-import { startupWarnings } from '../../src/daemon/lifecycle/startup-checks.ts'
 import { run } from '../cli/fake-world.ts'
 import { demoSettings } from '../../src/settings.ts'
 import type { Flags } from '../../src/settings.ts'
@@ -76,20 +75,10 @@ test('a demo in a named folder does not say that it removes the mirror', () => {
   expect(demoGreeting(null, '/tmp/d', 'linux')).toContain('removes all of its files.')
 })
 
-test('users without Cursor are told about the demo', () => {
-  expect(startupWarnings([], false).join('\n')).toContain('or see it work without Cursor: cursordex demo')
-})
-
 test.each([[['demo']], [['serve', '--demo']], [['--demo']]])('%j serves settings of its own', async (argv) => {
   const { exitCode, served } = await run([...argv, '--port', '4871', '--cursor-user-dir', '/f/User'])
   expect(exitCode).toBe(0)
   expect(served?.http.port).toBe(4871)
   expect(served?.cursor.userDirs).toEqual([expect.stringContaining('cursordex-demo-')])
   expect(served?.dataDir).toContain('cursordex-demo-')
-})
-
-test('demo --help shows two examples', async () => {
-  const { exitCode, out } = await run(['demo', '--help'])
-  expect(exitCode).toBe(0)
-  expect(out.match(/^ {2}\$ cursordex/gm)).toHaveLength(2)
 })
