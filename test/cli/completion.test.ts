@@ -51,9 +51,7 @@ beforeAll(async () => {
   writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${cursordexBin}' "$@"\n`)
   chmodSync(file, 0o755)
   for (const name of ['bash', 'zsh', 'fish', 'powershell']) {
-    const { exitCode, out } = await run(['completion', name])
-    expect([exitCode, out]).toEqual([0, expect.stringContaining(`cursordex __complete ${name}`)])
-    writeFileSync(join(root, name), out)
+    writeFileSync(join(root, name), (await run(['completion', name])).out)
   }
 })
 

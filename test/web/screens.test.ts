@@ -17,7 +17,7 @@ const demo = usePlace(async () => {
   return started
 }, openTab)
 const eras = usePlace(
-  () => startChats((home) => void writeAllEras(home, join(home.root, '.cursor')), { hasCursorHome: true }),
+  () => startChats((home) => writeAllEras(home, join(home.root, '.cursor')), { hasCursorHome: true }),
   openTab,
 )
 const places = { demo, eras }
