@@ -1,21 +1,13 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { asOther, giveToOther } from '../../helpers/as-other-user.ts'
 import { CursorHome } from '../../helpers/cursor.ts'
-import { fillStore, wordOf } from '../../helpers/fill-store.ts'
+import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, untilState, Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
-import { pause, waitUntil } from '../../helpers/wait-until.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
 
 const isRoot = process.geteuid?.() === 0
-
-/** Any user but root, whom permissions do not stop. */
-const SOMEONE = 4242
-
-function giveAway(folder: string): void {
-  if (!isRoot) return
-  const below = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
-  for (const path of [folder, ...below]) chownSync(path, SOMEONE, SOMEONE)
-}
 
 interface Places {
   readonly place: Workplace
@@ -34,122 +26,118 @@ async function withPlaces(act: (places: Places) => Promise<void>): Promise<void>
   }
 }
 
-/** Starts a daemon on both. */
-const serveBoth = ({ place, healthy }: Places) => place.serve(['--cursor-user-dir', healthy.userDir])
+/** Starts a daemon on both, as a user whom permissions stop. */
+function serveBoth({ place, healthy }: Places): ReturnType<Workplace['serve']> {
+  giveToOther(place.cursor.root, place.root, healthy.root)
+  return place.serve(['--cursor-user-dir', healthy.userDir], { ...asOther, env: { HOME: place.root } })
+}
 
 const stateOf = (status: Status, path: string): string | undefined =>
   status.sources.find((source) => source.path === path)?.state
 
 async function expectOthersGoOn(url: string): Promise<void> {
-  await waitUntil('the messages of the other Cursor', async () => {
-    const { total } = await getJson<{ total: number }>(url, `/api/search?q=${wordOf(0, 1)}`)
-    return total === 1
-  })
+  await waitUntil('the messages of the other Cursor', async () => ((await getStatus(url)).counts['messages'] ?? 0) >= 2)
 }
 
-describe.concurrent('a store that is not a database', () => {
-  test('is corrupt, the daemon is degraded, and the other Cursor is read', () =>
-    withPlaces(async ({ place, healthy }) => {
-      mkdirSync(dirname(place.cursor.globalPath), { recursive: true })
-      writeFileSync(place.cursor.globalPath, 'this is no database'.repeat(500))
-      const { url } = await serveBoth({ place, healthy })
+interface Trouble {
+  readonly what: string
+  /** Harms the store, which has two chats. */
+  readonly harm: (path: string) => void
+  readonly state: string
+  readonly reason: RegExp
+}
+
+/** The store as one with this content. */
+const contentOf =
+  (content: Buffer | string) =>
+  (path: string): void =>
+    writeFileSync(path, content)
+
+const troubles: readonly Trouble[] = [
+  {
+    what: 'no database',
+    harm: contentOf('this is no database'.repeat(500)),
+    state: 'corrupt',
+    reason: /^corrupt: /,
+  },
+  {
+    what: 'a database at its beginning only',
+    harm: contentOf(Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(9000, 0xa5)])),
+    state: 'corrupt',
+    reason: /^corrupt: /,
+  },
+  {
+    what: 'in a folder that is a link to itself',
+    harm: (path) => {
+      rmSync(dirname(path), { recursive: true })
+      symlinkSync('globalStorage', dirname(path))
+    },
+    state: 'unreadable',
+    reason: /ELOOP/,
+  },
+  {
+    what: 'in a folder without permissions',
+    harm: (path) => chmodSync(dirname(path), 0),
+    state: 'unreadable',
+    reason: /EACCES/,
+  },
+  {
+    what: 'a file without permissions',
+    harm: (path) => chmodSync(path, 0),
+    state: 'unreadable',
+    reason: /./,
+  },
+]
+
+test.concurrent.each(troubles)(
+  'a store that is $what makes the daemon degraded, the other Cursor is read, and the store too once it is mended',
+  async ({ harm, state, reason }) =>
+    withPlaces(async (places) => {
+      const { place } = places
+      const { globalPath } = place.cursor
+      const folder = dirname(globalPath)
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(globalPath, '')
+      harm(globalPath)
+      const { daemon, url } = await serveBoth(places)
       const status = await untilState(url, 'degraded')
-      expect(stateOf(status, place.cursor.globalPath)).toBe('corrupt')
-      expect(status.reasons).toEqual([expect.stringContaining(`corrupt: ${place.cursor.globalPath}`)])
+      expect(stateOf(status, globalPath)).toBe(state)
+      expect(status.reasons).toEqual([expect.stringMatching(reason)])
       await expectOthersGoOn(url)
-    }))
-
-  test('is read as soon as a valid one replaces it', () =>
-    withPlaces(async ({ place }) => {
-      mkdirSync(dirname(place.cursor.globalPath), { recursive: true })
-      writeFileSync(place.cursor.globalPath, 'this is no database'.repeat(500))
-      const { url } = await place.serve()
-      await untilState(url, 'degraded')
-      rmSync(place.cursor.globalPath)
+      expect(daemon.hasEnded).toBe(false)
+      rmSync(folder, { recursive: true, force: true })
       fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
+      giveToOther(place.cursor.root)
       expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { chats: 2 } })
-    }))
-
-  test('that begins like a database is corrupt too', () =>
-    withPlaces(async ({ place, healthy }) => {
-      mkdirSync(dirname(place.cursor.globalPath), { recursive: true })
-      writeFileSync(
-        place.cursor.globalPath,
-        Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(9000, 0xa5)]),
-      )
-      const { url } = await serveBoth({ place, healthy })
-      expect(stateOf(await untilState(url, 'degraded'), place.cursor.globalPath)).toBe('corrupt')
-      await expectOthersGoOn(url)
-    }))
-})
+    }),
+)
 
 describe.runIf(isRoot).concurrent('a store that belongs to another user', () => {
-  test('is refused, the daemon is degraded, and no file is created beside it', () =>
-    withPlaces(async ({ place, healthy }) => {
-      fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
-      const folder = dirname(place.cursor.globalPath)
-      for (const name of readdirSync(folder)) chownSync(join(folder, name), 4242, 4242)
+  test('is refused, no file is created beside it, and it is read once its owner is corrected', () =>
+    withPlaces(async (places) => {
+      const { place } = places
+      const { globalPath } = place.cursor
+      const store = place.cursor.global()
+      fillStore(store, { chats: 1, messagesPerChat: 2 })
+      const folder = dirname(globalPath)
       const names = readdirSync(folder)
-      const { url } = await serveBoth({ place, healthy })
+      const served = serveBoth(places)
+      for (const name of names) chownSync(join(folder, name), 4242, 4242)
+      const { url } = await served
       const status = await untilState(url, 'degraded')
-      expect(stateOf(status, place.cursor.globalPath)).toBe('refused')
+      expect(stateOf(status, globalPath)).toBe('refused')
       expect(status.reasons[0]).toMatch(/belongs to user 4242/)
       await expectOthersGoOn(url)
       expect(readdirSync(folder)).toEqual(names)
-    }))
-
-  test('is read seconds after its owner is corrected, without a restart', () =>
-    withPlaces(async ({ place }) => {
-      const store = place.cursor.global()
-      fillStore(store, { chats: 1, messagesPerChat: 2 })
-      chownSync(place.cursor.globalPath, 4242, 4242)
-      const { url } = await place.serve()
-      await untilState(url, 'degraded')
-      chownSync(place.cursor.globalPath, 0, 0)
+      giveToOther(folder)
       store.put('noise', 'a change')
       expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { chats: 1 } })
     }))
 })
 
-describe.concurrent('a path that cannot even be inspected', () => {
-  // A link to itself, which also fails for root.
-  test('is unreadable, the daemon continues, and the other Cursor is read', () =>
-    withPlaces(async ({ place, healthy }) => {
-      mkdirSync(place.cursor.userDir, { recursive: true })
-      symlinkSync('globalStorage', join(place.cursor.userDir, 'globalStorage'))
-      symlinkSync('workspaceStorage', join(place.cursor.userDir, 'workspaceStorage'))
-      const { daemon, url } = await serveBoth({ place, healthy })
-      const status = await untilState(url, 'degraded')
-      expect(stateOf(status, place.cursor.globalPath)).toBe('unreadable')
-      await expectOthersGoOn(url)
-      await pause(1200)
-      expect(daemon.hasEnded).toBe(false)
-      rmSync(join(place.cursor.userDir, 'globalStorage'))
-      fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
-      expect(await untilReady(url)).toMatchObject({ reasons: [] })
-    }))
-
-  test.skipIf(isRoot || process.platform === 'win32')(
-    'such as a folder without permissions, is read when it has them',
-    () =>
-      withPlaces(async ({ place, healthy }) => {
-        fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 2 })
-        const folder = dirname(place.cursor.globalPath)
-        chmodSync(folder, 0o000)
-        const { url } = await serveBoth({ place, healthy })
-        try {
-          expect(stateOf(await untilState(url, 'degraded'), place.cursor.globalPath)).toBe('unreadable')
-          await expectOthersGoOn(url)
-        } finally {
-          chmodSync(folder, 0o700)
-        }
-        await untilReady(url)
-      }),
-  )
-})
-
 test.concurrent('a store in a read-only folder is read, and no file is created beside it', () =>
-  withPlaces(async ({ place }) => {
+  withPlaces(async (places) => {
+    const { place } = places
     const store = place.cursor.global()
     fillStore(store, { chats: 1, messagesPerChat: 2 })
     store.close()
@@ -157,7 +145,7 @@ test.concurrent('a store in a read-only folder is read, and no file is created b
     const names = readdirSync(folder)
     chmodSync(folder, 0o555)
     try {
-      const { url } = await place.serve()
+      const { url } = await serveBoth(places)
       expect(await untilReady(url)).toMatchObject({ counts: { messages: 2 } })
       await getJson(url, '/api/sync', { method: 'POST', body: '{"full":true}', headers })
       expect(readdirSync(folder)).toEqual(names)
@@ -202,16 +190,16 @@ test.concurrent('a store that is moved away and back is missing, then ok again, 
 test.concurrent('a workspace that is deleted while the daemon runs is forgotten, and the daemon is ready again', () =>
   withPlaces(async ({ place }) => {
     fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
-    place.cursor.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['chat-0']).close()
+    const { path } = place.cursor.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['chat-0'])
+    place.cursor.close()
     const { url } = await place.serve()
     await untilReady(url)
-    rmSync(join(place.cursor.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
-    // Longer than the polling interval.
-    await pause(1500)
-    expect(await untilReady(url, 30_000)).toMatchObject({ counts: { projects: 1, chats: 1 } })
+    rmSync(dirname(path), { recursive: true })
+    await getJson(url, '/api/sync', { method: 'POST', body: '{}', headers })
+    expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { projects: 1, chats: 1 } })
   }))
 
-test.skipIf(process.platform === 'win32').each([
+test.concurrent.each([
   ['one project’s transcripts', '.cursor/projects/shop', '.cursor/projects/shop/agent-transcripts'],
   ['all workspaces', 'Cursor/User/workspaceStorage', 'Cursor/User/workspaceStorage'],
 ])('%s without permission were absent from status and sync, and the daemon was ready', (_, shut, path) =>
@@ -221,18 +209,15 @@ test.skipIf(process.platform === 'win32').each([
     place.cursor.workspace('w', { folder: 'file:///home/ada/shop' }, ['chat-0'])
     place.cursor.close()
     mkdirSync(join(root, '.cursor', 'projects', 'shop', 'agent-transcripts'), { recursive: true })
-    for (const folder of [root, place.root]) giveAway(folder)
+    giveToOther(root, place.root)
     chmodSync(join(root, shut), 0)
-    try {
-      const user = { ...(isRoot ? { uid: SOMEONE } : {}), env: { HOME: place.root } }
-      const { url } = await place.serve(['--cursor-home', join(root, '.cursor')], user)
-      const status = await untilState(url, 'degraded')
-      expect(stateOf(status, join(root, path))).toBe('unreadable')
-      expect(status.reasons).toEqual([expect.stringContaining(`unreadable: ${join(root, path)}: EACCES`)])
-      const { reasons } = await getJson<Status>(url, '/api/sync', { method: 'POST', body: '{}', headers })
-      expect(reasons).toEqual(status.reasons)
-    } finally {
-      chmodSync(join(root, shut), 0o700)
-    }
+    const user = { ...asOther, env: { HOME: place.root } }
+    const { url } = await place.serve(['--cursor-home', join(root, '.cursor')], user)
+    const status = await untilState(url, 'degraded')
+    expect(stateOf(status, join(root, path))).toBe('unreadable')
+    expect(status.reasons).toEqual([expect.stringContaining(`unreadable: ${join(root, path)}: EACCES`)])
+    const { reasons } = await getJson<Status>(url, '/api/sync', { method: 'POST', body: '{}', headers })
+    expect(reasons).toEqual(status.reasons)
+    chmodSync(join(root, shut), 0o700)
   }),
 )
