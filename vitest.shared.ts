@@ -14,9 +14,6 @@ export const shared = {
   hookTimeout: 240_000,
 } satisfies NonNullable<ViteUserConfig['test']>
 
-/** Builds with planted faults, which the suites of `test/system` must notice. They take long. */
-export const plantedInSystem = 'test/system/**/planted-*.test.ts'
-
 /** What tests import as better-sqlite3 is what the program loads (`src/sqlite.ts`): a process must not hold both forms. */
 export const resolve = {
   alias: [

@@ -4,9 +4,9 @@ import type { RunningDaemon } from './running-daemon.ts'
 import { waitUntil } from './wait-until.ts'
 import type { ArchiveRestored, ArchiveRun } from '../../src/api/http/schemas/archives.ts'
 
-/** Archives everything, and waits until the archive is complete. */
-export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>): Promise<ArchiveRun> {
-  const { name } = await daemon.post<ArchiveRun>('/api/archives')
+/** Archives everything, or what the body says, and waits until the archive is complete. */
+export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>, body: unknown = {}): Promise<ArchiveRun> {
+  const { name } = await daemon.post<ArchiveRun>('/api/archives', body)
   return waitUntil('the archive', async () => {
     const run = await daemon.get<ArchiveRun>(`/api/archives/${name}`)
     return run.state === 'running' ? null : run

@@ -7,7 +7,7 @@ const ROWS = 1_000_000
 const ROUND = 50_000
 
 test('a million hostile rows become messages, nothing or issues, and cost no neighbour', async () => {
-  const samples = takeSamples()
+  const samples = await takeSamples()
   let rows = 0
   for (let round = 0; rows < ROWS; round += 1) {
     const examined = await examineHomes(`soak ${round}`, ROUND / ROWS_A_HOME, samples, round === 0)

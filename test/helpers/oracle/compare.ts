@@ -5,6 +5,8 @@ import { errorLines } from './parts.ts'
 import type { Holdings, ToolCall } from './parts.ts'
 import type { Fields } from './values.ts'
 
+type Asker = Pick<RunningDaemon, 'get'>
+
 interface Page<T> {
   readonly items: readonly T[]
   readonly total: number
@@ -40,7 +42,7 @@ const CHATS_A_PAGE = 17
 const MESSAGES_A_PAGE = 90
 
 /** Requests every chat and every message, and compares each with the expected answer. */
-export async function expectAnswers(daemon: RunningDaemon, expected: ReadonlyMap<string, ExpectedChat>): Promise<void> {
+export async function expectAnswers(daemon: Asker, expected: ReadonlyMap<string, ExpectedChat>): Promise<void> {
   const chats = await listAll<AnsweredChat>(daemon, '/api/chats?includeEmpty=true&subagents=true', CHATS_A_PAGE)
   expect(chats.map((chat) => chat.id).sort()).toEqual([...expected.keys()].sort())
   const wanted: unknown[] = []
@@ -63,12 +65,12 @@ export async function expectAnswers(daemon: RunningDaemon, expected: ReadonlyMap
 }
 
 /** A chat's thread and orphans over HTTP, in the order of the answer. */
-export async function messagesOf(daemon: RunningDaemon, chatId: string): Promise<AnsweredMessage[]> {
+export async function messagesOf(daemon: Asker, chatId: string): Promise<AnsweredMessage[]> {
   const path = `/api/chats/${encodeURIComponent(chatId)}/messages?includeOrphans=true`
   return listAll<AnsweredMessage>(daemon, path, MESSAGES_A_PAGE)
 }
 
-async function listAll<T>(daemon: RunningDaemon, path: string, limit: number): Promise<T[]> {
+async function listAll<T>(daemon: Asker, path: string, limit: number): Promise<T[]> {
   const items: T[] = []
   for (;;) {
     const page = await daemon.get<Page<T>>(`${path}&limit=${limit}&offset=${items.length}`)

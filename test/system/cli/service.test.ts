@@ -7,11 +7,6 @@ import { fillStore } from '../../helpers/fill-store.ts'
 import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
-const succeeds = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0
-
-const hasVerify = succeeds('systemd-analyze', '--version')
-const hasLauncher = hasVerify && succeeds('python3', '-c', 'import ctypes; ctypes.CDLL("libseccomp.so.2")')
-
 let place: Workplace
 let unit: string
 let env: Record<string, string>
@@ -38,7 +33,7 @@ function editUnit(from: string, to: string): void {
   writeFileSync(unit, before.replace(from, to))
 }
 
-describe.skipIf(!hasVerify)('systemd-analyze verify (skipped without systemd-analyze)', () => {
+describe('systemd-analyze verify', () => {
   function verify(): { readonly status: number | null; readonly output: string } {
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', unit], {
       encoding: 'utf8',
@@ -147,101 +142,98 @@ async function getJson(url: string): Promise<unknown> {
   return response.json()
 }
 
-describe.skipIf(!hasLauncher)(
-  'under the restrictions of the unit (skipped without systemd-analyze, python3, libseccomp)',
-  () => {
-    let service: Supervised
-    beforeEach(() => {
-      fillStore(place.cursor.global(), { chats: 3, messagesPerChat: 20 })
-    })
-    afterEach(() => service.stop())
+describe('under the restrictions of the unit (with python3 and libseccomp)', () => {
+  let service: Supervised
+  beforeEach(() => {
+    fillStore(place.cursor.global(), { chats: 3, messagesPerChat: 20 })
+  })
+  afterEach(() => service.stop())
 
-    const search = (url: string) => getJson(`${url}/api/search?q=chat*`)
-    const health = (url: string) => getJson(`${url}/api/health`)
+  const search = (url: string) => getJson(`${url}/api/search?q=chat*`)
+  const health = (url: string) => getJson(`${url}/api/health`)
 
-    test('the daemon answers, stays below TasksMax, and comes back after SIGKILL', async () => {
-      await install()
-      service = new Supervised('RestartSec=1')
-      const url = await service.listening()
-      expect(await health(url)).toMatchObject({ status: 'ok' })
-      await untilReady(url)
-      const [pid = 0] = service.starts
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-      expect(status).toMatch(/^Seccomp:\t2$/m)
-      expect(status).toMatch(/^Umask:\t0077$/m)
+  test('the daemon answers, stays below TasksMax, and comes back after SIGKILL', async () => {
+    await install()
+    service = new Supervised('RestartSec=1')
+    const url = await service.listening()
+    expect(await health(url)).toMatchObject({ status: 'ok' })
+    await untilReady(url)
+    const [pid = 0] = service.starts
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    expect(status).toMatch(/^Seccomp:\t2$/m)
+    expect(status).toMatch(/^Umask:\t0077$/m)
 
-      let tasksMax = 0
-      const searches = Array.from({ length: 8 }, () => search(url))
-      for (let round = 0; round < 20; round += 1) {
-        tasksMax = Math.max(tasksMax, tasksBelow(pid))
-        await new Promise((resolve) => {
-          setTimeout(resolve, 50)
-        })
-      }
-      for (const answer of await Promise.all(searches)) expect(answer).toMatchObject({ items: expect.any(Array) })
-      // A count that misses the threads, or the processes of searches, would be smaller.
-      expect(tasksMax).toBeGreaterThan(12)
-      expect(tasksMax).toBeLessThan(Number(/^TasksMax=(\d+)$/m.exec(readFileSync(unit, 'utf8'))?.[1]))
-
-      // A job runs in a process of its own, below the same restrictions.
-      expect(await place.run(['archive', 'run'], { env })).toMatchObject({ exitCode: 0, stderr: '' })
-
-      process.kill(pid, 'SIGKILL')
-      const again = await service.listening(2)
-      await untilReady(again)
-      expect(await health(again)).toMatchObject({ status: 'ok' })
-      expect(await search(again)).toMatchObject({ items: expect.any(Array) })
-      expect(service.starts).toHaveLength(2)
-      expect(await service.stop()).toBe(0)
-      expect(service.output.match(/^ended .*$/gm)).toEqual(['ended -9', 'ended 0'])
-    })
-
-    test('settings with odd characters reach the daemon as they were given', async () => {
-      const dataDir = join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`)
-      await install('--data-dir', dataDir)
-      service = new Supervised()
-      const url = await service.listening()
-      expect(JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))).toMatchObject({ url })
-    })
-
-    test('wrong settings end the service for good', async () => {
-      await install('--config', configFile('{}'))
-      configFile('{"http": {"port": "x"}}')
-      service = new Supervised('RestartSec=0')
-      expect(await service.ended).toBe(2)
-      expect(service.starts).toHaveLength(1)
-    })
-
-    test('the daemon names the remedy if it listens beyond loopback by a later change of the settings', async () => {
-      await install('--config', configFile('{}'))
-      configFile('{"http": {"host": "0.0.0.0"}}')
-      service = new Supervised('Restart=no')
-      expect(await service.ended).toBe(1)
-      expect(service.output).toContain('cursordex service install')
-    })
-
-    test('beyond loopback it may ask for the addresses of the machine', async () => {
-      await install('--host', '0.0.0.0')
-      service = new Supervised()
-      expect(await service.listening()).toContain('0.0.0.0')
-    })
-
-    test.each([
-      ['RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6', ['--host', '0.0.0.0']],
-      ['RestrictAddressFamilies=AF_UNIX', []],
-      ['SystemCallFilter=@default @basic-io', []],
-    ])('the daemon would not start with %s %j', async (setting, flags) => {
-      await install(...flags)
-      service = new Supervised(setting, 'Restart=no')
-      await waitUntil('the end', () => /^ended (?!0)/m.test(service.output))
-      expect(service.output).not.toContain('listening')
-    })
-
-    function configFile(text: string): string {
-      const file = join(place.root, 'config.json')
-      writeFileSync(file, text)
-      chmodSync(file, 0o600)
-      return file
+    let tasksMax = 0
+    const searches = Array.from({ length: 8 }, () => search(url))
+    for (let round = 0; round < 20; round += 1) {
+      tasksMax = Math.max(tasksMax, tasksBelow(pid))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50)
+      })
     }
-  },
-)
+    for (const answer of await Promise.all(searches)) expect(answer).toMatchObject({ items: expect.any(Array) })
+    // A count that misses the threads, or the processes of searches, would be smaller.
+    expect(tasksMax).toBeGreaterThan(12)
+    expect(tasksMax).toBeLessThan(Number(/^TasksMax=(\d+)$/m.exec(readFileSync(unit, 'utf8'))?.[1]))
+
+    // A job runs in a process of its own, below the same restrictions.
+    expect(await place.run(['archive', 'run'], { env })).toMatchObject({ exitCode: 0, stderr: '' })
+
+    process.kill(pid, 'SIGKILL')
+    const again = await service.listening(2)
+    await untilReady(again)
+    expect(await health(again)).toMatchObject({ status: 'ok' })
+    expect(await search(again)).toMatchObject({ items: expect.any(Array) })
+    expect(service.starts).toHaveLength(2)
+    expect(await service.stop()).toBe(0)
+    expect(service.output.match(/^ended .*$/gm)).toEqual(['ended -9', 'ended 0'])
+  })
+
+  test('settings with odd characters reach the daemon as they were given', async () => {
+    const dataDir = join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`)
+    await install('--data-dir', dataDir)
+    service = new Supervised()
+    const url = await service.listening()
+    expect(JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8'))).toMatchObject({ url })
+  })
+
+  test('wrong settings end the service for good', async () => {
+    await install('--config', configFile('{}'))
+    configFile('{"http": {"port": "x"}}')
+    service = new Supervised('RestartSec=0')
+    expect(await service.ended).toBe(2)
+    expect(service.starts).toHaveLength(1)
+  })
+
+  test('the daemon names the remedy if it listens beyond loopback by a later change of the settings', async () => {
+    await install('--config', configFile('{}'))
+    configFile('{"http": {"host": "0.0.0.0"}}')
+    service = new Supervised('Restart=no')
+    expect(await service.ended).toBe(1)
+    expect(service.output).toContain('cursordex service install')
+  })
+
+  test('beyond loopback it may ask for the addresses of the machine', async () => {
+    await install('--host', '0.0.0.0')
+    service = new Supervised()
+    expect(await service.listening()).toContain('0.0.0.0')
+  })
+
+  test.each([
+    ['RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6', ['--host', '0.0.0.0']],
+    ['RestrictAddressFamilies=AF_UNIX', []],
+    ['SystemCallFilter=@default @basic-io', []],
+  ])('the daemon would not start with %s %j', async (setting, flags) => {
+    await install(...flags)
+    service = new Supervised(setting, 'Restart=no')
+    await waitUntil('the end', () => /^ended (?!0)/m.test(service.output))
+    expect(service.output).not.toContain('listening')
+  })
+
+  function configFile(text: string): string {
+    const file = join(place.root, 'config.json')
+    writeFileSync(file, text)
+    chmodSync(file, 0o600)
+    return file
+  }
+})

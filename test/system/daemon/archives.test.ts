@@ -1,121 +1,251 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
-import { objectPath } from '../../../src/archive/names.ts'
-import { Workplace, getJson, untilReady } from '../../helpers/spawn-cursordex.ts'
+import { fillStore, wordOf } from '../../helpers/fill-store.ts'
+import { archiveAll, wipeMirror } from '../../helpers/restored-daemon.ts'
+import { getJson, STOP_MS_MAX, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
-
-interface Run {
-  readonly name: string
-  readonly state: string
-  readonly chats: number | null
-  readonly messages: number | null
-  readonly scope: unknown
-  readonly sha256: string | null
-  readonly provenAt: string | null
-}
-
-let place: Workplace
-
-beforeEach(() => {
-  place = new Workplace()
-  const store = place.cursor.global()
-  for (const id of ['a', 'b']) {
-    store.chat(id, { name: `Chat ${id}`, fullConversationHeadersOnly: headers([`${id}1`]) })
-    store.message(id, `${id}1`, {
-      type: 1,
-      text: `${id === 'a' ? 'plum' : 'pear'} tree`,
-      createdAt: '2026-02-01T00:00:00.000Z',
-    })
-  }
-})
-afterEach(() => place.remove())
+import type { ArchiveRestored, ArchiveRun as Run } from '../../../src/api/http/schemas/archives.ts'
 
 const post = (body: unknown): RequestInit => {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-const untilMade = (url: string, name: string): Promise<Run> =>
-  waitUntil('the archive', async () => {
-    const run = await getJson<Run>(url, `/api/archives/${name}`)
-    return run.state === 'running' ? null : run
+const faceOf = (url: string) => ({
+  get: <Answer>(path: string) => getJson<Answer>(url, path),
+  post: <Answer>(path: string, body: unknown = {}) => getJson<Answer>(url, path, post(body)),
+})
+
+/** Two chats, one about plums and one about pears. */
+function writeTrees(place: Workplace): void {
+  const store = place.cursor.global()
+  for (const [id, tree] of [
+    ['a', 'plum'],
+    ['b', 'pear'],
+  ] as const) {
+    store.chat(id, { name: `Chat ${id}`, fullConversationHeadersOnly: headers([`${id}1`]) })
+    store.message(id, `${id}1`, { type: 1, text: `${tree} tree`, createdAt: '2026-02-01T00:00:00.000Z' })
+  }
+}
+
+const archives = ({ dataDir }: Workplace): string => join(dataDir, 'archives')
+
+/** Overwrites the file that an archive has of a chat. */
+function spoilChat(place: Workplace, run: string, chat: string): void {
+  const text = readFileSync(join(archives(place), 'runs', `${run}.json`), 'utf8')
+  const { chats } = JSON.parse(text) as { chats: { id: string; object: string }[] }
+  const object = chats.find(({ id }) => id === chat)?.object ?? ''
+  writeFileSync(join(archives(place), 'objects', object.slice(0, 2), `${object}.jsonl.gz`), 'rubbish')
+}
+
+describe('over HTTP', () => {
+  const place = new Workplace()
+  let url: string
+  beforeAll(async () => {
+    writeTrees(place)
+    ;({ url } = await place.serve())
+    await untilReady(url)
+  })
+  afterAll(() => place.remove())
+
+  test('an archive is made, shown, verified, and found damaged', async () => {
+    const daemon = faceOf(url)
+    const made = await archiveAll(daemon)
+    expect(made).toMatchObject({ state: 'verified', scope: null, chats: 2, messages: 2 })
+    expect(await daemon.get('/api/archives')).toMatchObject({ items: [made], total: 1, limit: 20, offset: 0 })
+    const some = await archiveAll(daemon, { scope: 'plum' })
+    expect(some).toMatchObject({ chats: 1, scope: 'plum' })
+    const sound = await daemon.post(`/api/archives/${made.name}/verify`)
+    expect(sound).toMatchObject({ ok: true, checked: 4, damaged: [] })
+    spoilChat(place, made.name, 'b')
+    expect(await daemon.post(`/api/archives/${made.name}/verify`)).toMatchObject({ ok: false, damaged: ['b'] })
+    const { items } = await daemon.get<{ items: Run[] }>('/api/archives')
+    expect(items.map(({ name, state }) => [name, state])).toEqual([
+      [some.name, 'verified'],
+      [made.name, 'damaged'],
+    ])
+    expect(await daemon.get('/api/status')).toMatchObject({ archives: { running: null, failed: [] } })
+    expect(statSync(join(place.dataDir, 'archives.json')).mode & 0o777).toBe(0o600)
   })
 
-test('over HTTP an archive is made, shown, verified, and found damaged', async () => {
-  const { url } = await place.serve()
-  await untilReady(url)
-  const response = await fetch(`${url}/api/archives`, post({}))
-  expect(response.status).toBe(202)
-  const begun = (await response.json()) as Run
-  expect(begun).toMatchObject({ state: 'running', scope: null, provenAt: null, chats: null, sha256: null })
-  const made = await untilMade(url, begun.name)
-  expect(made).toMatchObject({ name: begun.name, state: 'verified', chats: 2, messages: 2 })
-  expect(await getJson(url, '/api/archives')).toMatchObject({ items: [made], total: 1, limit: 20, offset: 0 })
-  const dir = join(place.dataDir, 'archives')
-  const text = readFileSync(join(dir, 'runs', `${made.name}.json`), 'utf8')
-  expect(text).toContain(`"sha256": "${made.sha256 ?? ''}"`)
-  const some = await untilMade(url, (await getJson<Run>(url, '/api/archives', post({ scope: 'plum' }))).name)
-  expect(some).toMatchObject({ chats: 1, scope: 'plum' })
-  const sound = await getJson(url, `/api/archives/${made.name}/verify`, post({}))
-  expect(sound).toMatchObject({ ok: true, checked: 4, damaged: [] })
-  const { object = '' } =
-    (JSON.parse(text) as { chats: { id: string; object: string }[] }).chats.find(({ id }) => id === 'b') ?? {}
-  writeFileSync(join(dir, objectPath(object)), 'rubbish')
-  expect(await getJson(url, `/api/archives/${made.name}/verify`, post({}))).toMatchObject({ ok: false, damaged: ['b'] })
-  const states = (await getJson<{ items: Run[] }>(url, '/api/archives')).items.map(({ name, state }) => [name, state])
-  expect(states).toEqual([
-    [some.name, 'verified'],
-    [made.name, 'damaged'],
-  ])
-  expect(await getJson(url, '/api/status')).toMatchObject({ archives: { running: null, failed: [] } })
-  const mode = statSync(join(place.dataDir, 'archives.json')).mode & 0o777
-  expect(process.platform === 'win32' ? 0o600 : mode).toBe(0o600)
+  test.each<[path: string, body: unknown, status: number, why: RegExp]>([
+    ['', { scope: { projct: 'a' } }, 400, /Did you mean .*project/],
+    ['', { scope: { from: 'soon' } }, 400, /not a date/],
+    ['', { scope: { project: 5 } }, 400, /neither a text nor/],
+    ['', { scope: '' }, 400, /scope is empty/],
+    ['', { scope: 5 }, 400, /must be a search/],
+    ['', { scop: 'a' }, 400, /scope/],
+    ['/newest/restore', { map: { 'Users/a': '/home/b' } }, 400, /\\"map\\" is wrong.*not an absolute path/],
+    ['/newest/restore', { map: { '/a': 5 } }, 400, /map/],
+    ['/newest/restore', { map: ['/a=/b'] }, 400, /map/],
+    ['/newest/restore', { from: 'archives' }, 400, /\\"from\\" must be the absolute path/],
+    ['/newest/restore', { form: '/a' }, 400, /form/],
+    ['/newest/restore', { from: '/nowhere/at/all' }, 404, /There is no archive in/],
+    ['/newest/restore', { from: '/dev/null' }, 404, /There is no archive in/],
+    ['/newest/restore', { from: '/a\u0000b' }, 404, /There is no archive in/],
+    ['/newest/restore', { from: `/${'x'.repeat(300)}` }, 404, /There is no archive in/],
+    ['/20200101T000000Z-none/restore', {}, 404, /No archive has this name/],
+  ])('POST /api/archives%s with %j is refused with the reason', async (path, body, status, why) => {
+    const response = await fetch(`${url}/api/archives${path}`, post(body))
+    expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(why)])
+  })
 })
 
-test.each<[body: unknown, why: RegExp]>([
-  [{ scope: { projct: 'a' } }, /Did you mean .*project/],
-  [{ scope: { from: 'soon' } }, /not a date/],
-  [{ scope: { project: 5 } }, /neither a text nor/],
-  [{ scope: '' }, /scope is empty/],
-  [{ scope: 5 }, /must be a search/],
-  [{ scop: 'a' }, /scope/],
-])('a run of %j is refused with the reason', async (body, why) => {
-  const { url } = await place.serve()
-  const response = await fetch(`${url}/api/archives`, post(body))
-  expect([response.status, await response.text()]).toEqual([400, expect.stringMatching(why)])
-  expect((await fetch(`${url}/api/archives/none`)).status).toBe(404)
+let place: Workplace
+beforeEach(() => {
+  place = new Workplace()
 })
+afterEach(() => place.remove())
 
 test('without a daemon the command makes, lists and verifies archives, and its exit code reports damage', async () => {
-  const made = await place.run(['archive', 'run', '--json'])
-  expect([made.stderr.includes('Error'), made.exitCode]).toEqual([false, 0])
-  const { name } = JSON.parse(made.stdout) as Run
-  const listed = await place.run(['archive', 'list'])
-  expect(listed.stdout).toMatch(new RegExp(`${name}\\s+verified`))
+  writeTrees(place)
+  const [whole, spoilt] = await Promise.all(
+    ['plum', 'pear'].map(
+      async (tree) => JSON.parse((await place.run(['archive', 'run', tree, '--json'])).stdout) as Run,
+    ),
+  )
+  if (whole === undefined || spoilt === undefined) throw new Error('two were made')
+  expect((await place.run(['archive', 'list'])).stdout).toMatch(new RegExp(`${whole.name}\\s+verified`))
   expect(await place.run(['archive', 'verify'])).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('3 files read'),
+    stdout: expect.stringContaining('4 files read'),
   })
-  writeFileSync(join(place.dataDir, 'archives', 'runs', `${name}.json`), '{}')
-  const verdict = await place.run(['archive', 'verify', name])
-  expect([verdict.exitCode, verdict.stdout]).toEqual([1, expect.stringContaining(`damaged archive: ${name}`)])
-})
-
-test('an undamaged archive verifies by its name, damage elsewhere is reported, and the whole folder does not verify', async () => {
-  const whole = JSON.parse((await place.run(['archive', 'run', 'plum', '--json'])).stdout) as Run
-  const spoilt = JSON.parse((await place.run(['archive', 'run', 'pear', '--json'])).stdout) as Run
-  const dir = join(place.dataDir, 'archives')
-  const manifest = readFileSync(join(dir, 'runs', `${spoilt.name}.json`), 'utf8')
-  const [chat] = (JSON.parse(manifest) as { chats: { object: string }[] }).chats
-  writeFileSync(join(dir, objectPath(chat?.object ?? '')), 'rubbish')
+  spoilChat(place, spoilt.name, 'b')
   const byName = await place.run(['archive', 'verify', whole.name])
   expect([byName.exitCode, byName.stdout]).toEqual([0, expect.stringContaining(`damaged archive: ${spoilt.name}`)])
   expect(byName.stderr).toContain(`${whole.name} is undamaged. Elsewhere in the folder: 1 chat and 1 archive`)
   expect(await place.run(['archive', 'verify', spoilt.name])).toMatchObject({ exitCode: 1 })
   expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 1 })
-  // Reading a part does not show whether the archive is undamaged.
-  writeFileSync(join(dir, 'stray'), '')
-  expect(await place.run(['archive', 'verify', whole.name])).toMatchObject({ exitCode: 0 })
-  expect(await place.run(['archive', 'verify', whole.name, '--share', '0.1'])).toMatchObject({ exitCode: 1 })
 })
+
+const CHATS = 50
+const MESSAGES = 20
+
+/** Archives all chats, then removes Cursor's store and the mirror. */
+async function archiveAndLose(chats = CHATS): Promise<void> {
+  const store = place.cursor.global()
+  fillStore(store, { chats, messagesPerChat: MESSAGES, textLength: 400 })
+  const made = await place.run(['archive', 'run'])
+  if (made.exitCode !== 0) throw new Error(made.stderr)
+  store.db.exec('delete from cursorDiskKV')
+  wipeMirror(place.dataDir)
+}
+
+/** All events of a stream so far. */
+async function listen(url: string, signal: AbortSignal): Promise<{ readonly received: string[] }> {
+  const received: string[] = []
+  const { body } = await fetch(`${url}/api/events`, { signal })
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder()
+    for await (const bytes of body ?? []) received.push(decoder.decode(bytes as Uint8Array, { stream: true }))
+  }
+  read().catch(() => undefined)
+  return { received }
+}
+
+test('over HTTP a restore answers when everything is searchable, reports progress, and lets new messages in meanwhile', async () => {
+  await archiveAndLose()
+  const { url } = await place.serve()
+  await untilReady(url)
+  const ending = new AbortController()
+  const { received } = await listen(url, ending.signal)
+  const asked = getJson<ArchiveRestored>(url, '/api/archives/newest/restore', post({}))
+  const store = place.cursor.global()
+  store.chat('live', { fullConversationHeadersOnly: headers(['l1']) })
+  store.message('live', 'l1', { type: 1, text: 'the quince is written meanwhile' })
+  const restored = await asked
+  const total = CHATS * MESSAGES
+  const counts = { chats: CHATS, messages: total, added: total, addedChats: CHATS }
+  expect(restored).toMatchObject({ ok: true, ...counts, damaged: [] })
+  for (const [chat, message] of [
+    [0, 0],
+    [CHATS - 1, MESSAGES - 1],
+  ] as const) {
+    const found = await getJson(url, `/api/search?q=${wordOf(chat, message)}`)
+    expect(found).toMatchObject({ total: 1, warnings: [], items: [{ chat: { id: `chat-${chat}` } }] })
+  }
+  await waitUntil('the new message', async () => {
+    const { total: count } = await getJson<{ total: number }>(url, '/api/search?q=quince')
+    return count === 1
+  })
+  const text = received.join('')
+  expect(text).toMatch(/event: archive\ndata: {[^}]*"act":"restore"[^}]*"done":\d+/)
+  expect(text).toMatch(new RegExp(`"state":"restored"[^}]*"added":${total}`))
+  expect(text).not.toContain('event: loss')
+  expect(await getJson(url, '/api/losses')).toMatchObject({ total: 0 })
+  // Later passes over Cursor do not remove it again.
+  const { added, gone } = await getJson<{ added: number; gone: number }>(url, '/api/sync', post({ full: true }))
+  expect([added, gone]).toEqual([0, 0])
+  expect(await getJson(url, '/api/status')).toMatchObject({ counts: { chats: CHATS + 1 }, archives: { atWork: null } })
+  ending.abort()
+})
+
+test('a daemon that is stopped during a restore ends at once, and the next restore continues', async () => {
+  // Enough chats that the restore cannot end between two checks.
+  const chats = 4 * CHATS
+  await archiveAndLose(chats)
+  const { daemon, url } = await place.serve()
+  await untilReady(url)
+  const asked = fetch(`${url}/api/archives/newest/restore`, post({})).catch(() => null)
+  await waitUntil(
+    'half of the chats',
+    async () => {
+      const { archives: told } = await getJson<{ archives: { atWork: { done: number } | null } }>(url, '/api/status')
+      return (told.atWork?.done ?? 0) > chats / 2
+    },
+    { everyMs: 2 },
+  )
+  const { exitCode, tookMs } = await daemon.stop()
+  await asked
+  expect(exitCode).toBe(0)
+  expect(tookMs).toBeLessThan(STOP_MS_MAX)
+  const rest = await place.run(['archive', 'restore', '--json'])
+  const { added, messages } = JSON.parse(rest.stdout) as ArchiveRestored
+  expect([added < messages, messages]).toEqual([true, chats * MESSAGES])
+  const again = await place.run(['archive', 'restore'])
+  expect(again.stdout).toContain('restored 0 chats and 0 messages')
+})
+
+test('if all objects are missing, every chat is named', async () => {
+  await archiveAndLose(10)
+  rmSync(join(archives(place), 'objects'), { recursive: true })
+  const { stdout, exitCode } = await place.run(['archive', 'restore', '--json'])
+  const restored = JSON.parse(stdout) as ArchiveRestored
+  expect([exitCode, restored]).toMatchObject([1, { ok: false, chats: 0, added: 0, addedChats: 0 }])
+  expect(restored.damaged).toHaveLength(10)
+})
+
+test('if the source is switched off, nothing is restored, and the error says so', async () => {
+  const config = join(place.root, 'config.json')
+  writeFileSync(config, '{"sources": {"archive": {"enabled": false}}}')
+  const { url } = await place.serve(['--config', config])
+  const response = await fetch(`${url}/api/archives/newest/restore`, post({}))
+  expect([response.status, await response.text()]).toEqual([
+    503,
+    expect.stringMatching(/sources.archive.enabled is false/),
+  ])
+})
+
+test('an archive whose process is killed has failed, and the next one is made', async () => {
+  fillStore(place.cursor.global(), { chats: 300, messagesPerChat: 20, textLength: 2000 })
+  const { daemon, url } = await place.serve()
+  await untilReady(url)
+  const begun = await getJson<Run>(url, '/api/archives', post({}))
+  const pid = await waitUntil('its process', () => childOf(daemon.pid, 'archive'), { everyMs: 2 })
+  process.kill(pid, 'SIGKILL')
+  const failed = await waitUntil('the end of it', async () => {
+    const run = await getJson<Run>(url, `/api/archives/${begun.name}`)
+    return run.state === 'running' ? null : run
+  })
+  expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('archive') })
+  expect(await archiveAll(faceOf(url))).toMatchObject({ state: 'verified', chats: 300 })
+})
+
+/** The child process of the daemon that does this. */
+function childOf(pid: number, job: string): number | undefined {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((word) => word !== '')
+  return children.map(Number).find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes(job))
+}

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { wordOf } from '../../helpers/fill-store.ts'
 import { placeWithLoss } from '../../helpers/place-with-loss.ts'
 import { getJson, untilReady, type Workplace } from '../../helpers/spawn-cursordex.ts'
-import { inItsTime } from '../../helpers/spoil-mirror.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 const PAGE = 16_384
@@ -49,11 +48,6 @@ async function expectAllHeld(url: string): Promise<void> {
   expect(thread.items).toHaveLength(6)
 }
 
-/** Digests follow from messages: a check of all pages finds the damage, and no row is lost. */
-function spoilDigests(): void {
-  for (const page of pagesOf('chat_digests')) overwrite(page)
-}
-
 /** Makes the mirror look as if an unused last page were cut off: its header counts one page more. SQLite cannot open it. */
 function cutOffLastPage(): void {
   const file = openSync(mirror(), 'r+')
@@ -65,7 +59,7 @@ function cutOffLastPage(): void {
 }
 
 test('a damaged mirror is set aside at the start, and what Cursor lost is still there, marked', async () => {
-  spoilDigests()
+  cutOffLastPage()
   const { daemon, url } = await place.serve()
   await waitUntil('the damaged file', () => aside().length === 1)
   const { reasons, counts } = await untilReady(url)
@@ -91,27 +85,6 @@ test('a mirror without its header is set aside at the start, the daemon says tha
   expect(aside()).toHaveLength(1)
 })
 
-test(
-  'a page that went bad silently after a clean end is found by the check in parts',
-  { timeout: 120_000 },
-  async () => {
-    // The check at the first start was just now. This makes it old.
-    inItsTime(mirror(), () => {
-      const db = new Database(mirror())
-      db.exec(`update upkeep set done_at = 0 where task glob 'check *'`)
-      db.close()
-    })
-    inItsTime(mirror(), spoilDigests)
-    const { url } = await place.serve()
-    expect(await untilReady(url)).toMatchObject({ reasons: [] })
-    expect(aside()).toEqual([])
-    // Parts are checked at full minutes.
-    await waitUntil('the damaged file', () => aside().length === 1, { withinMs: 90_000 })
-    expect(await untilReady(url)).toMatchObject({ counts: { chats: 4, messages: 24, deleted: 1 } })
-    await expectAllHeld(url)
-  },
-)
-
 test('a killed daemon leaves no mark of a clean end, so that the next one checks first and then leaves one', async () => {
   const first = await place.serve()
   await untilReady(first.url)
@@ -124,36 +97,23 @@ test('a killed daemon leaves no mark of a clean end, so that the next one checks
   expect(existsSync(`${mirror()}-clean`)).toBe(true)
 })
 
-test('full-text tables that fail in a search are rebuilt while the daemon runs', async () => {
+test('when full-text tables fail in a search, it gets 503 and not 500, and they are rebuilt while the daemon runs', async () => {
   const pages = pagesOf('message_terms_data')
   const { url } = await place.serve()
   await untilReady(url)
   for (const page of pages) overwrite(page)
+  const refusals: unknown[] = []
   await waitUntil('the words to be found again', async () => {
     const response = await fetch(`${url}/api/search?q=${wordOf(1, 2)}`)
-    return response.ok && ((await response.json()) as Hit).items.length === 1
-  })
-  await untilReady(url)
-  await expectAllHeld(url)
-  expect(aside()).toEqual([])
-})
-
-test.each([
-  ['chat_digests', '/api/stats'],
-  ['message_terms_data', `/api/search?q=${wordOf(1, 2)}`],
-])('the first request that needs a damaged page of %s gets 503 and not 500', async (table, path) => {
-  const pages = pagesOf(table)
-  const { url } = await place.serve()
-  await untilReady(url)
-  for (const page of pages) overwrite(page)
-  const refusals: unknown[] = []
-  await waitUntil('an answer', async () => {
-    const response = await fetch(url + path)
-    if (!response.ok) refusals.push([response.status, ((await response.json()) as { code: string }).code])
-    return response.ok
+    const answer = (await response.json()) as Hit & { readonly code: string }
+    if (!response.ok) refusals.push([response.status, answer.code])
+    return response.ok && answer.items.length === 1
   })
   expect(refusals[0]).toEqual([503, 'mirror-damaged'])
   expect(refusals.filter((one) => String(one).startsWith('500'))).toEqual([])
+  await untilReady(url)
+  await expectAllHeld(url)
+  expect(aside()).toEqual([])
 })
 
 test('a command without a daemon repairs the mirror too, and says so', async () => {

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers, type Store } from '../../helpers/cursor.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
@@ -20,7 +18,8 @@ interface Found {
   readonly items: readonly { readonly message: { readonly id: string } }[]
 }
 
-const search = (url: string, q: string): Promise<Found> => getJson<Found>(url, `/api/search?q=${encodeURIComponent(q)}`)
+const search = (url: string, q: string, more = ''): Promise<Found> =>
+  getJson<Found>(url, `/api/search?q=${encodeURIComponent(q)}${more}`)
 
 /** Adds a message at the end of a chat as Cursor does: first its row, then the chat's row. */
 function say(store: Store, ids: string[], id: string, text: string): void {
@@ -91,8 +90,6 @@ test('searches, lists and health answer during a first pass, and a new message i
   const slowest = Object.entries(times).map(([path, taken]) => `${path} ${Math.round(Math.max(...taken))} ms`)
   console.log(`during a first pass, ${states.length} rounds: ${slowest.join(', ')}`)
   expect(states.filter((state) => state === 'indexing').length).toBeGreaterThan(2)
-  // The time is only printed, because the bench measures it. The answers must come before the pass ends.
-  for (const taken of Object.values(times)) expect(Math.max(...taken)).toBeLessThan(5000)
   await waitUntil('what was said during the pass', async () => (await search(url, 'quince')).total === 1)
   expect((await untilReady(url)).counts).toMatchObject({ messages: 5001 })
 })
@@ -129,31 +126,30 @@ test('events name the message and the chat of a commit', async () => {
   expect(text).not.toContain('medlar')
 })
 
-/** The search processes of a daemon. */
-function searchersOf(pid: number): number[] {
-  const tasks = readdirSync(`/proc/${pid}/task`)
-  const lists = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))
-  const children = lists.flatMap((list) => list.split(' ').filter((word) => word !== ''))
-  return children
-    .filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes('search'))
-    .map(Number)
-}
+/** A word that only this version of the answer contains. */
+const draftWord = (version: number): string => `quillwort${wordOf(version, 0)}`
 
-test.runIf(process.platform === 'linux')(
-  'a search that hangs is a 503 at its deadline, and the next one is answered',
-  async () => {
-    fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
-    const config = join(place.root, 'config.json')
-    writeFileSync(config, '{ "search": { "deadlineMs": 3000 } }')
-    const { daemon, url } = await place.serve(['--config', config])
-    await untilReady(url)
-    expect(await search(url, 'plum')).toMatchObject({ total: 2 })
-    for (const pid of searchersOf(daemon.pid)) process.kill(pid, 'SIGSTOP')
-    const startedAt = performance.now()
-    const response = await fetch(`${url}/api/search?q=plum`)
-    expect(performance.now() - startedAt).toBeLessThan(5000)
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({ code: 'deadline', status: 503 })
-    expect(await search(url, 'plum')).toMatchObject({ total: 2 })
-  },
-)
+test('after fifty rewrites of a streamed message there is one hit, with its last text', async () => {
+  const REWRITES = 50
+  const store = place.cursor.global()
+  fillStore(store, { chats: 2, messagesPerChat: 10 })
+  const { url } = await place.serve()
+  await untilReady(url)
+  const said: string[] = []
+  for (let version = 1; version <= REWRITES; version += 1) {
+    said.push(`part${version}`)
+    // As Cursor streams: it deletes and inserts the row under its key, and the chat's row too.
+    store.delete('bubbleId:live:live-0')
+    say(store, [], 'live-0', `The answer so far: ${said.join(' ')} ${draftWord(version)}`)
+    await pause(15 + ((version * 37) % 40))
+  }
+  const literal = (q: string): Promise<Found> => search(url, q, '&literal=true')
+  await waitUntil('the last text', async () => (await literal(draftWord(REWRITES))).total === 1)
+  for (const q of ['answer so far', 'quillwort*', '*uillwor*', '"part 1 part 2"']) {
+    expect([q, (await literal(q)).total]).toEqual([q, 1])
+  }
+  const stale = Array.from({ length: REWRITES - 1 }, (_, index) => draftWord(index + 1))
+  const found = await Promise.all(stale.map(async (word) => (await literal(word)).total))
+  expect(found.filter((total) => total > 0)).toEqual([])
+  expect((await untilReady(url)).counts).toMatchObject({ messages: 21 })
+})

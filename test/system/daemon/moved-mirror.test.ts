@@ -1,10 +1,7 @@
-import { copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
-import { compact } from '../../../src/mirror/purge/state.ts'
-import type { Damage } from '../../../src/mirror/maintenance/check-pages.ts'
 import type { Store } from '../../helpers/cursor.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { placeWithLoss } from '../../helpers/place-with-loss.ts'
@@ -105,33 +102,5 @@ test.runIf(process.platform !== 'win32')(
     expect(messagesIn(elsewhere)).toBe(30)
     await daemon.stop()
     expect(readdirSync(place.dataDir).filter((name) => name.startsWith('mirror-damaged'))).toEqual([])
-  },
-)
-
-/** The result of a `look` at an open mirror after something happened to its file. */
-function lookAfter(act: (maintenance: MirrorMaintenance) => void): Damage {
-  const maintenance = new MirrorMaintenance(mirror(), Date.now)
-  try {
-    expect(maintenance.db.open).toBe(true)
-    act(maintenance)
-    const { value } = maintenance.run({ task: 'look', suspected: 'none' }).next()
-    return value?.damage ?? 'none'
-  } finally {
-    maintenance.close()
-  }
-}
-
-const events: readonly (readonly [name: string, act: (maintenance: MirrorMaintenance) => void, Damage])[] = [
-  ['nothing', () => undefined, 'none'],
-  ['a compaction after a purge', ({ db }) => compact(db), 'none'],
-  ['closing and opening', (maintenance) => (maintenance.close(), maintenance.db), 'none'],
-  ['truncation', () => truncateSync(mirror()), 'rows'],
-  ['replacement by an empty file', () => replaceBy((path) => writeFileSync(path, '')), 'rows'],
-]
-
-test.runIf(process.platform !== 'win32').each(events)(
-  'after %s, a look reports correctly whether the mirror is in place',
-  (_, act, damage) => {
-    expect(lookAfter(act)).toBe(damage)
   },
 )

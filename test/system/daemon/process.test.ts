@@ -20,7 +20,7 @@ interface Found {
   readonly total: number
 }
 
-test('stdout has one line with the real port and nothing else', async () => {
+test('stdout has one line with the real port and nothing else, and stderr has the log', async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
   const { daemon, url } = await place.serve()
   expect(new URL(url).hostname).toBe('127.0.0.1')
@@ -29,13 +29,17 @@ test('stdout has one line with the real port and nothing else', async () => {
   // The bundler removed a check whose result was not used.
   expect((await fetch(`${url}/api/chats/%zz`)).status).toBe(400)
   await untilReady(url)
-  expect((await daemon.stop()).stdout).toBe(`cursordex listening on ${url}\n`)
+  const { stdout, stderr } = await daemon.stop()
+  expect(stdout).toBe(`cursordex listening on ${url}\n`)
+  // Logs are lines of JSON if stderr is not a terminal.
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toContainEqual(['level', 'time', 'msg'])
 })
 
 test('after a stop during searches the mirror was left in two files', async () => {
   fillStore(place.cursor.global(), { chats: 20, messagesPerChat: 20 })
   // It happened in one of three stops.
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     const { daemon, url } = await place.serve()
     await untilReady(url)
     const asked = ['a', 'b', 'c'].map((word) => getJson(url, `/api/search?q=${word}`).catch(() => undefined))
@@ -45,13 +49,6 @@ test('after a stop during searches the mirror was left in two files', async () =
     const files = readdirSync(place.dataDir).filter((name) => name.startsWith('mirror.db'))
     expect(files).toEqual(['mirror.db', 'mirror.db-clean'])
   }
-})
-
-test('logs are JSON lines if stderr is not a terminal', async () => {
-  const { daemon } = await place.serve()
-  const { stderr } = await daemon.stop()
-  const lines = stderr.trimEnd().split('\n')
-  expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toContainEqual(['level', 'time', 'msg'])
 })
 
 describe.each(['SIGINT', 'SIGTERM'] as const)('%s', (signal) => {
@@ -229,4 +226,18 @@ test('without Cursor the daemon starts, says where it looked, and finds Cursor s
     { withinMs: 30_000 },
   )
   expect(item).toMatchObject({ id: 'chat-0', project: { name: 'shop' } })
+})
+
+test('a daemon with an archive job that can never run does not start, and names the job, with exit code 2', async () => {
+  const config = join(place.root, 'config.json')
+  const job = {
+    name: 'some',
+    schedule: '0 3 * * 0',
+    keep: { daily: 1, weekly: 1, monthly: 1 },
+    scope: { projekt: 'shop' },
+  }
+  writeFileSync(config, JSON.stringify({ archives: { jobs: [job] } }))
+  const ended = await place.run(['serve', '--config', config])
+  expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
+  expect(ended.stderr).toMatch(/archives\.jobs\[0\]\.scope is wrong .*"projekt" is not a part of a scope/)
 })

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { canLook } from './handle-watch.ts'
 import { measureHarm, type Harm } from './measure-harm.ts'
 
-const QUITS = 20
-const COMMITS = 100
+const QUITS = 8
+const COMMITS = 60
 
 function expectNoHarm({ beside, store, handles, leftOpen, rights, statesSeen }: Harm, statesMin: number): void {
   expect(beside.errors).toEqual([])

@@ -25,10 +25,8 @@ const bytesOf = (folder: string): Record<string, string> =>
 const full = { method: 'POST', body: '{"full":true}', headers: { 'content-type': 'application/json' } }
 
 describe.each([
-  { what: 'small, quit', textLength: 40, isQuit: true },
   { what: 'small, with a WAL', textLength: 40, isQuit: false },
   { what: 'of 35 MB, quit', textLength: 175_000, isQuit: true },
-  { what: 'of 35 MB, with a WAL', textLength: 175_000, isQuit: false },
 ])('a store that is $what', ({ textLength, isQuit }) => {
   test('keeps every byte of file and WAL in a first and a full pass, and no handle stays open', async () => {
     const store = place.cursor.global()

@@ -35,11 +35,11 @@ export interface LoadOutcome {
 }
 
 /** Sends many kinds of requests to a daemon that has just begun to read a store. */
-export async function measureLoad(shape: StoreShape, bin?: string): Promise<LoadOutcome> {
+export async function measureLoad(shape: StoreShape): Promise<LoadOutcome> {
   const place = new Workplace()
   try {
     makeStore(place.cursor.root, shape)
-    const { daemon, url } = await place.serve([], bin === undefined ? {} : { bin })
+    const { daemon, url } = await place.serve()
     const asked = new Asked(url)
     const startedAt = performance.now()
     const end = { isReached: false }

@@ -1,11 +1,25 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readJson, writtenOut } from '../../../helpers/cases.ts'
 import { waitUntil } from '../../../helpers/wait-until.ts'
 import { faultsOf } from './judge.ts'
 import { sendRaw } from './raw.ts'
-import { rawShapes } from './raw-shapes.ts'
 import { AttackedServer } from './server.ts'
+
+/** A request that no client library sends. `{host}` is the server's own. */
+interface RawShape {
+  readonly what: string
+  readonly bytes: string
+  /** The allowed answers. `closed` if the connection may end without an answer. */
+  readonly allowed: readonly (number | 'closed')[]
+  /** The code of the refusal. */
+  readonly code?: string
+  readonly isHalfClosed?: boolean
+  readonly answersMax?: number
+}
+
+const rawShapes = writtenOut(readJson(import.meta.url, 'raw-shapes.json') as readonly RawShape[])
 
 let server: AttackedServer
 beforeAll(async () => {
@@ -24,7 +38,7 @@ async function newFaults(): Promise<string[]> {
 }
 
 test.each(rawShapes)('$what is answered correctly, or refused with a problem', async (shape) => {
-  const { what, bytes, allowed, isHalfClosed = false, answersMax = 1 } = shape
+  const { what, bytes, allowed, code, isHalfClosed = false, answersMax = 1 } = shape
   const { port, local } = server.target
   const { answers, rest, isClosed } = await sendRaw(port, bytes.replaceAll('{host}', local), {
     isHalfClosed,
@@ -34,6 +48,9 @@ test.each(rawShapes)('$what is answered correctly, or refused with a problem', a
   expect([what, statuses.filter((status) => !allowed.includes(status)), rest]).toEqual([what, [], ''])
   expect(statuses.length > 0 || (allowed.includes('closed') && isClosed)).toBe(true)
   expect(answersMax === 1 || statuses.length === answersMax).toBe(true)
+  if (code !== undefined) expect(JSON.parse(answers[0]?.body ?? '')).toMatchObject({ code })
+  // A refusal does not grow with what it refuses.
+  if (code !== undefined) expect(answers[0]?.body.length).toBeLessThan(5000)
   expect(answers.flatMap((answer) => faultsOf(answer, { what, method: 'GET', isForeign: false }))).toEqual([])
   expect(await newFaults()).toEqual([])
 })
@@ -43,7 +60,7 @@ test('bytes after a body are not treated as a request', async () => {
   for (const { what, bytes } of smuggled) {
     const { answers } = await sendRaw(server.target.port, bytes.replaceAll('{host}', server.target.local), {
       answersMax: 9,
-      withinMs: 4000,
+      withinMs: 1500,
     })
     const served = answers.filter(({ status }) => status === 200).length
     expect([what, served]).toEqual([what, what === 'a good one behind a bad one' ? 1 : 0])

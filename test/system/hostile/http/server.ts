@@ -42,6 +42,21 @@ export class AttackedServer {
     return new AttackedServer(daemon, home, knownRoutes(names))
   }
 
+  /** Every route of the API with the names of its parameters, as the server itself describes them. */
+  async parameters(): Promise<(KnownRoute & { readonly names: readonly string[] })[]> {
+    interface Operation {
+      readonly parameters?: readonly { readonly in: string; readonly name: string }[]
+    }
+    const { paths } = await this.daemon.get<{ paths: Record<string, Record<string, Operation>> }>('/openapi.json')
+    const described = this.routes.filter(({ path }) => path.startsWith('/api/'))
+    return described.map((route) => {
+      const operation = paths[route.pattern.replace(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()]
+      if (operation === undefined) throw new Error(`${route.method} ${route.pattern} is not described`)
+      const names = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
+      return { ...route, names: names.map(({ name }) => name) }
+    })
+  }
+
   /** Megabytes that the process uses. 0 if the system does not report it. */
   get megabytes(): number {
     if (process.platform !== 'linux') return 0

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headers } from '../../../helpers/cursor.ts'
 import { Workplace } from '../../../helpers/spawn-cursordex.ts'
 import { hideSecrets } from './hide-secrets.ts'
 import { hiddenIn, lookEverywhere } from './look-everywhere.ts'
@@ -20,27 +19,6 @@ test('no token, key or draft of Cursor appears anywhere else', async () => {
   console.log(`canaries: ${places.length} hidden, looked for in ${Object.keys(found).length} places, ${count} found`)
   expect(places.length).toBeGreaterThan(30)
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((where) => [where, []])))
-})
-
-test('the test finds a sent word wherever it is copied, in every form', async () => {
-  const store = place.cursor.global()
-  const bytes = (name: string): Buffer => Buffer.from(`x${tokenOf(name)}y`)
-  const forms: Readonly<Record<string, string>> = {
-    plain: tokenOf('plain'),
-    capitals: tokenOf('capitals').toUpperCase(),
-    base64: bytes('base64').toString('base64'),
-    hex: bytes('hex').toString('hex'),
-    wide: Buffer.from(tokenOf('wide'), 'utf16le').toString('base64'),
-  }
-  const names = Object.keys(forms)
-  store.chat('talk', { name: `Titled ${tokenOf('title')}`, fullConversationHeadersOnly: headers(names) })
-  for (const [id, text] of Object.entries(forms)) store.message('talk', id, { type: 1, text: `Said ${text}` })
-  const found = await lookEverywhere(place, ['title', ...names])
-  for (const where of ['HTTP answers', 'the data folder, in use', 'the data folder, at rest']) {
-    expect([where, found[where]]).toEqual([where, ['title', ...names]])
-  }
-  expect(found['commands beside a daemon']).toContain('title')
-  expect(found['commands without one']).toContain('title')
 })
 
 test('the test finds a word in bytes of any encoding', () => {

@@ -1,68 +1,16 @@
 import { type CursorHome, headers, type Store } from '../../../helpers/cursor.ts'
 import { makeHeaderTable, putHeader } from '../../../helpers/eras/global-items.ts'
+import { readJson } from '../../../helpers/cases.ts'
 import { asBase64, keepBlob, stateOf } from '../../../helpers/blob-store.ts'
 import { tokenOf } from './tokens.ts'
 
-/** Keys of the table with settings and tokens: at least one of each kind that is never read. */
-const itemKeys: readonly string[] = [
-  'cursorAuth/accessToken',
-  'cursorAuth/refreshToken',
-  'cursorAuth/cachedEmail',
-  'cursorAuth/stripeMembershipType',
-  'cursorAuth/openAIKey',
-  'cursorAuth/claudeKey',
-  'cursorAuth/googleKey',
-  'cursorAuth/azureApiKey',
-  'cursorai/serverConfig',
-  'cursorai/featureConfigCache',
-  'cursorai/donotchange/privacyMode',
-  'telemetry.machineId',
-  'telemetry.macMachineId',
-  'telemetry.devDeviceId',
-  'storage.serviceMachineId',
-  'github-authentication',
-  'microsoft-authentication',
-  'vscode.github-authentication',
-  'mcpService.knownServerIds',
-  'mcp.servers',
-  'mcpEncryptionKey',
-  'mcpOAuth.tokens',
-  'openaiApiKey',
-  'openai.apiKey',
-  'anthropic.key',
-  'src.vs.platform.reactivestorage.browser.reactiveStorageServiceImpl.persistentStorage.applicationUser',
-  'secret://{"extensionId":"vscode.github-authentication","key":"github.auth"}',
-  'secret://{"extensionId":"anysphere.cursor-mcp","key":"mcp_client_information"}',
-  'interactive.sessions',
-  'history.entries',
-  'notepadData',
-  'cursor/pinnedComposers',
-  'terminal.history.entries.commands',
-  'aiService.generations',
-  'composer.planRegistry',
-  'composer.composerHeaders.secret',
-  'glass.token',
-  'workbench.panel.composerChatViewPane.hidden',
-  'workbench.panel.composerChatViewPaneX',
-  'composer.composerDataX',
-]
-
-/** Secrets in the key itself. */
-const namedItems: readonly ((token: string) => string)[] = [
-  (token) => `secret://{"extensionId":"${token}"}`,
-  (token) => `cursorAuth/${token}`,
-  (token) => `${token}-authentication`,
-  (token) => token,
-  (token) => `mcp.${token}`,
-]
-const namedRows: readonly ((token: string) => string)[] = [
-  (token) => `mcpOAuth:${token}`,
-  (token) => `openaiKey:${token}`,
-  (token) => token,
-  (token) => `agentKv:blob:${token}`,
-  (token) => `cloudAgentDraft:${token}`,
-  (token) => `secret://${token}`,
-]
+/**
+ * `items`: keys of the table with settings and tokens, at least one of each kind that is never read. `namedItems` and
+ * `namedRows` have the secret in the key itself, for `{token}`.
+ */
+const keys = readJson(import.meta.url, 'secret-keys.json') as Readonly<
+  Record<'items' | 'namedItems' | 'namedRows', readonly string[]>
+>
 
 /** Fills a home with secrets, each next to data that is read. @returns where they are hidden */
 export function hideSecrets(home: CursorHome): string[] {
@@ -85,18 +33,22 @@ export function hideSecrets(home: CursorHome): string[] {
 type Hide = (place: string) => string
 
 function hideItems(name: string, store: Store, hide: Hide): void {
-  for (const key of itemKeys) {
+  for (const key of keys.items) {
     const token = hide(`${name} ${key}`)
     store.item(
       key,
       key.length % 2 === 0 ? token : { version: 1, value: [{ accessToken: token, account: { id: token } }] },
     )
   }
-  for (const [at, keyOf] of namedItems.entries()) store.item(keyOf(hide(`${name} key ${at}`)), { enabled: true })
+  for (const [at, key] of keys.namedItems.entries()) {
+    store.item(key.replace('{token}', hide(`${name} key ${at}`)), { enabled: true })
+  }
 }
 
 function hideRows(store: Store, hide: Hide): void {
-  for (const [at, keyOf] of namedRows.entries()) store.put(keyOf(hide(`row key ${at}`)), { enabled: true })
+  for (const [at, key] of keys.namedRows.entries()) {
+    store.put(key.replace('{token}', hide(`row key ${at}`)), { enabled: true })
+  }
   for (const family of ['agentKv:blob:', 'composer.content.', 'checkpointId:', 'messageRequestContext:', 'tomorrow:']) {
     store.put(`${family}${'ab'.repeat(32)}`, { role: 'system', content: hide(`row ${family}`) })
   }

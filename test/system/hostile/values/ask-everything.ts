@@ -1,12 +1,6 @@
-import { dirname } from 'node:path'
-import { archivesHere } from '../../../helpers/archives-here.ts'
-import { createApp } from '../../../../src/api/http/app.ts'
 import { exportFormats } from '../../../../src/api/export/formats.ts'
-import { answerQuestion } from '../../../../src/api/questions.ts'
-import { Histories } from '../../../../src/git/histories.ts'
-import { openReader, type Mirror } from '../../../../src/mirror/open.ts'
-import { ArchiveFolder } from '../../../helpers/archive-folder.ts'
-import { HOST, liveOf } from './still-world.ts'
+import { archiveAll } from '../../../helpers/restored-daemon.ts'
+import type { World } from '../../../helpers/world.ts'
 
 interface List<Item> {
   readonly items: readonly Item[]
@@ -20,83 +14,51 @@ interface MessageAnswer {
 export interface Asked {
   readonly messages: number
   readonly answers: number
+  /** The texts of all messages. */
+  readonly texts: ReadonlySet<string>
   readonly faults: readonly string[]
 }
 
-/** A time far in the future of every test. */
-const DEADLINE_MS = 600_000
-
 /**
- * Reads every chat and message of a mirror over HTTP, exports each chat, and searches for the words of each message.
+ * Reads every chat and message of a world over HTTP, exports each chat, and searches for the words of each message.
  * @param isThorough also exports chats of one message in every format, and not in one format each
  */
-export async function askEverything(mirrorPath: string, isThorough: boolean): Promise<Asked> {
-  const reader = openReader(mirrorPath)
-  const faults: string[] = []
-  const app = createApp({
-    version: '1.2.3',
-    timeZone: 'UTC',
-    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
-    mirror: () => reader,
-    now: () => Date.now(),
-    ask: async (question) => answerQuestion(reader, question, DEADLINE_MS),
-    histories: new Histories({}),
-    live: () => liveOf(mirrorPath),
-    sync: async () => ({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }),
-    archives: archivesHere(dirname(mirrorPath), mirrorPath),
-    subscribe: () => () => undefined,
-    reportFault: (error) => faults.push(error instanceof Error ? String(error.stack) : String(error)),
-  })
-  const visitor = new Visitor(async (path) => app.request(path, { headers: { host: HOST } }), faults)
-  try {
-    for (const path of ['/openapi.json', '/api/status']) await visitor.text(path)
-    faults.push(...(await archiveAll(reader)))
-    await visitor.each('/api/projects', async ({ id }) => void (await visitor.text(`/api/projects/${named(id)}`)))
-    await visitor.each('/api/chats?includeEmpty=true&subagents=true', ({ id }) => visitor.chat(id, isThorough))
-    return { messages: visitor.messages, answers: visitor.answers, faults }
-  } finally {
-    reader.close()
-  }
-}
-
-/** Everything in a mirror can be archived and read back. */
-async function archiveAll(reader: Mirror): Promise<string[]> {
-  const folder = new ArchiveFolder()
-  try {
-    await folder.run(reader)
-    return folder.verify().ok ? [] : ['an archive is not what was archived']
-  } catch (error) {
-    return [`an archive cannot be made: ${String(error)}`]
-  } finally {
-    folder.remove()
-  }
+export async function askEverything(world: World, isThorough: boolean): Promise<Asked> {
+  const visitor = new Visitor(world)
+  for (const path of ['/openapi.json', '/api/status']) await visitor.text(path)
+  // Everything that is held can be archived and read back.
+  const { state, error } = await archiveAll(world)
+  if (state !== 'verified') visitor.faults.push(`an archive is ${state}: ${error}`)
+  await visitor.each('/api/projects', async ({ id }) => void (await visitor.text(`/api/projects/${named(id)}`)))
+  await visitor.each('/api/chats?includeEmpty=true&subagents=true', ({ id }) => visitor.chat(id, isThorough))
+  return visitor
 }
 
 const named = (id: string): string => encodeURIComponent(id)
 
-class Visitor {
+class Visitor implements Asked {
   messages = 0
   answers = 0
+  readonly texts = new Set<string>()
+  readonly faults: string[] = []
   #chats = 0
   readonly #searched = new Set<string>()
-  readonly #ask: (path: string) => Promise<Response>
-  readonly #faults: string[]
+  readonly #world: World
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
 
-  constructor(ask: (path: string) => Promise<Response>, faults: string[]) {
-    this.#ask = ask
-    this.#faults = faults
+  constructor(world: World) {
+    this.#world = world
   }
 
   async text(path: string): Promise<string> {
     this.answers += 1
     try {
-      const response = await this.#ask(path)
+      const response = await this.#world.request(path)
       const text = this.#decoder.decode(await response.arrayBuffer())
-      if (!response.ok) this.#faults.push(`${path.slice(0, 300)} answered ${response.status}: ${text.slice(0, 300)}`)
+      if (!response.ok) this.faults.push(`${path.slice(0, 300)} answered ${response.status}: ${text.slice(0, 300)}`)
       return text
     } catch (error) {
-      this.#faults.push(`${path.slice(0, 300)} broke off: ${String(error)}`)
+      this.faults.push(`${path.slice(0, 300)} broke off: ${String(error)}`)
       return ''
     }
   }
@@ -137,6 +99,7 @@ class Visitor {
 
   /** Searches for the first words of the message. The same words are searched once. */
   async #search({ parts }: MessageAnswer): Promise<void> {
+    for (const { text } of parts) if (typeof text === 'string') this.texts.add(text)
     const words = parts.map(({ text }) => text).find((text) => typeof text === 'string') ?? JSON.stringify(parts)
     const q = words.slice(0, 60).toWellFormed()
     if (this.#searched.has(q)) return

@@ -1,12 +1,12 @@
 import type { AskedNames } from './graft.ts'
 
 /** Records the fields that a decoder reads of parsed JSON. */
-export function noteAskedNames(act: () => void): AskedNames {
+export async function noteAskedNames(act: () => Promise<void>): Promise<AskedNames> {
   const asked = new Map<string, Set<string>>()
   const parse = JSON.parse
   JSON.parse = (...given: Parameters<typeof parse>): unknown => watched(parse(...given) as unknown, '', asked)
   try {
-    act()
+    await act()
   } finally {
     JSON.parse = parse
   }

@@ -1,8 +1,8 @@
-import { join } from 'node:path'
+import type { Status, SyncOutcome } from '../../../../src/api/http/schemas/status.ts'
 import { issueReasons } from '../../../../src/model/issue.ts'
-import { Chance, CursorHome } from '../../../helpers/cursor.ts'
-import { Indexer } from '../../../helpers/in-process.ts'
-import { askEverything } from './ask-everything.ts'
+import { Chance } from '../../../helpers/cursor.ts'
+import { World } from '../../../helpers/world.ts'
+import { askEverything, type Asked } from './ask-everything.ts'
 import type { Samples } from './samples.ts'
 import { writeHostile, type Written } from './write-hostile.ts'
 
@@ -39,67 +39,57 @@ export async function examineHomes(
 }
 
 /** Writes a home, reads it twice, and requests everything that was read. */
-export async function examineHome(seed: string, samples: Samples, isThorough = false): Promise<Examined> {
-  const home = new CursorHome()
-  const cursor = join(home.root, '.cursor')
-  const indexer = new Indexer(home.userDir)
-  indexer.homes = [cursor]
+async function examineHome(seed: string, samples: Samples, isThorough: boolean): Promise<Examined> {
+  const world = await World.open()
   try {
-    const written = writeHostile(home, cursor, samples, new Chance(seed))
-    const faults = [...readTwice(indexer), ...missing(indexer, written), ...unsound(indexer)]
-    const asked = await askEverything(indexer.path, isThorough)
-    const issues = Number(indexer.mirror.prepare('select count(*) from row_issues').pluck().get())
-    const found = [...faults, ...asked.faults].map((fault) => `seed "${seed}": ${fault}`)
-    return { rows: written.rows, messages: asked.messages, issues, answers: asked.answers, faults: found }
+    const written = writeHostile(world.home, world.cursorHome, samples, new Chance(seed))
+    const read = await readTwice(world)
+    const asked = await askEverything(world, isThorough)
+    const { issues } = await world.get<Status>('/api/status')
+    const found = [...read, ...unsound(world, written, asked), ...asked.faults]
+    return {
+      rows: written.rows,
+      messages: asked.messages,
+      issues: Object.values(issues).reduce((sum, count) => sum + count, 0),
+      answers: asked.answers,
+      faults: found.map((fault) => `seed "${seed}": ${fault}`),
+    }
   } catch (error) {
     return { ...nothing, faults: [`seed "${seed}": thrown: ${error instanceof Error ? error.stack : String(error)}`] }
   } finally {
-    indexer.remove()
-    home.remove()
+    await world.remove()
   }
 }
 
-function readTwice(indexer: Indexer): string[] {
-  const { ends } = indexer.pass()
-  const bad = ends.filter(({ state, kind }) => state !== 'ok' && !(kind === 'workspace-items' && state === 'missing'))
-  const again = indexer.pass('full')
-  const moved = again.added + again.changed + again.gone
+/** Every row is read or reported, and a second pass changes nothing. */
+async function readTwice(world: World): Promise<string[]> {
+  await world.sync()
+  const { sources, issues, coverage } = await world.get<Status>('/api/status')
+  const bad = sources.filter(
+    ({ state, kind }) => state !== 'ok' && !(kind === 'workspace-items' && state === 'missing'),
+  )
+  const again = await world.post<SyncOutcome>('/api/sync', { full: true })
+  const { rows, read, issues: unread, noise } = coverage
   return [
-    ...bad.map(({ kind, state, detail }) => `${kind} is ${state}: ${detail}`),
-    ...(moved === 0 ? [] : [`a second pass added ${again.added}, changed ${again.changed}, lost ${again.gone}`]),
+    ...bad.map(({ kind, state }) => `${kind} is ${state}`),
+    ...(rows === read + unread + noise
+      ? []
+      : [`of the rows some are neither read nor an issue: ${JSON.stringify(coverage)}`]),
+    ...Object.keys(issues).flatMap((reason) =>
+      issueReasons.includes(reason as 'bad-json') ? [] : [`${reason} is no reason`],
+    ),
+    ...(again.added + again.changed + again.gone === 0 ? [] : [`a second pass found ${JSON.stringify(again)}`]),
     ...(Object.hasOwn(Object.prototype, 'polluted') ? ['every object has a new field'] : []),
   ]
 }
 
-/** Rows that are neither read nor reported, and neighbours that were not read. */
-function missing(indexer: Indexer, { keys, neighbours }: Written): string[] {
-  const column = (sql: string): Set<unknown> => new Set(indexer.mirror.prepare(sql).pluck().all())
-  const known = column(`select kind || ' ' || key from source_rows join sources on num = source
-    union select kind || ' ' || key from row_issues join sources on num = source`)
-  const held = new Set<unknown>()
-  for (const parts of column('select parts from bodies')) {
-    for (const part of JSON.parse(String(parts)) as { text?: unknown }[]) held.add(part.text)
-  }
-  const reasons = [...column('select distinct reason from row_issues')]
-  return [
-    ...keys.filter((key) => !known.has(key)).map((key) => `${key} is neither read nor an issue`),
-    ...neighbours.filter((text) => !held.has(text)).map((text) => `"${text}" was not read`),
-    ...reasons.flatMap((reason) =>
-      issueReasons.includes(reason as 'bad-json') ? [] : [`${String(reason)} is no reason`],
-    ),
-  ]
-}
-
-function unsound({ mirror }: Indexer): string[] {
+/** Neighbours of hostile rows that were not read, and what the mirror itself finds wrong. */
+function unsound({ mirror }: World, { neighbours }: Written, { texts }: Asked): string[] {
   const checks = [mirror.pragma('integrity_check'), mirror.pragma('foreign_key_check')] as unknown[][]
-  const findings = checks
-    .flat()
-    .map((row) => JSON.stringify(row))
-    .filter((row) => row !== '{"integrity_check":"ok"}')
-  mirror.exec(`insert into message_terms (message_terms, rank) values ('integrity-check', 1)`)
-  const ill = mirror.prepare<[], { parts: string }>('select parts from bodies').all()
+  const findings = checks.flat().map((row) => JSON.stringify(row))
   return [
-    ...findings,
-    ...ill.filter(({ parts }) => !parts.isWellFormed()).map(() => 'a body contains half a surrogate pair'),
+    ...findings.filter((row) => row !== '{"integrity_check":"ok"}'),
+    ...neighbours.filter((text) => !texts.has(text)).map((text) => `"${text}" was not read`),
+    ...[...texts].filter((text) => !text.isWellFormed()).map(() => 'a text contains half a surrogate pair'),
   ]
 }

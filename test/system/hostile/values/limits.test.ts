@@ -1,21 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CursorHome } from '../../../helpers/cursor.ts'
-import { Indexer } from '../../../helpers/in-process.ts'
-import { askEverything } from './ask-everything.ts'
+import { World } from '../../../helpers/world.ts'
 
 const MB = 1024 * 1024
 const OCTETS_MAX = 32 * MB
 
-let home: CursorHome
-let indexer: Indexer
-beforeEach(() => {
-  home = new CursorHome()
-  indexer = new Indexer(home.userDir)
+let world: World
+beforeEach(async () => {
+  world = await World.open()
 })
-afterEach(() => {
-  indexer.remove()
-  home.remove()
-})
+afterEach(() => world.remove())
 
 /** A message value with exactly this many bytes. */
 function ofSize(octets: number): string {
@@ -25,7 +18,7 @@ function ofSize(octets: number): string {
 }
 
 test('values up to the limit are messages, the next byte is an issue, and their neighbours are read', async () => {
-  const store = home.global()
+  const store = world.home.global()
   const sizes = [4 * MB, 4 * MB + 1, OCTETS_MAX, OCTETS_MAX + 1]
   for (const octets of sizes) {
     const value = ofSize(octets)
@@ -33,12 +26,9 @@ test('values up to the limit are messages, the next byte is an issue, and their 
     store.put(`bubbleId:chat-${octets}:large`, value)
     store.message('beside', `m${octets}`, { type: 1, text: `Beside ${octets}` })
   }
-  expect(indexer.pass()).toMatchObject({ added: sizes.length - 1 + sizes.length })
-  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
-  const issues = indexer.mirror.prepare('select key, reason, octets from row_issues').all()
-  expect(issues).toEqual([
-    { key: `bubbleId:chat-${OCTETS_MAX + 1}:large`, reason: 'too-large', octets: OCTETS_MAX + 1 },
-  ])
-  expect(indexer.mirror.pragma('integrity_check', { simple: true })).toBe('ok')
-  expect(await askEverything(indexer.path, false)).toMatchObject({ messages: 7, faults: [] })
+  await world.sync()
+  expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await world.get('/api/status')).toMatchObject({ issues: { 'too-large': 1 }, counts: { messages: 7 } })
+  expect(await world.thread('beside')).toHaveLength(sizes.length)
+  expect(await world.found('Beside')).toHaveLength(sizes.length)
 })

@@ -7,8 +7,8 @@ import { readJson } from '../../../helpers/cases.ts'
 import { globalEras } from '../../../helpers/eras/global-items.ts'
 import { transcriptEras } from '../../../helpers/eras/transcripts.ts'
 import { workspaceEras } from '../../../helpers/eras/workspace-items.ts'
-import { Indexer } from '../../../helpers/in-process.ts'
 import { writeShapes } from '../../../helpers/shapes/write-shapes.ts'
+import { World } from '../../../helpers/world.ts'
 import { noteAskedNames } from './asked-names.ts'
 import { placesOf, type AskedNames, type Path } from './graft.ts'
 
@@ -43,7 +43,7 @@ interface Row {
 }
 
 /** Rows of every version and shape in the fixtures and the demo, read back from their stores. */
-export function takeSamples(): Samples {
+export async function takeSamples(): Promise<Samples> {
   const home = new CursorHome()
   const demo = writeDemoHome(join(home.root, 'demo'), { seed: 'hostile', nowMs: Date.UTC(2026, 5, 1) })
   const cursor = join(home.root, '.cursor')
@@ -52,18 +52,11 @@ export function takeSamples(): Samples {
   for (const era of globalEras) era.write(store.db)
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursor)
-  const indexer = new Indexer(home.userDir, demo.userDir)
-  indexer.homes = [cursor]
+  const world = await World.open({ home, flags: { cursorUserDir: [home.userDir, demo.userDir] } })
   try {
-    return gather(
-      home,
-      demo,
-      cursor,
-      noteAskedNames(() => indexer.pass()),
-    )
+    return gather(home, demo, cursor, await noteAskedNames(() => world.sync()))
   } finally {
-    indexer.remove()
-    home.remove()
+    await world.remove()
   }
 }
 

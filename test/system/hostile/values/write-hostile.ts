@@ -6,11 +6,9 @@ import { graft } from './graft.ts'
 import { cellOf, damaged, hostileJson, sha256, type Cell } from './hostile-value.ts'
 import type { SampleList, Samples } from './samples.ts'
 
-/** What was written: how many hostile rows, and what must be accounted for or read all the same. */
+/** What was written: how many hostile rows, and what must be read all the same. */
 export interface Written {
   rows: number
-  /** Keys that must be read or be reported as an issue: `<kind> <key>`. */
-  readonly keys: string[]
   /** Texts of the neighbouring messages. */
   readonly neighbours: string[]
 }
@@ -19,7 +17,7 @@ export const ROWS_A_HOME = 500
 
 /** Fills a home with rows of every kind that is read. Most have something unexpected in them. */
 export function writeHostile(home: CursorHome, cursor: string, samples: Samples, chance: Chance): Written {
-  const written: Written = { rows: 0, keys: [], neighbours: [] }
+  const written: Written = { rows: 0, neighbours: [] }
   const store = home.global()
   const pen = new Pen(written, chance)
   store.db.transaction(() => {
@@ -65,10 +63,6 @@ class Pen {
     const cast = form === 'text' ? 'cast(? as text)' : '?'
     store.db.prepare(`insert or replace into ${table} (key, value) values (?, ${cast})`).run(key, value)
   }
-
-  account(kind: string, key: string): void {
-    this.written.keys.push(`${kind} ${key}`)
-  }
 }
 
 function writeMessages(pen: Pen, store: Store, samples: SampleList, chatId: string, count: number): void {
@@ -76,7 +70,6 @@ function writeMessages(pen: Pen, store: Store, samples: SampleList, chatId: stri
   for (let at = 0; at < count; at += 1) {
     const id = `m${at}`
     pen.put(store, 'cursorDiskKV', `bubbleId:${chatId}:${id}`, pen.hostile(samples).cell)
-    pen.account('composer-kv', `bubbleId:${chatId}:${id}`)
     ids.push(id)
     if (at % 5 !== 0) continue
     store.message(chatId, `sound-${at}`, { type: 1, text: pen.neighbour() })
@@ -89,7 +82,6 @@ function writeMessages(pen: Pen, store: Store, samples: SampleList, chatId: stri
 
 function writeChatRow(pen: Pen, store: Store, samples: SampleList, chatId: string): void {
   pen.put(store, 'cursorDiskKV', `composerData:${chatId}`, pen.hostile(samples).cell)
-  pen.account('composer-kv', `composerData:${chatId}`)
   // Named by the lists of many samples, so that hostile lists have something to name.
   store.message(chatId, pen.chance.pick(['m1', 'm2', 'x', 'none']), { type: 1, text: pen.neighbour() })
 }
@@ -161,7 +153,6 @@ function writeWorkspace(pen: Pen, home: CursorHome, samples: SampleList, id: str
     if (first === undefined) continue
     const { cell } = pen.hostile([first, ...rest])
     pen.put(store, 'ItemTable', key, cell)
-    if (cell.value !== null) pen.account('workspace-items', key)
   }
   const conversation = [{ bubbleId: 'm', type: 1, text: pen.neighbour() }]
   store.put(`composerData:sound-${id}`, { composerId: `sound-${id}`, conversation })
@@ -183,7 +174,6 @@ function writeTranscriptFile(pen: Pen, cursor: string, samples: Samples, id: str
   const content = isWhole ? damaged(Buffer.from(pen.chance.pick([first, ...rest])), pen.chance) : between(pen, samples)
   if (isWhole) pen.written.rows += 1
   writeTranscript(cursor, pen.chance.pick(['w-shop', 'empty-window', 'c-%-x']), file, content)
-  pen.account('transcripts', file)
 }
 
 function between(pen: Pen, samples: Samples): Buffer {

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { misconfiguredFolders } from '../../../src/engine/source-reasons.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
-import { Workplace } from '../../helpers/spawn-cursordex.ts'
+import { Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 let place: Workplace
 beforeEach(() => {
   place = new Workplace()
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
+  place.cursor.close()
 })
 afterEach(() => place.remove())
 
@@ -41,4 +42,20 @@ test('for a folder that is not Cursor’s User folder there is a warning', async
   expect((await place.run(['chats', ...flags], options)).stderr).toContain(warning)
   const daemon = place.start(['serve', ...flags], options)
   await waitUntil('the sentence', () => daemon.stderr.includes(warning))
+})
+
+/** The folders of the status, with their states. */
+async function look(userDir: string): Promise<string[]> {
+  const flags = ['--cursor-user-dir', userDir, '--cursor-home', '', '--data-dir', place.dataDir]
+  const { stdout } = await place.run(['status', '--json', ...flags], { isBare: true })
+  const { sources } = JSON.parse(stdout) as Status
+  return [...new Set(sources.map(({ path, state }) => `${state} ${path.replace(/\/globalStorage.*/, '')}`))]
+}
+
+test('a misspelt folder is not reported as missing for ever, and one that was read stays in the status', async () => {
+  const misspelt = join(place.root, 'Cursr', 'User')
+  expect(await look(misspelt)).toEqual([`missing ${misspelt}`])
+  expect(await look(place.cursor.userDir)).toEqual([`ok ${place.cursor.userDir}`])
+  const other = join(place.root, 'User')
+  expect(await look(other)).toEqual([`ok ${place.cursor.userDir}`, `missing ${other}`])
 })
