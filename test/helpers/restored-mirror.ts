@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { restore, type RestoreOrder, type RestoreResult } from '../../src/engine/restore.ts'
-import { openReader, type Mirror } from '../../src/mirror/open.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
 
 /** Restores an archive folder in the test's own process. */
 export async function restoreHere(db: Mirror, dir: string, more: Partial<RestoreOrder> = {}): Promise<RestoreResult> {
@@ -24,15 +24,6 @@ export const wordsIn = (db: Mirror): string[] => db.prepare<[], string>(WORDS).p
 
 export const chatsIn = (db: Mirror): string[] =>
   db.prepare<[], string>('select id from chats order by id').pluck().all()
-
-export function readWords(path: string): string[] {
-  const db = openReader(path)
-  try {
-    return wordsIn(db)
-  } finally {
-    db.close()
-  }
-}
 
 /** All files below a folder with size and modification time; equal if nothing was changed. */
 export function stateOf(folder: string): string[] {

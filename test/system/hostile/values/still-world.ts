@@ -1,7 +1,5 @@
 import type { LiveState } from '../../../../src/api/http/api-context.ts'
 
-export const HOST = '127.0.0.1:4870'
-
 /** The state of a daemon with nothing to do. */
 export const liveOf = (mirrorPath: string): LiveState => ({
   state: 'ready',
