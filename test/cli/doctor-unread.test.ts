@@ -1,17 +1,14 @@
-import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
 import { asChatId } from '../../src/model/ids.ts'
+import { actAsOther } from '../helpers/as-other-user.ts'
 import { CursorHome, headers, Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { PurgeHere } from '../helpers/purge-world.ts'
 import { spoilPage } from '../helpers/spoil-page.ts'
 import { run } from './fake-world.ts'
-
-const isRoot = process.geteuid?.() === 0
-/** Any user but root. */
-const SOMEONE = 4242
 
 let home: CursorHome
 let store: Store
@@ -266,25 +263,6 @@ test.each(unread)('"every store was read completely" hid %s', async (_, plant, s
   expect(await attention(...flags)).toEqual([expect.stringMatching(sentence)])
 })
 
-/** Runs as a user whom permissions stop. */
-async function asSomeone(act: () => Promise<void>): Promise<void> {
-  if (!isRoot) return act()
-  process.seteuid?.(SOMEONE)
-  try {
-    await act()
-  } finally {
-    process.seteuid?.(0)
-  }
-}
-
-function giveAway(...roots: readonly string[]): void {
-  if (!isRoot) return
-  for (const root of roots) {
-    const below = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name))
-    for (const path of [root, ...below]) chownSync(path, SOMEONE, SOMEONE)
-  }
-}
-
 test.skipIf(process.platform === 'win32').each([
   ['a project’s folder of transcripts', '.cursor/projects/shop', /agent-transcripts: The store is unreadable: EACCES/],
   ['all transcripts', '.cursor/projects', /projects: The store is unreadable: EACCES/],
@@ -300,10 +278,9 @@ test.skipIf(process.platform === 'win32').each([
   home.close()
   addTranscript('shop')
   mkdirSync(join(cursorHome, 'chats'))
-  giveAway(home.root, indexer.folder)
   const path = join(home.root, shut)
   chmodSync(path, 0)
-  await asSomeone(async () => {
+  await actAsOther([home.root, indexer.folder], async () => {
     for (const before of ['never read', 'read before']) {
       indexer.pass('reconcile')
       const sentences = await attention()

@@ -1,5 +1,4 @@
-import type { ChatFacts, MessageDraft } from '../../src/mirror/write/batch.ts'
-import { asMessageId } from '../../src/model/ids.ts'
+import type { ChatFacts } from '../../src/mirror/write/batch.ts'
 
 /** The facts of a chat without any information. */
 export const noFacts: ChatFacts = {
@@ -23,20 +22,3 @@ export const noFacts: ChatFacts = {
   contextTokens: null,
   recordedCostCents: null,
 }
-
-/** A user's message with one text and without a time. */
-export const draftOf = (id: string, text: string, more: Partial<MessageDraft> = {}): MessageDraft => ({
-  id: asMessageId(id),
-  alias: null,
-  role: 'user',
-  sentAtMs: null,
-  startedAtMs: null,
-  timingAtMs: null,
-  model: null,
-  tokens: null,
-  parts: [{ kind: 'text', text }],
-  isSimulated: false,
-  octets: text.length,
-  isEmbedded: false,
-  ...more,
-})

@@ -13,18 +13,6 @@ export async function restoreHere(db: Mirror, dir: string, more: Partial<Restore
   }
 }
 
-const WORDS = `
-select chats.id || ' ' || messages.id || ' ' || role || ' ' || parts
-from messages join chats on chats.num = chat join bodies on bodies.num = body
-where is_orphan <> 2 order by 1
-`
-
-/** All messages of a mirror with their texts. */
-export const wordsIn = (db: Mirror): string[] => db.prepare<[], string>(WORDS).pluck().all()
-
-export const chatsIn = (db: Mirror): string[] =>
-  db.prepare<[], string>('select id from chats order by id').pluck().all()
-
 /** All files below a folder with size and modification time; equal if nothing was changed. */
 export function stateOf(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,7 +45,7 @@ test('recorded tokens have a price', async () => {
 
 const dataDir = (): string => /--data-dir (\S+)/.exec(demo.stdout)?.[1] ?? ''
 
-test.skipIf(spawnSync('git', ['--version']).status !== 0)('commits of a real repository have their chats', async () => {
+test('commits of a real repository have their chats', async () => {
   const { stdout } = await new Cursordex(['commits', '--repo', 'tide-tables', '--data-dir', dataDir()]).ended
   const lines = stdout.trimEnd().split('\n')
   expect(lines).toHaveLength(3)

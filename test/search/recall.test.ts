@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { search } from '../../src/api/search/search.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { requestOf } from '../helpers/mirror-rows.ts'
+import { requestOf } from '../helpers/search-request.ts'
 import { makeCorpus, NOW_MS } from './corpus/make-corpus.ts'
 import { foldText, looked, lookFor } from './corpus/sought.ts'
 import { indexCorpus } from './corpus/write-corpus.ts'

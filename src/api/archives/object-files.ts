@@ -129,13 +129,6 @@ export function unpack(packed: Buffer): Decoded<Buffer> {
   }
 }
 
-/** An object's text, checked against its name. */
-export function readObject(dir: string, hash: string): Decoded<string> {
-  const packed = readPacked(dir, hash)
-  const text = packed.kind === 'sound' ? unpack(packed.value) : packed
-  return text.kind === 'sound' ? { kind: 'sound', value: text.value.toString() } : text
-}
-
 const FIRST_BYTES = 64 * 1024
 
 /** The chat id of a damaged object, from its first readable bytes. Null if they do not contain it. */

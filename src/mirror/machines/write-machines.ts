@@ -18,7 +18,6 @@ insert into machines (uuid, name, user) values (@uuid, @name, @user)
 on conflict (uuid) do update set name = excluded.name, user = excluded.user
 where name <> excluded.name or user <> excluded.user
 `
-const RENAME_MACHINE = `update machines set name = @name, user = @user where uuid = @uuid`
 const FIND_MACHINE = `select id from machines where uuid = ?`
 const MACHINE_OF_CHAT = `select machine from chats where id = ?`
 const MOVE_CHAT = `update chats set machine = ?, revision = ? where id = ?`
@@ -37,11 +36,6 @@ export function giveChat(db: Mirror, id: ChatId, machine: MachineName | null): v
   if (given === chat.machine) return
   prepared(db, MOVE_CHAT).run(given, nextRevision(db), id)
   if (chat.machine !== null) dropUnusedMachine(db, chat.machine)
-}
-
-/** Changes the name and user of a machine. A machine without chats here is left out. */
-export function renameMachine(db: Mirror, machine: MachineName): void {
-  prepared(db, RENAME_MACHINE).run(machine)
 }
 
 /** Removes a machine that no chat refers to. */

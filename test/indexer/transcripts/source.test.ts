@@ -15,6 +15,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { casesBeside } from '../../helpers/cases.ts'
 import type { CursorHome } from '../../helpers/cursor.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../../helpers/eras/transcripts.ts'
+import { actAsOther } from '../../helpers/as-other-user.ts'
 import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
 
 const cases = casesBeside(import.meta.url)
@@ -183,7 +184,7 @@ describe('a file', () => {
   })
 })
 
-// Windows lets few users make links, and has no such permissions; root may read everything.
+// Windows lets few users make links, and has no such permissions.
 describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
   test('a link to a file or a folder is skipped', () => {
     const outside = join(cursor.root, 'outside')
@@ -207,27 +208,25 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     expect([chatIds(), indexer.issues]).toEqual([[], ['a.jsonl unreadable-page']])
   })
 
-  test.skipIf(process.getuid?.() === 0)('an unreadable file is an issue, and is read once it is readable', () => {
+  test('an unreadable file is an issue, and is read once it is readable', async () => {
     const path = write('a.jsonl', chat('one'))
     write('b.jsonl', chat('one'))
     chmodSync(path, 0)
-    indexer.pass()
+    await actAsOther([cursor.root, indexer.folder], () => indexer.pass())
     expect([chatIds(), indexer.issues]).toEqual([['b'], ['a.jsonl unreadable-page']])
     chmodSync(path, 0o600)
-    indexer.pass()
+    await actAsOther([cursor.root, indexer.folder], () => indexer.pass())
     expect([chatIds(), indexer.issues]).toEqual([['a', 'b'], []])
   })
 
-  test.skipIf(process.getuid?.() === 0)('an unreadable folder leaves everything unchanged', () => {
+  test('an unreadable folder leaves everything unchanged', async () => {
     const path = write('a/a.jsonl', chat('one'))
-    indexer.pass()
+    await actAsOther([cursor.root, indexer.folder], () => indexer.pass())
     chmodSync(dirname(path), 0)
-    try {
-      expect(indexer.pass('reconcile')).toMatchObject({ gone: 0 })
-      expect(textsOf('a')).toEqual(['one'])
-    } finally {
-      chmodSync(dirname(path), 0o700)
-    }
+    const look = (): unknown => indexer.pass('reconcile')
+    expect(await actAsOther([cursor.root, indexer.folder], look)).toMatchObject({ gone: 0 })
+    expect(textsOf('a')).toEqual(['one'])
+    chmodSync(dirname(path), 0o700)
   })
 })
 

@@ -4,7 +4,7 @@ import type { Mirror } from '../../../src/mirror/open.ts'
 import { Chance } from '../../helpers/cursor.ts'
 import { tokenize } from '../../../src/text/terms/terms.ts'
 import { readJson } from '../../helpers/cases.ts'
-import { requestOf } from '../../helpers/mirror-rows.ts'
+import { requestOf } from '../../helpers/search-request.ts'
 import { copiedLines, indexChats, judgedChats, judgedQueries, piecesOf, type JudgedQuery } from './judged-set.ts'
 import { makeOthers } from './other-chats.ts'
 

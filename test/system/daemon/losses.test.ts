@@ -153,5 +153,7 @@ test('if the store is put back meanwhile, nothing is lost and the daemon is read
 test('a pending loss is still pending after a restart', async () => {
   const { daemon } = await servePending()
   await daemon.stop()
-  await expectPending((await place.serve()).url)
+  const { url } = await place.serve()
+  expect(url).not.toBe('')
+  await expectPending(url)
 })

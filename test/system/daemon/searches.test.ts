@@ -49,10 +49,10 @@ async function suspendAll(): Promise<number[]> {
 
 test('at most two searches run at a time, and fifty at once are all answered', async () => {
   const asked = askAll(50)
+  const progress = { isOver: false }
+  void asked.finally(() => (progress.isOver = true))
   let most = 0
-  let isOver = false
-  void asked.finally(() => (isOver = true))
-  while (!isOver) {
+  while (!progress.isOver) {
     most = Math.max(most, searchers().length)
     await getStatus(url)
   }

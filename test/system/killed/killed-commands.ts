@@ -1,3 +1,4 @@
+// oxlint-disable vitest/no-standalone-expect -- A test runs these phases and checks them.
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

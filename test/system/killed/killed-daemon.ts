@@ -1,3 +1,4 @@
+// oxlint-disable vitest/no-standalone-expect -- A test runs these phases and checks them.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
