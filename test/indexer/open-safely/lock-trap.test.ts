@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SourceMonitor } from '../../../src/daemon/follow/source-monitor.ts'
 import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
-import { type CursorHome, type JournalMode } from '../../helpers/cursor.ts'
+import { CursorHome, type JournalMode } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
-import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
+import { Indexer } from '../../helpers/in-process.ts'
 
 /**
  * Closing a file drops every lock that the process has on it, through any handle. A plain file call on a database that
@@ -65,7 +65,8 @@ vi.mock('../../../src/sqlite.ts', async (original) => {
 let home: CursorHome
 let indexer: Indexer
 beforeEach(() => {
-  ;({ home, indexer } = openIndexed())
+  home = new CursorHome()
+  indexer = new Indexer(home.userDir)
   Object.assign(seen, { root: home.root, everOpen: 0 })
   seen.plain.length = 0
   seen.trapped.length = 0
@@ -73,6 +74,8 @@ beforeEach(() => {
 })
 afterEach(() => {
   seen.root = ''
+  indexer.remove()
+  home.remove()
 })
 
 /** A store of each kind, with messages that refer to outputs and to pasted texts. */
