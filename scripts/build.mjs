@@ -18,7 +18,7 @@ function sourcesHash() {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
   const hash = createHash('sha256')
-  const others = [join(root, 'docs', 'openapi-examples.json'), join(root, 'package-lock.json')]
+  const others = [join(root, 'package-lock.json')]
   for (const path of [...sources.sort(), ...builders, ...others]) {
     hash.update(`${path}\0`).update(readFileSync(path))
   }

@@ -2,7 +2,6 @@
 // not checked. `npm run check` checks them.
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /** Programs that are started by path: the command line, and its threads and processes. */
@@ -21,10 +20,6 @@ export async function bundle(source, target, more = []) {
   chmodSync(join(target, 'cli', 'bin.js'), 0o755)
   mkdirSync(join(target, 'sample'), { recursive: true })
   copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
-  mkdirSync(join(target, 'docs'), { recursive: true })
-  for (const name of ['rapidoc-min.js.gz', 'rapidoc-min.js.LICENSE.txt']) {
-    copyFileSync(fileURLToPath(import.meta.resolve(`rapidoc/dist/${name}`)), join(target, 'docs', name))
-  }
   return modules
 }
 

@@ -12,11 +12,8 @@ import { problem } from './schemas/common.ts'
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** A real answer of each route, by `GET /api/search`. */
-export type Examples = Readonly<Record<string, unknown>>
-
 /** The OpenAPI 3.1 document of all routes below `/api`. It contains no data of the user. */
-export function openApiDocument(version: string, examples: Examples): JsonObject {
+export function openApiDocument(version: string): JsonObject {
   const routes = routeTable.flatMap((entry) => {
     const name = `${entry.method} ${entry.path}`
     return isDocumented(name) ? [{ name, entry, route: documentedRoutes[name] }] : []
@@ -25,7 +22,7 @@ export function openApiDocument(version: string, examples: Examples): JsonObject
   const paths: Record<string, Record<string, Json>> = {}
   for (const { name, entry, route } of routes) {
     const path = entry.path.replaceAll(/:(\w+)/g, '{$1}')
-    const operation = operationOf(entry, route, answers.byRoute[name] ?? null, examples[name])
+    const operation = operationOf(entry, route, answers.byRoute[name] ?? null)
     paths[path] = { ...paths[path], [entry.method.toLowerCase()]: operation }
   }
   return {
@@ -91,7 +88,7 @@ function moved(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
 }
 
-function operationOf(entry: RouteEntry, route: DocumentedRoute, schema: Json, example: unknown): JsonObject {
+function operationOf(entry: RouteEntry, route: DocumentedRoute, schema: Json): JsonObject {
   const parameters = [...pathParameters(entry.path), ...queryParameters(route.parameters)]
   const problems = [...new Set([...commonProblems, ...(route.problems ?? [])])].toSorted((one, other) => one - other)
   return {
@@ -100,7 +97,7 @@ function operationOf(entry: RouteEntry, route: DocumentedRoute, schema: Json, ex
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route.body, route.bodyType) }),
     responses: {
-      [route.status ?? 200]: { description: 'The answer.', content: contentOf(route, schema, example) },
+      [route.status ?? 200]: { description: 'The answer.', content: contentOf(route, schema) },
       ...Object.fromEntries(problems.map((status) => [status, problemResponse(status)])),
     },
   }
@@ -112,16 +109,11 @@ function operationId({ method, path }: RouteEntry): string {
   return `${method.toLowerCase()}${camel.join('')}`
 }
 
-function contentOf(route: DocumentedRoute, schema: Json, example: unknown): JsonObject {
-  const { answer } = route
-  const texts = isSchema(answer) ? (route.alsoAs ?? []) : answer
-  const given = example === undefined ? {} : { example: example as Json }
+function contentOf({ answer, alsoAs = [] }: DocumentedRoute, schema: Json): JsonObject {
   return {
-    ...(isSchema(answer) ? { 'application/json': { schema, ...given } } : {}),
+    ...(isSchema(answer) ? { 'application/json': { schema } } : {}),
     // The export as JSON is the file of the chat. It has a format of its own.
-    ...Object.fromEntries(
-      texts.map((type, index) => [type, { schema: {}, ...(!isSchema(answer) && index === 0 ? given : {}) }]),
-    ),
+    ...Object.fromEntries((isSchema(answer) ? alsoAs : answer).map((type) => [type, { schema: {} }])),
   }
 }
 

@@ -125,7 +125,6 @@ test('the installed program serves the page and the API, its commands answer, an
   expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
   const [script] = /\/assets\/[^"]+\.js/.exec(await page.text()) ?? []
   expect((await fetch(`${url}${script}`)).status).toBe(200)
-  expect((await fetch(`${url}/docs/rapidoc-min.js`)).status).toBe(200)
   expect(((await (await fetch(`${url}/openapi.json`)).json()) as { readonly openapi: string }).openapi).toBe('3.1.0')
   const words = [['status'], ['chats'], ['search', 'word'], ['projects'], ['stats'], ['tokens'], ['losses'], ['doctor']]
   for (const argv of words) expect(await place.run(argv, { bin: bin() })).toMatchObject({ exitCode: 0 })

@@ -28,7 +28,6 @@ export function countRequests(loaded: () => Metrics | null): MiddlewareHandler {
     await next()
     const route = patternOf(c.req.path) ?? (c.req.path === '/mcp' ? '/mcp' : 'other')
     metrics.noteRequest(route, c.req.method, c.res.status, performance.now() - startedAt)
-    if (route === '/api/search' && c.res.status === 503) metrics.noteDeadline()
   }
 }
 
