@@ -2,7 +2,6 @@ import { availableParallelism, totalmem } from 'node:os'
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
 import type { Aside, AsideTask, AsideTaskName, Taken } from '../mirror/aside.ts'
 import { CANCELLED, SENT, TAKEN, type AsideMessage, type AsideOrder, type AsideSetup } from './aside-messages.ts'
-import { letYoungSpaceGrow } from './heap-limits.ts'
 
 /** With less, everything is done on one thread. */
 const MEMORY_BYTES_MIN = 2 * 1024 ** 3
@@ -54,11 +53,7 @@ class Running {
       transferList: [port2],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
     })
-    this.#worker.once('online', () => {
-      // V8 forgets this setting whenever a thread starts.
-      letYoungSpaceGrow()
-      this.isReady = true
-    })
+    this.#worker.once('online', () => (this.isReady = true))
     // Whoever waits for a value then does the work itself.
     for (const event of ['error', 'exit'] as const) this.#worker.on(event, () => (this.isReady = false))
     this.#worker.unref()

@@ -5,7 +5,6 @@ import { keepCopiesIn, removeCopies } from '../indexer/open-safely/checked-copy.
 import { shrinkMemory } from '../mirror/fulltext/bulk.ts'
 import { damageOf } from '../mirror/maintenance/check-pages.ts'
 import { UserError } from '../model/user-error.ts'
-import { collectGarbage, GIVE_BACK_MS, holdYoungSpace, letYoungSpaceGrow } from './heap-limits.ts'
 import { WriterActs } from './writer/acts.ts'
 import { AsideThread, isRoomAside } from './aside-thread.ts'
 import type {
@@ -75,7 +74,7 @@ async function run(order: RunOrder): Promise<RunOutcome> {
     let bytes = 0
     const outcome = (await drive(order, (step) => {
       bytes += step.bytesRead
-      if (bytes > LARGE_RUN_BYTES || step.backlog !== null) growMemory()
+      if (bytes > LARGE_RUN_BYTES || step.backlog !== null) hasGrown = true
       send({ kind: 'step', step })
       // The outcome has the order's kind.
     })) as RunOutcome | null
@@ -86,18 +85,10 @@ async function run(order: RunOrder): Promise<RunOutcome> {
   }
 }
 
-function growMemory(): void {
-  if (!hasGrown) letYoungSpaceGrow()
-  hasGrown = true
-}
-
 function releaseMemory(): void {
   if (isStopping) return
   hasGrown = false
-  holdYoungSpace()
-  collectGarbage()
   shrinkMemory(acts.db)
-  setTimeout(collectGarbage, GIVE_BACK_MS).unref()
 }
 
 function sendFailure(error: unknown): void {

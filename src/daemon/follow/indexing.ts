@@ -8,7 +8,6 @@ import { SourceMonitor } from './source-monitor.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import { damageIn, explainError, logError } from './explain-error.ts'
 import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
-import { collectGarbage, GIVE_BACK_MS } from '../../engine/heap-limits.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
@@ -33,8 +32,6 @@ const BACKLOG_MS = 200
 const PAGES_MS = 1000
 /** What a check of pages says that failed. The next one is an hour later. */
 const UNCHECKED: PartsCheck = { sound: [], damage: 'none', hasMore: false }
-/** Messages about a job longer than this make the main thread's heap larger than it needs to be. */
-const LONG_JOB_MS = 5000
 
 export interface IndexingContext {
   readonly readers: Readers
@@ -326,7 +323,7 @@ export class Indexing implements Passes {
   }
 
   #endJob(): void {
-    if (this.metrics.endJob() > LONG_JOB_MS) this.#timers.later(collectGarbage, GIVE_BACK_MS)
+    this.metrics.endJob()
     for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
   }
 

@@ -46,11 +46,9 @@ export class Metrics {
     this.#job ??= this.#newJob('reading')
   }
 
-  /** Must be called when nothing is left to do. @returns how long the job took, in milliseconds. 0 if there was none */
-  endJob(): number {
-    const startedAtMs = this.#job?.startedAtMs ?? this.#now()
+  /** Must be called when nothing is left to do. */
+  endJob(): void {
     this.#job = null
-    return this.#now() - startedAtMs
   }
 
   noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {

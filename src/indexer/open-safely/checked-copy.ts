@@ -69,7 +69,7 @@ export function keepCopiesIn(folder: string): void {
  * A folder for data derived from one of Cursor's files. The caller removes it; after a crash it is removed with the
  * copies.
  */
-export function makeCopyFolder(): string {
+function makeCopyFolder(): string {
   if (copiesFolder === null) return mkdtempSync(join(tmpdir(), 'cursordex-keys-'))
   mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
   return mkdtempSync(join(copiesFolder, 'keys-'))

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 
 export const ITEMS_MAX = 1000
-/** Few enough that most values are garbage before the young generation is collected: see `daemon/heap-limits.ts`. */
+/** Few enough that most values are garbage before the young generation is collected. */
 const OCTETS_MAX = 1024 * 1024
 
 export interface Portion {

@@ -76,12 +76,6 @@ export function saveSourceState(
   prepared(db, SAVE_STATE).run(state, detail, syncedAtMs, source)
 }
 
-const READ_DETAIL = `select detail from sources where num = ?`
-
-/** The explanation that was saved with the state. */
-export const sourceDetail = (db: Mirror, source: number): string | null =>
-  prepared<{ detail: string | null }>(db, READ_DETAIL).get(source)?.detail ?? null
-
 const SAVE_COUNTS = `update sources set total_rows = ?, null_keys = ?, counted_at = ? where num = ?`
 
 export function saveCounts(

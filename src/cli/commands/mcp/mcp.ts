@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { Argument, type Command } from 'commander'
 import { addExamples } from '../../input/options.ts'
 import type { Session } from '../../session.ts'
@@ -27,8 +26,6 @@ export function addMcpCommand(program: Command, session: Session): void {
 /** Until the client closes its end. Nothing else may be written to stdout. */
 async function serve(command: Command, session: Session): Promise<void> {
   const { redact } = command.opts<McpOptions>()
-  // It lives as long as the agent. V8 would let the garbage of many calls become old before it collects it.
-  for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=10']) setFlagsFromString(flag)
   await session.ask(command, async (answers) => {
     const [{ createMcpServer }, { queryOf }, { StdioServerTransport }] = await Promise.all([
       import('../../../api/mcp/server.ts'),

@@ -20,7 +20,7 @@ import { writeBatch } from '../../../mirror/write/write-batch.ts'
 import { emptyBatch } from '../../../mirror/write/batch.ts'
 import { inBulk } from '../../../mirror/fulltext/bulk.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import { isReportedDamaged, passByTable, READ_BY_TABLE, type Listing, emptyStore } from './read/read-by-table.ts'
+import { emptyStore } from './read/empty-store.ts'
 import { diffChats } from './detect/diff-chats.ts'
 import { DirtyChats } from './read/dirty-chats.ts'
 import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
@@ -56,7 +56,6 @@ export function composerKvSource(userDir: string): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
   const id = asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16))
-  const listing: Listing = { atMs: -Infinity }
   const source: Source = {
     id,
     kind: KIND,
@@ -71,18 +70,15 @@ export function composerKvSource(userDir: string): Source {
       const num = held.sourceNum(mirror, source)
       const signature = fileSignature(path)
       const isSame = signature !== null && signature === held.readPosition(mirror, num).signature
-      const detail = held.sourceDetail(mirror, num)
-      const isDamaged = isReportedDamaged(detail)
       if (request.depth === 'nudge' && isSame) {
         const again = sweepAgain(mirror, num, signature, request.now())
-        if (isDamaged) return { state: 'corrupt', detail, again }
         held.saveSourceState(mirror, num, 'ok', null, null)
         return { state: 'ok', detail: null, again }
       }
       const firstId = held.firstSourceId(mirror, num)
-      const pass = { mirror, num, firstId, request, listing, isDamaged, written: 0, isInDoubt: false }
+      const pass = { mirror, num, firstId, request, written: 0, isInDoubt: false }
       const end = yield* openAndPass(path, pass)
-      const syncedAtMs = end.state === 'ok' || end.detail === READ_BY_TABLE ? request.now() : null
+      const syncedAtMs = end.state === 'ok' ? request.now() : null
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
     },
@@ -99,8 +95,7 @@ function* openAndPass(path: string, pass: Pass): Generator<PassStep, PassEnd> {
     return yield* passOver(file, pass)
   } catch (error) {
     const { state, detail } = endedBy(error)
-    if (state !== 'corrupt') return { state, detail, again: [] }
-    return yield* passByTable(file, pass.listing, pass.request.now(), (listed) => passOver(listed, pass))
+    return { state, detail, again: [] }
   } finally {
     file.close()
   }
@@ -110,7 +105,8 @@ function* passOver(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   const table = file.read(findTable)
   if (table.kind === 'unknown') return { state: 'unreadable', detail: table.why, again: [] }
   // A first pass takes a while. The store must not be reported as missing in the meantime.
-  if (!pass.isDamaged) held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
+  const isFirst = held.readPosition(pass.mirror, pass.num).watermark === null
+  if (isFirst) held.saveSourceState(pass.mirror, pass.num, 'ok', null, null)
   const end = yield* runPass(table.kind === 'none' ? emptyStore(file) : file, pass)
   yield { ...readingStep, longestReadMs: file.longestReadMs() }
   return end
@@ -131,10 +127,7 @@ function* runPass(file: OpenFile, pass: Pass): Generator<PassStep, PassEnd> {
   // After a mass loss the rows may be back at any moment.
   const isWatched = countMissed(mirror, num) > 0
   const isCountDue =
-    isAtLeast(depth, 'count') ||
-    isWatched ||
-    pass.isDamaged ||
-    request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
+    isAtLeast(depth, 'count') || isWatched || request.now() - (position.countedAtMs ?? 0) >= COUNT_EVERY_MS
   const counts = isReconcile || isCountDue ? file.read(countRows) : null
   if (counts !== null) held.saveCounts(mirror, num, counts, request.now())
   // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.

@@ -8,7 +8,6 @@ import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import { INDEXED_AT_ONCE, readingStep, type PassRequest, type PassStep } from '../../../source.ts'
 import type { ChatDiff } from '../detect/diff-chats.ts'
 import { chatKey } from '../keys.ts'
-import type { Listing } from './read-by-table.ts'
 import type { Portion } from './portion-draft.ts'
 import { portionsOf, type Begin, type ReadGroup, type ReadOrder } from './read-ahead.ts'
 import { readChats } from './read-chats.ts'
@@ -20,9 +19,6 @@ export interface Pass {
   /** Part of the ids that are made for messages without an id. */
   readonly firstId: string
   readonly request: PassRequest
-  readonly listing: Listing
-  /** The index was damaged when it was last walked; a count walks all of it. */
-  readonly isDamaged: boolean
   /** Messages written so far. */
   written: number
   /** True if a cheap look misses more rows than it may call gone: a comparison of all keys is needed. */

@@ -25,8 +25,6 @@ export interface RawRow extends SizedRef {
   readonly checksum: number | null
 }
 
-// Queries by rowid name the table of `main`, because `read-by-table.ts` may replace it by a view for queries by key.
-
 const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
 
 export type TableKind =
@@ -60,7 +58,7 @@ const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
  * SQLite seeks the rowid, and a pass that finds nothing new costs the same in any store.
  */
 export const LIST_ABOVE = `
-select key, rowid from main.cursorDiskKV
+select key, rowid from cursorDiskKV
 where rowid > ?
   and ((+key >= 'bubbleId:' and +key < 'bubbleId;') or (+key >= 'composerData:' and +key < 'composerData;'))
 order by rowid limit ?
@@ -83,7 +81,7 @@ export function listAbove(db: Database.Database, rowid: number, limit: number): 
 /** The limit applies to the inner query, so that rows of other families cost only one step. */
 const LIST_TAIL = `
 select key, rowid, octets from (
-  select key, rowid, octet_length(value) as octets from main.cursorDiskKV
+  select key, rowid, octet_length(value) as octets from cursorDiskKV
   where rowid <= ? order by rowid desc limit ?
 )
 where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
@@ -99,7 +97,7 @@ export function listTail(db: Database.Database, rowid: number, limit: number): S
 }
 
 const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
-const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from main.cursorDiskKV where rowid = ?`
+const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid = ?`
 
 export function findByKey(db: Database.Database, key: string): SizedRef | undefined {
   const row = prepared<SizedRef>(db, FIND_BY_KEY).get(key)
@@ -148,7 +146,7 @@ select key, rowid from cursorDiskKV
 where key > cast(? as text) and key < ?
 order by key limit ?
 `
-const KEY_BYTES = `select cast(key as blob) as bytes from main.cursorDiskKV where rowid = ?`
+const KEY_BYTES = `select cast(key as blob) as bytes from cursorDiskKV where rowid = ?`
 
 export interface KeyPage {
   readonly refs: readonly RowRef[]
@@ -206,7 +204,7 @@ const reading = (where: string): { readonly row: string; readonly bytes: string 
   row: `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from ${where}`,
   bytes: `select cast(value as blob) as bytes from ${where}`,
 })
-const byRowid = reading('main.cursorDiskKV where rowid = ?')
+const byRowid = reading('cursorDiskKV where rowid = ?')
 const byKey = reading('cursorDiskKV where key = ?')
 
 interface ValueRow extends SizedRef {
