@@ -10,7 +10,6 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from '../../sqlite.ts'
 
@@ -63,16 +62,6 @@ const copiedAtMs = new Map<string, number>()
 export function keepCopiesIn(folder: string): void {
   copiesFolder = folder
   removeCopies()
-}
-
-/**
- * A folder for data derived from one of Cursor's files. The caller removes it; after a crash it is removed with the
- * copies.
- */
-function makeCopyFolder(): string {
-  if (copiesFolder === null) return mkdtempSync(join(tmpdir(), 'cursordex-keys-'))
-  mkdirSync(copiesFolder, { recursive: true, mode: 0o700 })
-  return mkdtempSync(join(copiesFolder, 'keys-'))
 }
 
 /** Call this when nobody reads the copies any more. */
