@@ -10,7 +10,6 @@ import { takeLock } from '../engine/lock.ts'
 import { misconfiguredFolders } from '../engine/source-reasons.ts'
 import { isDamage } from '../mirror/maintenance/check-pages.ts'
 import { disabledKindsOf, type Settings } from '../settings.ts'
-import { Estimation } from './estimation/estimation.ts'
 import { Indexing } from './follow/indexing.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
 import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
@@ -58,7 +57,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, context)
-  const { reader, log, indexing, engine, estimation, startedAtMs } = parts
+  const { reader, log, indexing, engine, startedAtMs } = parts
   const { userDirs, homes } = settings.cursor
   const progress = new ProgressLine(context.stderr)
   try {
@@ -82,18 +81,17 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     const { asTyped = String } = context
     for (const sentence of [...warnings, ...misconfiguredFolders(userDirs), ...excluded]) log.warn(asTyped(sentence))
     const following = followCursor(parts, server, progress)
-    estimation.begin()
     return {
       url: server.url,
       lost: folder.lost,
       async stop() {
         progress.clear()
         following.stop()
-        const ended = [engine.close(), estimation.stop()]
+        const ended = engine.close()
         folder.leave()
         await server.close()
         reader.close()
-        await Promise.all(ended)
+        await ended
         // The writer closes last. Then SQLite empties its WAL, and the mirror is a single file again.
         await indexing.stop()
         lock.release()
@@ -141,7 +139,6 @@ interface Parts {
   readonly hub: EventHub
   readonly indexing: Indexing
   readonly engine: Engine
-  readonly estimation: Estimation
   readonly termsSize: TermsSize
   readonly startedAtMs: number
 }
@@ -158,12 +155,13 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     ...settings.cursor,
     disabledKinds: disabledKindsOf(settings),
     excludedProjects: settings.exclude.projects,
+    isEstimating: settings.tokens.estimate,
   }
   const executor = new ForkedExecutor(path, () => indexing.onDamage('terms'))
   const reader = lazyReader(path)
   const readers = {
-    shut: () => [reader, executor, estimation].forEach((one) => one.shut()),
-    reopen: () => [reader, executor, estimation].forEach((one) => one.reopen()),
+    shut: () => [reader, executor].forEach((one) => one.shut()),
+    reopen: () => [reader, executor].forEach((one) => one.reopen()),
   }
   const indexing = new Indexing(context.writerThread, setup, { readers, executor, log, hub, now })
   const engine = openEngine(settings, executor, {
@@ -176,37 +174,22 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     readers,
     renewReaders: () => {
       executor.renew()
-      for (const one of [reader, estimation]) {
-        one.shut()
-        one.reopen()
-      }
+      reader.shut()
+      reader.reopen()
     },
     publish: (data) => hub.send('archive', data),
     log: (level, sentence) => log[level](sentence),
     later: (act, delayMs) => indexing.later(act, delayMs),
   })
-  const estimation = new Estimation(settings.tokens.estimate, {
-    log,
-    now,
-    later: (act, delayMs) => indexing.later(act, delayMs),
-    executor,
-    save: (estimates) => indexing.writer.saveEstimates(estimates),
-    // An archive or a purge takes as much memory as counting.
-    isResting: () => indexing.isResting && !engine.archives.isBusy,
-    isSearching: () => executor.isSearching,
-    onDamage: () => indexing.onDamage('none'),
-  })
-  indexing.onMessages = (count) => estimation.noteMessages(count)
   const termsSize = new TermsSize(path, { executor, now, isResting: () => indexing.isResting })
-  return { settings, context, executor, reader, log, hub, indexing, engine, estimation, termsSize, startedAtMs }
+  return { settings, context, executor, reader, log, hub, indexing, engine, termsSize, startedAtMs }
 }
 
-function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
-  // Each of these takes as much memory as a search process, and there is memory for one of them.
-  const hasMemory = (): boolean => !estimation.isAtWork && !engine.archives.isBusy
+function scheduleTasks({ indexing, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
+  const isFree = (): boolean => !engine.archives.isBusy
   return startSchedule({
-    checkTermsIfDue: () => (hasMemory() ? indexing.checkTermsIfDue() : undefined),
-    checkPagesIfDue: () => indexing.checkPagesIfDue(() => hasMemory() && !executor.isSearching),
+    checkTermsIfDue: () => (isFree() ? indexing.checkTermsIfDue() : undefined),
+    checkPagesIfDue: () => indexing.checkPagesIfDue(() => isFree() && !executor.isSearching),
     reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
     archive: () => {
@@ -221,7 +204,7 @@ function scheduleTasks({ indexing, estimation, engine, executor, log }: Parts, p
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
 function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
-  const { settings, context, executor, log, hub, indexing, engine, estimation, termsSize, startedAtMs } = parts
+  const { settings, context, executor, log, hub, indexing, engine, termsSize, startedAtMs } = parts
   const live = (): LiveState => ({
     // Most requests want only the progress. The rest asks the system about files and processes.
     get state() {
@@ -240,7 +223,6 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
       return indexing.reading.lagMs
     },
     mirrorPath: mirrorPath(settings.dataDir),
-    estimation: estimation.state,
     ftsBytes: termsSize.read(),
   })
   return {

@@ -13,8 +13,8 @@ export interface Passes {
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** Restores an archive. Resolves when all of it is searchable. */
   restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
-  /** Makes searchable what was written apart from a pass. @param added how many messages are new */
-  index(added: number, backlog: number): Promise<void>
+  /** Makes searchable what was written apart from a pass. */
+  index(backlog: number): Promise<void>
 }
 
 const nothingRead = { changed: 0, added: 0, gone: 0 }

@@ -6,7 +6,7 @@ import type { ArchiveActs } from './archive-shapes.ts'
 import type { HubActs } from './hub-shapes.ts'
 import type { PurgeActs } from './purge-shapes.ts'
 import type { Progress, Resources } from './schemas/status.ts'
-import type { DaemonState, EstimationState, SyncOutcome } from './schemas/status.ts'
+import type { DaemonState, SyncOutcome } from './schemas/status.ts'
 
 /** The state of the running daemon. */
 export interface LiveState {
@@ -21,8 +21,6 @@ export interface LiveState {
   /** Time from a commit seen in a source until it is searchable; null before the first one. */
   readonly lagMs: number | null
   readonly mirrorPath: string
-  /** Missing if tokens are not counted. */
-  readonly estimation?: EstimationState
   /** Bytes of the full-text tables; null until they are measured. Missing if nobody measures them. */
   readonly ftsBytes?: number | null
 }

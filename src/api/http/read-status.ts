@@ -42,7 +42,6 @@ export function createStatusReader(context: ApiContext): ReadStatus {
       mirror: { path: mirrorPath, bytes, ftsBytes },
       resources: { ...live.resources, ...disk },
       lagMs: live.lagMs,
-      estimation: live.estimation ?? null,
       archives: context.archives.health(),
     }
   }

@@ -211,7 +211,7 @@ function labelOf(groupBy: TokenGrouping, key: Key): string {
 }
 
 const ESTIMATED =
-  'Estimated: the visible text of each message, counted once with the encoding o200k_base. This is what was written and read, not what was billed: for every answer a model reads the whole chat again, and much that no chat shows.'
+  'Estimated: the visible text of each message, once, from its signs: within about 15% of the encoding o200k_base. This is what was written and read, not what was billed: for every answer a model reads the whole chat again, and much that no chat shows.'
 const RECORDED =
   'Recorded: what Cursor recorded, only for the last answer of a turn and not since early 2026. Input is everything that this request read.'
 const SNAPSHOT =

@@ -40,6 +40,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     ...settings.cursor,
     disabledKinds: disabledKindsOf(settings),
     excludedProjects: settings.exclude.projects,
+    isEstimating: settings.tokens.estimate,
   }
   const writer = inlineWriter({ mirrorPath: path, ...places }, note)
   const passes = new DirectPasses(places, writer)

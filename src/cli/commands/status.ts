@@ -40,7 +40,6 @@ function renderStatus(status: Status, origin: Answers['origin'], screen: Screen,
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
     typeof status.lagMs === 'number' ? ['delay', durationText(status.lagMs)] : null,
-    status.estimation ? ['tokens', estimationText(status.estimation)] : null,
   ]
   const block = lines
     .filter((line) => line !== null)
@@ -62,14 +61,6 @@ export const reasonText = (reason: string): string => reason.replace(/^pending-l
 /** Deleted messages are shown only under `deleted`, where a chat that was deleted as a whole counts once. */
 const withoutDeleted = (counts: Status['counts']): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => name !== 'deleted'))
-
-function estimationText({ state, left }: NonNullable<Status['estimation']>): string {
-  if (state === 'off') return 'not estimated (tokens.estimate is false)'
-  if (state === 'failed') return 'not estimated until the next start, because it failed repeatedly; see the log'
-  if (state === 'done') return 'all messages are counted or estimated'
-  const what = left === null ? '' : `, ${countText(left, 'message')} left`
-  return `estimating: ${state}${what}`
-}
 
 function daemonText({ version, uptimeMs }: Status, origin: Answers['origin']): string {
   if (origin === 'mirror') return `not running; version ${version} read the mirror directly`

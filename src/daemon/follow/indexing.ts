@@ -94,8 +94,6 @@ export class Indexing implements Passes {
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
-  /** Gets the number of messages that are new or changed. */
-  onMessages: (count: number) => void = () => undefined
 
   constructor(thread: Worker, setup: WriterSetup, { readers, executor, log, hub, now }: IndexingContext) {
     this.#setup = setup
@@ -170,7 +168,7 @@ export class Indexing implements Passes {
   }
 
   /** Writes data that comes from no source, between two passes. */
-  get writer(): Pick<ThreadWriter, 'saveEstimates' | 'importUsage' | 'purge' | 'hub'> {
+  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub'> {
     return this.#writer
   }
 
@@ -222,7 +220,6 @@ export class Indexing implements Passes {
         onProgress(progress)
         this.#noteBacklog(backlog)
       })
-      this.onMessages(result.added)
       await this.#whenSearchable()
       return result
     } catch (error) {
@@ -230,9 +227,8 @@ export class Indexing implements Passes {
     }
   }
 
-  async index(added: number, backlog: number): Promise<void> {
+  async index(backlog: number): Promise<void> {
     this.#noteBacklog(backlog)
-    this.onMessages(added)
     await this.#whenSearchable()
   }
 
@@ -309,7 +305,6 @@ export class Indexing implements Passes {
       settle(outcome)
       const { changed, added, gone } = outcome
       if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
-      this.onMessages(changed + added)
       return outcome
     } catch (error) {
       this.#onRunError(error, orders)

@@ -16,8 +16,6 @@ export interface Executor {
    *   ended unexpectedly; `deadline` and `search-busy` for searches
    */
   run<Name extends JobName>(name: Name, input: Jobs[Name]['input'], options?: RunOptions): Promise<Jobs[Name]['result']>
-  /** Frees what a kind of job keeps in memory between two runs. Resolves when its process has ended. */
-  end(name: JobName): Promise<void>
   /** Ends everything that reads the mirror, because its file is about to be replaced. */
   shut(): void
   reopen(): void

@@ -6,16 +6,14 @@ import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'
 
 /**
- * Runs jobs in separate processes. Searches share two warm processes. The process that counts tokens runs until `end`.
- * Every other job gets a process that ends with the job. While such a job runs, there is only one search process: each of
- * the two takes about the same memory.
+ * Runs jobs in separate processes. Searches share two warm processes. Every other job gets a process that ends with the
+ * job.
  */
 export class ForkedExecutor implements Executor {
   readonly #mirrorPath: string
   readonly #onDamage: () => void
   readonly #searches: SearchPool
   readonly #jobs = new Set<JobProcess>()
-  #estimator: Promise<JobProcess> | null = null
   #isClosed = false
 
   /** @param onDamage is called when a search fails because the mirror's file is damaged */
@@ -47,8 +45,7 @@ export class ForkedExecutor implements Executor {
         throw error
       })
     }
-    if (name === 'estimate') return (await this.#startEstimator()).run(name, input)
-    return this.#withMemory(async () => this.#runOnce(name, input, options))
+    return this.#runOnce(name, input, options)
   }
 
   async #runOnce<Name extends JobName>(
@@ -57,7 +54,7 @@ export class ForkedExecutor implements Executor {
     { signal, onProgress }: RunOptions,
   ): Promise<Jobs[Name]['result']> {
     if (this.#isClosed || signal?.aborted === true) throw stopped()
-    const process = this.#start(name, true)
+    const process = this.#start(name)
     const stop = (): void => process.kill()
     signal?.addEventListener('abort', stop)
     try {
@@ -67,39 +64,11 @@ export class ForkedExecutor implements Executor {
     }
   }
 
-  #start(kind: JobName, isOnce: boolean): JobProcess {
-    const process = new JobProcess(this.#mirrorPath, { kind, isOnce })
+  #start(kind: JobName): JobProcess {
+    const process = new JobProcess(this.#mirrorPath, { kind, isOnce: true })
     this.#jobs.add(process)
     void process.exited.then(() => this.#jobs.delete(process))
     return process
-  }
-
-  #startEstimator(): Promise<JobProcess> {
-    this.#estimator ??= this.#searches.shareMemory().then(() => {
-      const process = this.#start('estimate', false)
-      void process.exited.finally(() => {
-        this.#estimator = null
-        this.#searches.reclaimMemory()
-      })
-      return process
-    })
-    return this.#estimator
-  }
-
-  async #withMemory<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.#searches.shareMemory()
-    try {
-      return await work()
-    } finally {
-      this.#searches.reclaimMemory()
-    }
-  }
-
-  async end(name: JobName): Promise<void> {
-    if (name !== 'estimate' || this.#estimator === null) return
-    const process = await this.#estimator
-    process.kill()
-    await process.exited
   }
 
   shut(): void {

@@ -37,7 +37,6 @@ export class InlineExecutor implements Executor {
     }
   }
 
-  async end(): Promise<void> {}
   shut(): void {}
   reopen(): void {}
   renew(): void {}

@@ -6,8 +6,6 @@ import { JobProcess } from './job-process.ts'
 
 /** How many questions are answered at the same time. Others wait. */
 const PROCESSES_MAX = 2
-/** The same while another job takes as much memory as a search process. */
-const PROCESSES_MAX_SHARED = 1
 const QUEUE_MAX = 1000
 /** After this time an idle process ends and returns its memory. The last one is replaced. */
 const IDLE_MS = 60_000
@@ -39,8 +37,6 @@ export class SearchPool {
   /** All processes that have not ended, including those that were killed just now. */
   readonly #alive = new Set<JobProcess>()
   readonly #queue: Waiting[] = []
-  /** How many other jobs share the memory. */
-  #sharers = 0
   #isShut = false
   #isClosed = false
 
@@ -103,32 +99,6 @@ export class SearchPool {
     this.#pump()
   }
 
-  /**
-   * Runs one search at a time until `reclaimMemory` was called as often as `shareMemory`. A second process that is busy
-   * answers first. Resolves when at most one process is left.
-   */
-  async shareMemory(): Promise<void> {
-    this.#sharers += 1
-    for (const searcher of this.#searchers) this.#endIfTooMany(searcher)
-    while (this.#alive.size > this.#processesMax) {
-      await Promise.race([...this.#alive].map(({ exited }) => exited))
-    }
-  }
-
-  reclaimMemory(): void {
-    this.#sharers -= 1
-    this.#pump()
-  }
-
-  get #processesMax(): number {
-    return this.#sharers > 0 ? PROCESSES_MAX_SHARED : PROCESSES_MAX
-  }
-
-  #endIfTooMany(searcher: Searcher): void {
-    if (this.#searchers.size > this.#processesMax && searcher.job === null && !searcher.isEnding)
-      this.#dismiss(searcher)
-  }
-
   /** Makes later searches forget what they know of the mirror: idle processes end now, busy ones after their answer. */
   renew(): void {
     for (const searcher of this.#searchers) {
@@ -149,7 +119,7 @@ export class SearchPool {
     const job = this.#queue[0]
     if (job === undefined || this.#isShut) return
     const idle = [...this.#searchers].find((searcher) => searcher.job === null && !searcher.isEnding)
-    if (idle === undefined && this.#searchers.size >= this.#processesMax) return
+    if (idle === undefined && this.#searchers.size >= PROCESSES_MAX) return
     this.#queue.shift()
     if (idle === undefined) this.#give(this.#start(), job, START_MS)
     else this.#give(idle, job, 0)
@@ -197,7 +167,6 @@ export class SearchPool {
       searcher.timer.unref()
     }
     settle()
-    this.#endIfTooMany(searcher)
     this.#pump()
   }
 

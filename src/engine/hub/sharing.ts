@@ -133,9 +133,9 @@ export class Sharing implements HubActs {
     try {
       const dir = this.#emptySpool()
       const legacy = await this.#do('legacy', { machine: lost, dir })
-      const { added, backlog } = await this.#world.writer.hub({ act: 'adopt', dir, legacy })
+      const { backlog } = await this.#world.writer.hub({ act: 'adopt', dir, legacy })
       await this.#do('take-over', { machine, lost: legacy.machine })
-      await this.#world.passes.index(added, backlog)
+      await this.#world.passes.index(backlog)
     } finally {
       rmSync(this.#spool, { recursive: true, force: true })
     }
@@ -159,8 +159,8 @@ export class Sharing implements HubActs {
     } finally {
       rmSync(this.#spool, { recursive: true, force: true })
     }
-    const { added, backlog, ...result } = sum
-    await this.#world.passes.index(added, backlog)
+    const { added: _added, backlog, ...result } = sum
+    await this.#world.passes.index(backlog)
     return result
   }
 

@@ -3,7 +3,6 @@ import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-
 import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
-import type { EstimateInput, EstimateSlice } from './estimate.ts'
 import type { HubInput, HubResult } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
@@ -12,7 +11,6 @@ import type { SearchInput } from './search.ts'
 export interface Jobs {
   /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   readonly search: { readonly input: SearchInput; readonly result: unknown }
-  readonly estimate: { readonly input: EstimateInput; readonly result: EstimateSlice }
   readonly archive: { readonly input: ArchiveInput; readonly result: ArchiveResult }
   readonly verify: { readonly input: VerifyInput; readonly result: VerifyResult }
   /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
@@ -34,7 +32,6 @@ type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input
 /** Loads a job's code. A process loads only the jobs that it runs. */
 export const loadJob: Loaders = {
   search: async () => (await import('./search.ts')).searchJob,
-  estimate: async () => (await import('./estimate.ts')).estimateJob,
   archive: async () => (await import('./archive.ts')).archiveJob,
   verify: async () => (await import('./archive.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),

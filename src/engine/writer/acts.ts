@@ -7,7 +7,7 @@ import type { AsideThread } from '../aside-thread.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
-import { saveEstimates } from '../../mirror/usage/estimates.ts'
+import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { RestoreResult, RestoreStep } from '../restore.ts'
@@ -57,6 +57,7 @@ export class WriterActs {
   get #reading(): Mirror {
     const { db } = this
     excludeProjects(db, this.#setup.excludedProjects ?? [])
+    turnEstimates(db, this.#setup.isEstimating ?? true, this.#now())
     return db
   }
 
@@ -82,8 +83,6 @@ export class WriterActs {
           yield
         }
       }
-      case 'estimates':
-        return saveEstimates(this.db, order.estimates)
       case 'checked':
         return noteChecked(this.db, order.parts, this.#now())
       case 'usage': {

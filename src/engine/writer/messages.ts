@@ -3,7 +3,6 @@ import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
 import type { Damage, MirrorPart } from '../../mirror/maintenance/check-pages.ts'
-import type { Estimate } from '../../mirror/usage/estimates.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
@@ -19,6 +18,8 @@ export interface WriterSetup {
   readonly disabledKinds: readonly string[]
   /** Names, ids and path globs of projects that are not mirrored. */
   readonly excludedProjects?: readonly string[]
+  /** Whether messages get an estimate of their tokens; true by default. */
+  readonly isEstimating?: boolean
 }
 
 export interface RunOrder {
@@ -62,7 +63,6 @@ export interface UpkeepOutcome {
 
 /** Something to write that comes from no source. */
 export type WriteOrder =
-  | { readonly kind: 'estimates'; readonly estimates: readonly Estimate[] }
   | { readonly kind: 'checked'; readonly parts: readonly MirrorPart[] }
   | { readonly kind: 'usage'; readonly file: UsageFileText }
 

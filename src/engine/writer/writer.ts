@@ -1,6 +1,5 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { MirrorPart } from '../../mirror/maintenance/check-pages.ts'
-import type { Estimate } from '../../mirror/usage/estimates.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
@@ -20,8 +19,6 @@ export interface Writer {
   /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
   run(order: RunOrder): Promise<RunOutcome>
   maintain(task: UpkeepTask): Promise<UpkeepOutcome>
-  /** @returns how many were saved: those of messages that have not changed since they were counted */
-  saveEstimates(estimates: readonly Estimate[]): Promise<number>
   /** Notes that these parts of the mirror were found sound. */
   noteChecked(parts: readonly MirrorPart[]): Promise<number>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
@@ -50,7 +47,6 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
   return {
     run: (order) => ask<RunOutcome>(order),
     maintain: (task) => ask<UpkeepOutcome>({ kind: 'upkeep', task }),
-    saveEstimates: (estimates) => ask<number>({ kind: 'estimates', estimates }),
     noteChecked: (parts) => ask<number>({ kind: 'checked', parts }),
     importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
     async restore(wanted, onSlice) {

@@ -18,6 +18,7 @@ import { hub } from './0022-hub.ts'
 import { messageFacts } from './0023-message-facts.ts'
 import { deletions } from './0024-deletions.ts'
 import { timesAndForks } from './0025-times-and-forks.ts'
+import { estimates } from './0026-estimates.ts'
 
 /** Append only: the mirror's `user_version` is the number of applied migrations. */
 export const migrations: readonly string[] = [
@@ -45,4 +46,5 @@ export const migrations: readonly string[] = [
   messageFacts,
   deletions,
   timesAndForks,
+  estimates,
 ]

@@ -145,6 +145,8 @@ function placedColumns(columns: MessageColumns, place: Place): MessageColumns {
     model: columns.model,
     input_tokens: columns.input_tokens,
     output_tokens: columns.output_tokens,
+    estimated_input: columns.estimated_input,
+    estimated_output: columns.estimated_output,
     request_id: columns.request_id,
     is_orphan,
     is_shadowed,

@@ -7,6 +7,7 @@ import type { Part, TodoItem } from '../../model/part.ts'
 import type { Remote } from '../../model/project.ts'
 import type { Outline } from '../../model/thread.ts'
 import type { ScoredCommit, TrackedWrite } from '../../model/commit.ts'
+import type { MessageEstimate } from '../../text/tokens/estimate-tokens.ts'
 import type { CallFact } from '../digests/digest-format.ts'
 
 /** A pending reference: content that a message names, but that its row does not contain. */
@@ -60,6 +61,7 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'chi
   readonly asks: readonly PendingReference[]
   readonly childChatIds: readonly ChatId[]
   readonly partsJson: string
+  readonly estimate: MessageEstimate
   readonly toolCalls: number
   readonly calls: readonly CallFact[]
   /** Equal for two messages with the same searchable content. */

@@ -1,3 +1,4 @@
+import { hasEstimates } from '../usage/estimates.ts'
 import { tellsFacts, type Batch, type BatchOutcome, type ChatWrite } from './batch.ts'
 import { writeBlobCalls } from './pending-references.ts'
 import { sealCommits } from '../fulltext/bulk.ts'
@@ -39,6 +40,7 @@ export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
       prompts: new RepeatedPrompts(db),
       names: new Names(db),
       words: new DigestWords(db),
+      isEstimating: hasEstimates(db),
     }
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
     for (const { source, write } of tools.prompts.writes)

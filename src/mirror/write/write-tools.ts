@@ -45,4 +45,6 @@ export interface WriteTools {
   readonly prompts: RepeatedPrompts
   readonly names: Names
   readonly words: DigestWords
+  /** Whether messages get an estimate of their tokens. */
+  readonly isEstimating: boolean
 }

@@ -6,7 +6,6 @@ import {
   amount,
   count,
   maybeAmount,
-  maybeCount,
   maybeText,
   maybeTime,
   named,
@@ -83,17 +82,6 @@ const diskUse = z.object({
 })
 export type DiskUse = Answer<typeof diskUse>
 
-const estimation = z.object({
-  state: says(
-    z.enum(['off', 'waiting', 'working', 'paused', 'done', 'failed']),
-    'waiting: for the daemon to be idle, or for more messages. paused: for searches or indexing. failed: so often that ' +
-      'it is not tried again before the next start; the log says why.',
-  ),
-  left: says(maybeCount, 'Messages that are not counted yet; null if unknown.'),
-})
-/** The progress of counting tokens. */
-export type EstimationState = Answer<typeof estimation>
-
 export const statusAnswer = z.object({
   state,
   reasons: says(texts, 'Why it is degraded, or not ready yet.'),
@@ -108,7 +96,6 @@ export const statusAnswer = z.object({
   mirror: z.object({ path: text, bytes: count, ftsBytes: says(z.nullable(count), 'Null until it is measured.') }),
   resources: z.extend(resources, diskUse.shape),
   lagMs: says(maybeAmount, 'Time from a commit seen in a source until it is searchable; null before the first one.'),
-  estimation: says(z.nullable(estimation), 'Null if tokens are not counted.'),
   archives: archiveHealth,
 })
 export type Status = Answer<typeof statusAnswer>

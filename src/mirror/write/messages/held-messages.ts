@@ -7,7 +7,8 @@ import { prepared } from '../../prepared.ts'
 const SELECT = `
 select key, body, source, id, role, alias, position, created_at, created_at_source, sent_at, started_at, timing_at, model,
   input_tokens, output_tokens, is_orphan, is_shadowed, is_simulated, is_embedded, is_live, deleted_at, tool_calls,
-  octets, content_hash, user_text, text_keys, marks, is_index_capped, request_id
+  octets, content_hash, user_text, text_keys, marks, is_index_capped, request_id, estimated_input,
+  estimated_output
 from messages where chat = ?
 `
 const FIND = `${SELECT} and id = ? and source = ?`
@@ -43,10 +44,12 @@ type Row = readonly [
   Column<'marks'>,
   Column<'is_index_capped'>,
   Column<'request_id'>,
+  Column<'estimated_input'>,
+  Column<'estimated_output'>,
 ]
 
 /**
- * All messages of a chat. Rows are read as arrays: better-sqlite3 takes three times as long to create an object of 29
+ * All messages of a chat. Rows are read as arrays: better-sqlite3 takes three times as long to create an object of 31
  * columns as an array and this object together. A chat of thousands is listed whenever one of its messages is written.
  */
 export const listHeldMessages = (db: Mirror, chatNum: number): HeldMessage[] =>
@@ -100,4 +103,6 @@ const heldOf = (row: Row): HeldMessage => ({
   marks: row[26],
   is_index_capped: row[27],
   request_id: row[28],
+  estimated_input: row[29],
+  estimated_output: row[30],
 })

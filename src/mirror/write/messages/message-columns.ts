@@ -17,6 +17,8 @@ export interface MessageColumns {
   readonly model: string | null
   readonly input_tokens: number | null
   readonly output_tokens: number | null
+  readonly estimated_input: number | null
+  readonly estimated_output: number | null
   readonly request_id: string | null
   /** 0: in the thread. 1: the chat does not name it. 2: a copy from another source of text in the thread. */
   readonly is_orphan: number

@@ -3,6 +3,7 @@ import { textKey, textKeys } from './text-key.ts'
 import { wholeColumns } from '../../../text/terms/columns.ts'
 import { marksOf } from '../../../text/terms/marks.ts'
 import type { PendingReference, MessageDraft, MessageWrite } from '../batch.ts'
+import { estimateMessage } from '../../../text/tokens/estimate-tokens.ts'
 import { callsOf } from '../../digests/digest-format.ts'
 
 const noReferences: readonly PendingReference[] = []
@@ -29,6 +30,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     asks: draft.asks ?? noReferences,
     childChatIds: draft.childChatIds ?? noChildren,
     partsJson: JSON.stringify(parts),
+    estimate: estimateMessage(draft.role, parts),
     toolCalls: parts.filter((part) => part.kind === 'tool').length,
     calls: callsOf(parts),
     contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),

@@ -1,6 +1,5 @@
 import type { Mirror } from '../../open.ts'
 import type { PendingTerms } from '../../fulltext/pending-terms.ts'
-import { forgetEstimate } from '../../usage/estimates.ts'
 import { RowInsert } from '../../insert-rows.ts'
 import { prepared } from '../../prepared.ts'
 import type { WriteTools } from '../write-tools.ts'
@@ -20,6 +19,8 @@ const COLUMNS = [
   'model',
   'input_tokens',
   'output_tokens',
+  'estimated_input',
+  'estimated_output',
   'request_id',
   'is_orphan',
   'is_shadowed',
@@ -63,11 +64,13 @@ export class NewMessages {
  */
 export function saveMessage(
   db: Mirror,
-  { terms, keys, names }: WriteTools,
+  { terms, keys, names, isEstimating }: WriteTools,
   chatNum: number,
-  { held, columns, partsJson }: NextMessage,
+  { held, columns: wanted, partsJson }: NextMessage,
   added: NewMessages,
 ): number | null {
+  const columns =
+    isEstimating || wanted === held ? wanted : { ...wanted, estimated_input: null, estimated_output: null }
   const values = COLUMNS.map((column) => columns[column])
   if (held === null) {
     if (partsJson === null) throw new Error('a new message needs its body')
@@ -84,7 +87,6 @@ export function saveMessage(
   moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
   if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
-  if (hasNewBody || held.role !== columns.role) forgetEstimate(db, key)
   names.write(columns.marks, columns.model)
   return held.body
 }

@@ -36,6 +36,8 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
     model: message.model,
     input_tokens: message.tokens?.input ?? null,
     output_tokens: message.tokens?.output ?? null,
+    estimated_input: message.estimate.input,
+    estimated_output: message.estimate.output,
     request_id: message.requestId ?? null,
     is_orphan: held?.is_orphan ?? 0,
     is_shadowed: held?.is_shadowed ?? 0,
