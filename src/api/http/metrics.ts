@@ -39,7 +39,9 @@ export class Metrics {
   readonly #seconds = new Histogram(this.#named('http_request_duration_seconds', 'Time to answer.', 'route'))
   readonly #deadlines = new Counter(this.#named('search_deadlines_total', 'Searches that did not end in time.'))
   readonly #synced = new Gauge(this.#named('source_last_sync_timestamp_seconds', 'Last read of a kind.', 'kind'))
-  readonly #gauges = gauges.map(([name, help, label]) => new Gauge(this.#named(name, help, ...(label && [label]))))
+  readonly #gauges = gauges.map(
+    ([name, help, label]) => new Gauge(this.#named(name, help, ...(label === '' ? [] : [label]))),
+  )
 
   /** @param route the pattern of the route, with no value in it */
   noteRequest(route: string, method: string, status: number, tookMs: number): void {
