@@ -7,7 +7,6 @@ import * as held from '../../../mirror/sources/source-state.ts'
 import { asSourceId } from '../../../model/ids.ts'
 import { syncStores } from './sync-stores.ts'
 import { listFolder, type Listing, type Place } from './list-stores.ts'
-import { surveyStores } from './survey.ts'
 
 const KIND = 'cli-store'
 const DECODER = 2
@@ -58,7 +57,6 @@ function cliStoreSource(place: Place): Source {
       if (busy > 0) return end('busy', `Cursor is writing to the stores of ${busy} of its chats.`, null)
       return end('ok', null, request.now())
     },
-    survey: (path) => surveyStores(place, path),
   }
   return source
 }

@@ -7,7 +7,7 @@ import type { EntryIssue } from '../records/state/model-messages.ts'
 import { walkState, type WalkedState } from '../records/state/walk-state.ts'
 import { decodeSidecar, decodeStoreFacts, type Sidecar, type StoreFacts } from './decode-facts.ts'
 import type { StoreFile } from './list-stores.ts'
-import { countBlobs, hasBlobs, listForeign, readBlobs, readFacts, type BlobCount } from './read.ts'
+import { hasBlobs, listForeign, readBlobs, readFacts } from './read.ts'
 
 interface Cost {
   readonly bytesRead: number
@@ -26,8 +26,6 @@ export interface ReadStore extends Cost {
   /** Size and CRC-32 of everything that the chat consists of. */
   readonly octets: number
   readonly checksum: number
-  /** Blobs that the chat consists of. */
-  readonly reached: BlobCount
 }
 
 /** `busy`: it may be readable in a moment. `issue`: it cannot be read at all. */
@@ -93,7 +91,6 @@ class StoreReader {
   #longestReadMs = 0
   #octets = 0
   #checksum = 0
-  #reached = { rows: 0, bytes: 0 }
 
   constructor(file: OpenFile) {
     this.#file = file
@@ -124,7 +121,6 @@ class StoreReader {
         this.note(data)
         if (data === null) continue
         this.#bytesRead += data.length
-        this.#reached = { rows: this.#reached.rows + 1, bytes: this.#reached.bytes + data.length }
       }
     }
     return found
@@ -155,7 +151,6 @@ class StoreReader {
       issues,
       octets: this.#octets,
       checksum: this.#checksum,
-      reached: this.#reached,
       bytesRead: this.#bytesRead,
       longestReadMs: this.#longestReadMs,
     }
@@ -166,18 +161,4 @@ const reasons: Readonly<Record<'missing' | 'too-large' | 'unreadable', IssueReas
   missing: 'missing-blob',
   'too-large': 'too-large',
   unreadable: 'unreadable-page',
-}
-
-/** How many blobs a store contains in all, and which other tables. Null if it cannot be read. */
-export function countStore(path: string): { readonly blobs: BlobCount; readonly foreign: readonly string[] } | null {
-  const file = openCursorFile(path)
-  if (file.kind === 'closed') return null
-  try {
-    return file.read((db) => ({ blobs: countBlobs(db), foreign: listForeign(db) }))
-  } catch (error) {
-    endedBy(error)
-    return null
-  } finally {
-    file.close()
-  }
 }

@@ -58,16 +58,6 @@ function readBlob(db: Database.Database, id: string): RawBlob {
   return { kind: octets === null ? 'missing' : 'too-large' }
 }
 
-const COUNT_BLOBS = `select count(*) as rows, coalesce(sum(octet_length(data)), 0) as bytes from blobs`
-
-export interface BlobCount {
-  readonly rows: number
-  readonly bytes: number
-}
-
-export const countBlobs = (db: Database.Database): BlobCount =>
-  prepared<BlobCount>(db, COUNT_BLOBS).get() ?? { rows: 0, bytes: 0 }
-
 const HAS_BLOB = `select 1 from blobs limit 1`
 
 /** A store without blobs is a chat without messages. */
