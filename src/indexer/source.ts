@@ -5,7 +5,7 @@ import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
 import { sourceNum, noteDecoder } from '../mirror/sources/source-state.ts'
 import type { ClosedFile } from './open-safely/cursor-file.ts'
-import type { UnknownRows } from './sources/composer-kv/unknown-rows.ts'
+import type { StoreLook } from './sources/composer-kv/read/read-unknown.ts'
 
 /**
  * How thorough a pass is. `nudge`: only what is new, at the same cost for any store size; nothing if the file is
@@ -105,8 +105,8 @@ export interface Source {
    */
   signature(): string | null
   pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
-  /** Counts the rows that this version does not know. Reads no value. */
-  unknownRows?(): UnknownRows[]
+  /** Its state now, and the rows that this version does not know. Reads no value. */
+  look?(): StoreLook
   /** The chats with messages in another file of the same format, such as a backup, apart from what is known. */
   readonly chatsIn?: (path: string, known: KnownChats) => ChatsIn
 }

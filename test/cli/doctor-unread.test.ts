@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/commands/doctor/doctor-report.ts'
+import type { DoctorReport } from '../../src/cli/commands/doctor/doctor.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { actAsOther } from '../helpers/as-other-user.ts'
 import { CursorHome, headers, Store } from '../helpers/cursor.ts'
@@ -190,7 +190,7 @@ test('rows that Cursor deleted by writing NULL were said to be unreadable', asyn
     chats: { lost: 1 },
     messages: { keptHere: 1, unreadable: 0 },
     issues: [],
-    accounting: { rows: 8, read: 8, issues: 0, unaccounted: 0 },
+    rows: { total: 8, read: 8, other: 0 },
   })
   expect(indexer.losses().toSorted()).toEqual(['chat gone', 'message kept kept-1'])
 })

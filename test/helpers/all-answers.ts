@@ -83,13 +83,13 @@ async function askWhole(daemon: Asker, path: string): Promise<unknown> {
   return { ...answer, items }
 }
 
-/** Token estimates and chat digests are computed in the background. */
+/** Chat digests are computed in the background. */
 function untilCounted(daemon: Asker): Promise<unknown> {
   return waitUntil(
-    'the estimates',
+    'the whole mirror',
     async () => {
-      const { state, estimation } = await daemon.get<{ state: string; estimation: { state: string } }>('/api/status')
-      return state === 'ready' && estimation.state === 'done' ? true : null
+      const { state } = await daemon.get<{ state: string }>('/api/status')
+      return state === 'ready' ? true : null
     },
     { withinMs: 180_000, everyMs: 100 },
   )

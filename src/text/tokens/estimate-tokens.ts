@@ -115,6 +115,7 @@ export interface MessageEstimate {
 /** Tokens of a message's own text. What else was sent with it, such as the chat so far, is not known. */
 export function estimateMessage(role: Role, parts: readonly Part[]): MessageEstimate {
   const { input, output } = spokenTexts(role, parts)
-  const sum = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + estimateTokens(text), 0)
   return { input: sum(input), output: sum(output) }
 }
+
+const sum = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + estimateTokens(text), 0)

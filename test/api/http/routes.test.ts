@@ -63,7 +63,6 @@ describe('the answer of each route', () => {
         diskPerTextByte: expect.any(Number),
       },
       lagMs: null,
-      estimation: null,
       archives: { running: null, atWork: null, lastRunAt: null, nextRunAt: null, failed: [] },
     })
   })

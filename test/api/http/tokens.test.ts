@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { estimateAll } from '../../helpers/estimate-all.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 import type { TokensAnswer } from '../../../src/api/http/schemas/tokens.ts'
 
@@ -48,9 +47,8 @@ test('if nothing was recorded, the numbers are null and the coverage shows it', 
 test('each source has its own numbers and notes', async () => {
   addAnswer('a', 'claude-4.5-sonnet', '10:00:00', { input_tokens: 1_000_000, output_tokens: 100_000 })
   addAnswer('b', 'composer-1', '11:00:00', { input_tokens: 500, output_tokens: 5 })
-  addAnswer('c', null, '12:00:00')
+  addAnswer('c', null, '12:00:00', { estimated_input: 0, estimated_output: 4 })
   api.mirror.addChat({ id: 'd', columns: { context_used: 9000, recorded_cost_cents: 28 } })
-  expect(estimateAll(api.mirror.writer)).toBe(1)
   const { totals, prices, notes } = await tokens('?groupBy=model')
   expect(totals).toMatchObject({
     recorded: { input: 1_000_500, output: 100_005, messages: 2 },
@@ -69,12 +67,11 @@ test('each source has its own numbers and notes', async () => {
 
 test('a message has its own tokens with their source', async () => {
   addAnswer('a', null, '10:00:00', { input_tokens: 7, output_tokens: 3 })
-  addAnswer('b', null, '11:00:00')
+  addAnswer('b', null, '11:00:00', { estimated_input: 0, estimated_output: 4 })
   addAnswer('c', null, '12:00:00')
   const of = async (id: string): Promise<unknown> =>
     ((await bodyOf(await api.ask(`/api/chats/${id}/messages`)))['items'] as { tokens: unknown }[])[0]?.tokens
-  expect(await of('b')).toBeNull()
-  estimateAll(api.mirror.writer)
+  expect(await of('c')).toBeNull()
   expect(await of('a')).toEqual({ input: 7, output: 3, source: 'recorded' })
   expect(await of('b')).toMatchObject({ source: 'estimated', input: 0 })
 })

@@ -3,7 +3,6 @@ import type { ChatDetail } from '../../../src/api/http/schemas/chats.ts'
 import type { Page } from '../../../src/api/http/schemas/common.ts'
 import type { Project } from '../../../src/api/http/schemas/projects.ts'
 import type { TokensAnswer, TokensRow } from '../../../src/api/http/schemas/tokens.ts'
-import { estimateAllAt } from '../../helpers/estimate-all.ts'
 import { World } from '../../helpers/world.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
 import { writeYear } from '../../helpers/year/write-year.ts'
@@ -20,7 +19,6 @@ beforeAll(async () => {
   world = await World.open()
   const { path } = writeYear(world.home, plan)
   await world.sync(true)
-  estimateAllAt(world.mirrorPath)
   recount = new Recount(path, plan)
   const { items } = await world.get<Page<Project>>('/api/projects?limit=200')
   pathOf = new Map(items.map((project) => [project.id, project.path]))

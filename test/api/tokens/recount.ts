@@ -1,4 +1,4 @@
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { estimateTokens } from '../../../src/text/tokens/estimate-tokens.ts'
 import type { TokenGrouping } from '../../../src/api/tokens/request.ts'
 import { readExpected, type ExpectedChat, type ExpectedMessage } from '../../helpers/oracle.ts'
 import type { YearPlan } from '../../helpers/year/plan-year.ts'
@@ -39,7 +39,7 @@ interface Item {
 
 /**
  * A second, independent implementation of the ledger. It reads every row of the raw store for every question, and uses
- * the calendar of `Intl` and the original tokenizer.
+ * the calendar of `Intl`. Only the estimate of one text is the program's own.
  */
 export class Recount {
   readonly #items: readonly Item[]
@@ -117,12 +117,12 @@ function messageItem(message: ExpectedMessage, frame: Frame, onlyModel: string |
 
 /** Tokens of the texts in the generated year: words, and calls with their results. */
 function plainEstimate({ role, holdings }: ExpectedMessage): { input: number; output: number } {
-  const words = holdings.text.reduce((sum, text) => sum + countTokens(text), 0)
+  const words = holdings.text.reduce((sum, text) => sum + estimateTokens(text), 0)
   const written = holdings.tool.reduce(
-    (sum, { name, input }) => sum + countTokens(name) + countTokens(JSON.stringify(input)),
+    (sum, { name, input }) => sum + estimateTokens(name) + estimateTokens(JSON.stringify(input)),
     0,
   )
-  const returned = holdings.tool.reduce((sum, { output }) => sum + countTokens(JSON.stringify(output)), 0)
+  const returned = holdings.tool.reduce((sum, { output }) => sum + estimateTokens(JSON.stringify(output)), 0)
   return role === 'user' ? { input: words, output: 0 } : { input: returned, output: words + written }
 }
 

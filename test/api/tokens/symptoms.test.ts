@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
-import { estimateAll } from '../../helpers/estimate-all.ts'
 import { TokenWorld } from '../../helpers/token-world.ts'
 
 let world: TokenWorld
@@ -105,11 +104,9 @@ test('when the role of a message changes to user, its tokens are no longer estim
   // The row has no role. The chat's list has it, and Cursor wrote that a moment later.
   other.store.message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
   other.indexer.pass('reconcile')
-  estimateAll(other.indexer.mirror)
   expect((await other.told()).totals.estimated).toEqual({ input: 0, output: 1, messages: 1 })
   other.store.chat('c', { fullConversationHeadersOnly: headers(['m1']) })
   other.indexer.pass('reconcile')
-  estimateAll(other.indexer.mirror)
   expect((await other.told()).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
   other.remove()
 })

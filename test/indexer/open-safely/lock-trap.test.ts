@@ -105,7 +105,7 @@ describe.each([
       home.global(mode).message('chat-2', `m-${depth}`, { type: 1, text: `said before ${depth}` })
       indexer.pass(depth)
     }
-    for (const source of discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })) source.survey?.()
+    for (const source of discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })) source.look?.()
     expect(seen.trapped).toEqual([])
     expect(seen.plain).toContain(home.globalPath)
     // A small store without a WAL is read only from a copy.

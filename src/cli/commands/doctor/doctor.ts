@@ -15,7 +15,7 @@ import { closedBy } from '../../../indexer/open-safely/cursor-file.ts'
 import { mayExist } from '../../../indexer/open-safely/file-identity.ts'
 import { listSetAside, readSetAside } from '../../../indexer/open-safely/set-aside.ts'
 import type { Source } from '../../../indexer/source.ts'
-import type { UnknownRows } from '../../../indexer/sources/composer-kv/unknown-rows.ts'
+import type { UnknownRows } from '../../../indexer/sources/composer-kv/read/read-unknown.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
 import { listSalvages } from '../../../mirror/salvage/salvage.ts'
 import type { SourceId } from '../../../model/ids.ts'
@@ -183,11 +183,12 @@ type State = Pick<StoreReport, 'state' | 'detail'>
 
 function examineStore(source: Source, mirror: Mirror | null): StoreReport {
   const findings = mirror === null ? null : examineSource(mirror, source.id)
-  const now = stateNow(source)
+  const look = source.look?.() ?? null
+  const now = look === null || look.state === 'ok' || look.state === 'missing' ? stateNow(source) : look
   const isUnopened = now.state === 'missing' || now.state === 'not read yet'
-  // What the file system says now counts; else what the last pass found.
-  const state = isUnopened && findings !== null && findings.state !== 'missing' ? findings : now
-  return reportOf(source, findings, state, source.unknownRows?.() ?? [])
+  // What the file says now counts; else what the last pass found, which reads every page.
+  const isKnown = findings !== null && findings.state !== 'missing'
+  return reportOf(source, findings, isUnopened && isKnown ? findings : now, look?.unknown ?? [])
 }
 
 /** What `stat` alone says of a store that was never read. */

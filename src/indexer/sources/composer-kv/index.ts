@@ -30,7 +30,7 @@ import { ReadAhead } from './read/read-ahead.ts'
 import { beginAside, isIndexedLater, readGroup, wakeAside, type Pass } from './read/read-group.ts'
 import { hasContexts, readContexts } from './read/read-context.ts'
 import { countRows, findTable, listAbove, listTail, type RowCounts } from './read/read.ts'
-import { unknownRows } from './unknown-rows.ts'
+import { lookAtStore } from './read/read-unknown.ts'
 import { noteVerified, RECENT_AFTER_MS, sweepAgain, sweepRecent, sweepSlice } from './detect/sweep.ts'
 import { allGone, goneByKeys, goneIfFew, type Verdict } from './detect/deletion-policy.ts'
 
@@ -82,7 +82,7 @@ export function composerKvSource(userDir: string): Source {
       held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
       return end
     },
-    unknownRows: () => unknownRows(path),
+    look: () => lookAtStore(path),
     chatsIn: listChatsIn,
   }
   return source

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3'
-import { prepared } from '../../../mirror/prepared.ts'
-import { closedBy, openCursorFile } from '../../open-safely/cursor-file.ts'
+import { prepared } from '../../../../mirror/prepared.ts'
+import type { SourceState } from '../../../../model/source.ts'
+import { endedBy, openCursorFile } from '../../../open-safely/cursor-file.ts'
 
 /** The keys of every other kind of row that was ever seen beside chats, by their start. None of them is a chat. */
 const KNOWN_STARTS = [
@@ -41,10 +42,17 @@ const LIST_TABLES = `select name from sqlite_master where type = 'table' and nam
 const LIST_KEYS = `select cast(substr(key, 1, 200) as text) as key from cursorDiskKV where key > ? order by key limit ?`
 const PAGE = 5000
 
-/** Counts them, the most first. Empty if the store cannot be opened: its state says so. */
-export function unknownRows(path: string): UnknownRows[] {
+/** What a look at a store finds that reads no value. */
+export interface StoreLook {
+  readonly state: SourceState
+  readonly detail: string | null
+  /** The most rows first. */
+  readonly unknown: readonly UnknownRows[]
+}
+
+export function lookAtStore(path: string): StoreLook {
   const file = openCursorFile(path)
-  if (file.kind === 'closed') return []
+  if (file.kind === 'closed') return { state: file.state, detail: file.detail, unknown: [] }
   const counts = new Map<string, number>()
   try {
     const tables = file.read((db) => prepared<{ name: string }>(db, LIST_TABLES).all()).map(({ name }) => name)
@@ -58,10 +66,11 @@ export function unknownRows(path: string): UnknownRows[] {
     const ofTables = tables
       .filter((name) => !KNOWN_TABLES.has(name))
       .map((name) => ({ table: named(name), start: null, rows: file.read((db) => countTable(db, name)) }))
-    return [...ofKeys, ...ofTables].toSorted((one, other) => other.rows - one.rows)
+    const unknown = [...ofKeys, ...ofTables].toSorted((one, other) => other.rows - one.rows)
+    return { state: 'ok', detail: null, unknown }
   } catch (error) {
-    closedBy(error)
-    return []
+    const { state, detail } = endedBy(error)
+    return { state, detail, unknown: [] }
   } finally {
     file.close()
   }
