@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { Client, type QueryResultRow } from 'pg'
-import { parse } from 'pg-connection-string'
+import { Client, type ClientConfig, type QueryResultRow } from 'pg'
+import { parse, type ConnectionOptions } from 'pg-connection-string'
 import pgPass from 'pgpass'
 import { UserError } from '../model/user-error.ts'
 import { explainHubError } from './explain-error.ts'
@@ -25,6 +25,9 @@ export interface Hub {
   transaction<Result>(act: () => Promise<Result>, mode?: string): Promise<Result>
 }
 
+/** The code of an error of PostgreSQL or of Node; '' if it has none. */
+export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
 export interface HubFacts {
   readonly uuid: string
   readonly salt: string
@@ -33,7 +36,7 @@ export interface HubFacts {
 }
 
 /** A connection that has to be closed. */
-export interface OpenHub extends Hub {
+interface OpenHub extends Hub {
   close(): Promise<void>
 }
 
@@ -74,8 +77,8 @@ export async function openHub(url: string): Promise<OpenHub> {
   try {
     await client.connect()
     const hub = hubOf(client)
-    const [version] = await hub.rows<{ number: string }>(`select current_setting('server_version_num') as number`)
-    if (Number(version?.number) < POSTGRES_MIN) throw tooOld(Number(version?.number))
+    const [version] = await hub.rows<{ number: number }>(`select current_setting('server_version_num')::int as number`)
+    if (version !== undefined && version.number < POSTGRES_MIN) throw tooOld(version.number)
     return { ...hub, close }
   } catch (error) {
     await close()
@@ -83,25 +86,22 @@ export async function openHub(url: string): Promise<OpenHub> {
   }
 }
 
-function hubOf(client: Client): Hub {
-  const hub: Hub = {
-    rows: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
-      (await client.query<Row>(sql, [...values])).rows,
-    change: async (sql, values = []) => (await client.query(sql, [...values])).rowCount ?? 0,
-    async transaction(act, mode = '') {
-      await client.query(`begin ${mode}`)
-      try {
-        const result = await act()
-        await client.query('commit')
-        return result
-      } catch (error) {
-        await client.query('rollback').catch(() => undefined)
-        throw error
-      }
-    },
-  }
-  return hub
-}
+const hubOf = (client: Client): Hub => ({
+  rows: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(sql, [...values])).rows,
+  change: async (sql, values = []) => (await client.query(sql, [...values])).rowCount ?? 0,
+  async transaction(act, mode = '') {
+    await client.query(`begin ${mode}`)
+    try {
+      const result = await act()
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined)
+      throw error
+    }
+  },
+})
 
 /** The facts of a hub that this program can use. @throws UserError `hub-missing`, `hub-newer`, `hub-older` */
 export async function readHub(hub: Hub): Promise<HubFacts> {
@@ -130,46 +130,39 @@ const tooOld = (version: number): UserError =>
     'Upgrade the server, or use another one.',
   )
 
-function connectionOf(url: string) {
-  let parsed: ReturnType<typeof parse>
-  try {
-    if (!/^(postgres(ql)?|socket):/.test(url)) throw new Error('not an address')
-    parsed = parse(withoutSsl(url))
-  } catch (error) {
-    throw new UserError(
-      'hub-url',
-      'hub.url is not the address of a PostgreSQL.',
-      'Write it like postgres://user@host/database',
-      { exitCode: 2, cause: error },
-    )
-  }
-  const { host, port, user, password, database } = parsed
+function connectionOf(url: string): ClientConfig {
+  const { host, port, user, password, database } = parseUrl(url)
+  const name = user || userInfo().username
+  const asked = { host: host || 'localhost', port: Number(port || 5432), user: name, database: database || name }
+  // From the file of passwords. Without one the server is asked without a password, and refuses it.
+  const readPassword = (): Promise<string> => new Promise((resolve) => pgPass(asked, (found) => resolve(found ?? '')))
   return {
-    ...(host ? { host } : {}),
-    ...(port ? { port: Number(port) } : {}),
-    ...(user ? { user } : {}),
-    password: password || (() => readPassword(parsed)),
-    ...(database ? { database } : {}),
+    host: host || undefined,
+    port: port ? Number(port) : undefined,
+    user: user || undefined,
+    database: database || undefined,
+    password: password || readPassword,
     ssl: sslOf(url, host ?? ''),
   }
 }
 
-/** From the file of passwords. Without one the server is asked without a password, and refuses it. */
-const readPassword = ({ host, port, user, database }: ReturnType<typeof parse>): Promise<string> =>
-  new Promise((resolve) => {
-    const name = user ?? userInfo().username
-    const connection = { host: host ?? 'localhost', port: Number(port ?? 5432), user: name, database: database ?? name }
-    pgPass(connection, (password) => resolve(password ?? ''))
-  })
+function parseUrl(url: string): ConnectionOptions {
+  try {
+    // The rules of the package for words about TLS differ from ours.
+    if (/^(postgres(ql)?|socket):/.test(url)) return parse(url.replaceAll(/([?&])ssl\w*=[^&]*/g, '$1'))
+  } catch {
+    // It is no address. The error of the package may contain the password.
+  }
+  const hint = 'Write it like postgres://user@host/database'
+  throw new UserError('hub-url', 'hub.url is not the address of a PostgreSQL.', hint, { exitCode: 2 })
+}
 
-/** The rules of the package for these words differ from ours. */
-const withoutSsl = (url: string): string => url.replaceAll(/([?&])ssl\w*=[^&]*/g, '$1')
 const wordOf = (url: string, name: string): string | null => {
   const found = new RegExp(`[?&]${name}=([^&]*)`).exec(url)?.[1]
   return found === undefined ? null : decodeURIComponent(found)
 }
 
-function sslOf(url: string, host: string) {
+function sslOf(url: string, host: string): NonNullable<ClientConfig['ssl']> {
   const mode = wordOf(url, 'sslmode')
   const isLocal = host === '' || host.startsWith('/') || /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host)
   if (mode === 'disable' || (isLocal && mode === null)) return false

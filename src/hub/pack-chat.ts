@@ -1,36 +1,51 @@
 import { layOutChat, packRest } from '../api/archives/pack-object.ts'
 import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
-import type { ArchivedChat, ArchivedMessage } from '../archive/record.ts'
 import type { Decoded } from '../archive/chat-file.ts'
-import type { PushableChat } from '../mirror/hub/own-side.ts'
+import type { ArchivedChat, ArchivedMessage } from '../archive/record.ts'
+import { countMessages, type PushableChat } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
 
 /** The version of the rules by which a row was redacted; 0 if it was not. */
 export const redactionOf = (isRedacted: boolean): number => (isRedacted ? REDACTION_VERSION : 0)
 
+interface Packing {
+  /** The uuid of this machine. */
+  readonly origin: string
+  readonly isRedacted: boolean
+  /** Ids of messages that stay away. */
+  readonly without: readonly string[]
+}
+
 /**
  * A chat as an object of the hub. It is an object of an archive whose first line names only the project of the chat.
  * @returns null if the chat was purged meanwhile
  */
-export async function packChat(
-  db: Mirror,
-  chat: PushableChat,
-  origin: string,
-  isRedacted: boolean,
-): Promise<Decoded<Buffer> | null> {
-  const laidOut = layOutChat(db, chat.num, origin, (lines) => rewritten(lines, chat, isRedacted))
+export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
+  const laidOut = layOutChat(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
   if (laidOut === null || laidOut.kind === 'damaged') return laidOut
   return { kind: 'sound', value: Buffer.concat((await packRest(laidOut.value)).members) }
 }
 
-function* rewritten(lines: Iterable<string>, chat: PushableChat, isRedacted: boolean): Generator<string> {
+function* rewritten(
+  db: Mirror,
+  lines: Iterable<string>,
+  chat: PushableChat,
+  { isRedacted, without }: Packing,
+): Generator<string> {
   const masking = isRedacted ? new Masking() : null
   let isFirst = true
   for (const line of lines) {
-    if (isFirst) yield `${JSON.stringify(firstLine(JSON.parse(line) as ArchivedChat, chat, masking))}\n`
-    else if (masking === null) yield line
-    else yield `${JSON.stringify(maskedMessage(JSON.parse(line) as ArchivedMessage, masking))}\n`
+    if (isFirst) {
+      const first = firstLine(JSON.parse(line) as ArchivedChat, chat, masking)
+      const messageCount = first.messageCount - countMessages(db, chat.num, without)
+      yield `${JSON.stringify({ ...first, messageCount })}\n`
+    } else if (masking === null && without.length === 0) yield line
+    else {
+      const message = JSON.parse(line) as ArchivedMessage
+      const masked = masking === null ? message : { ...message, parts: masking.maskAtOnce(message.parts) }
+      if (!without.includes(message.id)) yield `${JSON.stringify(masked)}\n`
+    }
     isFirst = false
   }
 }
@@ -51,8 +66,3 @@ function firstLine(given: ArchivedChat, chat: PushableChat, masking: Masking | n
   const { title, name: own, summary, todos, branch, evidence } = facts
   return { ...facts, ...masking.maskAtOnce({ title, name: own, summary, todos, branch, evidence }) }
 }
-
-const maskedMessage = (message: ArchivedMessage, masking: Masking): ArchivedMessage => ({
-  ...message,
-  parts: masking.maskAtOnce(message.parts),
-})

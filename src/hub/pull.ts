@@ -1,18 +1,22 @@
 import { hash as digest } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Progress } from '../api/http/schemas/archives.ts'
+import { objectPath } from '../archive/names.ts'
 import { FORMAT_VERSION } from '../archive/record.ts'
-import { listPairs, readPair } from '../mirror/hub/ledger.ts'
 import type { PulledRow } from '../indexer/sources/archive/pulled.ts'
+import { readLedger, type Pair } from '../mirror/hub/ledger.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { readHub, type Hub } from './client.ts'
+import { codeOf, readHub, type Hub } from './client.ts'
 import { hashOf, hashSql } from './rows-hash.ts'
 
 export interface PullOrder {
-  /** The uuid of this mirror: its own rows stay where they are. */
+  /** The uuid of this machine: its own rows stay where they are. */
   readonly uuid: string
   /** Names at the hub. `*` is all. */
   readonly projects: readonly string[]
-  /** Writes an object to the spool folder. @param name of its file */
-  readonly save: (name: string, object: Buffer) => void
+  /** The spool folder. Objects are written there as an archive would have them. */
+  readonly dir: string
 }
 
 /** A row whose object lies in the spool folder. */
@@ -23,8 +27,6 @@ export interface SpooledRow extends PulledRow {
 
 /** A part of a pull. The mirror takes it, and the next part goes on from there. */
 export interface PullPart {
-  /** The uuid of the hub. */
-  readonly hub: string
   readonly rows: readonly SpooledRow[]
   /** Rows that are gone, or that may no longer be read. */
   readonly gone: readonly { readonly machine: string; readonly chat: string }[]
@@ -34,11 +36,6 @@ export interface PullPart {
   readonly hasMore: boolean
 }
 
-interface Progress {
-  readonly done: number
-  readonly total: number
-}
-
 /** How much a part downloads. */
 const PART_BYTES = 32 * 1024 * 1024
 const PART_ROWS = 2000
@@ -46,96 +43,9 @@ const PART_ROWS = 2000
 const FETCH_ROWS = 200
 const FETCH_BYTES = 4 * 1024 * 1024
 
-interface Pair {
-  readonly machine: string
-  readonly project: string
-}
-
-interface Found extends Pair {
+interface Summed extends Pair {
   readonly count: number
   readonly hash: string
-}
-
-const IDS = 'chat, sequence'
-const SUM_UP = `
-select machine, project, count(*)::int as count, ${hashSql(IDS)} as hash
-from cursordex.chats where machine <> $1 group by machine, project order by machine, project
-`
-const LIST_IDS = `
-select machine, project, chat, sequence::float8 as sequence, octet_length(object) as bytes
-from cursordex.chats
-where (machine, project) in (select * from unnest($1::text[], $2::text[])) order by machine, sequence
-`
-const FETCH = `
-select c.machine, c.chat, c.project, c.sequence::float8 as sequence, c.object_version as version,
-  case when c.object_version <= $3 then c.object end as object, m.label, c.owner::text as owner
-from unnest($1::text[], $2::text[]) with ordinality as wanted (machine, chat, at)
-  join cursordex.chats c using (machine, chat) join cursordex.machines m on m.uuid = c.machine
-order by wanted.at
-`
-
-interface FetchedRow extends Pair {
-  readonly chat: string
-  readonly sequence: number
-  readonly version: number
-  readonly object: Buffer | null
-  readonly label: string
-  readonly owner: string
-}
-
-/**
- * Compares what may be read with the ledger, by one hash for each machine and project, and downloads what is missing or
- * differs, in the order of the machines' numbers. Rows that are not seen any more are gone, for whatever reason.
- */
-export async function* pullPart(hub: Hub, db: Mirror, order: PullOrder): AsyncGenerator<Progress, PullPart> {
-  const ledger = new Map(
-    listPairs(db).map((pair) => [keyOf(pair), { ...pair, rows: readPair(db, pair.machine, pair.project) }]),
-  )
-  const isWanted = (pair: Pair): boolean =>
-    order.projects.includes('*') || order.projects.includes(pair.project) || ledger.has(keyOf(pair))
-  const differs = (pair: Found): boolean => {
-    const { rows } = ledger.get(keyOf(pair)) ?? { rows: new Map<string, number>() }
-    return rows.size !== pair.count || hashOf(rows) !== pair.hash
-  }
-  const seen = await look(hub, order.uuid, (pairs) => pairs.filter((pair) => isWanted(pair) && differs(pair)))
-  const there = new Set(seen.rows.map(({ machine, chat }) => `${machine}\0${chat}`))
-  const differing = new Set(seen.differing.map(keyOf))
-  const equal = new Set(seen.pairs.map(keyOf).filter((key) => !differing.has(key)))
-  // A row that moved to another project is there under its new name.
-  const gone = [...ledger]
-    .filter(([key]) => !equal.has(key))
-    .flatMap(([, { machine, rows }]) => [...rows.keys()].map((chat) => ({ machine, chat })))
-    .filter(({ machine, chat }) => !there.has(`${machine}\0${chat}`))
-  const missing = seen.rows.filter((row) => ledger.get(keyOf(row))?.rows.get(row.chat) !== row.sequence)
-  const part = yield* download(hub, missing, order)
-  const total = seen.pairs.filter(isWanted).reduce((sum, { count }) => sum + count, 0)
-  return { hub: seen.hub, ...part, gone, unchanged: total - missing.length }
-}
-
-const keyOf = ({ machine, project }: Pair): string => `${machine}\0${project}`
-
-interface Seen {
-  readonly hub: string
-  readonly pairs: readonly Found[]
-  readonly differing: readonly Found[]
-  /** The rows of the pairs that differ, in the order of the machines' numbers. */
-  readonly rows: readonly Listed[]
-}
-
-/** What may be read now, in one snapshot. Who may read nothing sees nothing. */
-async function look(hub: Hub, uuid: string, choose: (pairs: readonly Found[]) => readonly Found[]): Promise<Seen> {
-  try {
-    return await hub.transaction(async () => {
-      const facts = await readHub(hub)
-      const pairs = await hub.rows<Found>(SUM_UP, [uuid])
-      const differing = choose(pairs)
-      return { hub: facts.uuid, pairs, differing, rows: differing.length === 0 ? [] : await readIds(hub, differing) }
-    }, 'isolation level repeatable read, read only')
-  } catch (error) {
-    const isRefused = error instanceof Error && 'code' in error && error.code === '42501'
-    if (!isRefused) throw error
-    return { hub: '', pairs: [], differing: [], rows: [] }
-  }
 }
 
 interface Listed extends Pair {
@@ -144,33 +54,97 @@ interface Listed extends Pair {
   readonly bytes: number
 }
 
-const readIds = (hub: Hub, pairs: readonly Pair[]): Promise<Listed[]> =>
-  hub.rows<Listed>(LIST_IDS, [pairs.map(({ machine }) => machine), pairs.map(({ project }) => project)])
+/** What may be read now. */
+interface Seen {
+  readonly pairs: readonly Summed[]
+  /** The keys of pairs that the ledger has as they are. */
+  readonly equal: ReadonlySet<string>
+  /** The rows of the other pairs, in the order of the machines' numbers. */
+  readonly listed: readonly Listed[]
+}
 
-/** Rows for one statement: as many as fit, and at least one. */
-function nextPortion(missing: readonly Listed[], from: number): readonly Listed[] {
-  let bytes = 0
-  let end = from
-  while (end < missing.length && end - from < FETCH_ROWS && (end === from || bytes < FETCH_BYTES)) {
-    bytes += missing[end]?.bytes ?? 0
-    end += 1
+const SUM_UP = `
+select machine, project, count(*)::int as count, ${hashSql('chat, sequence')} as hash
+from cursordex.chats where machine <> $1 group by machine, project order by machine, project
+`
+const LIST_IDS = `
+select machine, project, chat, sequence::float8 as sequence, octet_length(object) as bytes
+from cursordex.chats
+where (machine, project) in (select * from unnest($1::text[], $2::text[])) order by machine, sequence
+`
+const FETCH = `
+select c.machine, c.chat, c.project, c.sequence::float8 as sequence,
+  case when c.object_version <= $3 then c.object end as object, m.label, c.owner::text as owner
+from unnest($1::text[], $2::text[]) with ordinality as wanted (machine, chat, at)
+  join cursordex.chats c using (machine, chat) join cursordex.machines m on m.uuid = c.machine
+order by wanted.at
+`
+
+const keyOf = ({ machine, project }: Pair): string => `${machine}\0${project}`
+
+/**
+ * Compares what may be read with the ledger, by one hash for each machine and project, and downloads what is missing or
+ * differs, in the order of the machines' numbers. Rows that are not seen any more are gone, for whatever reason.
+ */
+export async function* pullPart(hub: Hub, db: Mirror, order: PullOrder): AsyncGenerator<Progress, PullPart> {
+  const { uuid, projects, dir } = order
+  const ledger = new Map(readLedger(db).map((pair) => [keyOf(pair), pair]))
+  const isWanted = (pair: Pair): boolean =>
+    projects.includes('*') || projects.includes(pair.project) || ledger.has(keyOf(pair))
+  const isEqual = (pair: Summed): boolean => {
+    const rows = ledger.get(keyOf(pair))?.rows ?? new Map<string, number>()
+    return rows.size === pair.count && hashOf(rows) === pair.hash
   }
-  return missing.slice(from, end)
+  // In one snapshot.
+  const look = async (): Promise<Seen> => {
+    await readHub(hub)
+    const pairs = (await hub.rows<Summed>(SUM_UP, [uuid])).filter(isWanted)
+    const equal = new Set(pairs.filter(isEqual).map(keyOf))
+    const differing = pairs.filter((pair) => !equal.has(keyOf(pair)))
+    const values = [differing.map(({ machine }) => machine), differing.map(({ project }) => project)]
+    return { pairs, equal, listed: differing.length === 0 ? [] : await hub.rows<Listed>(LIST_IDS, values) }
+  }
+  const { pairs, equal, listed } = await hub
+    .transaction(look, 'isolation level repeatable read, read only')
+    .catch(unlessRefused)
+  // A row that moved to another project is there under its new name.
+  const there = new Set(listed.map(({ machine, chat }) => `${machine}\0${chat}`))
+  const gone = [...ledger.values()]
+    .filter((pair) => !equal.has(keyOf(pair)))
+    .flatMap(({ machine, rows }) => [...rows.keys()].map((chat) => ({ machine, chat })))
+    .filter(({ machine, chat }) => !there.has(`${machine}\0${chat}`))
+  const missing = listed.filter((row) => ledger.get(keyOf(row))?.rows.get(row.chat) !== row.sequence)
+  const total = pairs.reduce((sum, { count }) => sum + count, 0)
+  const part = yield* download(hub, missing, dir)
+  return { ...part, gone, unchanged: total - missing.length }
+}
+
+/** Who may read nothing sees nothing. */
+function unlessRefused(error: unknown): Seen {
+  if (codeOf(error) !== '42501') throw error
+  return { pairs: [], equal: new Set(), listed: [] }
+}
+
+interface Fetched extends Pair {
+  readonly chat: string
+  readonly sequence: number
+  readonly object: Buffer | null
+  readonly label: string
+  readonly owner: string
 }
 
 async function* download(
   hub: Hub,
   missing: readonly Listed[],
-  { save }: PullOrder,
+  dir: string,
 ): AsyncGenerator<Progress, Pick<PullPart, 'rows' | 'bytes' | 'hasMore'>> {
   const rows: SpooledRow[] = []
-  let bytes = 0
-  let at = 0
+  let [bytes, at] = [0, 0]
   while (at < missing.length && rows.length < PART_ROWS && bytes < PART_BYTES) {
     const portion = nextPortion(missing, at)
     const values = [portion.map(({ machine }) => machine), portion.map(({ chat }) => chat), FORMAT_VERSION]
-    for (const row of await hub.rows<FetchedRow>(FETCH, values)) {
-      rows.push(spool(row, save))
+    for (const row of await hub.rows<Fetched>(FETCH, values)) {
+      rows.push(spool(row, dir))
       bytes += row.object?.length ?? 0
     }
     at += portion.length
@@ -179,13 +153,21 @@ async function* download(
   return { rows, bytes, hasMore: at < missing.length }
 }
 
-function spool(
-  { machine, chat, project, sequence, object, label, owner }: FetchedRow,
-  save: PullOrder['save'],
-): SpooledRow {
+/** Rows for one statement: as many as fit, and at least one. */
+function nextPortion(missing: readonly Listed[], from: number): readonly Listed[] {
+  const next = missing.slice(from, from + FETCH_ROWS)
+  let bytes = 0
+  const tooMuch = next.findIndex((row, at) => (bytes += row.bytes) > FETCH_BYTES && at > 0)
+  return tooMuch < 0 ? next : next.slice(0, tooMuch)
+}
+
+/** Only this user can read the file. */
+function spool({ machine, chat, project, sequence, object, label, owner }: Fetched, dir: string): SpooledRow {
   const row = { machine: { uuid: machine, name: label, user: owner }, chat, project, sequence }
   if (object === null) return { ...row, object: null }
   const name = digest('sha256', object)
-  save(name, object)
+  const path = join(dir, objectPath(name))
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeFileSync(path, object, { mode: 0o600 })
   return { ...row, object: name }
 }

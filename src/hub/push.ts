@@ -1,11 +1,13 @@
-import { isOfProject } from '../mirror/projects/match-project.ts'
+import type { HubPushed } from '../api/http/schemas/hub.ts'
+import type { Progress } from '../api/http/schemas/archives.ts'
+import { FORMAT_VERSION } from '../archive/record.ts'
 import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { FORMAT_VERSION } from '../archive/record.ts'
-import type { Hub, HubFacts } from './client.ts'
-import { asOwnMachine, mustChange, type OwnMachine } from './own-machine.ts'
+import { isOfProject } from '../mirror/projects/match-project.ts'
+import { readHub, type Hub } from './client.ts'
+import { asOwnMachine, mustChange, type OwnMachine } from './machine.ts'
+import { nameOfNone } from './meet.ts'
 import { packChat, redactionOf } from './pack-chat.ts'
-import { nameOfNone } from './project-names.ts'
 import { hashOf, hashSql } from './rows-hash.ts'
 
 export interface PushOrder {
@@ -19,25 +21,13 @@ export interface PushOrder {
   readonly due: readonly string[]
 }
 
-/** In chats. */
-export interface PushResult {
-  readonly pushed: number
-  readonly removed: number
-  readonly unchanged: number
-  /** Size of the sent objects. */
-  readonly bytes: number
-  /** Chats that wait until they are quiet. */
-  readonly waiting: readonly string[]
-  /** Chats that cannot be sent, and why. */
-  readonly leftOut: readonly { readonly id: string; readonly why: string }[]
+export interface PushResult extends Omit<HubPushed, 'notice'> {
   /** The number of the last purge that the hub knows now. Null if none was sent. */
   readonly purgesUpTo: number | null
 }
 
-interface Progress {
-  readonly done: number
-  readonly total: number
-}
+/** A chat with the name of its project. */
+type Wanted = PushableChat & { readonly hubName: string }
 
 /** A batch ends with the chat that exceeds one of these. */
 const BATCH_BYTES = 4 * 1024 * 1024
@@ -50,51 +40,39 @@ const OBJECT_BYTES_MAX = 200 * 1024 * 1024
  * unchanged is the hub's word. It removes rows only for purges. Each batch is one transaction, so a push that was ended
  * continues with the next one.
  */
-export async function* push(
-  hub: Hub,
-  db: Mirror,
-  facts: HubFacts,
-  order: PushOrder,
-): AsyncGenerator<Progress, PushResult> {
+export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenerator<Progress, PushResult> {
+  const { machine, isDryRun, quietSinceMs, due } = order
+  const { role } = await readHub(hub)
   const queue = listQueue(db)
-  const removed = order.isDryRun ? 0 : await sendPurges(hub, db, order.machine, queue)
-  const barred = await readPurged(hub, order.machine.uuid)
-  const wanted = listWanted(db, facts, order).filter(({ id }) => !barred.has(id))
+  const removed = isDryRun ? 0 : await sendPurges(hub, machine, queue)
+  const purged = await readPurged(hub)
+  const wanted = listWanted(db, role, order.projects).filter(({ id }) => !purged.chats.has(id))
   const changed = await changedOf(hub, wanted, order)
-  const waiting = new Set(changed.filter((chat) => isWaiting(chat, order)).map(({ id }) => id))
-  const sending = changed.filter(({ id }) => !waiting.has(id))
-  const tally = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
-  if (order.isDryRun) tally.pushed = sending.length
-  else yield* send(hub, db, order, sending, tally)
+  const isWaiting = ({ id, activityMs }: Wanted): boolean =>
+    quietSinceMs !== null && (activityMs ?? 0) > quietSinceMs && !due.includes(id)
+  const sending = changed.filter((chat) => !isWaiting(chat))
+  const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
+  if (isDryRun) sent.pushed = sending.length
+  else yield* send(hub, db, order, { sending, messages: purged.messages }, sent)
   return {
-    ...tally,
+    ...sent,
     removed,
     unchanged: wanted.length - changed.length,
-    waiting: [...waiting],
-    purgesUpTo: order.isDryRun ? null : (queue.at(-1)?.num ?? null),
+    waiting: changed.filter(isWaiting).map(({ id }) => id),
+    purgesUpTo: isDryRun ? null : (queue.at(-1)?.num ?? null),
   }
 }
 
-/** A chat with the name of its project. */
-type Wanted = PushableChat & { readonly hubName: string }
-
-function listWanted(db: Mirror, { role }: HubFacts, { projects }: PushOrder): readonly Wanted[] {
-  const isAll = projects.includes('*')
+function listWanted(db: Mirror, role: string, projects: readonly string[]): readonly Wanted[] {
   return listPushable(db).flatMap((chat) => {
     const { uri, path, name } = chat
     const hubName = uri === null ? nameOfNone(role) : chat.hubName
     // Its project came up after the names were given. The next push sends it. PostgreSQL stores no NUL.
     if (hubName === null || `${chat.id}${hubName}`.includes('\0')) return []
-    const isNamed = isAll || projects.includes(hubName) || isOf({ uri, path, name }, projects)
-    return isNamed ? [{ ...chat, hubName }] : []
+    const isLocal = uri !== null && isOfProject({ uri, path: path ?? '', name: name ?? '' }, projects)
+    return isLocal || projects.includes('*') || projects.includes(hubName) ? [{ ...chat, hubName }] : []
   })
 }
-
-const isOf = ({ uri, path, name }: Pick<PushableChat, 'uri' | 'path' | 'name'>, projects: readonly string[]): boolean =>
-  uri !== null && isOfProject({ uri, path: path ?? '', name: name ?? '' }, projects)
-
-const isWaiting = ({ id, activityMs }: Wanted, { quietSinceMs, due }: PushOrder): boolean =>
-  quietSinceMs !== null && (activityMs ?? 0) > quietSinceMs && !due.includes(id)
 
 const STATE = 'chat, project, revision, redaction, object_version'
 const SUM_UP = `
@@ -106,10 +84,10 @@ select chat, concat_ws(chr(9), ${STATE}) as state from cursordex.chats where mac
 
 /** Compares all rows by one hash, and reads them only if it differs. */
 async function changedOf(hub: Hub, wanted: readonly Wanted[], { machine, isRedacted }: PushOrder): Promise<Wanted[]> {
-  const stateOf = (chat: Wanted): readonly (string | number)[] => [
-    chat.id,
-    chat.hubName,
-    chat.revision,
+  const stateOf = ({ id, hubName, revision }: Wanted): readonly (string | number)[] => [
+    id,
+    hubName,
+    revision,
     redactionOf(isRedacted),
     FORMAT_VERSION,
   ]
@@ -120,31 +98,48 @@ async function changedOf(hub: Hub, wanted: readonly Wanted[], { machine, isRedac
   return wanted.filter((chat) => held.get(chat.id) !== stateOf(chat).join('\t'))
 }
 
-const READ_PURGED = `select chat, message from cursordex.purged where machine = $1`
+interface Purged {
+  /** Chats that were purged whole. */
+  readonly chats: ReadonlySet<string>
+  /** Ids of messages, by their chats. */
+  readonly messages: ReadonlyMap<string, readonly string[]>
+}
 
-/** The chats that were purged whole. Purged messages are kept out by the mirror, which was told of them. */
-async function readPurged(hub: Hub, uuid: string): Promise<ReadonlySet<string>> {
-  const rows = await hub.rows<{ chat: string; message: string | null }>(READ_PURGED, [uuid])
-  return new Set(rows.flatMap(({ chat, message }) => (message === null ? [chat] : [])))
+const READ_PURGED = `select chat, message from cursordex.purged where owner = current_user`
+
+/** What all machines of this role purged. It stays away from the hub, also when an old mirror was put back. */
+async function readPurged(hub: Hub): Promise<Purged> {
+  const chats = new Set<string>()
+  const messages = new Map<string, string[]>()
+  for (const { chat, message } of await hub.rows<{ chat: string; message: string | null }>(READ_PURGED)) {
+    if (message === null) chats.add(chat)
+    else messages.set(chat, [...(messages.get(chat) ?? []), message])
+  }
+  return { chats, messages }
 }
 
 const ADD_PURGED = `
 insert into cursordex.purged (machine, chat, message) select $1, chat, message
 from unnest($2::text[], $3::text[]) as given (chat, message) on conflict do nothing
 `
-const DROP_ROWS = `delete from cursordex.chats where machine = $1 and chat = any ($2::text[])`
+/** Also those that this mirror sent before it was put back. */
+const DROP_ROWS = `
+delete from cursordex.chats where machine in ($1, $2) and owner = current_user and chat = any ($3::text[])
+`
 
 /** @returns how many rows went */
-async function sendPurges(hub: Hub, db: Mirror, own: OwnMachine, all: readonly QueuedPurge[]): Promise<number> {
+async function sendPurges(hub: Hub, own: OwnMachine, all: readonly QueuedPurge[]): Promise<number> {
   const queue = all.filter(({ chat, message }) => !`${chat}${message ?? ''}`.includes('\0'))
-  if (queue.length === 0) return 0
-  return asOwnMachine(hub, db, own, async (counter) => {
+  let removed = 0
+  if (queue.length === 0) return removed
+  await asOwnMachine(hub, own, async () => {
     const noted = queue.filter(({ message }) => message !== null)
     const messages = noted.map(({ message }) => (message === '' ? null : message))
     await hub.change(ADD_PURGED, [own.uuid, noted.map(({ chat }) => chat), messages])
-    const result = await hub.change(DROP_ROWS, [own.uuid, [...new Set(queue.map(({ chat }) => chat))]])
-    return { counter, result }
+    removed = await hub.change(DROP_ROWS, [own.uuid, own.former, [...new Set(queue.map(({ chat }) => chat))]])
+    return 0
   })
+  return removed
 }
 
 interface Packed {
@@ -152,54 +147,51 @@ interface Packed {
   readonly object: Buffer
 }
 
-interface Tally {
-  pushed: number
-  bytes: number
-  readonly leftOut: { id: string; why: string }[]
-}
-
 async function* send(
   hub: Hub,
   db: Mirror,
   order: PushOrder,
-  chats: readonly Wanted[],
-  tally: Tally,
+  { sending, messages }: { readonly sending: readonly Wanted[]; readonly messages: Purged['messages'] },
+  sent: { pushed: number; bytes: number; readonly leftOut: { id: string; why: string }[] },
 ): AsyncGenerator<Progress, void> {
   let batch: Packed[] = []
   let bytes = 0
-  for (const [at, chat] of chats.entries()) {
-    const packed = await packChat(db, chat, order.machine.uuid, order.isRedacted)
-    const why = packed?.kind === 'damaged' ? packed.why : whyTooLarge(packed?.value)
-    if (why !== null) tally.leftOut.push({ id: chat.id, why })
-    else if (packed?.kind === 'sound') {
+  for (const [at, chat] of sending.entries()) {
+    const without = messages.get(chat.id) ?? []
+    const packed = await packChat(db, chat, { origin: order.machine.uuid, isRedacted: order.isRedacted, without })
+    if (packed?.kind === 'damaged') sent.leftOut.push({ id: chat.id, why: packed.why })
+    else if (packed !== null && packed.value.length > OBJECT_BYTES_MAX) {
+      sent.leftOut.push({ id: chat.id, why: `it is ${packed.value.length} bytes long, packed` })
+    } else if (packed !== null) {
       batch.push({ chat, object: packed.value })
       bytes += packed.value.length
     }
-    const isLast = at + 1 === chats.length
+    const isLast = at + 1 === sending.length
     if (batch.length === 0 || (!isLast && batch.length < BATCH_ROWS && bytes < BATCH_BYTES)) continue
-    await sendBatch(hub, db, order, batch)
-    tally.pushed += batch.length
-    tally.bytes += bytes
+    await sendBatch(hub, order, batch)
+    sent.pushed += batch.length
+    sent.bytes += bytes
     batch = []
     bytes = 0
-    yield { done: at + 1, total: chats.length }
+    yield { done: at + 1, total: sending.length }
   }
 }
 
-const whyTooLarge = (object: Buffer | undefined): string | null =>
-  object !== undefined && object.length > OBJECT_BYTES_MAX ? `it is ${object.length} bytes long, packed` : null
-
 const COLUMNS = ['machine', 'chat', 'project', 'sequence', 'revision', 'redaction', 'object_version', 'object']
-const UPSERT = (count: number): string => `
-insert into cursordex.chats (${COLUMNS.join(', ')}) values
-${Array.from({ length: count }, (_, row) => `(${COLUMNS.map((__, at) => `$${row * COLUMNS.length + at + 1}`).join(', ')})`).join(', ')}
-on conflict (machine, chat) do update set ${COLUMNS.slice(2)
-  .map((name) => `${name} = excluded.${name}`)
-  .join(', ')}
-`
+const UPDATES = COLUMNS.slice(2).map((name) => `${name} = excluded.${name}`)
 
-const sendBatch = (hub: Hub, db: Mirror, { machine, isRedacted }: PushOrder, batch: readonly Packed[]): Promise<void> =>
-  asOwnMachine(hub, db, machine, async (counter) => {
+/** One statement for all rows. @param count how many rows */
+function upsert(count: number): string {
+  const rowAt = (row: number): string => COLUMNS.map((_, at) => `$${row * COLUMNS.length + at + 1}`).join(', ')
+  const rows = Array.from({ length: count }, (_, row) => `(${rowAt(row)})`)
+  return `
+insert into cursordex.chats (${COLUMNS.join(', ')}) values ${rows.join(', ')}
+on conflict (machine, chat) do update set ${UPDATES.join(', ')}
+`
+}
+
+const sendBatch = (hub: Hub, { machine, isRedacted }: PushOrder, batch: readonly Packed[]): Promise<void> =>
+  asOwnMachine(hub, machine, async (counter) => {
     const values = batch.flatMap(({ chat, object }, at) => [
       machine.uuid,
       chat.id,
@@ -210,6 +202,6 @@ const sendBatch = (hub: Hub, db: Mirror, { machine, isRedacted }: PushOrder, bat
       FORMAT_VERSION,
       object,
     ])
-    await mustChange(hub, batch.length, UPSERT(batch.length), values)
-    return { counter: counter + batch.length, result: undefined }
+    await mustChange(hub, batch.length, upsert(batch.length), values)
+    return batch.length
   })

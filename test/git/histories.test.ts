@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Histories } from '../../src/git/histories.ts'
-import { normaliseRemote } from '../../src/hub/project-names.ts'
+import { normaliseRemote } from '../../src/hub/meet.ts'
 import { casesBeside } from '../helpers/cases.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withHub } from '../../src/hub/client.ts'
-import { initHub } from '../../src/hub/init.ts'
+import { initHub } from '../../src/hub/administer.ts'
 import { type CursorHome, headers } from '../helpers/cursor.ts'
 import { askEverything, differences, type Answers } from '../helpers/all-answers.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { withHub } from '../../src/hub/client.ts'
-import { forget, grant, revoke } from '../../src/hub/grants.ts'
-import { initHub } from '../../src/hub/init.ts'
+import { forget, grant, initHub, revoke } from '../../src/hub/administer.ts'
 import { headers } from '../helpers/cursor.ts'
 import { Machine } from './machine.ts'
 import { PgServer } from './pg-server.ts'

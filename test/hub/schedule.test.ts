@@ -42,6 +42,7 @@ function begin(push: readonly string[], pull: readonly string[]) {
             ...shared,
             waiting: world.waiting.filter((id) => !patience?.due.includes(id)),
             leftOut: [],
+            notice: null,
           }
           return answer(`push ${patience?.due.join(' ') ?? ''}`.trim(), pushed)
         },

@@ -173,7 +173,5 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   before: 'Only what is older than this date.',
   match: 'A text that must be in the chat.',
   dryRun: 'True only reports what would be removed, or sent.',
-  rename: 'Gives a project another name at the hub: its name there, and the new one.',
-  takesOver: 'The label or uuid of a lost mirror, whose chats become those of this one.',
   full: 'Compares every value, not only what looks changed.',
 }

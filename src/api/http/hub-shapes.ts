@@ -4,10 +4,6 @@ export interface HubPushRequest {
   /** Null: what the settings say. */
   readonly projects: readonly string[] | null
   readonly isDryRun: boolean
-  /** A project gets another name at the hub first. */
-  readonly rename: { readonly from: string; readonly to: string } | null
-  /** The label or uuid of a lost mirror. */
-  readonly takesOver: string | null
 }
 
 /** Shares chats through a hub. Handed to the HTTP side, which only reads. All throw UserErrors that begin with `hub-`. */

@@ -140,13 +140,10 @@ export const purgeBody = z.object({
 })
 
 const hubNames = z._default(z.nullable(bodyWords), null)
-const RENAME = 'must be an object with the texts from and to'
 export const hubPullBody = z.object({ projects: hubNames })
 export const hubPushBody = z.object({
   projects: hubNames,
   dryRun: z._default(z.boolean('must be true or false'), false),
-  rename: z._default(z.nullable(z.object({ from: bodyText(RENAME), to: bodyText(RENAME) }, RENAME)), null),
-  takesOver: z._default(z.nullable(bodyText('must be the label or the uuid of a machine')), null),
 })
 
 export const syncBody = z.object({ full: z._default(z.boolean('must be true or false'), false) })

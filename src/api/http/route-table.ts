@@ -101,7 +101,7 @@ const routes = [
   {
     method: 'POST',
     path: '/api/hub/push',
-    explains: 'Sends chats to the hub: {"projects", "dryRun", "rename": {"from", "to"}, "takesOver"}.',
+    explains: 'Sends chats to the hub: {"projects", "dryRun"}.',
   },
   { method: 'POST', path: '/api/hub/pull', explains: 'Fetches chats of other machines from the hub: {"projects"}.' },
   { method: 'POST', path: '/api/sync', explains: 'Runs a pass now; {"full": true} compares every value.' },

@@ -1,25 +1,20 @@
-import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HubActs, HubPushRequest } from '../../api/http/hub-shapes.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { HubPulled, HubPushed, HubState } from '../../api/http/schemas/hub.ts'
 import { toIso } from '../../api/iso.ts'
-import { readIdentity } from '../../api/queries/archived/archived-chat.ts'
-import { shownUrl } from '../../hub/shown-url.ts'
-import type { OwnMachine } from '../../hub/own-machine.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { countStates } from '../../mirror/hub/ledger.ts'
-import { listQueue, readState } from '../../mirror/hub/own-side.ts'
+import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
-import type { Executor } from '../executor/executor.ts'
-import type { HubInput, HubTask, HubTasks } from '../jobs/hub.ts'
+import type { Executor, RunOptions } from '../executor/executor.ts'
 import type { Passes } from '../passes.ts'
 import type { Writer } from '../writer/writer.ts'
 
-export interface SharingWorld {
+interface SharingWorld {
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'hub'>
   readonly passes: Pick<Passes, 'index'>
@@ -27,7 +22,7 @@ export interface SharingWorld {
 }
 
 /** A push of the schedule leaves chats alone that still go on. */
-export interface Patience {
+interface Patience {
   /** Chats that went on after this time wait. Epoch milliseconds; null sends all at once. */
   readonly quietSinceMs: number | null
   /** Chats that have waited long enough. */
@@ -35,6 +30,9 @@ export interface Patience {
 }
 
 type AtWork = NonNullable<HubState['atWork']>
+
+/** The address of a hub without its password and options, for people. */
+const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$1@').replace(/\?.*$/s, '')
 
 /** The folder of downloaded objects, emptied before and after each pull. */
 const SPOOL = 'hub-spool'
@@ -44,9 +42,6 @@ const TAKEN_AT_ONCE = 20
 const PARTS_MAX = 10_000
 /** Names no project, for a push of purges only. */
 const NO_PROJECTS = '\0'
-
-const atOnce: Patience = { quietSinceMs: null, due: [] }
-const plainly = { projects: null, isDryRun: false, rename: null, takesOver: null }
 
 /** Sends this mirror's chats to the hub, and fetches those of others, one at a time. */
 export class Sharing implements HubActs {
@@ -67,8 +62,11 @@ export class Sharing implements HubActs {
     this.#stop.abort()
   }
 
-  push(request: Partial<HubPushRequest> = {}, patience = atOnce): Promise<HubPushed> {
-    return this.#inTurn('push', () => this.#push({ ...plainly, ...request }, patience))
+  push(
+    { projects = null, isDryRun = false }: Partial<HubPushRequest> = {},
+    patience: Patience = { quietSinceMs: null, due: [] },
+  ): Promise<HubPushed> {
+    return this.#inTurn('push', () => this.#push(projects ?? this.#settings.push.projects, isDryRun, patience))
   }
 
   pull(projects: readonly string[] | null = null): Promise<HubPulled> {
@@ -99,113 +97,85 @@ export class Sharing implements HubActs {
     }
     if (url === null || this.#atWork !== null) return { ...known, error: null, hub: null }
     try {
-      return { ...known, error: null, hub: await this.#do('describe', null) }
+      return { ...known, error: null, hub: await this.#world.executor.run('hub-describe', { url }, this.#options) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
       return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` }, hub: null }
     }
   }
 
-  async #push({ projects, isDryRun, rename, takesOver }: HubPushRequest, patience: Patience): Promise<HubPushed> {
+  async #push(projects: readonly string[], isDryRun: boolean, patience: Patience): Promise<HubPushed> {
+    if (projects.length === 0) throw nothingNamed('push')
     const { push, machine: label } = this.#settings
-    const named = projects ?? push.projects
-    if (named.length === 0) throw nothingNamed('push')
-    const uuid = readIdentity(this.#world.mirror())
-    const machine = { uuid, label, value: randomBytes(16).toString('hex') }
-    await this.#meet(uuid, isDryRun ? null : machine.value)
-    if (rename !== null && !isDryRun) await this.#rename(rename)
-    if (takesOver !== null && !isDryRun) await this.#takeOver(takesOver, machine)
-    const order = { machine, projects: named, isRedacted: push.redact, isDryRun, ...patience }
-    const { purgesUpTo, ...result } = await this.#do('push', order)
-    if (!isDryRun) await this.#world.writer.hub({ act: 'sent', purgesUpTo })
-    return result
-  }
-
-  async #rename({ from, to }: NonNullable<HubPushRequest['rename']>): Promise<void> {
-    const { taken } = await this.#world.writer.hub({ act: 'rename', former: from, name: to })
-    if (taken > 0) return
-    throw new UserError('hub-no-project', `No project of this machine is named ${from}.`, 'cursordex hub status', {
-      exitCode: 2,
-    })
-  }
-
-  async #takeOver(lost: string, machine: OwnMachine): Promise<void> {
-    try {
-      const dir = this.#emptySpool()
-      const legacy = await this.#do('legacy', { machine: lost, dir })
-      const { backlog } = await this.#world.writer.hub({ act: 'adopt', dir, legacy })
-      await this.#do('take-over', { machine, lost: legacy.machine })
-      await this.#world.passes.index(backlog)
-    } finally {
-      rmSync(this.#spool, { recursive: true, force: true })
-    }
+    const before = this.#machine
+    await this.#meet(!isDryRun)
+    const machine = { ...this.#machine, label }
+    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun, ...patience }
+    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, this.#options)
+    if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
+    return { ...result, notice: machine.uuid === before.uuid ? null : isNewMachine(before.uuid) }
   }
 
   async #pull(projects: readonly string[]): Promise<HubPulled> {
     if (projects.length === 0) throw nothingNamed('pull')
-    const uuid = readIdentity(this.#world.mirror())
-    const sum = { pulled: 0, removed: 0, unchanged: 0, bytes: 0, added: 0, backlog: 0 }
+    const sum = { pulled: 0, removed: 0, unchanged: 0, bytes: 0 }
+    let [added, backlog] = [0, 0]
     try {
-      await this.#meet(uuid, null).catch(unlessRefused)
+      await this.#meet(false).catch(unlessRefused)
       for (let parts = 0, hasMore = true; hasMore && parts < PARTS_MAX; parts += 1) {
         const dir = this.#emptySpool()
-        const part = await this.#do('pull', { uuid, projects, dir })
-        const wantsMore = await this.#take(dir, part, sum)
+        const order = { url: this.#url, uuid: this.#machine.uuid, projects, dir }
+        const part = await this.#world.executor.run('hub-pull', order, this.#options)
+        hasMore = part.hasMore
+        for (const slice of slicesOf(part)) {
+          const taken = await this.#world.writer.hub({ act: 'take', dir, part: slice, addedBefore: added })
+          sum.pulled += taken.taken
+          sum.removed += slice.gone.length
+          added += taken.added
+          backlog = taken.backlog
+          hasMore ||= taken.wantsMore
+        }
         sum.bytes += part.bytes
         sum.unchanged = part.unchanged
-        hasMore = part.hasMore || wantsMore
       }
       await this.#world.writer.hub({ act: 'end-pull' })
     } finally {
       rmSync(this.#spool, { recursive: true, force: true })
     }
-    const { added: _added, backlog, ...result } = sum
     await this.#world.passes.index(backlog)
-    return result
+    return sum
   }
 
-  /** @returns whether rows have to be fetched again */
-  async #take(
-    dir: string,
-    { rows, gone }: PullPart,
-    sum: { pulled: number; removed: number; added: number; backlog: number },
-  ): Promise<boolean> {
-    let wantsMore = false
-    for (let at = 0; at < Math.max(rows.length, gone.length); at += TAKEN_AT_ONCE) {
-      const part = { rows: rows.slice(at, at + TAKEN_AT_ONCE), gone: gone.slice(at, at + TAKEN_AT_ONCE) }
-      const taken = await this.#world.writer.hub({ act: 'take', dir, part, addedBefore: sum.added })
-      sum.pulled += taken.taken
-      sum.removed += taken.removed
-      sum.added += taken.added
-      sum.backlog = taken.backlog
-      if (taken.wantsMore) wantsMore = true
-      this.#show({ done: Math.min(at + TAKEN_AT_ONCE, rows.length), total: rows.length })
+  /** The mirror learns what the hub knows of it. */
+  async #meet(isPush: boolean): Promise<void> {
+    const order = { url: this.#url, uuid: this.#machine.uuid, isRedacted: this.#settings.push.redact }
+    const meeting = await this.#world.executor.run('hub-meet', order, this.#options)
+    await this.#world.writer.hub({ act: 'meet', meeting, isPush })
+  }
+
+  get #machine(): PushingMachine {
+    return readMachine(this.#world.mirror())
+  }
+
+  get #url(): string {
+    const { url } = this.#settings
+    if (url !== null) return url
+    throw new UserError('hub-not-set', 'No hub is set.', 'Set hub.url, for example postgres://user@host/database', {
+      exitCode: 2,
+    })
+  }
+
+  get #options(): RunOptions {
+    const onProgress = ({ done, total }: Progress): void => {
+      if (this.#atWork !== null) this.#atWork = { act: this.#atWork.act, done, total }
     }
-    return wantsMore
-  }
-
-  async #meet(uuid: string, value: string | null): Promise<void> {
-    const { hub, format, names, purged } = await this.#do('prepare', { uuid, isRedacted: this.#settings.push.redact })
-    await this.#world.writer.hub({ act: 'prepare', hub, format, names, purged, value })
+    return { signal: this.#stop.signal, onProgress }
   }
 
   #emptySpool(): string {
     rmSync(this.#spool, { recursive: true, force: true })
     mkdirSync(this.#spool, { mode: 0o700 })
     return this.#spool
-  }
-
-  #do<Task extends HubTask>(task: Task, order: HubTasks[Task]['order']): Promise<HubTasks[Task]['result']> {
-    const { url } = this.#settings
-    if (url === null) throw noHub()
-    // The order and the result have the task's kind.
-    const input = { url, task, order } as HubInput
-    const onProgress = (progress: Progress): void => this.#show(progress)
-    return this.#world.executor.run('hub', input, { signal: this.#stop.signal, onProgress })
-  }
-
-  #show({ done, total }: Progress): void {
-    if (this.#atWork !== null) this.#atWork = { act: this.#atWork.act, done, total }
   }
 
   #inTurn<Result>(act: AtWork['act'], work: () => Promise<Result>): Promise<Result> {
@@ -222,10 +192,19 @@ export class Sharing implements HubActs {
   }
 }
 
+function* slicesOf({ rows, gone }: PullPart): Generator<Pick<PullPart, 'rows' | 'gone'>> {
+  for (let at = 0; at < Math.max(rows.length, gone.length); at += TAKEN_AT_ONCE) {
+    yield { rows: rows.slice(at, at + TAKEN_AT_ONCE), gone: gone.slice(at, at + TAKEN_AT_ONCE) }
+  }
+}
+
 /** A role that lost its rights sees nothing, and its pulled copies go. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof UserError) || error.code !== 'hub-rights') throw error
 }
+
+const isNewMachine = (former: string): string =>
+  `This mirror was copied or put back, so it is a new machine at the hub. What it sent before: cursordex hub forget --machine ${former}`
 
 const nothingNamed = (act: 'push' | 'pull'): UserError =>
   new UserError(
@@ -234,8 +213,3 @@ const nothingNamed = (act: 'push' | 'pull'): UserError =>
     `Name projects in hub.${act}.projects, or with --project; '*' is all.`,
     { exitCode: 2 },
   )
-
-const noHub = (): UserError =>
-  new UserError('hub-not-set', 'No hub is set.', 'Set hub.url, for example postgres://user@host/database', {
-    exitCode: 2,
-  })

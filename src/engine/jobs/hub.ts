@@ -1,77 +1,42 @@
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { Histories } from '../../git/histories.ts'
-import { openHub, readHub, type Hub } from '../../hub/client.ts'
-import { describeHub, type HubDescription } from '../../hub/describe.ts'
+import { describeHub } from '../../hub/administer.ts'
+import { openHub, type Hub } from '../../hub/client.ts'
 import { explainHubError } from '../../hub/explain-error.ts'
-import { prepare, type Prepared } from '../../hub/prepare.ts'
-import { pullPart, type PullOrder, type PullPart } from '../../hub/pull.ts'
-import type { OwnMachine } from '../../hub/own-machine.ts'
-import { readLegacy, takeOver, type Legacy } from '../../hub/take-over.ts'
-import { push, type PushOrder, type PushResult } from '../../hub/push.ts'
-import { spoolObject } from '../../hub/spool.ts'
+import { meet } from '../../hub/meet.ts'
+import { pullPart } from '../../hub/pull.ts'
+import { push } from '../../hub/push.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { realSurroundings } from '../../settings.ts'
 import type { Job } from './job.ts'
 
-/** What a process does at the hub. It only reads the mirror. */
-export interface HubTasks {
-  readonly prepare: {
-    readonly order: { readonly uuid: string; readonly isRedacted: boolean }
-    readonly result: Prepared
-  }
-  readonly describe: { readonly order: null; readonly result: HubDescription }
-  readonly push: { readonly order: PushOrder; readonly result: PushResult }
-  /** `dir`: the spool folder. `machine`: the label or the uuid of a lost mirror. */
-  readonly legacy: { readonly order: { readonly machine: string; readonly dir: string }; readonly result: Legacy }
-  readonly 'take-over': {
-    readonly order: { readonly machine: OwnMachine; readonly lost: string }
-    readonly result: null
-  }
-  /** `dir`: the spool folder. */
-  readonly pull: { readonly order: Omit<PullOrder, 'save'> & { readonly dir: string }; readonly result: PullPart }
+/** What the jobs of the hub begin with. */
+interface AtHub {
+  /** The address of the hub. */
+  readonly url: string
 }
 
-export type HubTask = keyof HubTasks
-
-export type HubInput = { readonly url: string } & {
-  readonly [Task in HubTask]: { readonly task: Task; readonly order: HubTasks[Task]['order'] }
-}[HubTask]
-
-export type HubResult = HubTasks[HubTask]['result']
-
-/** @throws UserError whose code begins with `hub-` */
-export const hubJob: Job<HubInput, HubResult> = async function* (input, context) {
-  const db = context.mirror()
-  const hub = await openHub(input.url)
-  try {
-    return yield* begin(hub, db, input)
-  } catch (error) {
-    throw explainHubError(error)
-  } finally {
-    await hub.close()
-  }
-}
-
-async function* begin(hub: Hub, db: Mirror, input: HubInput): AsyncGenerator<Progress, HubResult> {
-  switch (input.task) {
-    case 'prepare': {
-      const histories = new Histories(realSurroundings().env)
-      return await prepare(hub, db, histories, input.order).finally(() => histories.close())
-    }
-    case 'describe':
-      return await describeHub(hub)
-    case 'push':
-      return yield* push(hub, db, await readHub(hub), input.order)
-    case 'legacy': {
-      const { dir, machine } = input.order
-      return yield* readLegacy(hub, { machine, save: (name, object) => spoolObject(dir, name, object) })
-    }
-    case 'take-over':
-      await takeOver(hub, db, input.order.machine, input.order.lost)
-      return null
-    default: {
-      const { dir, ...order } = input.order
-      return yield* pullPart(hub, db, { ...order, save: (name, object) => spoolObject(dir, name, object) })
+/** Works at the hub, and only reads the mirror. @throws UserError whose code begins with `hub-` */
+const atHub = <Order, Result>(
+  work: (hub: Hub, db: Mirror, order: Order) => AsyncGenerator<Progress, Result>,
+): Job<Order & AtHub, Result> =>
+  async function* (order, context) {
+    const hub = await openHub(order.url)
+    try {
+      return yield* work(hub, context.mirror(), order)
+    } catch (error) {
+      throw explainHubError(error)
+    } finally {
+      await hub.close()
     }
   }
-}
+
+export const hubMeetJob = atHub(async function* (hub, db, order: Parameters<typeof meet>[3]) {
+  const histories = new Histories(realSurroundings().env)
+  return await meet(hub, db, histories, order).finally(() => histories.close())
+})
+export const hubDescribeJob = atHub(async function* (hub) {
+  return await describeHub(hub)
+})
+export const hubPushJob = atHub(push)
+export const hubPullJob = atHub(pullPart)

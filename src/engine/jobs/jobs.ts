@@ -3,9 +3,11 @@ import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-
 import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
-import type { HubInput, HubResult } from './hub.ts'
+import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
+
+type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
 export interface Jobs {
@@ -15,8 +17,11 @@ export interface Jobs {
   readonly verify: { readonly input: VerifyInput; readonly result: VerifyResult }
   /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
-  /** A part of a push or a pull. */
-  readonly hub: { readonly input: HubInput; readonly result: HubResult }
+  readonly 'hub-meet': Of<typeof hubMeetJob>
+  readonly 'hub-describe': Of<typeof hubDescribeJob>
+  readonly 'hub-push': Of<typeof hubPushJob>
+  /** A part of a pull. */
+  readonly 'hub-pull': Of<typeof hubPullJob>
   /** Checks the full-text tables: one statement of many seconds that needs about 60 MB. True if they are sound. */
   readonly 'check-terms': { readonly input: null; readonly result: boolean }
   /** Checks pages in parts: statements of up to some ten seconds. */
@@ -35,7 +40,10 @@ export const loadJob: Loaders = {
   archive: async () => (await import('./archive.ts')).archiveJob,
   verify: async () => (await import('./archive.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
-  hub: async () => (await import('./hub.ts')).hubJob,
+  'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
+  'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
+  'hub-push': async () => (await import('./hub.ts')).hubPushJob,
+  'hub-pull': async () => (await import('./hub.ts')).hubPullJob,
   'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
   'measure-terms': async () => inOneStep((_input, context) => measureTermsBytes(context.mirror(PAGES_CACHE_KB))),
   'check-pages': async () =>

@@ -79,7 +79,7 @@ export class WriterActs {
         for (const steps = writeHub(order.order, () => this.#reading, this.#now); ;) {
           const step = await steps.next()
           if (step.done === true) return step.value
-          if (step.value.outcome !== null) onStep(describeStep({ ...readingStep, outcome: step.value.outcome }))
+          if (step.value !== null) onStep(describeStep({ ...readingStep, outcome: step.value }))
           yield
         }
       }

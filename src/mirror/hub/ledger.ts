@@ -35,17 +35,18 @@ export const saveLedger = (db: Mirror, row: LedgerRow): void => void prepared(db
 export const dropLedger = (db: Mirror, machine: string, chat: string): void =>
   void prepared(db, DROP).run(machine, chat)
 
-/** The machines and projects of which rows were seen. */
-export const listPairs = (db: Mirror): readonly Pick<LedgerRow, 'machine' | 'project'>[] =>
-  prepared<Pick<LedgerRow, 'machine' | 'project'>>(db, LIST_PAIRS).all()
+export type Pair = Pick<LedgerRow, 'machine' | 'project'>
 
-/** Sequences by chat. A row that has to be fetched again has a sequence that no hub has. */
-export const readPair = (db: Mirror, machine: string, project: string): ReadonlyMap<string, number> =>
-  new Map(
-    prepared<{ chat: string; sequence: number }>(db, LIST_PAIR)
-      .all(machine, project)
-      .map(({ chat, sequence }) => [chat, sequence]),
-  )
+/** The rows that were seen, by machine and project: the sequence of each chat. One that has to be fetched again has none. */
+export function readLedger(db: Mirror): readonly (Pair & { readonly rows: ReadonlyMap<string, number> })[] {
+  const sequences = prepared<{ chat: string; sequence: number }>(db, LIST_PAIR)
+  return prepared<Pair>(db, LIST_PAIRS)
+    .all()
+    .map(({ machine, project }) => {
+      const rows = sequences.all(machine, project).map(({ chat, sequence }) => [chat, sequence] as const)
+      return { machine, project, rows: new Map(rows) }
+    })
+}
 
 /** The rows of a chat from all machines. */
 export const listCopies = (db: Mirror, chat: string): readonly LedgerRow[] =>

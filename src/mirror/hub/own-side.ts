@@ -1,21 +1,53 @@
+import { randomBytes } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import type { Root } from '../write/batch.ts'
 
-/** How many values of earlier pushes are kept: a hub that was restored from a backup has one of these. */
-const VALUES_MAX = 1000
+const READ_STATE = `select value from hub_state where key = ?`
+const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`
 
-const LIST_VALUES = `select value from hub_values order by num desc`
-const ADD_VALUE = `insert into hub_values (value) values (?)`
-const TRIM_VALUES = `delete from hub_values where num <= (select max(num) from hub_values) - ${VALUES_MAX}`
+/**
+ * `hub`: the uuid of the hub that the ledger belongs to. `format`: the newest version of objects that was readable.
+ * `words`: '1' if words of dropped copies are left. `pushed`, `pulled`: when it was last done, epoch milliseconds.
+ * `machine`, `former`, `number`: see `PushingMachine`.
+ */
+type StateKey = 'hub' | 'format' | 'words' | 'pushed' | 'pulled' | 'machine' | 'former' | 'number'
 
-/** The values of this mirror's latest pushes, the last one first. */
-export const listValues = (db: Mirror): readonly string[] => prepared<string>(db, LIST_VALUES).pluck().all()
+export const readState = (db: Mirror, key: StateKey): string | null =>
+  prepared<string>(db, READ_STATE).pluck().get(key) ?? null
+export const writeState = (db: Mirror, key: StateKey, value: string): void =>
+  void prepared(db, WRITE_STATE).run(key, value)
 
-/** Notes the value of a push. It must be on the disk before the push sends it. */
-export function addValue(db: Mirror, value: string): void {
-  prepared(db, ADD_VALUE).run(value)
-  prepared(db, TRIM_VALUES).run()
+/** This mirror at the hub. */
+export interface PushingMachine {
+  /** The mirror's identity, or a new one since it was copied or put back. */
+  readonly uuid: string
+  /** The machine that it was before. Null if it was none. */
+  readonly former: string | null
+  /** The number of its last push. Each push has a larger one. */
+  readonly number: number
+}
+
+const IDENTITY = `select id from identity`
+
+export function readMachine(db: Mirror): PushingMachine {
+  const uuid = readState(db, 'machine') ?? prepared<string>(db, IDENTITY).pluck().get()
+  if (uuid === undefined) throw new Error('a mirror has no identity')
+  return { uuid, former: readState(db, 'former'), number: Number(readState(db, 'number') ?? 0) }
+}
+
+/**
+ * Notes the number of a push. It must be on the disk before the push sends it. If the hub knows a later push of this
+ * machine, that came from a copy of this mirror, or this mirror was put back: it goes on as a new machine.
+ * @param lastPush what the hub knows
+ */
+export function beginPush(db: Mirror, lastPush: number, nowMs: number): void {
+  const { uuid, number } = readMachine(db)
+  if (lastPush > number) {
+    writeState(db, 'former', uuid)
+    writeState(db, 'machine', randomBytes(16).toString('hex'))
+  }
+  writeState(db, 'number', String(Math.max(nowMs, number + 1)))
 }
 
 const LIST_PROJECTS = `
@@ -25,7 +57,6 @@ where uri not like 'cursordex%' or hub_names.name is not null
 order by uri
 `
 const ADD_NAME = `insert into hub_names (uri, name) values (?, ?) on conflict do nothing`
-const RENAME = `update hub_names set name = @name where name = @former`
 
 export interface LocalProject {
   readonly uri: string
@@ -41,10 +72,6 @@ export const listLocalProjects = (db: Mirror): readonly LocalProject[] =>
 
 /** A name is given once: a project keeps it. */
 export const nameProject = (db: Mirror, uri: string, name: string): void => void prepared(db, ADD_NAME).run(uri, name)
-
-/** @returns how many projects had the former name */
-export const renameProjects = (db: Mirror, former: string, name: string): number =>
-  prepared(db, RENAME).run({ former, name }).changes
 
 const LIST_PUSHABLE = `
 select c.num, c.id, c.revision, c.last_activity_at as activityMs, c.project_source as method,
@@ -74,6 +101,15 @@ export interface PushableChat {
 /** All chats of this machine. Pulled chats are not pushed on. */
 export const listPushable = (db: Mirror): readonly PushableChat[] => prepared<PushableChat>(db, LIST_PUSHABLE).all()
 
+const COUNT_MESSAGES = `
+select count(*) from messages
+where chat = ? and is_orphan <> 2 and id in (select value from json_each(?))
+`
+
+/** How many of these messages an object of the chat would have. */
+export const countMessages = (db: Mirror, chat: number, ids: readonly string[]): number =>
+  ids.length === 0 ? 0 : (prepared<number>(db, COUNT_MESSAGES).pluck().get(chat, JSON.stringify(ids)) ?? 0)
+
 export interface QueuedPurge {
   readonly num: number
   readonly chat: string
@@ -81,7 +117,7 @@ export interface QueuedPurge {
   readonly message: string | null
 }
 
-const IS_PUSHED = `select 1 from hub_values limit 1`
+const IS_PUSHED = `select 1 from hub_state where key in ('number', 'pushed') limit 1`
 const QUEUE = `insert into hub_purges (chat, message) values (?, ?)`
 const LIST_QUEUE = `select num, chat, message from hub_purges order by num`
 const CLEAR_QUEUE = `delete from hub_purges where num <= ?`
@@ -93,19 +129,6 @@ export function queuePurge(db: Mirror, chat: string, message: string | null): vo
 
 export const listQueue = (db: Mirror): readonly QueuedPurge[] => prepared<QueuedPurge>(db, LIST_QUEUE).all()
 export const clearQueue = (db: Mirror, upTo: number): void => void prepared(db, CLEAR_QUEUE).run(upTo)
-
-const READ_STATE = `select value from hub_state where key = ?`
-const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`
-
-/**
- * `hub`: the uuid of the hub that the ledger belongs to. `format`: the newest version of objects that was readable. `words`: '1' if words of dropped copies are left. `pushed`, `pulled`: when it was last done, epoch milliseconds.
- */
-type StateKey = 'hub' | 'format' | 'words' | 'pushed' | 'pulled'
-
-export const readState = (db: Mirror, key: StateKey): string | null =>
-  prepared<string>(db, READ_STATE).pluck().get(key) ?? null
-export const writeState = (db: Mirror, key: StateKey, value: string): void =>
-  void prepared(db, WRITE_STATE).run(key, value)
 
 const FIND_ROOT = `
 select projects.uri, path, projects.name, remote_kind as remoteKind, remote_host as remoteHost

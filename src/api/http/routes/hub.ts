@@ -19,8 +19,8 @@ export function hubRoutes(context: ApiContext): Hono {
     })
     .post('/api/hub/push', async (c) => {
       readQuery(c, noParameters)
-      const { projects, dryRun, rename, takesOver } = await readBody(c, hubPushBody)
-      return c.json(await asProblem(acts().push({ projects, isDryRun: dryRun, rename, takesOver })))
+      const { projects, dryRun } = await readBody(c, hubPushBody)
+      return c.json(await asProblem(acts().push({ projects, isDryRun: dryRun })))
     })
     .post('/api/hub/pull', async (c) => {
       readQuery(c, noParameters)

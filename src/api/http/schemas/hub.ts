@@ -12,6 +12,10 @@ export const hubPushAnswer = z.object({
   ...shared,
   waiting: says(texts, 'Chats that are sent when they are quiet.'),
   leftOut: says(z.array(z.object({ id: text, why: text })), 'Chats that cannot be sent.'),
+  notice: says(
+    maybeText,
+    'That this mirror is a new machine at the hub, because it was copied or put back; else null.',
+  ),
 })
 export type HubPushed = Answer<typeof hubPushAnswer>
 

@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto'
+import { FORMAT_VERSION } from '../archive/record.ts'
+import type { Histories } from '../git/histories.ts'
+import { listLocalProjects, type LocalProject } from '../mirror/hub/own-side.ts'
+import type { Mirror } from '../mirror/open.ts'
+import type { KnownPurge } from '../mirror/purge/purged-elsewhere.ts'
+import { UserError } from '../model/user-error.ts'
+import { readHub, type Hub, type HubFacts } from './client.ts'
+import { numberOf } from './machine.ts'
+
+/** What the mirror has to know before a push or a pull. */
+export interface Meeting {
+  /** The uuid of the hub. */
+  readonly hub: string
+  /** The newest version of objects that this program reads. */
+  readonly format: number
+  /** Projects that had no name at the hub yet. */
+  readonly names: readonly { readonly uri: string; readonly name: string }[]
+  /** The number of the last push of this machine that the hub knows. 0: none. */
+  readonly lastPush: number
+  /** What this machine purged, as the hub remembers it. */
+  readonly purged: readonly KnownPurge[]
+}
+
+const LAST_PUSH = `select value from cursordex.machines where uuid = $1`
+const READ_PURGED = `select chat, message from cursordex.purged where machine = $1`
+
+/** @param uuid of this machine */
+export async function meet(
+  hub: Hub,
+  db: Mirror,
+  histories: Pick<Histories, 'remote'>,
+  { uuid, isRedacted }: { readonly uuid: string; readonly isRedacted: boolean },
+): Promise<Meeting> {
+  const facts = await readHub(hub)
+  const names: { uri: string; name: string }[] = []
+  for (const project of listLocalProjects(db)) {
+    if (project.hubName !== null) continue
+    names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
+  }
+  const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])
+  const purged = await hub.rows<KnownPurge>(READ_PURGED, [uuid])
+  return { hub: facts.uuid, format: FORMAT_VERSION, names, lastPush: numberOf(machine?.value), purged }
+}
+
+/** The name for chats of this role that belong to no project. */
+export const nameOfNone = (role: string): string => `${role} (none)`
+
+/**
+ * The name of a project at the hub: its git remote, so that all clones are one project, else the role and the folder. While
+ * redaction is on, the folder's path is hashed, and its last part is a label.
+ */
+async function nameOfProject(
+  { uri, path, name }: LocalProject,
+  { role, salt }: HubFacts,
+  isRedacted: boolean,
+  histories: Pick<Histories, 'remote'>,
+): Promise<string> {
+  const remote = uri.startsWith('file:///') ? await readRemote(path, histories) : null
+  if (remote !== null) return remote
+  if (!isRedacted) return `${role} ${uri}`
+  return `${role} ${name}#${createHmac('sha256', salt).update(uri).digest('hex').slice(0, 16)}`
+}
+
+async function readRemote(root: string, histories: Pick<Histories, 'remote'>): Promise<string | null> {
+  try {
+    const url = await histories.remote(root)
+    return url === null ? null : normaliseRemote(url)
+  } catch (error) {
+    // There is no git, no repository or no remote.
+    if (error instanceof UserError) return null
+    throw error
+  }
+}
+
+/**
+ * `github.com/acme/app` for all ways to write it: https, ssh, scp-like, with user, password, port or `.git`. Null for a
+ * folder of this machine.
+ */
+export function normaliseRemote(url: string): string | null {
+  const trimmed = url.trim()
+  const scp = /^(?:[^@/\s]+@)?([^:/\s]{2,}):(?!\/\/)(.+)$/.exec(trimmed)
+  const full = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:?#]+)(?::\d+)?\/([^?#]*)/i.exec(trimmed)
+  const [, host, path] = full ?? scp ?? []
+  if (host === undefined || path === undefined || /^file:/i.test(trimmed)) return null
+  const clean = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '')
+  return clean === '' ? null : `${host.toLowerCase()}/${clean}`
+}
