@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { Client, type ClientConfig, type QueryResultRow } from 'pg'
 import { parse, type ConnectionOptions } from 'pg-connection-string'
@@ -131,41 +130,35 @@ const tooOld = (version: number): UserError =>
   )
 
 function connectionOf(url: string): ClientConfig {
-  const { host, port, user, password, database } = parseUrl(url)
+  const { host, port, user, password, database, ssl } = parseUrl(url)
   const name = user || userInfo().username
   const asked = { host: host || 'localhost', port: Number(port || 5432), user: name, database: database || name }
   // From the file of passwords. Without one the server is asked without a password, and refuses it.
   const readPassword = (): Promise<string> => new Promise((resolve) => pgPass(asked, (found) => resolve(found ?? '')))
+  const mode = modeOf(url)
+  const isLocal = /^(\/.*|localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)?$/.test(host ?? '')
   return {
     host: host || undefined,
     port: port ? Number(port) : undefined,
     user: user || undefined,
     database: database || undefined,
     password: password || readPassword,
-    ssl: sslOf(url, host ?? ''),
+    ssl:
+      mode === 'disable' || (isLocal && mode === undefined)
+        ? false
+        : { rejectUnauthorized: true, ...(typeof ssl === 'object' && ssl.ca ? { ca: ssl.ca } : {}) },
   }
 }
+
+const modeOf = (url: string): string | undefined => /[?&]sslmode=([^&]*)/.exec(url)?.[1]
 
 function parseUrl(url: string): ConnectionOptions {
   try {
-    // The rules of the package for words about TLS differ from ours.
-    if (/^(postgres(ql)?|socket):/.test(url)) return parse(url.replaceAll(/([?&])ssl\w*=[^&]*/g, '$1'))
+    // The package has other rules for this word: some of its modes verify nothing.
+    if (/^(postgres(ql)?|socket):/.test(url)) return parse(url.replaceAll(/([?&])sslmode=[^&]*/g, '$1'))
   } catch {
-    // It is no address. The error of the package may contain the password.
+    // The error of the package may contain the password.
   }
   const hint = 'Write it like postgres://user@host/database'
   throw new UserError('hub-url', 'hub.url is not the address of a PostgreSQL.', hint, { exitCode: 2 })
-}
-
-const wordOf = (url: string, name: string): string | null => {
-  const found = new RegExp(`[?&]${name}=([^&]*)`).exec(url)?.[1]
-  return found === undefined ? null : decodeURIComponent(found)
-}
-
-function sslOf(url: string, host: string): NonNullable<ClientConfig['ssl']> {
-  const mode = wordOf(url, 'sslmode')
-  const isLocal = host === '' || host.startsWith('/') || /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host)
-  if (mode === 'disable' || (isLocal && mode === null)) return false
-  const authority = wordOf(url, 'sslrootcert')
-  return { rejectUnauthorized: true, ...(authority === null ? {} : { ca: readFileSync(authority, 'utf8') }) }
 }

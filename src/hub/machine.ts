@@ -16,9 +16,9 @@ select owner::text, value, counter::float8 as counter, current_user::text as rol
   (extract(epoch from clock_timestamp()) * 1000)::float8 as now
 from cursordex.machines where uuid = $1 for update
 `
-/** A new machine takes the label of the one that this mirror was. */
+/** A mirror that was put back keeps its label, and the machine that it was gets another one. */
 const FREE_LABEL = `
-update cursordex.machines set label = label || ' ' || left(uuid, 8) where uuid = $1 and label = $2
+update cursordex.machines set label = label || ' ' || left(uuid, 8) where owner = current_user and label = $1
 `
 const REGISTER = `insert into cursordex.machines (uuid, label) values ($1, $2) on conflict (uuid) do nothing`
 const COUNT = `
@@ -69,7 +69,7 @@ const lock = async (hub: Hub, { uuid }: OwnMachine): Promise<Found | undefined> 
   (await hub.rows<Found>(LOCK, [uuid]))[0]
 
 async function register(hub: Hub, own: OwnMachine): Promise<Found | undefined> {
-  if (own.former !== null) await hub.change(FREE_LABEL, [own.former, own.label])
+  if (own.former !== null) await hub.change(FREE_LABEL, [own.label])
   await hub.change(REGISTER, [own.uuid, own.label])
   return lock(hub, own)
 }

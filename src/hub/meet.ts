@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { FORMAT_VERSION } from '../archive/record.ts'
 import type { Histories } from '../git/histories.ts'
-import { listLocalProjects, type LocalProject } from '../mirror/hub/own-side.ts'
+import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { KnownPurge } from '../mirror/purge/purged-elsewhere.ts'
 import { UserError } from '../model/user-error.ts'
@@ -34,8 +34,7 @@ export async function meet(
 ): Promise<Meeting> {
   const facts = await readHub(hub)
   const names: { uri: string; name: string }[] = []
-  for (const project of listLocalProjects(db)) {
-    if (project.hubName !== null) continue
+  for (const project of listUnnamed(db)) {
     names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
   }
   const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])

@@ -16,9 +16,8 @@ export interface PushOrder {
   readonly projects: readonly string[]
   readonly isRedacted: boolean
   readonly isDryRun: boolean
-  /** Chats that went on after this time wait, unless they are in `due`. Null sends all at once. Epoch milliseconds. */
+  /** Chats that went on after this time wait. Null sends all at once. Epoch milliseconds. */
   readonly quietSinceMs: number | null
-  readonly due: readonly string[]
 }
 
 export interface PushResult extends Omit<HubPushed, 'notice'> {
@@ -41,15 +40,14 @@ const OBJECT_BYTES_MAX = 200 * 1024 * 1024
  * continues with the next one.
  */
 export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenerator<Progress, PushResult> {
-  const { machine, isDryRun, quietSinceMs, due } = order
+  const { machine, isDryRun, quietSinceMs } = order
   const { role } = await readHub(hub)
   const queue = listQueue(db)
   const removed = isDryRun ? 0 : await sendPurges(hub, machine, queue)
   const purged = await readPurged(hub)
   const wanted = listWanted(db, role, order.projects).filter(({ id }) => !purged.chats.has(id))
   const changed = await changedOf(hub, wanted, order)
-  const isWaiting = ({ id, activityMs }: Wanted): boolean =>
-    quietSinceMs !== null && (activityMs ?? 0) > quietSinceMs && !due.includes(id)
+  const isWaiting = ({ activityMs }: Wanted): boolean => quietSinceMs !== null && (activityMs ?? 0) > quietSinceMs
   const sending = changed.filter((chat) => !isWaiting(chat))
   const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
   if (isDryRun) sent.pushed = sending.length

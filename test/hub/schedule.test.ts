@@ -14,7 +14,6 @@ function begin(push: readonly string[], pull: readonly string[]) {
   const world = {
     nowMs: Date.UTC(2026, 2, 1, 12),
     error: null as UserError | null,
-    waiting: [] as string[],
     done: [] as string[],
   }
   const said: string[] = []
@@ -36,18 +35,11 @@ function begin(push: readonly string[], pull: readonly string[]) {
       now: () => world.nowMs,
       zone: () => 'UTC',
       sharing: {
-        push: (_request, patience) => {
-          const pushed: HubPushed = {
-            pushed: 0,
-            ...shared,
-            waiting: world.waiting.filter((id) => !patience?.due.includes(id)),
-            leftOut: [],
-            notice: null,
-          }
-          return answer(`push ${patience?.due.join(' ') ?? ''}`.trim(), pushed)
+        push: (_request, quietSinceMs) => {
+          const pushed: HubPushed = { pushed: 0, ...shared, waiting: [], leftOut: [], notice: null }
+          return answer(quietSinceMs === null ? 'push all' : 'push', pushed)
         },
         pull: () => answer('pull', { pulled: 0, ...shared }),
-        sendPurges: async () => undefined,
       },
       later: (act) => act(),
       log: (_level, sentence) => said.push(sentence),
@@ -71,12 +63,11 @@ test('nothing is sent or fetched until projects are named', async () => {
   expect(new Set(await begin([], ['*']).minutes(60))).toEqual(new Set(['pull']))
 })
 
-test('it pushes and pulls every ten minutes, and a chat that keeps changing is sent after thirty', async () => {
-  const { world, minutes } = begin(['*'], ['*'])
+test('it pushes and pulls every ten minutes, and every thirty it sends chats that are not quiet yet too', async () => {
+  const { minutes } = begin(['*'], ['*'])
   expect(await minutes(20)).toEqual(['push', 'pull', 'push', 'pull'])
-  world.waiting = ['busy']
-  const done = await minutes(60)
-  expect(done.filter((each) => each.startsWith('push'))).toEqual(['push', 'push', 'push', 'push busy', 'push', 'push'])
+  const pushes = (await minutes(60)).filter((each) => each.startsWith('push'))
+  expect(pushes).toEqual(['push', 'push all', 'push', 'push', 'push all', 'push'])
 })
 
 test('while the hub does not answer, the status says so and the pauses grow', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { asChatId } from '../../src/model/ids.ts'
@@ -187,4 +187,81 @@ test('clones in different folders are one project at the hub and at a reader; ot
       { projects: 1, chats: 'three' },
     ]),
   )
+})
+
+/** A mirror as it was: put back on its machine, or copied to another one. */
+function stateOf(machine: Machine, label: string): Machine {
+  const other = world.machine(label)
+  for (const file of ['', '-wal']) {
+    if (existsSync(`${machine.path}${file}`)) copyFileSync(`${machine.path}${file}`, `${other.path}${file}`)
+  }
+  return other
+}
+
+const idle = { pushed: 0, removed: 0, notice: null }
+
+test('an old mirror that was put back after a purge is a new machine, and what was purged stays away', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  await say(ada, 'one', ['plain words', 'the wombat secret'])
+  await say(ada, 'two', ['another wombat'])
+  await say(ada, 'three', ['innocent'])
+  await ada.push()
+  const old = stateOf(ada, 'ada')
+  const older = stateOf(ada, 'ada')
+  await ada.purge({ ...nothing, match: 'the wombat secret' })
+  await ada.purge({ ...nothing, chatIds: [asChatId('two')] })
+  await ada.push()
+  const [before] = await machinesAtHub()
+  const notice = expect.stringContaining(`cursordex hub forget --machine ${before?.uuid ?? '?'}`)
+  expect(await old.push()).toMatchObject({ pushed: 2, notice })
+  expect(await old.push()).toMatchObject({ ...idle, unchanged: 2 })
+  expect((await world.objects()).join()).not.toContain('wombat')
+  expect(old.words()).toEqual(ada.words())
+  // The new machine has the label, and the rows of before are found beside it.
+  expect((await machinesAtHub()).map(({ label }) => label)).toEqual(['ada', `ada ${before?.uuid.slice(0, 8) ?? ''}`])
+  expect(await world.forget({ machine: before?.uuid })).toBe(2)
+  // What the new machine purges stays away too when a third state is put back.
+  await old.purge({ ...nothing, match: 'innocent' })
+  await old.push()
+  await older.push()
+  await bob.sync()
+  await bob.pull()
+  expect((await world.objects()).join()).not.toMatch(/wombat|innocent/)
+  expect(bob.words()).toEqual(old.words())
+})
+
+const machinesAtHub = (): Promise<{ uuid: string; label: string }[]> =>
+  world.server.sql(`select uuid, label from cursordex.machines order by label`, world.url)
+
+test('of two copies of one mirror the second that pushes is a new machine, and both go on', async () => {
+  const ada = world.machine('ada')
+  await say(ada, 'one', ['first words'])
+  await ada.push()
+  const copy = stateOf(ada, 'desk')
+  await say(ada, 'later', ['other words'])
+  await ada.push()
+  expect(await copy.push()).toMatchObject({ pushed: 1, notice: expect.stringContaining('copied or put back') })
+  for (const machine of [ada, copy, ada]) expect(await machine.push()).toMatchObject(idle)
+  expect((await machinesAtHub()).map(({ label }) => label)).toEqual(['ada', 'desk'])
+  // A label belongs to one machine. A lost machine gives it back.
+  await say(ada, 'later', ['other words', 'and more'])
+  const taken = await failure(ada.sharing({ machine: 'desk' }).push())
+  expect(taken).toMatchObject({ code: 'hub-label-taken', message: expect.stringContaining('desk') })
+  await copy.purge({ ...nothing, chatIds: [asChatId('one')] })
+  await copy.push()
+  expect(await world.forget({ machine: 'desk' })).toBe(0)
+  const fresh = world.machine('desk')
+  await say(fresh, 'two', ['other words'])
+  expect(await fresh.push()).toMatchObject({ pushed: 1, notice: null })
+})
+
+test('a hub and a mirror of the version before go on as the same machine', async () => {
+  const ada = world.machine('ada')
+  await say(ada, 'one', ['first words'])
+  await ada.push()
+  // That version wrote random letters, and notes of them into a table of its own.
+  await world.server.sql(`update cursordex.machines set value = md5('x')`, world.url)
+  expect(await world.init()).toBe(1)
+  expect(await ada.push()).toMatchObject({ ...idle, unchanged: 1 })
+  expect(await machinesAtHub()).toHaveLength(1)
 })

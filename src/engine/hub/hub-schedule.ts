@@ -5,7 +5,7 @@ import type { Sharing } from './sharing.ts'
 
 /** A chat is sent this long after its last change. */
 const QUIET_MS = 10 * 60_000
-/** A chat that keeps changing is sent after this time. */
+/** After this time, chats that keep changing are sent too. */
 const WAIT_MAX_MS = 30 * 60_000
 /** Machines with the same schedule do not all come in the same second. */
 const JITTER_MS = 50_000
@@ -13,11 +13,11 @@ const JITTER_MS = 50_000
 const RETRY_MS = 2 * 60_000
 const RETRY_MAX_MS = 6 * 3_600_000
 
-export interface HubScheduleContext {
+interface HubScheduleContext {
   /** Epoch milliseconds. */
   now(): number
   zone(): string
-  readonly sharing: Pick<Sharing, 'push' | 'pull' | 'sendPurges'>
+  readonly sharing: Pick<Sharing, 'push' | 'pull'>
   /** Runs `act` after a delay, unless the daemon was stopped. */
   later(act: () => void, delayMs: number): void
   log(level: 'info' | 'warn', sentence: string): void
@@ -37,20 +37,17 @@ interface Turn {
 export class HubSchedule {
   readonly #context: HubScheduleContext
   readonly #turns: readonly Turn[]
-  /** Chats that wait to be quiet, and since when. */
-  #waiting = new Map<string, number>()
+  /** When all changed chats were last sent, quiet or not. */
+  #allSentAtMs: number
 
   constructor({ url, push, pull }: HubSettings, context: HubScheduleContext) {
     this.#context = context
-    const turns = [
-      { act: 'push' as const, ...push },
-      { act: 'pull' as const, ...pull },
-    ]
-    this.#turns = turns.flatMap(({ act, projects, schedule }) =>
+    this.#allSentAtMs = context.now()
+    const turnOf = (act: Turn['act'], { projects, schedule }: HubSettings['pull']): Turn[] =>
       url === null || projects.length === 0
         ? []
-        : [{ act, schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }],
-    )
+        : [{ act, schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }]
+    this.#turns = [...turnOf('push', push), ...turnOf('pull', pull)]
   }
 
   /** Must be called every minute. */
@@ -64,27 +61,25 @@ export class HubSchedule {
 
   /** Why the hub is not up to date, as sentences. */
   get reasons(): string[] {
-    const errors = new Map(
-      this.#turns.flatMap(({ error }) => (error === null ? [] : [[error.message, error] as const])),
-    )
-    return [...errors.values()].map(({ code, message }) => `${code}: ${message}`)
+    return [...new Set(this.#turns.flatMap(({ error }) => (error === null ? [] : `${error.code}: ${error.message}`)))]
   }
 
   async #run(turn: Turn): Promise<void> {
+    const { now, log, sharing } = this.#context
     try {
-      if (turn.act === 'pull') await this.#context.sharing.pull()
+      if (turn.act === 'pull') await sharing.pull()
       else await this.#push()
-      if (turn.error !== null) this.#context.log('info', 'The hub answers again.')
+      if (turn.error !== null) log('info', 'The hub answers again.')
       turn.failures = 0
       turn.error = null
       turn.dueAtMs = this.#next(turn.schedule)
     } catch (error) {
       const known = error instanceof UserError ? error : new UserError('hub-failed', String(error), '')
       if (known.code !== 'stopped' && turn.error?.message !== known.message) {
-        this.#context.log('warn', `${known.message} ${known.hint}`)
+        log('warn', `${known.message} ${known.hint}`)
       }
       turn.error = known
-      turn.dueAtMs = this.#context.now() + Math.min(RETRY_MS * 2 ** turn.failures, RETRY_MAX_MS)
+      turn.dueAtMs = now() + Math.min(RETRY_MS * 2 ** turn.failures, RETRY_MAX_MS)
       turn.failures += 1
     } finally {
       turn.isRunning = false
@@ -93,9 +88,10 @@ export class HubSchedule {
 
   async #push(): Promise<void> {
     const nowMs = this.#context.now()
-    const due = [...this.#waiting].flatMap(([id, sinceMs]) => (nowMs - sinceMs >= WAIT_MAX_MS ? [id] : []))
-    const { waiting } = await this.#context.sharing.push({}, { quietSinceMs: nowMs - QUIET_MS, due })
-    this.#waiting = new Map(waiting.map((id) => [id, this.#waiting.get(id) ?? nowMs]))
+    const sendsAll = nowMs - this.#allSentAtMs >= WAIT_MAX_MS
+    const { notice } = await this.#context.sharing.push({}, sendsAll ? null : nowMs - QUIET_MS)
+    if (sendsAll) this.#allSentAtMs = nowMs
+    if (notice !== null) this.#context.log('warn', notice)
   }
 
   #next(schedule: string): number {

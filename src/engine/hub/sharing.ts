@@ -21,14 +21,6 @@ interface SharingWorld {
   mirror(): Mirror
 }
 
-/** A push of the schedule leaves chats alone that still go on. */
-interface Patience {
-  /** Chats that went on after this time wait. Epoch milliseconds; null sends all at once. */
-  readonly quietSinceMs: number | null
-  /** Chats that have waited long enough. */
-  readonly due: readonly string[]
-}
-
 type AtWork = NonNullable<HubState['atWork']>
 
 /** The address of a hub without its password and options, for people. */
@@ -38,8 +30,6 @@ const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$
 const SPOOL = 'hub-spool'
 /** How many rows the writer takes at once. New messages are read in between. */
 const TAKEN_AT_ONCE = 20
-/** A pull goes on while another machine's copy has to be fetched instead. This ends one that would never end. */
-const PARTS_MAX = 10_000
 /** Names no project, for a push of purges only. */
 const NO_PROJECTS = '\0'
 
@@ -62,11 +52,12 @@ export class Sharing implements HubActs {
     this.#stop.abort()
   }
 
+  /** @param quietSinceMs chats that went on after this time wait, epoch milliseconds; null sends all at once */
   push(
     { projects = null, isDryRun = false }: Partial<HubPushRequest> = {},
-    patience: Patience = { quietSinceMs: null, due: [] },
+    quietSinceMs: number | null = null,
   ): Promise<HubPushed> {
-    return this.#inTurn('push', () => this.#push(projects ?? this.#settings.push.projects, isDryRun, patience))
+    return this.#inTurn('push', () => this.#push(projects ?? this.#settings.push.projects, isDryRun, quietSinceMs))
   }
 
   pull(projects: readonly string[] | null = null): Promise<HubPulled> {
@@ -104,13 +95,13 @@ export class Sharing implements HubActs {
     }
   }
 
-  async #push(projects: readonly string[], isDryRun: boolean, patience: Patience): Promise<HubPushed> {
+  async #push(projects: readonly string[], isDryRun: boolean, quietSinceMs: number | null): Promise<HubPushed> {
     if (projects.length === 0) throw nothingNamed('push')
     const { push, machine: label } = this.#settings
     const before = this.#machine
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
-    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun, ...patience }
+    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun, quietSinceMs }
     const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, this.#options)
     if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
     return { ...result, notice: machine.uuid === before.uuid ? null : isNewMachine(before.uuid) }
@@ -122,7 +113,7 @@ export class Sharing implements HubActs {
     let [added, backlog] = [0, 0]
     try {
       await this.#meet(false).catch(unlessRefused)
-      for (let parts = 0, hasMore = true; hasMore && parts < PARTS_MAX; parts += 1) {
+      for (let hasMore = true; hasMore;) {
         const dir = this.#emptySpool()
         const order = { url: this.#url, uuid: this.#machine.uuid, projects, dir }
         const part = await this.#world.executor.run('hub-pull', order, this.#options)

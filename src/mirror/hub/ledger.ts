@@ -79,13 +79,14 @@ export const wantNewer = (db: Mirror): void => void prepared(db, WANT_NEWER).run
 export const setState = (db: Mirror, { machine, chat }: LedgerRow, state: LedgerState): void =>
   void prepared(db, SET_STATE).run(state, machine, chat)
 
-/** Which of two copies is shown: the one with the later activity, then more messages, then the greater uuid. */
-export function isBetterCopy(one: LedgerRow, other: LedgerRow): boolean {
-  const byActivity = (one.activity ?? -1) - (other.activity ?? -1)
-  if (byActivity !== 0) return byActivity > 0
-  const byMessages = (one.messages ?? -1) - (other.messages ?? -1)
-  return byMessages === 0 ? one.machine > other.machine : byMessages > 0
-}
+const BEST_COPY = `
+select * from hub_ledger where chat = ? and state in ('shown', 'other')
+order by coalesce(activity, -1) desc, coalesce(messages, -1) desc, machine desc limit 1
+`
+
+/** The copy that should be shown: the one with the later activity, then more messages, then the greater uuid. */
+export const bestCopy = (db: Mirror, chat: string): LedgerRow | null =>
+  prepared<LedgerRow>(db, BEST_COPY).get(chat) ?? null
 
 const LIST_HOLDERS = `
 select distinct coalesce(machines.user || '/' || machines.name, hub_ledger.machine)

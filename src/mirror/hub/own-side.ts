@@ -50,11 +50,9 @@ export function beginPush(db: Mirror, lastPush: number, nowMs: number): void {
   writeState(db, 'number', String(Math.max(nowMs, number + 1)))
 }
 
-const LIST_PROJECTS = `
-select uri, path, projects.name, hub_names.name as hubName
-from projects left join hub_names using (uri)
-where uri not like 'cursordex%' or hub_names.name is not null
-order by uri
+const LIST_UNNAMED = `
+select uri, path, name from projects
+where uri not like 'cursordex%' and uri not in (select uri from hub_names) order by uri
 `
 const ADD_NAME = `insert into hub_names (uri, name) values (?, ?) on conflict do nothing`
 
@@ -62,13 +60,10 @@ export interface LocalProject {
   readonly uri: string
   readonly path: string
   readonly name: string
-  /** Null if it has no name at the hub yet. */
-  readonly hubName: string | null
 }
 
-/** The projects of this machine, without those that were made for pulled chats. */
-export const listLocalProjects = (db: Mirror): readonly LocalProject[] =>
-  prepared<LocalProject>(db, LIST_PROJECTS).all()
+/** The projects of this machine that have no name at the hub yet. Those that were made for pulled chats need none. */
+export const listUnnamed = (db: Mirror): readonly LocalProject[] => prepared<LocalProject>(db, LIST_UNNAMED).all()
 
 /** A name is given once: a project keeps it. */
 export const nameProject = (db: Mirror, uri: string, name: string): void => void prepared(db, ADD_NAME).run(uri, name)
@@ -137,10 +132,8 @@ from hub_names join projects using (uri) where hub_names.name = ? order by uri l
 
 /** The project of this machine that has this name at the hub. */
 export function localRootOf(db: Mirror, name: string): Root | null {
-  const row = prepared<Omit<Root, 'remote'> & { remoteKind: string | null; remoteHost: string | null }>(
-    db,
-    FIND_ROOT,
-  ).get(name)
+  type Row = Omit<Root, 'remote'> & { readonly remoteKind: string | null; readonly remoteHost: string | null }
+  const row = prepared<Row>(db, FIND_ROOT).get(name)
   if (row === undefined) return null
   const { remoteKind, remoteHost, ...root } = row
   return { ...root, remote: remoteKind === null ? null : { kind: remoteKind, host: remoteHost ?? '' } }

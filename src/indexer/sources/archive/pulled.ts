@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedMessage, ProvenChat } from '../../../archive/record.ts'
-import { dropLedger, isBetterCopy, listCopies, saveLedger, want, type LedgerRow } from '../../../mirror/hub/ledger.ts'
+import {
+  bestCopy,
+  dropLedger,
+  listCopies,
+  saveLedger,
+  setState,
+  want,
+  type LedgerRow,
+} from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT, readCopy } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
@@ -62,50 +70,46 @@ export async function takePulled(
   if (new Tombstones(mirror()).hasChat(id)) return aside('barred')
   const messages: ArchivedMessage[] = []
   for await (const message of object.messages()) messages.push(message)
-  const shown = { ...line, state: 'shown', activity: activityOf(object, messages), messages: messages.length } as const
+  const read = { ...line, activity: activityOf(object, messages), messages: messages.length }
   return inOne(mirror(), (db) => {
-    const rival = bestRival(db, shown)
-    if (rival !== null && isBetterCopy(rival, shown)) return putAside(db, { ...shown, state: 'other' })
-    for (const other of listCopies(db, row.chat))
-      if (other.state === 'shown') saveLedger(db, { ...other, state: 'other' })
-    saveLedger(db, shown)
+    const former = shownCopy(db, row.chat)
+    saveLedger(db, { ...read, state: 'other' })
+    if (bestCopy(db, row.chat)?.machine !== line.machine) {
+      return former?.machine === line.machine ? dropShown(db, row.chat) : nothing
+    }
+    if (former !== null && former.machine !== line.machine) setState(db, former, 'other')
+    saveLedger(db, { ...read, state: 'shown' })
     return { outcome: replaceCopy(db, row, object, messages, { nowMs, isIndexedLater }), wantsOther: false }
   })
 }
 
+const nothing: Pulled = { outcome: null, wantsOther: false }
+
 /** Removes the row of a chat that is no longer at the hub, or that may no longer be read. */
 export const dropPulled = (db: Mirror, machine: string, chat: string): Pulled =>
   inOne(db, () => {
-    const copies = listCopies(db, chat)
-    const wasShown = copies.some((copy) => copy.machine === machine && copy.state === 'shown')
+    const wasShown = shownCopy(db, chat)?.machine === machine
     dropLedger(db, machine, chat)
-    if (wasShown) dropCopy(db, chat, true)
-    return { outcome: null, wantsOther: wasShown && fetchBest(db, chat) }
+    return wasShown ? dropShown(db, chat) : nothing
   })
 
-/** Notes a row of which no copy is shown. If its former copy was, the next best one takes its place. */
+/** Notes a row of which no copy is shown. */
 function putAside(db: Mirror, line: LedgerRow): Pulled {
-  const wasShown = listCopies(db, line.chat).some(({ machine, state }) => machine === line.machine && state === 'shown')
+  const wasShown = shownCopy(db, line.chat)?.machine === line.machine
   saveLedger(db, line)
-  if (!wasShown) return { outcome: null, wantsOther: false }
-  dropCopy(db, line.chat, true)
-  return { outcome: null, wantsOther: fetchBest(db, line.chat) }
+  return wasShown ? dropShown(db, line.chat) : nothing
 }
 
-function fetchBest(db: Mirror, chat: string): boolean {
-  const [first, ...others] = listCopies(db, chat).filter(({ state }) => state === 'other')
-  if (first === undefined) return false
-  const best = others.reduce((one, other) => (isBetterCopy(other, one) ? other : one), first)
-  want(db, best.machine, chat)
-  return true
+/** Removes the copy that was shown. The next best one takes its place when it was fetched again. */
+function dropShown(db: Mirror, chat: string): Pulled {
+  dropCopy(db, chat, true)
+  const best = bestCopy(db, chat)
+  if (best !== null) want(db, best.machine, chat)
+  return { outcome: null, wantsOther: best !== null }
 }
 
-function bestRival(db: Mirror, { machine, chat }: LedgerRow): LedgerRow | null {
-  const rivals = listCopies(db, chat).filter(
-    (copy) => copy.machine !== machine && (copy.state === 'shown' || copy.state === 'other'),
-  )
-  return rivals.reduce<LedgerRow | null>((best, one) => (best === null || isBetterCopy(one, best) ? one : best), null)
-}
+const shownCopy = (db: Mirror, chat: string): LedgerRow | null =>
+  listCopies(db, chat).find(({ state }) => state === 'shown') ?? null
 
 function replaceCopy(
   db: Mirror,
