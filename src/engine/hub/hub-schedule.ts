@@ -65,21 +65,21 @@ export class HubSchedule {
   }
 
   async #run(turn: Turn): Promise<void> {
-    const { now, log, sharing } = this.#context
+    const context = this.#context
     try {
-      if (turn.act === 'pull') await sharing.pull()
+      if (turn.act === 'pull') await context.sharing.pull()
       else await this.#push()
-      if (turn.error !== null) log('info', 'The hub answers again.')
+      if (turn.error !== null) context.log('info', 'The hub answers again.')
       turn.failures = 0
       turn.error = null
       turn.dueAtMs = this.#next(turn.schedule)
     } catch (error) {
       const known = error instanceof UserError ? error : new UserError('hub-failed', String(error), '')
       if (known.code !== 'stopped' && turn.error?.message !== known.message) {
-        log('warn', `${known.message} ${known.hint}`)
+        context.log('warn', `${known.message} ${known.hint}`)
       }
       turn.error = known
-      turn.dueAtMs = now() + Math.min(RETRY_MS * 2 ** turn.failures, RETRY_MAX_MS)
+      turn.dueAtMs = context.now() + Math.min(RETRY_MS * 2 ** turn.failures, RETRY_MAX_MS)
       turn.failures += 1
     } finally {
       turn.isRunning = false

@@ -31,11 +31,15 @@ const atHub = <Order, Result>(
     }
   }
 
+const begun: Progress = { done: 0, total: 0 }
+
 export const hubMeetJob = atHub(async function* (hub, db, order: Parameters<typeof meet>[3]) {
+  yield begun
   const histories = new Histories(realSurroundings().env)
   return await meet(hub, db, histories, order).finally(() => histories.close())
 })
 export const hubDescribeJob = atHub(async function* (hub) {
+  yield begun
   return await describeHub(hub)
 })
 export const hubPushJob = atHub(push)

@@ -177,12 +177,15 @@ class Owner {
 function addInit(parent: Command, owner: Owner): void {
   const command = parent.command('init').description('make the hub in the database, or upgrade it; run it as its owner')
   addExamples(addJson(command), 'cursordex hub init', 'cursordex hub init --hub-url postgres://admin@db.example/team')
-  const init = async (hub: Hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION })
   command.action(() =>
-    owner.act(command, init, ({ before, version }) => {
-      if (before === 0) return 'The hub is made.'
-      return before === version ? 'The hub is up to date.' : `The hub is upgraded to version ${version}.`
-    }),
+    owner.act(
+      command,
+      async (hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION }),
+      ({ before, version }) => {
+        if (before === 0) return 'The hub is made.'
+        return before === version ? 'The hub is up to date.' : `The hub is upgraded to version ${version}.`
+      },
+    ),
   )
 }
 
