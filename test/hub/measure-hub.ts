@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
 import { search } from '../../src/api/search/search.ts'
 import type { Store } from '../helpers/cursor.ts'
-import { say, type HubWorld } from './hub-world.ts'
-import type { Machine } from './machine.ts'
+import type { HubWorld } from './hub-world.ts'
 
 export interface HubMeasures {
   readonly messages: number
@@ -18,8 +17,6 @@ export interface HubMeasures {
   readonly idlePushMs: number
   readonly idlePullMs: number
   readonly searchMs: number
-  /** Megabytes that a working day sends: 16 pushes, with four messages more in each of three chats. */
-  readonly dayMb: number
 }
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10
@@ -28,26 +25,6 @@ async function timed(act: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now()
   await act()
   return performance.now() - startedAt
-}
-
-/** 600 characters of random words. They pack to a half, and so do many texts. */
-const textOf = (seed: number): string =>
-  Array.from({ length: 150 }, (_, at) => ((seed * 7919 + at * at * 104_729) % 46_656).toString(36)).join(' ')
-
-/** @returns how many bytes its pushes send */
-async function workForADay(machine: Machine): Promise<number> {
-  let bytes = 0
-  for (let push = 1; push <= 16; push += 1) {
-    for (const chat of ['day-0', 'day-1', 'day-2']) {
-      await say(
-        machine,
-        chat,
-        Array.from({ length: push * 4 }, (_, at) => textOf(at)),
-      )
-    }
-    bytes += (await machine.push()).bytes
-  }
-  return bytes
 }
 
 /** Machines with the same amount of messages push one after the other, and one reader pulls all. */
@@ -101,6 +78,5 @@ export async function measureHub(world: HubWorld, count: number, fill: (store: S
     idlePushMs: Math.round(idlePushMs),
     idlePullMs: Math.round(idlePullMs),
     searchMs: Math.round(searchMs),
-    dayMb: megabytes(await workForADay(world.machine('worker'))),
   }
 }

@@ -31,7 +31,7 @@ export interface PushingMachine {
 const IDENTITY = `select id from identity`
 
 export function readMachine(db: Mirror): PushingMachine {
-  const uuid = readState(db, 'machine') ?? prepared<string>(db, IDENTITY).pluck().get()
+  const uuid = readState(db, 'machine') ?? prepared<{ id: string }>(db, IDENTITY).get()?.id
   if (uuid === undefined) throw new Error('a mirror has no identity')
   return { uuid, former: readState(db, 'former'), number: Number(readState(db, 'number') ?? 0) }
 }
