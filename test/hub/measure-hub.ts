@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { search } from '../../src/api/search/search.ts'
 import type { Store } from '../helpers/cursor.ts'
 import type { HubWorld } from './hub-world.ts'
 
@@ -13,10 +12,9 @@ export interface HubMeasures {
   readonly objectsMb: number
   readonly postgresMb: number
   readonly mirrorMb: number
-  /** Milliseconds of a push and a pull without a change, and of a search at the reader. */
+  /** Milliseconds of a push and a pull without a change. */
   readonly idlePushMs: number
   readonly idlePullMs: number
-  readonly searchMs: number
 }
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10
@@ -54,19 +52,6 @@ export async function measureHub(world: HubWorld, count: number, fill: (store: S
     `select sum(octet_length(object)) as objects, pg_total_relation_size('cursordex.chats') as all from cursordex.chats`,
     world.url,
   )
-  const searchMs = await timed(async () =>
-    search(reader.mirror, {
-      q: 'plum lorem',
-      filters: {},
-      clock: { timeZone: 'UTC', nowMs: Date.now() },
-      sort: 'relevance',
-      group: 'message',
-      facets: [],
-      explain: false,
-      limit: 20,
-      offset: 0,
-    }),
-  )
   return {
     messages,
     pushRate: Math.round((messages / pushMs) * 1000),
@@ -77,6 +62,5 @@ export async function measureHub(world: HubWorld, count: number, fill: (store: S
     mirrorMb: megabytes(statSync(reader.path).size),
     idlePushMs: Math.round(idlePushMs),
     idlePullMs: Math.round(idlePullMs),
-    searchMs: Math.round(searchMs),
   }
 }
