@@ -10,13 +10,20 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 const stamp = join(dist, '.made-from')
 
-const builders = ['bundle.mjs', 'bundle-web.mjs', 'licences.mjs'].map((name) => join(root, 'scripts', name))
+const builders = ['bundle.mjs', 'bundle-web.mjs', 'licences.mjs', 'pack-demo.mjs'].map((name) =>
+  join(root, 'scripts', name),
+)
+
+/** The demo is made by writers of Cursor's stores, which the tests use too. */
+const folders = ['src', 'test/demo', 'test/helpers/cursor']
 
 /** Bundled packages count as sources. The lockfile names their versions. */
 function sourcesHash() {
-  const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
+  const sources = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.endsWith('.mjs'))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  )
   const hash = createHash('sha256')
   const others = [join(root, 'package-lock.json')]
   for (const path of [...sources.sort(), ...builders, ...others]) {
@@ -33,6 +40,8 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   const modules = await bundle(join(root, 'src'), dist)
   const { bundleWeb } = await import('./bundle-web.mjs')
   modules.push(...(await bundleWeb(join(root, 'src', 'web'), join(dist, 'web'))))
+  const { packDemo } = await import('./pack-demo.mjs')
+  await packDemo(root, join(dist, 'demo'))
   const { licencesOf } = await import('./licences.mjs')
   writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licencesOf(modules))
   writeFileSync(stamp, wanted)

@@ -1,11 +1,11 @@
 // Bundles the programs of src/ as plain JavaScript, with chunks for modules that are loaded later. Types are removed and
 // not checked. `npm run check` checks them.
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** Programs that are started by path: the command line, and its threads and processes. */
-const programs = ['cli/bin', 'engine/writer-thread', 'engine/aside-program', 'engine/job-child', 'sample/grow-child']
+const programs = ['cli/bin', 'engine/writer-thread', 'engine/aside-program', 'engine/job-child', 'demo/agent']
 
 /**
  * Each program is a separate bundle. Bundles with shared code would share it in many small files, and loading those takes
@@ -18,8 +18,6 @@ export async function bundle(source, target, more = []) {
   const modules = []
   for (const name of [...programs, ...more]) modules.push(...(await bundleOne(source, target, name)))
   chmodSync(join(target, 'cli', 'bin.js'), 0o755)
-  mkdirSync(join(target, 'sample'), { recursive: true })
-  copyFileSync(join(source, 'sample', 'dialogues.jsonl'), join(target, 'sample', 'dialogues.jsonl'))
   return modules
 }
 

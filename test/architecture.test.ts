@@ -81,7 +81,7 @@ test('a forbidden import is seen in any form', () => {
 })
 
 test('SQL is seen in any form, outside of its rooms', () => {
-  const others = ['src/daemon/a.ts', 'src/api/http/a.ts', 'src/indexer/sources/one/index.ts', 'src/sample/a.ts']
+  const others = ['src/daemon/a.ts', 'src/api/http/a.ts', 'src/indexer/sources/one/index.ts', 'src/demo/a.ts']
   const rooms = ['src/mirror/a.ts', 'src/api/queries/a.ts', 'src/api/search/a.ts', 'src/indexer/sources/one/read.ts']
   for (const line of cases<string>('sql')) {
     for (const path of others) expect([line, placeOf(rules.sql, path, line)]).toEqual([line, `${path}:1`])

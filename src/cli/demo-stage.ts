@@ -1,14 +1,15 @@
-import { execFileSync, fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { devNull, tmpdir } from 'node:os'
+import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
-import { writeDemoHome } from '../sample/demo-home.ts'
-import { writeRepositoryChats, type SampleCommit } from '../sample/repository.ts'
+import { readPacked, type PackedHome } from '../demo/packed.ts'
+import { makeRepository } from '../demo/repository.ts'
+import { userFolder, writeHome } from '../demo/store.ts'
 import { realSurroundings, type DemoFolders, type Settings } from '../settings.ts'
 import { daemonAnswers } from './client/client.ts'
 import type { Companion } from './serve-forever.ts'
@@ -40,7 +41,7 @@ export class DemoStage implements Companion {
     this.#print = print
     this.#link = link
     this.#place = workingDir === null ? null : placeFrom(workingDir)
-    this.folders = { userDir: join(this.#cursorFolder, 'Cursor', 'User'), dataDir: join(this.#root, 'data') }
+    this.folders = { userDir: userFolder(this.#cursorFolder), dataDir: join(this.#root, 'data') }
   }
 
   setUp(): void {
@@ -48,10 +49,9 @@ export class DemoStage implements Companion {
     process.once('exit', this.#removeFiles)
     try {
       mkdirSync(this.#root, { mode: 0o700 })
-      const nowMs = Date.now()
-      const home = writeDemoHome(this.#cursorFolder, { seed: 'demo', nowMs })
-      const repository = join(this.#cursorFolder, 'tide-tables')
-      makeRepository(repository, writeRepositoryChats(home, repository, nowMs))
+      const home = readPacked<PackedHome>('home', this.#cursorFolder, Date.now())
+      writeHome(this.#cursorFolder, home)
+      makeRepository(join(this.#cursorFolder, 'tide-tables'), home.commits, realSurroundings().env)
     } catch (cause) {
       if (cause instanceof UserError) throw cause
       const why = cause instanceof Error ? cause.message : String(cause)
@@ -82,9 +82,9 @@ export class DemoStage implements Companion {
   }
 
   #startAgent(): void {
-    const path = fileURLToPath(new URL('../sample/grow-child.js', import.meta.url))
+    const path = fileURLToPath(new URL('../demo/agent.js', import.meta.url))
     const stdio: ['ignore', 'ignore', 'inherit', 'ipc'] = ['ignore', 'ignore', 'inherit', 'ipc']
-    this.#agent = fork(path, [this.#cursorFolder, String(Date.now())], { stdio, execArgv: [] })
+    this.#agent = fork(path, [this.#cursorFolder], { stdio, execArgv: [] })
   }
 
   /** Waits until the sample is indexed, because the commands of the greeting find nothing before. */
@@ -127,35 +127,6 @@ export class DemoStage implements Companion {
 function placeFrom(workingDir: string): string {
   const way = relative(ownFolder, workingDir)
   return way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
-}
-
-/** Makes a real repository. Without git the demo has no commits. */
-function makeRepository(root: string, commits: readonly SampleCommit[]): void {
-  const git = (words: readonly string[], date: string): void => {
-    const settings = ['user.name=Ada', 'user.email=ada@example.org', `core.hooksPath=${devNull}`]
-    const config = settings.flatMap((setting) => ['-c', setting])
-    const env = {
-      GIT_CONFIG_GLOBAL: devNull,
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_AUTHOR_DATE: date,
-      GIT_COMMITTER_DATE: date,
-    }
-    const options = { stdio: 'ignore', env: { ...realSurroundings().env, ...env } } as const
-    execFileSync('git', ['-C', root, ...config, ...words], options)
-  }
-  mkdirSync(root)
-  for (const { files } of commits)
-    for (const path of Object.keys(files)) mkdirSync(dirname(join(root, path)), { recursive: true })
-  try {
-    git(['init', '--quiet'], '')
-    for (const { atMs, subject, files } of commits) {
-      for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text)
-      git(['add', '--all'], '')
-      git(['commit', '--quiet', '--message', subject], `@${Math.floor(atMs / 1000)} +0000`)
-    }
-  } catch {
-    // Git is not installed, or it refused.
-  }
 }
 
 interface Status {

@@ -36,7 +36,7 @@ const countIn = (sources: readonly string[], folder: string): number =>
 
 test.each(['main', 'commands/search', 'commands/serve'])('%s is loaded without the daemon and the sample', (name) => {
   const sources = loadedWith(`src/cli/${name}.ts`)
-  const heavy = ['src/daemon/', 'src/sample/', 'src/indexer/', 'node_modules/hono/']
+  const heavy = ['src/daemon/', 'src/demo/', 'src/indexer/', 'node_modules/hono/']
   expect(heavy.filter((each) => countIn(sources, each) > 0)).toEqual([])
 })
 
@@ -49,7 +49,7 @@ test('the rules for secrets are only loaded if they are used', () => {
 
 test('the daemon opens its port before it loads the HTTP code', () => {
   const daemon = loadedWith('src/daemon/main.ts')
-  const late = ['node_modules/hono/', 'node_modules/@hono/', 'node_modules/temporal-polyfill/', 'src/sample/']
+  const late = ['node_modules/hono/', 'node_modules/@hono/', 'node_modules/temporal-polyfill/', 'src/demo/']
   expect(late.filter((each) => countIn(daemon, each) > 0)).toEqual([])
   expect(countIn(loadedWith('src/daemon/server/answer.ts'), 'node_modules/hono/')).toBeGreaterThan(0)
 })

@@ -86,7 +86,7 @@ const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  cli: ['hub', 'daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'sample'],
+  cli: ['hub', 'daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'demo'],
   daemon: ['engine', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
   engine: ['hub', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
   // PostgreSQL.
@@ -98,7 +98,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   archive: ['model'],
   git: ['model'],
   settings: ['model', 'text'],
-  sample: ['model', 'sqlite'],
+  demo: ['model', 'sqlite'],
   sqlite: ['model'],
   model: [],
   // The page: it runs in a browser, and takes from the other rooms only types (`isPageType`).
@@ -160,11 +160,11 @@ const rowsSql = new RegExp(
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
-  /^src\/(mirror\/|hub\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|sample\/(cursor-home|cli-store)\.ts$|sample\/chats\/)/
+  /^src\/(mirror\/|hub\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|demo\/store\.ts$)/
 /** Files that open Cursor's files or copies of them set up connections, and the lock of the data folder is a SQLite lock. */
 const connectionDoors = /^src\/(indexer\/open-safely\/(cursor-file|checked-copy)|engine\/lock)\.ts$/
 
-/** Only certain rooms contain SQL. The dialogues of the sample also mention SQL. */
+/** Only certain rooms contain SQL. */
 export const sql: Rule = (files) =>
   files
     .filter(({ path }) => !sqlRooms.test(path))

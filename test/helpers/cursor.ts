@@ -1,5 +1,5 @@
-/** What Cursor writes: the writers of stores that the demo uses too. */
-export { Chance } from '../../src/sample/chance.ts'
-export * from '../../src/sample/cli-store.ts'
-export * from '../../src/sample/cursor-home.ts'
-export { toolData } from '../../src/sample/tool-data.ts'
+/** What Cursor writes. */
+export { Chance } from './cursor/chance.ts'
+export * from './cursor/cli-store.ts'
+export * from './cursor/cursor-home.ts'
+export { toolData } from './cursor/tool-data.ts'

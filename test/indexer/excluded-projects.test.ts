@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { isOfProject, projectIdOf } from '../../src/mirror/projects/match-project.ts'
 import { mayBeOfProject } from '../../src/mirror/projects/match-slug.ts'
 import { CursorHome, headers } from '../helpers/cursor.ts'
-import { writeDemoHome } from '../../src/sample/demo-home.ts'
+import { writeDemoHome } from '../demo/write-home.ts'
 import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { bytesBelow } from '../helpers/oracle/canaries.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
@@ -47,8 +47,8 @@ async function messagesOf(world: World, chats: readonly Chat[]): Promise<Message
   return (await Promise.all(lists)).flatMap(({ items }) => items)
 }
 
-test('nothing of an excluded project is mirrored, in any format of the demo, and all of it once it is included', async () => {
-  const home = writeDemoHome(join(root, 'demo'), { seed: 'demo', nowMs: Date.UTC(2026, 4, 15, 13, 30) })
+test('nothing of an excluded project is mirrored, and all of it once it is included', async () => {
+  const home = writeDemoHome(join(root, 'demo'), Date.UTC(2026, 4, 15, 13, 30))
   const all = await open(home.userDir, join(root, 'all'), [])
   const isBarred = ({ project }: Chat): boolean => ['ledger-api', 'fleet-gateway'].includes(project?.name ?? '')
   const chats = await chatsOf(all)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { CursorHome } from '../../../helpers/cursor.ts'
-import { writeDemoHome } from '../../../../src/sample/demo-home.ts'
+import { writeDemoHome } from '../../../demo/write-home.ts'
 import { readJson } from '../../../helpers/cases.ts'
 import { globalEras } from '../../../helpers/eras/global-items.ts'
 import { transcriptEras } from '../../../helpers/eras/transcripts.ts'
@@ -45,7 +45,7 @@ interface Row {
 /** Rows of every version and shape in the fixtures and the demo, read back from their stores. */
 export async function takeSamples(): Promise<Samples> {
   const home = new CursorHome()
-  const demo = writeDemoHome(join(home.root, 'demo'), { seed: 'hostile', nowMs: Date.UTC(2026, 5, 1) })
+  const demo = writeDemoHome(join(home.root, 'demo'), Date.UTC(2026, 5, 1))
   const cursor = join(home.root, '.cursor')
   const store = home.global()
   writeShapes(store)

@@ -49,33 +49,8 @@ export type Ending =
   | { readonly kind: 'cancelled' }
 
 export interface Thread {
-  readonly project: ProjectKey | null
+  readonly project: string | null
   readonly title: string
   readonly mode: 'agent' | 'chat' | 'plan' | 'edit'
   readonly steps: readonly Step[]
 }
-
-export type ProjectKey = 'shop' | 'ledger-api' | 'fleet-gateway' | 'atlas' | 'thermostat' | 'field-notes'
-
-export const user = (text: string, ...attached: readonly Attached[]): Step => ({ kind: 'user', text, attached })
-export const think = (text: string, seconds = 4): Step => ({ kind: 'think', text, seconds })
-export const say = (text: string): Step => ({ kind: 'say', text })
-
-const call = (act: ToolAct): ToolStep => ({ kind: 'tool', act, ending: { kind: 'completed' } })
-
-export const read = (path: string, contents: string): ToolStep => call({ name: 'read', path, contents })
-/** @param changed lines of a diff, each with its leading sign */
-export const edit = (path: string, ...changed: readonly string[]): ToolStep =>
-  call({ name: 'edit', path, lines: changed })
-export const run = (command: string, output: string): ToolStep => call({ name: 'run', command, output })
-
-/** @param found `path:line:text`, as grep prints it */
-export function grep(pattern: string, ...found: readonly string[]): ToolStep {
-  const hits = found.map((each): Hit => {
-    const [, path = '', line = '1', text = ''] = /^([^:]+):(\d+):(.*)$/s.exec(each) ?? []
-    return { path, line: Number(line), text }
-  })
-  return call({ name: 'grep', pattern, hits })
-}
-
-export const failed = (step: ToolStep, message: string): ToolStep => ({ ...step, ending: { kind: 'failed', message } })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { demoGreeting } from '../../src/cli/demo-stage.ts'
-import { run } from '../cli/fake-world.ts'
+import { run } from './fake-world.ts'
 import { demoSettings } from '../../src/settings.ts'
 import type { Flags } from '../../src/settings.ts'
 

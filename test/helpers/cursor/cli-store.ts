@@ -1,8 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type Sqlite from 'better-sqlite3'
-import Database from '../sqlite.ts'
+import Database from 'better-sqlite3'
 import type { JournalMode } from './cursor-home.ts'
 
 const TABLES = `
@@ -27,7 +26,7 @@ export interface StatePlan {
 export class CliStore {
   readonly folder: string
   readonly path: string
-  readonly db: Sqlite.Database
+  readonly db: Database.Database
 
   /** @param folder the chat's own, below `chats/<hash>` or `acp-sessions` */
   constructor(folder: string, journalMode: JournalMode = 'wal') {

@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type Sqlite from 'better-sqlite3'
-import Database from '../sqlite.ts'
+import Database from 'better-sqlite3'
 
 /** Cursor's own schema. It has no primary key, so a rewritten row gets a new rowid. */
 const TABLES = `
@@ -15,7 +14,7 @@ export type JournalMode = 'wal' | 'delete'
 /** A store, written like Cursor does. */
 export class Store {
   readonly path: string
-  readonly db: Sqlite.Database
+  readonly db: Database.Database
 
   constructor(path: string, journalMode: JournalMode = 'wal') {
     this.path = path

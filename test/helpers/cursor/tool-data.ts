@@ -1,4 +1,4 @@
-import type { Ending, Step, ToolAct, ToolStep } from './script.ts'
+import type { Ending, Step, ToolAct, ToolStep } from './steps.ts'
 
 /** `old` builds are those up to the turn of the year; `new` ones have other names and shorter results. */
 export type Build = 'old' | 'new'
