@@ -6,22 +6,28 @@ import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { UserError } from '../model/user-error.ts'
-import { readPacked, type PackedHome } from '../demo/packed.ts'
+import { readHome } from '../demo/packed.ts'
 import { makeRepository } from '../demo/repository.ts'
 import { userFolder, writeHome } from '../demo/store.ts'
+import { UserError } from '../model/user-error.ts'
 import { realSurroundings, type DemoFolders, type Settings } from '../settings.ts'
 import { daemonAnswers } from './client/client.ts'
 import type { Companion } from './serve-forever.ts'
 
 const READY_WITHIN_MS = 10_000
 const ASK_EVERY_MS = 100
-const CHILD_ENDS_WITHIN_MS = 1000
+const AGENT_ENDS_WITHIN_MS = 1000
 const temporary = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
 /** The relative path is the same from src/cli and from dist/cli. */
 const ownFolder = dirname(fileURLToPath(new URL('../../package.json', import.meta.url)))
 
-/** The sample Cursor home of a demo, the agent that writes to it, and the data folder. */
+interface Counts {
+  readonly projects: number
+  readonly chats: number
+  readonly messages: number
+}
+
+/** The Cursor of a demo, the agent that writes to it, and the data folder. */
 export class DemoStage implements Companion {
   readonly folders: DemoFolders
   readonly #print: (text: string) => Promise<void>
@@ -49,7 +55,7 @@ export class DemoStage implements Companion {
     process.once('exit', this.#removeFiles)
     try {
       mkdirSync(this.#root, { mode: 0o700 })
-      const home = readPacked<PackedHome>('home', this.#cursorFolder, Date.now())
+      const home = readHome(this.#cursorFolder, Date.now())
       writeHome(this.#cursorFolder, home)
       makeRepository(join(this.#cursorFolder, 'tide-tables'), home.commits, realSurroundings().env)
     } catch (cause) {
@@ -60,14 +66,31 @@ export class DemoStage implements Companion {
     }
   }
 
-  async started(settings: Settings, isStopping: () => boolean): Promise<void> {
-    this.#startAgent()
-    const { dataDir } = settings
+  async started({ dataDir }: Settings, isStopping: () => boolean): Promise<void> {
+    const agent = fileURLToPath(new URL('../demo/agent.js', import.meta.url))
+    this.#agent = fork(agent, [this.#cursorFolder], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] })
     this.#makeLink(dataDir)
-    const counts = await this.#firstCounts(dataDir, isStopping)
+    const counts = await this.#whenRead(dataDir, isStopping, READY_WITHIN_MS)
     const isKept = dataDir !== this.folders.dataDir
-    if (counts !== null && this.#agent?.connected === true) this.#agent.send('lose')
     if (!isStopping()) await this.#print(demoGreeting(counts, dataDir, process.platform, this.#place, isKept))
+    // A slow machine is greeted before all is read.
+    if (counts === null) await this.#whenRead(dataDir, isStopping, Infinity)
+  }
+
+  /** Waits until all is read: then the commands of the greeting find something, and the agent may delete something. */
+  async #whenRead(dataDir: string, isStopping: () => boolean, withinMs: number): Promise<Counts | null> {
+    const endAtMs = Date.now() + withinMs
+    while (!isStopping() && Date.now() < endAtMs) {
+      const answers = await daemonAnswers(dataDir)
+      const status = await answers?.get('/api/status', new URLSearchParams())
+      const { state, counts } = (status ?? {}) as { readonly state?: string; readonly counts?: Counts }
+      if (state === 'ready' && counts !== undefined) {
+        if (this.#agent?.connected === true) this.#agent.send('lose')
+        return counts
+      }
+      await sleep(ASK_EVERY_MS)
+    }
+    return null
   }
 
   async strike(): Promise<void> {
@@ -75,28 +98,10 @@ export class DemoStage implements Companion {
     if (agent !== null && agent.exitCode === null && agent.signalCode === null) {
       const ended = once(agent, 'exit')
       if (agent.connected) agent.disconnect()
-      await Promise.race([ended, sleep(CHILD_ENDS_WITHIN_MS, undefined, { ref: false })])
+      await Promise.race([ended, sleep(AGENT_ENDS_WITHIN_MS, undefined, { ref: false })])
     }
     process.removeListener('exit', this.#removeFiles)
     this.#removeFiles()
-  }
-
-  #startAgent(): void {
-    const path = fileURLToPath(new URL('../demo/agent.js', import.meta.url))
-    const stdio: ['ignore', 'ignore', 'inherit', 'ipc'] = ['ignore', 'ignore', 'inherit', 'ipc']
-    this.#agent = fork(path, [this.#cursorFolder], { stdio, execArgv: [] })
-  }
-
-  /** Waits until the sample is indexed, because the commands of the greeting find nothing before. */
-  async #firstCounts(dataDir: string, isStopping: () => boolean): Promise<Counts | null> {
-    const endAtMs = Date.now() + READY_WITHIN_MS
-    while (!isStopping() && Date.now() < endAtMs) {
-      const answers = await daemonAnswers(dataDir)
-      const status = (await answers?.get('/api/status', new URLSearchParams())) as Status | undefined
-      if (status?.state === 'ready') return status.counts
-      await sleep(ASK_EVERY_MS)
-    }
-    return null
   }
 
   /** The demo that started last has the link. Without permission to make one, the demo runs without it. */
@@ -112,14 +117,10 @@ export class DemoStage implements Companion {
     }
   }
 
-  #removeLink(): void {
-    const target = this.#linked === null ? null : lstatSync(this.#link, { throwIfNoEntry: false })
-    if (target?.isSymbolicLink() === true && readlinkSync(this.#link) === this.#linked) rmSync(this.#link)
-  }
-
   readonly #removeFiles = (): void => {
     this.#agent?.kill('SIGKILL')
-    this.#removeLink()
+    const target = this.#linked === null ? null : lstatSync(this.#link, { throwIfNoEntry: false })
+    if (target?.isSymbolicLink() === true && readlinkSync(this.#link) === this.#linked) rmSync(this.#link)
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 5, retryDelay: 40 })
   }
 }
@@ -129,16 +130,8 @@ function placeFrom(workingDir: string): string {
   return way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
 }
 
-interface Status {
-  readonly state: string
-  readonly counts: Counts
-}
-
-export interface Counts {
-  readonly projects: number
-  readonly chats: number
-  readonly messages: number
-}
+/** An identifier in all its spellings, a word inside unspaced text, the chat in which the agent works, and what it deleted. */
+const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5', 'losses']
 
 /**
  * The text that is printed when the sample is indexed. Each command in it finds something.
@@ -146,33 +139,25 @@ export interface Counts {
  * @param place the folder in which npx finds the program; null if it is installed
  * @param isDataKept whether the user chose the data folder, so that it is not removed
  */
-export function demoGreeting(
+function demoGreeting(
   counts: Counts | null,
   dataDir: string,
   platform: NodeJS.Platform,
-  place: string | null = 'this folder',
-  isDataKept = false,
+  place: string | null,
+  isDataKept: boolean,
 ): string {
   const folder = quoted(dataDir, platform)
-  const contents =
-    counts === null
-      ? 'being indexed'
-      : `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
-  return [
-    '',
-    `A sample Cursor (${contents}) is running, with an agent at work. Try this in another terminal${place === null ? '' : `, in ${place}`}:`,
-    '',
-    ...demoCommands.map((words) => `  ${place === null ? '' : 'npx '}cursordex ${words} --data-dir ${folder}`),
-    '',
-    isDataKept
-      ? `Ctrl-C ends the demo and removes the sample. The mirror stays in ${folder}.`
-      : 'Ctrl-C ends the demo and removes all of its files.',
-    '',
-  ].join('\n')
-}
+  const number = counts && `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
+  const where = place === null ? '' : `, in ${place}`
+  const [program, end] = [place === null ? 'cursordex' : 'npx cursordex', 'Ctrl-C ends the demo and removes']
+  return `
+A sample Cursor (${number ?? 'being indexed'}) is running, with an agent at work. Try this in another terminal${where}:
 
-/** An identifier in all its spellings, a word inside unspaced text, the chat in which the agent works, and what it deleted. */
-const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5', 'losses']
+${demoCommands.map((words) => `  ${program} ${words} --data-dir ${folder}`).join('\n')}
+
+${isDataKept ? `${end} the sample. The mirror stays in ${folder}.` : `${end} all of its files.`}
+`
+}
 
 /** Quotes a path for a shell. */
 function quoted(path: string, platform: NodeJS.Platform): string {

@@ -1,12 +1,12 @@
 // The agent at work in the demo's Cursor. It is a separate process: a process that closes a file loses all its locks on
 // it, so one process must not both read and write a store.
 import { join } from 'node:path'
-import { readPacked, type PackedScript } from './packed.ts'
+import { readScript } from './packed.ts'
 import { DemoStore, GLOBAL_STORE, userFolder } from './store.ts'
 
 const folder = process.argv[2] ?? ''
 const store = new DemoStore(join(userFolder(folder), GLOBAL_STORE))
-const { moves, losses } = readPacked<PackedScript>('script', folder, Date.now())
+const { moves, losses } = readScript(folder, Date.now())
 
 function goOn(number: number): void {
   const move = moves[number]

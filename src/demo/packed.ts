@@ -44,14 +44,13 @@ const WEEK_MS = 7 * DAY_MS
 const RECENT_MS = 14 * DAY_MS
 
 /** @param folder in which the demo's Cursor lies */
-export function readPacked<Packed extends PackedHome | PackedScript>(
-  name: 'home' | 'script',
-  folder: string,
-  nowMs: number,
-): Packed {
+export const readHome = (folder: string, nowMs: number): PackedHome => read('home', folder, nowMs) as PackedHome
+export const readScript = (folder: string, nowMs: number): PackedScript => read('script', folder, nowMs) as PackedScript
+
+function read(name: string, folder: string, nowMs: number): unknown {
   // The path leads to the same place from every folder of dist.
   const packed = readFileSync(new URL(`../demo/${name}.json.br`, import.meta.url))
-  return JSON.parse(placed(brotliDecompressSync(packed).toString('utf8'), folder, nowMs)) as Packed
+  return JSON.parse(placed(brotliDecompressSync(packed).toString('utf8'), folder, nowMs))
 }
 
 /** The packed text with the times and the folder of this demo. */

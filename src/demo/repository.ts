@@ -10,9 +10,8 @@ export function makeRepository(
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const git = (words: readonly string[], input = ''): void => {
-    const own = { GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' }
-    const stdio = ['pipe', 'ignore', 'ignore'] as const
-    execFileSync('git', ['-C', root, ...words], { input, stdio: [...stdio], env: { ...env, ...own } })
+    const own = { ...env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' }
+    execFileSync('git', ['-C', root, ...words], { input, stdio: ['pipe', 'ignore', 'ignore'], env: own })
   }
   mkdirSync(root)
   try {
@@ -27,7 +26,8 @@ export function makeRepository(
 
 /** A commit in the language of `git fast-import`, in which each commit of a branch follows the one before. */
 function commitText({ atMs, subject, path, text }: PackedCommit): string {
-  const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`
   const committer = `committer Ada <ada@example.org> ${Math.floor(atMs / 1000)} +0000`
   return `commit refs/heads/main\n${committer}\n${data(subject)}M 100644 inline ${path}\n${data(text)}`
 }
+
+const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`

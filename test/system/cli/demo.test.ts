@@ -1,10 +1,20 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { demoLink } from '../../../src/settings.ts'
-import { Cursordex, getJson, STOP_MS_MAX, untilReady } from '../../helpers/spawn-cursordex.ts'
+import { Cursordex, cursordexBin, getJson, STOP_MS_MAX, untilReady } from '../../helpers/spawn-cursordex.ts'
 import type { Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
@@ -30,11 +40,17 @@ function start(argv: readonly string[], place: string, env: Readonly<Record<stri
   return program
 }
 
-/** The commands that the demo suggests, as arguments. */
-async function suggestedCommands(demo: Cursordex): Promise<string[][]> {
+/** The commands that the demo suggests, without the program's name. */
+async function suggestedCommands(demo: Cursordex): Promise<string[]> {
   await waitUntil('the greeting', () => demo.stdout.includes('Ctrl-C'))
-  const lines = [...demo.stdout.matchAll(/^ +npx cursordex (.*)$/gm)]
-  return lines.map(([, words = '']) => words.split(' ').map((word) => word.replaceAll(/^'|'$/g, '')))
+  return [...demo.stdout.matchAll(/^ +npx cursordex (.*)$/gm)].map(([, words = '']) => words)
+}
+
+/** Types a suggested command into a shell. @returns how much it found */
+function typed(words: string): number {
+  const line = `'${process.execPath}' '${cursordexBin}' ${words} --json`
+  const { items } = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' })) as { items: unknown[] }
+  return items.length
 }
 
 const run = (argv: readonly string[], place: string): Promise<Ended> => start(argv, place).ended
@@ -53,12 +69,8 @@ test.each([
     expect(demo.stdout).toMatch(/^cursordex listening on http:\/\/127\.0\.0\.1:\d+\n/)
     expect(commands).toHaveLength(4)
     await untilReady(url)
-    for (const words of commands) {
-      expect(words).toContain('--data-dir')
-      const { exitCode, stdout, stderr } = await run([...words, '--json'], place)
-      expect([exitCode, stderr]).toEqual([0, ''])
-      expect((JSON.parse(stdout) as { items: unknown[] }).items.length).toBeGreaterThan(1)
-    }
+    for (const words of commands) expect(typed(words)).toBeGreaterThan(1)
+    expect(demo.stdout).toContain('Ctrl-C ends the demo and removes all of its files.')
     expect(readdirSync(place)).toHaveLength(1)
     const ended = await demo.stop(signal)
     expect(ended).toMatchObject({ exitCode: 0, signal: null })
@@ -109,14 +121,16 @@ test('words of a chat that began after the start are found', async () => {
 test('a data folder from a flag or the environment is used and kept', async () => {
   for (const byFlag of [true, false]) {
     const place = newPlace()
-    const dataDir = join(newPlace(), 'mine')
+    // In the suggested commands it is one word for the shell.
+    const dataDir = join(newPlace(), "ada's data")
     const demo = byFlag
       ? start(['demo', '--data-dir', dataDir], place)
       : start(['serve', '--demo'], place, { CURSORDEX_DATA_DIR: dataDir })
     const url = await demo.listening()
     const content = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8')) as Record<string, unknown>
     expect(content).toMatchObject({ pid: demo.pid, url })
-    expect((await suggestedCommands(demo)).every((words) => words.includes(dataDir))).toBe(true)
+    for (const words of await suggestedCommands(demo)) expect(typed(words)).toBeGreaterThan(0)
+    expect(demo.stdout).toContain('Ctrl-C ends the demo and removes the sample. The mirror stays in ')
     await demo.stop()
     expect(readdirSync(place)).toEqual([])
     expect(existsSync(join(dataDir, 'mirror.db'))).toBe(true)
@@ -124,14 +138,21 @@ test('a data folder from a flag or the environment is used and kept', async () =
   }
 })
 
-test('no other folder of Cursor is read, wherever it is configured', async () => {
+test('no other folder of Cursor is read, and no archive is written elsewhere, wherever they are configured', async () => {
   const place = newPlace()
-  const foreign = newPlace()
+  const [foreign, archives] = [newPlace(), newPlace()]
   mkdirSync(join(foreign, 'globalStorage'))
-  const demo = start(['demo', '--cursor-user-dir', foreign], place, { CURSORDEX_CURSOR_USER_DIRS: foreign })
-  const { sources } = await untilReady(await demo.listening())
+  const config = join(newPlace(), 'config.json')
+  writeFileSync(config, JSON.stringify({ cursor: { userDirs: [foreign] }, archives: { dir: archives } }))
+  const argv = ['demo', '--cursor-user-dir', foreign, '--config', config]
+  const demo = start(argv, place, { CURSORDEX_CURSOR_USER_DIRS: foreign })
+  const url = await demo.listening()
+  const { sources } = await untilReady(url)
   expect(sources.length).toBeGreaterThan(1)
   expect(sources.filter(({ path }) => !path.startsWith(place))).toEqual([])
+  const headers = { 'content-type': 'application/json' }
+  expect((await fetch(`${url}/api/archives`, { method: 'POST', headers, body: '{}' })).ok).toBe(true)
+  expect(readdirSync(archives)).toEqual([])
 })
 
 test('an unwritable folder for temporary files is reported with a remedy, not as a bug', async () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { waitUntil } from '../../helpers/wait-until.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const UNPACKED_BYTES_MAX = 7_000_000
@@ -116,6 +117,14 @@ test('every command of README works in a shell', async () => {
     expect({ line, status: isRefused ? 0 : status, stderr: status === 0 ? '' : stderr }).toMatchObject({ status: 0 })
   }
   await daemon.stop()
+})
+
+test('the installed program runs its demo, whose commands have no npx', async () => {
+  const demo = place.start(['demo'], { bin: bin(), isBare: true })
+  await waitUntil('the greeting', () => demo.stdout.includes('Ctrl-C'))
+  expect(demo.stdout).toMatch(/^  cursordex search getUserName --data-dir /m)
+  expect(demo.stdout).toMatch(/\(\d{3} messages, \d+ chats, 7 projects\)/)
+  await demo.stop()
 })
 
 test('the installed program serves the page and the API, its commands answer, and a daemon of another version is noticed', async () => {
