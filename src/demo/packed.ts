@@ -39,9 +39,7 @@ export const PACKED_AT_MS = Date.UTC(2096, 4, 18, 13, 30)
 /** Stands for the address of the demo's folder. */
 export const PACKED_FOLDER = 'file:///packed-demo'
 
-const DAY_MS = 86_400_000
-const WEEK_MS = 7 * DAY_MS
-const RECENT_MS = 14 * DAY_MS
+const WEEK_MS = 7 * 86_400_000
 
 /** @param folder in which the demo's Cursor lies */
 export const readHome = (folder: string, nowMs: number): PackedHome => read('home', folder, nowMs) as PackedHome
@@ -58,7 +56,7 @@ export function placed(text: string, folder: string, nowMs: number): string {
   const shifted = (packedMs: number): number => {
     const shiftMs = nowMs - PACKED_AT_MS
     // Whole weeks keep the weekday and the hour. Recent chats keep their age instead.
-    const isRecent = packedMs > PACKED_AT_MS - RECENT_MS
+    const isRecent = packedMs > PACKED_AT_MS - 2 * WEEK_MS
     return packedMs + (isRecent ? shiftMs : Math.floor(shiftMs / WEEK_MS) * WEEK_MS)
   }
   return text

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { demoLink } from '../../../src/settings.ts'
-import { Cursordex, cursordexBin, getJson, STOP_MS_MAX, untilReady } from '../../helpers/spawn-cursordex.ts'
+import { Cursordex, cursordexBin, STOP_MS_MAX, untilReady } from '../../helpers/spawn-cursordex.ts'
 import type { Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
@@ -93,29 +93,6 @@ test('a command with --demo finds the running demo, and nothing is left of it', 
   await demo.stop('SIGTERM')
   expect(readdirSync(dirname(link))).toEqual([])
   expect(await start(['search', '--demo', 'x'], place, env).ended).toMatchObject({ exitCode: 2 })
-})
-
-test('words of a chat that began after the start are found', async () => {
-  const place = newPlace()
-  const startedAtMs = Date.now()
-  const demo = start(['demo'], place)
-  const url = await demo.listening()
-  interface Found {
-    readonly items: readonly {
-      readonly message: { readonly createdAt: string }
-      readonly chat: { readonly title: string }
-    }[]
-  }
-  const found = await waitUntil('a message about NOTES-2001', async () => {
-    const answer = await getJson<Found>(url, '/api/search?q=NOTES-2001')
-    return answer.items[0]
-  })
-  expect(found.chat.title).toContain('NOTES-2001')
-  expect(Date.parse(found.message.createdAt)).toBeGreaterThan(startedAtMs)
-  // Existing chats also get more and longer messages.
-  const messages = async () => (await getJson<{ counts: { messages: number } }>(url, '/api/status')).counts.messages
-  const before = await messages()
-  await waitUntil('one more message', async () => (await messages()) >= before + 1)
 })
 
 test('a data folder from a flag or the environment is used and kept', async () => {
