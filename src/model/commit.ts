@@ -1,29 +1,24 @@
 import type { ChatId } from './ids.ts'
 
-/** One commit, as git reports it. */
+/** One commit, as git reports it. Times are epoch milliseconds; null if they are not valid. */
 export interface Commit {
   /** All digits, in lower case. */
   readonly sha: string
   readonly parents: readonly string[]
-  /** When the change was first committed; amend and rebase keep it. Epoch milliseconds; null if it is not a valid time. */
+  /** When the change was first committed; amend and rebase keep it. */
   readonly authoredAtMs: number | null
-  /** When this commit object was created. Epoch milliseconds; null if it is not a valid time. */
+  /** When this commit object was created. */
   readonly committedAtMs: number | null
   readonly author: string
   /** The first paragraph of its message on one line, at most 300 characters. */
   readonly subject: string
-}
-
-/** A file that a commit changed. Paths are relative to the top of the repository, with slashes. */
-export interface TouchedFile {
-  readonly path: string
-  /** Its path before this commit; null if it was not renamed. */
-  readonly formerPath: string | null
+  /** Whether a shallow clone ends here: its parents, and so its changes, are unknown. */
+  readonly isCutOff: boolean
 }
 
 export interface TouchedFiles {
-  /** Only the first few thousand. */
-  readonly files: readonly TouchedFile[]
+  /** Old and new names of the first few thousand files, relative to the top of the repository, with slashes. */
+  readonly names: ReadonlySet<string>
   /** Number of all touched files. */
   readonly count: number
 }
@@ -36,8 +31,6 @@ export interface Repository {
   readonly topLevel: string
   /** Path from there to `root`: empty, or for example `packages/app/`. */
   readonly prefix: string
-  /** The checked-out commit; null before the first commit. */
-  readonly head: string | null
   /** The commit of each local branch, by name. */
   readonly branches: ReadonlyMap<string, string>
 }
@@ -49,6 +42,21 @@ export interface CommitList {
   readonly within: ReadonlySet<string> | null
   /** False if there are more commits than were read. */
   readonly isWhole: boolean
+}
+
+/** Reads the histories of repositories. @throws UserError if a history cannot be read, with the reason */
+export interface Histories {
+  /** @param root a project's folder on this machine */
+  open(root: string): Promise<Repository>
+  /** The commits of all local branches, and those before `alsoFrom`, which may be on no branch; none before `sinceMs`. */
+  list(
+    repository: Repository,
+    period: { readonly sinceMs: number; readonly alsoFrom: string | null },
+  ): Promise<CommitList>
+  /** @param digits first hex digits of a sha, in lower case. @returns null if none or several commits begin with them */
+  find(repository: Repository, digits: string): Promise<Commit | null>
+  /** Files by sha. Commits with unknown files are left out. */
+  touched(repository: Repository, commits: readonly Commit[]): Promise<ReadonlyMap<string, TouchedFiles>>
 }
 
 /** Cursor's record of a chat's generated code within one hour. It completes a chat and never creates one. */

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { UsageImport } from '../../mirror/usage/usage-events.ts'
 import type { Ask } from '../questions.ts'
-import type { Histories } from '../reports/histories.ts'
+import type { Histories } from '../../model/commit.ts'
 import type { ArchiveActs } from './archive-shapes.ts'
 import type { HubActs } from './hub-shapes.ts'
 import type { PurgeActs } from './purge-shapes.ts'

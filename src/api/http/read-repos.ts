@@ -2,12 +2,12 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { UserError } from '../../model/user-error.ts'
 import { listProjectRoots, type ProjectRoot } from '../queries/projects/project-roots.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
-import { openRepositories, type OpenedRepository } from '../reports/histories.ts'
+import { isHere, openRepositories, type OpenedRepository } from '../reports/repositories.ts'
 import { badParameters, Problem } from './problem.ts'
 import type { ApiContext } from './api-context.ts'
 import { chatsOfCommit } from '../reports/commit-report.ts'
-import { type CommitMatch, describeMatch } from '../reports/judge-match.ts'
-import { WINDOW_DEFAULT_MS } from '../reports/attribute-edits.ts'
+import type { CommitMatch } from '../reports/judge-match.ts'
+import { WINDOW_DEFAULT_MS } from '../reports/match-commits.ts'
 import type { Chat } from './schemas/chats.ts'
 
 export interface Repos {
@@ -38,8 +38,6 @@ export async function readRepos(context: ApiContext, names: readonly string[] | 
   const reported = troubles.filter(({ code }) => names !== null || !['not-a-repository', 'repo-missing'].includes(code))
   return { repositories: opened, warnings: reported.map(({ message }) => message) }
 }
-
-const isHere = ({ remote, uri }: ProjectRoot): boolean => remote === null && uri.startsWith('file:///')
 
 const refusal = ({ code, message, hint }: UserError): Problem => new Problem(409, code, `${message} ${hint}`)
 
@@ -88,7 +86,7 @@ export async function readMatches(
 
 /** Adds to each chat why it matches the commit. */
 export function withMatches(chats: readonly Chat[], matches: readonly CommitMatch[]) {
-  const byId = new Map(matches.map((match) => [match.id, describeMatch(match)]))
+  const byId = new Map(matches.map((match) => [match.id, match]))
   return chats.map((chat) => {
     const { confidence, score, evidence } = byId.get(chat.id) ?? { confidence: null, score: null, evidence: null }
     return { ...chat, commit: { confidence, score, evidence } }

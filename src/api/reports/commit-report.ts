@@ -1,16 +1,16 @@
 import type { Mirror } from '../../mirror/open.ts'
-import type { Commit, CommitList } from '../../model/commit.ts'
+import type { Commit, CommitList, Histories } from '../../model/commit.ts'
 import { asChatId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
+import { confidences } from '../http/schemas/chats.ts'
+import type { CommitReport, DescribedMatch, ReportedCommit } from '../http/schemas/commits.ts'
 import { toIso } from '../iso.ts'
 import { readChatSpan } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../queries/page.ts'
-import type { ProjectRoot } from '../queries/projects/project-roots.ts'
-import type { Histories, OpenedRepository } from './histories.ts'
-import { confidences, type CommitMatch, type Confidence, describeMatch } from './judge-match.ts'
-import { LATE_MS } from './attribute-edits.ts'
+import type { CommitMatch } from './judge-match.ts'
+import { LATE_MS, madeAtOf } from './match-commits.ts'
 import { matchOpened, type MatchAnswer } from './match-opened.ts'
-import type { CommitReport } from '../http/schemas/commits.ts'
+import type { OpenedRepository } from './repositories.ts'
 
 export interface CommitReportRequest extends PageRequest {
   /** Bounds of the committer date in epoch milliseconds. Inclusive. */
@@ -21,16 +21,13 @@ export interface CommitReportRequest extends PageRequest {
   /** Only commits that this chat may have led to. Null: all. */
   readonly chatId: string | null
   /** Chats with a lower confidence are left out. */
-  readonly least: Confidence
+  readonly least: DescribedMatch['confidence']
 }
 
 interface Listed {
   readonly opened: OpenedRepository
   readonly commit: Commit
 }
-
-type Lists = ReadonlyMap<OpenedRepository, CommitList>
-type Answers = ReadonlyMap<OpenedRepository, MatchAnswer>
 
 /** Commits of some repositories, newest first, each with the chats that may have led to it. */
 export async function reportCommits(
@@ -39,20 +36,27 @@ export async function reportCommits(
   repositories: readonly OpenedRepository[],
   request: CommitReportRequest,
 ): Promise<CommitReport> {
-  const { chatId, limit, offset } = request
-  const { lists, troubles } = await readLists(histories, repositories, request)
-  const listed = commitsInRange(lists, request)
-  const asked = chatId === null ? pageOf(listed, request) : commitsNearChat(db, chatId, listed)
-  const answers = await matchAll(db, histories, { lists, asked, windowMs: request.windowMs })
-  const described = asked.map((each) => describeCommit(each, answers.get(each.opened), request))
-  const warnings = [...troubles, ...warningsOf(lists, answers)]
-  if (chatId === null) return { items: described, total: listed.length, limit, offset, warnings }
+  const { chatId, windowMs, limit, offset } = request
+  const { lists, warnings } = await readLists(histories, repositories, request)
+  const listed = [...lists].flatMap(([opened, list]) =>
+    list.commits.filter((commit) => isInRange(commit, list, request)).map((commit): Listed => ({ opened, commit })),
+  )
+  // For one repository, git's own order is better than the order of times.
+  if (lists.size > 1) listed.sort((one, other) => timeOf(other) - timeOf(one))
+  const asked = chatId === null ? listed.slice(offset, offset + limit) : nearChat(db, chatId, listed)
+  const answers = new Map<OpenedRepository, MatchAnswer>()
+  for (const [opened, list] of lists) {
+    const commits = asked.filter((each) => each.opened === opened).map(({ commit }) => commit)
+    const answer = await matchOpened(db, histories, { opened, list, asked: commits, windowMs })
+    answers.set(opened, answer)
+    for (const warning of answer.warnings) warnings.add(warning)
+  }
+  const described = asked.map((each) => describe(each, answers.get(each.opened), request))
+  if (chatId === null) return { items: described, total: listed.length, limit, offset, warnings: [...warnings] }
   const ofChat = described.filter(({ chats }) => chats.length > 0)
-  return { items: pageOf(ofChat, request), total: ofChat.length, limit, offset, warnings }
+  const items = ofChat.slice(offset, offset + limit)
+  return { items, total: ofChat.length, limit, offset, warnings: [...warnings] }
 }
-
-const pageOf = <Item>(all: readonly Item[], { limit, offset }: PageRequest): readonly Item[] =>
-  all.slice(offset, offset + limit)
 
 /**
  * Reads commits before `fromMs` too: an edit may have been committed late, and the commits in between decide. If one
@@ -62,75 +66,51 @@ async function readLists(
   histories: Histories,
   repositories: readonly OpenedRepository[],
   { fromMs }: CommitReportRequest,
-): Promise<{ readonly lists: Lists; readonly troubles: readonly string[] }> {
-  const period = { sinceMs: fromMs === null ? null : fromMs - 2 * LATE_MS, alsoFrom: null }
+) {
+  const period = { sinceMs: fromMs === null ? -Infinity : fromMs - 2 * LATE_MS, alsoFrom: null }
   const lists = new Map<OpenedRepository, CommitList>()
-  const troubles: string[] = []
+  const warnings = new Set<string>()
   for (const opened of repositories) {
     try {
-      lists.set(opened, await histories.list(opened.repository, period))
+      const list = await histories.list(opened.repository, period)
+      lists.set(opened, list)
+      const { name } = opened.root.project
+      const cut = `The history of ${name} is too long to read completely: older commits are left out. Use "from".`
+      if (!list.isWhole) warnings.add(cut)
     } catch (error) {
       if (!(error instanceof UserError) || repositories.length === 1) throw error
-      troubles.push(error.message)
+      warnings.add(error.message)
     }
   }
-  return { lists, troubles }
+  return { lists, warnings }
 }
 
-function commitsInRange(lists: Lists, request: CommitReportRequest): readonly Listed[] {
-  const listed = [...lists].flatMap(([opened, { commits, within }]) =>
-    commits
-      .filter((commit) => isInRange(commit, request) && (within === null || within.has(commit.sha)))
-      .map((commit): Listed => ({ opened, commit })),
-  )
-  // For one repository, git's own order is better than the order of times.
-  return lists.size > 1 ? listed.sort((left, right) => timeOf(right) - timeOf(left)) : listed
-}
-
-interface Matching {
-  readonly lists: Lists
-  readonly asked: readonly Listed[]
-  readonly windowMs: number
-}
-
-async function matchAll(db: Mirror, histories: Histories, { lists, asked, windowMs }: Matching): Promise<Answers> {
-  const answers = new Map<OpenedRepository, MatchAnswer>()
-  for (const [opened, list] of lists) {
-    const commits = asked.filter((each) => each.opened === opened).map(({ commit }) => commit)
-    answers.set(opened, await matchOpened(db, histories, { opened, list, asked: commits, windowMs }))
-  }
-  return answers
-}
-
-function warningsOf(lists: Lists, answers: Answers): readonly string[] {
-  const cut = [...lists].filter(([, { isWhole }]) => !isWhole).map(([{ root }]) => cutWarning(root))
-  return [...new Set([...cut, ...[...answers.values()].flatMap(({ warnings }) => warnings)])]
-}
-
-/** Commits that a chat may have led to, judged only by time. */
-function commitsNearChat(db: Mirror, chatId: string, listed: readonly Listed[]): readonly Listed[] {
-  const span = readChatSpan(db, asChatId(chatId))
-  if (span === null) return []
-  const isLater = ({ authoredAtMs, committedAtMs }: Commit): boolean =>
-    Math.max(authoredAtMs ?? 0, committedAtMs ?? 0) + 1000 > span.startedAtMs &&
-    (authoredAtMs ?? committedAtMs ?? 0) < span.endedAtMs + LATE_MS
-  return listed.filter(({ commit }) => isLater(commit))
-}
-
-const timeOf = ({ commit }: Listed): number => commit.committedAtMs ?? -Infinity
-
-function isInRange({ committedAtMs }: Commit, { fromMs, toMs }: CommitReportRequest): boolean {
+function isInRange({ sha, committedAtMs }: Commit, { within }: CommitList, { fromMs, toMs }: CommitReportRequest) {
+  if (within !== null && !within.has(sha)) return false
   if (committedAtMs === null) return fromMs === null && toMs === null
   return (fromMs === null || committedAtMs >= fromMs) && (toMs === null || committedAtMs < toMs)
 }
 
-const cutWarning = ({ project }: ProjectRoot): string =>
-  `The history of ${project.name} is too long to read completely: older commits are left out. Use "from".`
+const timeOf = ({ commit }: Listed): number => commit.committedAtMs ?? -Infinity
 
-function describeCommit({ opened, commit }: Listed, answer: MatchAnswer | undefined, request: CommitReportRequest) {
-  const isWanted = ({ id, confidence }: CommitMatch): boolean =>
-    confidences.indexOf(confidence) >= confidences.indexOf(request.least) &&
-    (request.chatId === null || id === request.chatId)
+/** Commits that a chat may have led to, judged only by time. */
+function nearChat(db: Mirror, chatId: string, listed: readonly Listed[]): readonly Listed[] {
+  const span = readChatSpan(db, asChatId(chatId))
+  return listed.filter(({ commit }) => {
+    const atMs = madeAtOf(commit)
+    return span !== null && atMs !== null && atMs + 1000 > span.startedAtMs && atMs < span.endedAtMs + LATE_MS
+  })
+}
+
+function describe(
+  { opened, commit }: Listed,
+  answer: MatchAnswer | undefined,
+  { chatId, least }: CommitReportRequest,
+): ReportedCommit {
+  const matches = (answer?.matches.get(commit.sha) ?? []).filter(
+    ({ id, confidence }) =>
+      confidences.indexOf(confidence) >= confidences.indexOf(least) && (chatId === null || id === chatId),
+  )
   return {
     sha: commit.sha,
     committedAt: toIso(commit.committedAtMs),
@@ -138,8 +118,8 @@ function describeCommit({ opened, commit }: Listed, answer: MatchAnswer | undefi
     author: commit.author,
     subject: commit.subject,
     project: opened.root.project,
-    filesChanged: answer?.fileCounts.get(commit.sha) ?? null,
-    chats: (answer?.matches.get(commit.sha) ?? []).filter(isWanted).map(describeMatch),
+    filesChanged: answer?.touched.get(commit.sha)?.count ?? null,
+    chats: matches.map(({ num: _, ...match }) => match),
   }
 }
 
@@ -157,10 +137,8 @@ export async function chatsOfCommit(
   for (const opened of repositories) {
     const commit = await histories.find(opened.repository, digits)
     if (commit === null) continue
-    const madeAtMs = commit.authoredAtMs ?? commit.committedAtMs
-    if (madeAtMs === null) return []
-    const period = { sinceMs: madeAtMs - 2 * LATE_MS, alsoFrom: commit.sha }
-    const list = await histories.list(opened.repository, period)
+    const sinceMs = (madeAtOf(commit) ?? Infinity) - 2 * LATE_MS
+    const list = await histories.list(opened.repository, { sinceMs, alsoFrom: commit.sha })
     const { matches } = await matchOpened(db, histories, { opened, list, asked: [commit], windowMs })
     return matches.get(commit.sha) ?? []
   }

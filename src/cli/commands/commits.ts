@@ -116,9 +116,10 @@ function commitRows(
 
 /** `3 files, 12 messages, its branch`. */
 function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere } }: DescribedMatch): string {
-  const whens: Readonly<Record<string, string>> = { earlier: ' earlier', 'before-amending': ' before amending' }
   const words = [
-    ...(files === null ? [] : [`${countText(files.paths.length, 'file')}${whens[files.when] ?? ''}`]),
+    ...(files === null
+      ? []
+      : [`${countText(files.paths.length, 'file')}${files.when === 'earlier' ? ' earlier' : ''}`]),
     ...(time === null ? [] : [time.messages === null ? 'open then' : countText(time.messages, 'message')]),
     ...(tracking === null || tracking === undefined ? [] : ['code recorded then']),
     ...(branch === null ? [] : [branch === 'same' ? 'its branch' : 'another branch']),

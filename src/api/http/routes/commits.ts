@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { reportCommits } from '../../reports/commit-report.ts'
-import { WINDOW_DEFAULT_MS } from '../../reports/attribute-edits.ts'
+import { WINDOW_DEFAULT_MS } from '../../reports/match-commits.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { readQuery } from '../params.ts'
 import { readRepos } from '../read-repos.ts'

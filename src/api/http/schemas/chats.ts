@@ -124,7 +124,7 @@ export const evidence = named(
           paths: texts,
           share: says(amount, 'Their share of all files of the commit, 0 to 1.'),
           lastEditAt: maybeTime,
-          when: z.enum(['in-window', 'earlier', 'before-amending']),
+          when: z.enum(['in-window', 'earlier']),
         }),
       ),
       'Files of the commit that the chat edited.',

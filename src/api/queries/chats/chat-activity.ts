@@ -170,7 +170,7 @@ function workerOf(row: ChatRow, byId: ReadonlyMap<string, ChatRow>): ChatRow {
   }
 }
 
-function append<Value>(lists: Map<number, Value[]>, key: number, value: Value): void {
+export function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [value])
   else list.push(value)
