@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -11,38 +12,66 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Histories } from '../../src/git/histories.ts'
-import { readJson } from '../helpers/cases.ts'
+import { CommitWorld } from '../helpers/commit-world.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 
 let repository: GitRepository
+let world: CommitWorld
 let marks: string
 let renamed: string
 
 /** A command that creates a file when it runs. */
 const leave = (mark: string): string => `touch '${join(marks, mark)}' #`
 
-/**
- * Every kind of program that a repository's config or files can name: among them a partial clone that fetches missing
- * objects from a server, which its config starts.
- */
+/** Every kind of program that a repository's config or files can name. */
 function plantPrograms(): void {
-  const places: Readonly<Record<string, string>> = { '[root]': repository.root, '[gpg]': gpgScript() }
-  const config = Object.entries(readJson(import.meta.url, 'planted-config.json') as Record<string, string>).map(
-    ([key, value]) =>
-      [
-        key,
-        value
-          .replace(/\{([\w-]+)\}/, (_, mark: string) => leave(mark))
-          .replace(/\[\w+\]/, (place) => places[place] ?? ''),
-      ] as const,
-  )
-  expect(config.length).toBeGreaterThan(20)
+  const config: Readonly<Record<string, string>> = {
+    'core.fsmonitor': leave('fsmonitor'),
+    'core.hooksPath': join(repository.root, 'hooks'),
+    'core.pager': leave('pager'),
+    'pager.log': leave('pager-log'),
+    'core.editor': leave('editor'),
+    'core.askPass': leave('askpass'),
+    'core.sshCommand': leave('ssh'),
+    'core.gitProxy': leave('proxy'),
+    'core.alternateRefsCommand': leave('alternate-refs'),
+    'credential.helper': `!${leave('credential')}`,
+    'diff.external': leave('external'),
+    'diff.evil.command': leave('diff-command'),
+    'diff.evil.textconv': leave('textconv'),
+    'filter.evil.clean': leave('clean'),
+    'filter.evil.smudge': leave('smudge'),
+    'filter.evil.process': leave('process'),
+    'merge.evil.driver': leave('merge'),
+    'log.showSignature': 'true',
+    'log.diffMerges': 'remerge',
+    'gpg.program': gpgScript(),
+    'alias.log': `!${leave('alias-log')}`,
+    'alias.rev-parse': `!${leave('alias-rev-parse')}`,
+    'alias.diff-tree': `!${leave('alias-diff-tree')}`,
+    'alias.for-each-ref': `!${leave('alias-refs')}`,
+    'uploadpack.packObjectsHook': leave('pack-objects'),
+    'submodule.recurse': 'true',
+    'diff.submodule': 'log',
+    'submodule.sub.update': `!${leave('submodule')}`,
+    'maintenance.auto': 'true',
+    // A partial clone that fetches missing objects from a server, which its config starts.
+    'core.repositoryformatversion': '1',
+    'extensions.partialClone': 'origin',
+    'remote.origin.url': repository.root,
+    'remote.origin.promisor': 'true',
+    'remote.origin.uploadpack': leave('uploadpack'),
+  }
+  const text = Object.entries(config).map(([key, value]) => {
+    const [section = '', ...rest] = key.split('.')
+    const [name, label] = [rest.pop(), rest.join('.')]
+    return `[${section}${label === '' ? '' : ` "${label}"`}]\n\t${name} = "${value}"\n`
+  })
   const included = join(repository.root, '.git', 'more')
-  for (const [key, value] of config) repository.git(['config', '--file', included, key, value])
-  for (const [key, value] of config) repository.git(['config', key, value])
-  repository.git(['config', 'include.path', included])
+  writeFileSync(included, text.join(''))
+  appendFileSync(join(repository.root, '.git', 'config'), [...text, `[include]\n\tpath = ${included}\n`].join(''))
 }
 
 /** Git starts this program without a shell. */
@@ -75,7 +104,7 @@ function commitSigned(): void {
   repository.git(['update-ref', 'HEAD', repository.git(['hash-object', '-t', 'commit', '-w', file])])
 }
 
-beforeEach(() => {
+beforeEach(async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-planted-')))
   marks = join(folder, 'marks')
   mkdirSync(marks)
@@ -97,10 +126,20 @@ beforeEach(() => {
   repository.git(['merge', '--quiet', '--no-edit', 'side'])
   commitSigned()
   plantHooks()
+  world = await CommitWorld.open()
+  const edits = [{ id: 'c1', project: 'shop', acts: [{ atMs: 1_700_000_050_000, edits: 'b.txt' }] }]
+  const [shop, bare] = [repository.root, join(repository.root, 'docs')].map((root) => pathToFileURL(root).href) as [
+    string,
+    string,
+  ]
+  await world.index({ shop, bare }, [...edits, { id: 'c2', project: 'bare', acts: [{ atMs: 1_600_000_000_000 }] }])
   plantPrograms()
 })
 
-afterEach(() => rmSync(join(marks, '..'), { recursive: true, force: true }))
+afterEach(async () => {
+  await world.remove()
+  rmSync(join(marks, '..'), { recursive: true, force: true })
+})
 
 /** Without this file's content, git cannot detect a rename that changed it. */
 function dropBlob(): void {
@@ -110,15 +149,13 @@ function dropBlob(): void {
 
 const left = (): string[] => readdirSync(marks).sort()
 
-async function askEverything(histories: Histories, root = repository.root): Promise<number> {
-  const opened = await histories.open(root)
-  const { commits } = await histories.list(opened, { sinceMs: null, alsoFrom: opened.head })
-  await histories.find(opened, commits[0]?.sha.slice(0, 8) ?? '')
-  const touched = await histories.touched(
-    opened,
-    commits.map(({ sha }) => sha),
-  )
-  return [...touched.values()].flatMap(({ files }) => files).length
+/** Asks for all commits, and for the chats of one. @returns how many files the commits touched */
+async function askEverything(): Promise<number> {
+  const repo = repository.root
+  const { items } = await world.commits({ repo })
+  const ofCommit = await world.ask(`/api/chats?commit=${renamed}&repo=${encodeURIComponent(repo)}`)
+  expect(await ofCommit.json()).toMatchObject({ items: [{ id: 'c1', commit: { confidence: 'high' } }] })
+  return items.reduce((sum, { filesChanged }) => sum + (filesChanged ?? 0), 0)
 }
 
 // The planted commands need a shell.
@@ -141,29 +178,32 @@ test.skipIf(process.platform === 'win32')('the planted programs work: plain git 
 })
 
 test('no program that a repository names is run', async () => {
-  const histories = new Histories(process.env)
-  expect(await askEverything(histories)).toBeGreaterThan(4)
+  expect(await askEverything()).toBeGreaterThan(4)
   expect(left()).toEqual([])
 })
 
 test('a partial clone is read without fetching missing objects', async () => {
   dropBlob()
-  const histories = new Histories(process.env)
-  const opened = await histories.open(repository.root)
-  const touched = await histories.touched(opened, [renamed])
+  const { items } = await world.commits({ repo: repository.root })
   expect(left()).toEqual([])
   // Without the file's content the rename is not detected, but both names are listed.
-  expect(
-    touched
-      .get(renamed)
-      ?.files.map(({ path }) => path)
-      .sort(),
-  ).toEqual(['a.txt', 'b.txt'])
+  expect(items.find(({ sha }) => sha === renamed)).toMatchObject({ filesChanged: 2, chats: [{ confidence: 'high' }] })
 })
+
+/** Asks with other variables in the environment of the program. */
+async function askWith(env: Readonly<Record<string, string>>): Promise<number> {
+  const before = { ...process.env }
+  Object.assign(process.env, env)
+  try {
+    return await askEverything()
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
 
 test('variables for git in the environment are not passed on', async () => {
   const env = {
-    ...process.env,
     GIT_DIR: join(marks, 'nowhere'),
     GIT_EXTERNAL_DIFF: leave('env-external'),
     GIT_PAGER: leave('env-pager'),
@@ -175,7 +215,7 @@ test('variables for git in the environment are not passed on', async () => {
     GIT_CONFIG_PARAMETERS: `'core.fsmonitor=${leave('env-parameters')}'`,
     HOME: repository.root,
   }
-  expect(await askEverything(new Histories(env))).toBeGreaterThan(4)
+  expect(await askWith(env)).toBeGreaterThan(4)
   expect(left()).toEqual([])
 })
 
@@ -186,11 +226,10 @@ test('a git program inside a project is not used', async () => {
     writeFileSync(join(folder, 'git'), `#!/bin/sh\n${leave('own-git')}\n`)
     chmodSync(join(folder, 'git'), 0o755)
   }
-  const PATH = [bin, '.', '', process.env['PATH']].join(delimiter)
   const before = process.cwd()
   process.chdir(repository.root)
   try {
-    expect(await askEverything(new Histories({ ...process.env, PATH }))).toBeGreaterThan(4)
+    expect(await askWith({ PATH: [bin, '.', '', process.env['PATH']].join(delimiter) })).toBeGreaterThan(4)
   } finally {
     process.chdir(before)
   }
@@ -202,7 +241,7 @@ test('a bare repository among the files of a clone is not used', async () => {
   spawnSync('git', ['init', '--quiet', '--bare', bare])
   spawnSync('git', ['--git-dir', bare, 'config', 'core.fsmonitor', leave('bare')])
   expect(existsSync(join(bare, 'HEAD'))).toBe(true)
-  const asked = new Histories(process.env).open(bare)
-  await expect(asked).rejects.toMatchObject({ code: 'not-a-repository' })
+  const answer = await world.ask(`/api/commits?repo=${encodeURIComponent(bare)}`)
+  expect(await answer.json()).toMatchObject({ status: 409, code: 'not-a-repository' })
   expect(left()).toEqual([])
 })

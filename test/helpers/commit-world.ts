@@ -1,3 +1,4 @@
+import type { CommitReport } from '../../src/api/http/schemas/commits.ts'
 import { headers, toolData, type Store } from './cursor.ts'
 import { TrackingStore } from './eras/tracking.ts'
 import { World } from './world.ts'
@@ -25,35 +26,6 @@ export interface PlannedChat {
   readonly trackedMs?: readonly number[]
 }
 
-export interface ReportedMatch {
-  readonly id: string
-  readonly confidence: 'low' | 'medium' | 'high'
-  readonly score: number
-  readonly evidence: {
-    readonly time: { readonly messages: number | null; readonly from: string; readonly to: string } | null
-    readonly branch: string | null
-    readonly files: { readonly paths: string[]; readonly share: number; readonly when: string } | null
-    readonly tracking: { readonly from: string; readonly to: string } | null
-    readonly editedElsewhere: boolean
-  }
-}
-
-export interface ReportedCommit {
-  readonly sha: string
-  readonly subject: string
-  readonly committedAt: string | null
-  readonly authoredAt: string | null
-  readonly filesChanged: number | null
-  readonly project: { readonly name: string }
-  readonly chats: readonly ReportedMatch[]
-}
-
-export interface CommitsAnswer {
-  readonly items: readonly ReportedCommit[]
-  readonly total: number
-  readonly warnings: readonly string[]
-}
-
 /** Chats written like Cursor does, indexed, and queried by HTTP, which calls the real git. */
 export class CommitWorld {
   readonly #world: World
@@ -77,7 +49,12 @@ export class CommitWorld {
     scored: Readonly<Record<string, number | null>> = {},
   ): Promise<void> {
     const { home } = this.#world
-    this.#track(chats, scored)
+    const tracking = new TrackingStore(this.#world.cursorHome)
+    for (const { id, trackedMs = [] } of chats) {
+      for (const timestamp of trackedMs) tracking.record({ conversationId: id, timestamp })
+    }
+    for (const [sha, lines] of Object.entries(scored)) tracking.score(sha, lines)
+    tracking.close()
     const store = home.global()
     store.db.transaction(() => {
       for (const chat of chats) this.#write(store, chat)
@@ -88,20 +65,11 @@ export class CommitWorld {
     await this.#world.sync()
   }
 
-  #track(chats: readonly PlannedChat[], scored: Readonly<Record<string, number | null>>): void {
-    const store = new TrackingStore(this.#world.cursorHome)
-    for (const { id, trackedMs = [] } of chats) {
-      for (const timestamp of trackedMs) store.record({ conversationId: id, timestamp })
-    }
-    for (const [sha, lines] of Object.entries(scored)) store.score(sha, lines)
-    store.close()
-  }
-
   async ask(path: string): Promise<Response> {
     return this.#world.request(path)
   }
 
-  async commits(query: Readonly<Record<string, string>>): Promise<CommitsAnswer> {
+  async commits(query: Readonly<Record<string, string>>): Promise<CommitReport> {
     return this.#world.get(`/api/commits?${new URLSearchParams({ limit: '200', ...query }).toString()}`)
   }
 

@@ -87,10 +87,13 @@ export function matchCommits(input: MatchInput): ReadonlyMap<string, readonly Co
 
 type CommitsByPath = ReadonlyMap<string, readonly DatedCommit[]>
 
-/** By path: the commits that touched it, in the order in which they were made. */
+/** By path: the commits that touched it, in the order in which they were made. A copy comes after its original. */
 function commitsByPath({ commits, touched }: MatchInput): CommitsByPath {
   const byPath = new Map<string, DatedCommit[]>()
-  for (const dated of commits.toSorted((one, other) => one.window.endMs - other.window.endMs)) {
+  const committedAt = ({ commit }: DatedCommit): number => commit.committedAtMs ?? 0
+  const inOrder = (one: DatedCommit, other: DatedCommit): number =>
+    one.window.endMs - other.window.endMs || committedAt(one) - committedAt(other)
+  for (const dated of commits.toSorted(inOrder)) {
     for (const path of touched.get(dated.commit.sha)?.names ?? []) append(byPath, path, dated)
   }
   return byPath

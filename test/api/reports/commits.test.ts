@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CommitWorld } from '../../helpers/commit-world.ts'
-import type { PlannedChat, ReportedMatch } from '../../helpers/commit-world.ts'
+import type { DescribedMatch } from '../../../src/api/http/schemas/commits.ts'
+import { CommitWorld, type PlannedChat } from '../../helpers/commit-world.ts'
 import { GitRepository } from '../../helpers/git-repository.ts'
 
 const MINUTE_MS = 60_000
@@ -43,7 +43,7 @@ async function index(...chats: readonly Plan[]): Promise<void> {
 async function chatsOf(
   sha: string,
   query: Readonly<Record<string, string>> = {},
-): Promise<Record<string, ReportedMatch>> {
+): Promise<Record<string, DescribedMatch>> {
   const { items } = await world.commits({ repo: repository.root, ...query })
   const chats = items.find((item) => item.sha === sha)?.chats
   expect(chats).toBeDefined()
@@ -189,6 +189,19 @@ test('a root commit has a window, and a merge has the edits made for the merge',
   expect(chats['side']).toMatchObject({ confidence: 'low', evidence: { editedElsewhere: true } })
 })
 
+test('a rebased commit keeps its author date, and an edit belongs to one commit only', async () => {
+  const rebased = repository.commit({ atMs: at(0), committedAtMs: at(0) + 3 * DAY_MS, files: { 'src/a.ts': '1' } })
+  const picked = repository.commit({ atMs: at(0), committedAtMs: at(0) + 4 * DAY_MS, files: { 'src/a.ts': '2' } })
+  await index(
+    { id: 'c1', acts: [{ atMs: at(-5), edits: 'src/a.ts' }] },
+    { id: 'before-amending', acts: [{ atMs: at(-5) + 3 * DAY_MS, edits: 'src/a.ts' }] },
+  )
+  expect(await chatsOf(rebased)).toMatchObject({
+    c1: { confidence: 'high', evidence: { files: { when: 'in-window' } } },
+  })
+  expect(await chatsOf(picked)).toEqual({})
+})
+
 test('a renamed file matches by its former name', async () => {
   repository.git(['mv', 'src/old.ts', 'src/new.ts'])
   const sha = repository.commit({ atMs: at(0), files: { 'src/new.ts': `${'old\n'.repeat(30)}more\n` } })
@@ -225,17 +238,6 @@ test('commits on the branch of a chat get a higher score, and others a slightly 
     ['gone', 0.3, null],
     ['other', 0.21, 'other'],
   ])
-})
-
-test("a subagent's edits count for its parent chat", async () => {
-  const sha = repository.commit({ atMs: at(0), files: { 'src/a.ts': '1' } })
-  await index(
-    { id: 'parent', acts: [{ atMs: at(-9) }, { atMs: at(-2) }] },
-    { id: 'task-1', acts: [{ atMs: at(-5), edits: 'src/a.ts' }], parentId: 'parent' },
-  )
-  const chats = await chatsOf(sha)
-  expect(Object.keys(chats)).toEqual(['parent'])
-  expect(chats['parent']).toMatchObject({ confidence: 'high', evidence: { time: { messages: 3 } } })
 })
 
 test('windows and dates are right when clocks change', async () => {

@@ -1,18 +1,27 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { endedBy, filesOf, fileSignature, openCursorFile } from '../../open-safely/cursor-file.ts'
+import { crc32 } from 'node:zlib'
+import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
 import { mayBeFolder } from '../../open-safely/file-identity.ts'
-import { isAtLeast, type PassEnd, type Source } from '../../source.ts'
+import { isAtLeast, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
+import { emptyBatch, type RowIssue } from '../../../mirror/write/batch.ts'
+import { writeBatch } from '../../../mirror/write/write-batch.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import { importTracking } from './import-tracking.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { findLayout, HASHES, readPage, trackingTables, TrackingTally } from './read.ts'
+import type { Layout, Page, TrackingRow } from './read.ts'
 
 const KIND = 'tracking'
 /** It contains no chats, so no chat ever comes from it. */
 const RANK = 9
 /** Cursor writes to it with every edit, and its content is not urgent. */
 const READ_EVERY_MS = 60_000
+/** This many hours of chats are written in one transaction, as the messages of each chat may need new places. */
+const WRITE_AT_ONCE = 100
+/** Before every row: rowids may be negative. */
+const FIRST = Number.MIN_SAFE_INTEGER
 
 /**
  * Cursor's record of the code that its chats wrote.
@@ -37,24 +46,25 @@ function trackingSource(folder: string): Source {
     signature: () => fileSignature(path),
     *pass(mirror, request) {
       const num = held.sourceNum(mirror, source)
+      const ended = ({ state, detail }: Omit<PassEnd, 'again'>, syncedAtMs: number | null = null): PassEnd => {
+        held.saveSourceState(mirror, num, state, detail, syncedAtMs)
+        return { state, detail, again: [] }
+      }
       const signature = fileSignature(path)
       const { signature: known, countedAtMs } = held.readPosition(mirror, num)
       if (signature !== null && !isAtLeast(request.depth, 'count')) {
-        if (signature === known) return ended(mirror, num, { state: 'ok', detail: null, again: [] }, null)
+        if (signature === known) return ended({ state: 'ok', detail: null })
         const sinceMs = request.now() - (countedAtMs ?? 0)
         const inMs = READ_EVERY_MS - sinceMs
         if (sinceMs >= 0 && inMs > 0) return { state: 'ok', detail: null, again: [{ depth: 'count', inMs }] }
       }
       const file = openCursorFile(path)
-      if (file.kind === 'closed') {
-        return ended(mirror, num, { state: file.state, detail: file.detail, again: [] }, null)
-      }
+      if (file.kind === 'closed') return ended(file)
       try {
-        yield* importTracking({ mirror, num, file, request })
-        return ended(mirror, num, { state: 'ok', detail: null, again: [] }, request.now())
+        yield* importTracking(mirror, num, file, request)
+        return ended({ state: 'ok', detail: null }, request.now())
       } catch (error) {
-        const { state, detail } = endedBy(error)
-        return ended(mirror, num, { state, detail, again: [] }, null)
+        return ended(endedBy(error))
       } finally {
         file.close()
       }
@@ -63,7 +73,72 @@ function trackingSource(folder: string): Source {
   return source
 }
 
-function ended(mirror: Mirror, num: number, end: PassEnd, syncedAtMs: number | null): PassEnd {
-  held.saveSourceState(mirror, num, end.state, end.detail, syncedAtMs)
-  return end
+/** The row up to which the table of hashes was read. */
+const markOf = (row: TrackingRow) => ({
+  watermark: row.rowid,
+  watermarkKey: String(crc32(JSON.stringify(Object.values(row)))),
+})
+type Mark = ReturnType<typeof markOf>
+
+/**
+ * Adds the content of the file to what is known, one page per transaction. Adding a row twice changes nothing, so an
+ * interrupted pass starts again: the position is written with the last step. What Cursor removed from the file stays
+ * known.
+ */
+function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Generator<PassStep, void> {
+  const layout = file.read(findLayout)
+  const known = isAtLeast(request.depth, 'reconcile') ? null : knownMark(mirror, num, file, layout)
+  const batch = () => ({ ...emptyBatch, source: num, nowMs: request.now() })
+  let tally = new TrackingTally()
+  let mark = known
+  let bytesRead = file.bytesRead
+  const issues: RowIssue[] = []
+  for (const [table, query] of layout) {
+    let after = table === HASHES ? (known?.watermark ?? FIRST) : FIRST
+    let reason: IssueReason | null = null
+    for (let page: Page | null = null; page === null || page.isMore;) {
+      page = file.read((db) => readPage(db, query, after, file.readMsMax / 4))
+      for (const row of page.rows) {
+        if (!tally.add(table, row)) reason ??= 'unknown-shape'
+        for (const value of Object.values(row)) bytesRead += String(value).length
+      }
+      const last = page.rows.at(-1)
+      after = last?.rowid ?? after
+      if (table === HASHES && last !== undefined) mark = markOf(last)
+      if (page.isDamaged) reason = 'unreadable-page'
+      const isFull = tally.size >= WRITE_AT_ONCE
+      const outcome = isFull ? writeBatch(mirror, { ...batch(), ...tally.sums }) : null
+      if (isFull) tally = new TrackingTally()
+      yield { ...readingStep, bytesRead, longestReadMs: file.longestReadMs(), outcome }
+      bytesRead = 0
+    }
+    if (reason !== null) issues.push({ key: table, reason, octets: null })
+  }
+  held.saveCounts(mirror, num, { totalRows: layout.size, nullKeys: 0 }, request.now())
+  // Each table counts as one row. One that was read from its middle keeps its issue.
+  const whole = [...layout.keys()].filter((table) => table !== HASHES || known === null)
+  const outcome = writeBatch(mirror, {
+    ...batch(),
+    ...tally.sums,
+    rows: whole.map((key) => ({ key, rowid: 0, octets: 0, checksum: null })),
+    goneKeys: trackingTables.filter(
+      (table) => !layout.has(table) && held.findHeldRow(mirror, num, table) !== undefined,
+    ),
+    issues,
+    position: { watermark: null, watermarkKey: null, ...mark, identity: file.identity, signature: file.signature },
+  })
+  yield { ...readingStep, outcome }
+}
+
+/**
+ * The row up to which the table of hashes was read, if it is unchanged. Then all rows after it are new, because Cursor
+ * rewrites a row under a higher rowid. Otherwise null, and all rows are read.
+ */
+function knownMark(mirror: Mirror, num: number, file: OpenFile, layout: Layout): Mark | null {
+  const { identity, watermark, watermarkKey } = held.readPosition(mirror, num)
+  const query = layout.get(HASHES)
+  if (identity !== file.identity || watermark === null || query === undefined) return null
+  const [row] = file.read((db) => readPage(db, query, watermark - 1, 0)).rows
+  const mark = row === undefined ? null : markOf(row)
+  return mark?.watermark === watermark && mark.watermarkKey === watermarkKey ? mark : null
 }

@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CommitWorld } from '../helpers/commit-world.ts'
+import { GitRepository } from '../helpers/git-repository.ts'
+
+const AT_MS = Date.UTC(2026, 2, 1, 12)
+
+let repository: GitRepository
+let world: CommitWorld
+let folder: string
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'cursordex-repositories-')))
+  repository = new GitRepository(join(folder, 'shop'))
+  world = await CommitWorld.open()
+})
+afterEach(async () => {
+  await world.remove()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Makes the folders known as projects, each with a chat that edited these files just before noon. */
+async function know(roots: readonly string[], edits: readonly string[] = ['a']): Promise<void> {
+  const acts = edits.map((path) => ({ atMs: AT_MS - 60_000, edits: path }))
+  const projects = Object.fromEntries(roots.map((root, index) => [`p${index}`, pathToFileURL(root).href]))
+  await world.index(
+    projects,
+    roots.map((_, index) => ({ id: `c${index}`, project: `p${index}`, acts })),
+  )
+}
+
+const listed = async (repo: string, query: Readonly<Record<string, string>> = {}) => {
+  const { items, warnings } = await world.commits({ repo, ...query })
+  return { shas: items.map(({ sha }) => sha), items, warnings }
+}
+
+/** The code of the answer's error. */
+async function codeOf(root: string): Promise<unknown> {
+  const answer = await world.ask(`/api/commits?repo=${encodeURIComponent(root)}`)
+  return ((await answer.json()) as { readonly code?: string }).code
+}
+
+test('a commit is shown with its times and subject, and odd names of files fit', async () => {
+  const files = { 'new\nline.txt': '2', 'ä b/ü.txt': '1' }
+  const plan = { atMs: AT_MS, committedAtMs: AT_MS + 60_000, zone: '-0930', subject: 'A\ttitle\n\nand more', files }
+  const sha = repository.commit(plan)
+  await know([repository.root], Object.keys(files))
+  const { items } = await listed(repository.root)
+  expect(items).toMatchObject([
+    {
+      sha,
+      authoredAt: '2026-03-01T12:00:00.000Z',
+      committedAt: '2026-03-01T12:01:00.000Z',
+      author: 'Ada',
+      subject: 'A\ttitle',
+      filesChanged: 2,
+      chats: [{ confidence: 'high', evidence: { files: { paths: ['new\nline.txt', 'ä b/ü.txt'], share: 1 } } }],
+    },
+  ])
+})
+
+test('commits of all branches and of a detached head are listed, whatever an earlier clock said', async () => {
+  const first = repository.commit({ atMs: AT_MS, files: { a: '1' } })
+  repository.git(['checkout', '--quiet', '-b', 'feature/x'])
+  const side = repository.commit({ atMs: Date.UTC(2001, 0), files: { a: '2' } })
+  const after = repository.commit({ atMs: AT_MS + 1000, files: { a: '3' } })
+  repository.git(['checkout', '--quiet', '--detach', 'main'])
+  const detached = repository.commit({ atMs: AT_MS + 2000, files: { a: '4' } })
+  repository.git(['tag', 'elsewhere', repository.git(['commit-tree', '-m', 'on no branch', 'HEAD^{tree}'])])
+  await know([repository.root])
+  expect((await listed(repository.root)).shas.sort()).toEqual([first, side, after, detached].sort())
+  const recent = await listed(repository.root, { from: new Date(AT_MS).toISOString() })
+  expect(recent.shas.sort()).toEqual([first, after, detached].sort())
+})
+
+test('a history above the limit is reported as cut if the period may contain more commits', async () => {
+  const commits = Array.from({ length: 50_001 }, (_, n) => {
+    const from = n === 0 ? '' : `from :${n}\n`
+    return `commit refs/heads/main\nmark :${n + 1}\ncommitter A <a@b> ${AT_MS / 1000 + n} +0000\ndata 1\nx\n${from}\n`
+  })
+  execFileSync('git', ['-C', repository.root, 'fast-import', '--quiet'], { input: commits.join('') })
+  await know([repository.root])
+  const all = await world.commits({ repo: repository.root })
+  expect([all.total, all.warnings]).toEqual([50_000, [expect.stringContaining('too long to read completely')]])
+  const late = { from: new Date(AT_MS + 49_999_000 + 28 * 86_400_000).toISOString() }
+  expect(await listed(repository.root, late)).toMatchObject({ shas: [], warnings: [] })
+})
+
+test('for a folder inside a repository, the commits that changed something below it are listed', async () => {
+  const first = repository.commit({ atMs: AT_MS, files: { 'packages/app/a': '1', 'packages/other': '1' } })
+  repository.commit({ atMs: AT_MS + 1000, files: { 'packages/other': '2' } })
+  const third = repository.commit({ atMs: AT_MS + 2000, files: { 'packages/app/a': '2' } })
+  repository.git(['checkout', '--quiet', '-b', 'side', first])
+  repository.commit({ atMs: AT_MS + 3000, files: { 'packages/other': '3' } })
+  repository.git(['merge', '--quiet', '--strategy=ours', '--message=a merge that adds nothing', third])
+  const app = join(repository.root, 'packages', 'app')
+  await know([app])
+  expect((await listed(app)).shas.sort()).toEqual([first, third].sort())
+})
+
+test('a repository without a commit has no history, and one with invalid times has no times', async () => {
+  const empty = new GitRepository(join(folder, 'empty'))
+  repository.commit({ atMs: AT_MS })
+  const made = repository.git(['cat-file', 'commit', 'HEAD']).replace(/> \d+ /g, '> 99999999999999999 ')
+  const file = join(repository.root, '.git', 'made')
+  writeFileSync(file, `${made}\n`)
+  const sha = repository.git(['hash-object', '-t', 'commit', '-w', '--literally', file])
+  repository.git(['update-ref', 'refs/heads/main', sha])
+  await know([empty.root, repository.root])
+  expect((await listed(empty.root)).shas).toEqual([])
+  expect((await listed(repository.root)).items).toMatchObject([{ sha, authoredAt: null, committedAt: null, chats: [] }])
+})
+
+test('a linked worktree, a link and a shallow clone are read as far as possible', async () => {
+  repository.commit({ atMs: AT_MS - 120_000, files: { a: '1' } })
+  const last = repository.commit({ atMs: AT_MS, files: { b: '2' } })
+  const [tree, shallow, link] = ['tree', 'shallow', 'link'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  repository.git(['worktree', 'add', '--quiet', tree, '-b', 'side'])
+  execFileSync('git', ['clone', '--quiet', '--depth', '1', `file://${repository.root}`, shallow])
+  symlinkSync(repository.root, link)
+  await know([tree, shallow, link], ['b'])
+  expect((await listed(tree)).shas).toHaveLength(2)
+  // Git shows this commit as if it had added all files.
+  expect((await listed(shallow)).items).toMatchObject([
+    { sha: last, filesChanged: null, chats: [{ confidence: 'low' }] },
+  ])
+  expect((await listed(link)).items[0]?.chats).toMatchObject([{ id: 'c2', confidence: 'high' }])
+})
+
+test('a branch with a name of hex digits is no commit', async () => {
+  const sha = repository.commit({ atMs: AT_MS, files: { a: '1' } })
+  const name = sha.startsWith('beef') ? 'feed' : 'beef'
+  repository.git(['branch', name])
+  await know([repository.root])
+  const answer = await world.ask(`/api/chats?commit=${name}&repo=${encodeURIComponent(repository.root)}`)
+  expect(answer.status).toBe(404)
+})
+
+test('a folder without a repository, the inside of one, and a damaged one give different errors', async () => {
+  const plain = join(folder, 'plain')
+  const damaged = new GitRepository(join(folder, 'damaged'))
+  const sha = damaged.commit({ atMs: AT_MS, files: { a: '1' } })
+  mkdirSync(plain)
+  await know([plain, join(repository.root, '.git'), damaged.root])
+  rmSync(join(damaged.root, '.git', 'objects', sha.slice(0, 2)), { recursive: true })
+  mkdirSync(join(damaged.root, '.git', 'objects', sha.slice(0, 2)))
+  expect(await codeOf(plain)).toBe('not-a-repository')
+  expect(await codeOf(join(repository.root, '.git'))).toBe('not-a-repository')
+  expect(await codeOf(damaged.root)).toBe('git-failed')
+})
+
+// Only root can change the owner of a folder.
+test.skipIf(process.getuid?.() !== 0)('a repository of another user is not read, and the error says so', async () => {
+  repository.commit({ atMs: AT_MS })
+  await know([repository.root])
+  execFileSync('chown', ['-R', '12345', repository.root])
+  expect(await codeOf(repository.root)).toBe('repo-foreign')
+})
+
+test('a repository that makes git hang ends after ten seconds with an error', async () => {
+  execFileSync('mkfifo', [join(repository.root, '.git', 'fifo')])
+  repository.git(['config', 'include.path', join(repository.root, '.git', 'fifo')])
+  await know([repository.root])
+  expect(await codeOf(repository.root)).toBe('git-slow')
+})
+
+test('a git that is missing, cannot be started or prints without an end gives an error', async () => {
+  await know([repository.root])
+  const before = process.env['PATH']
+  const program = join(folder, 'git')
+  try {
+    process.env['PATH'] = folder
+    expect(await codeOf(repository.root)).toBe('git-missing')
+    for (const script of ['#!/nonexistent/interpreter\n', '#!/bin/sh\nwhile :; do printf %1000000s; done\n']) {
+      writeFileSync(program, script)
+      chmodSync(program, 0o755)
+      expect(await codeOf(repository.root)).toBe('git-failed')
+    }
+  } finally {
+    process.env['PATH'] = before
+  }
+})
