@@ -18,10 +18,9 @@ const FILES_MAX = 3000
 const RENAMES_MAX = 400
 
 /** The decoration of a commit is empty, or says that a shallow clone cut it off: names of branches and tags are left out. */
-const LOG = [
-  ...['log', '-z', '--no-notes', '--encoding=UTF-8', '--no-show-signature', ...HARMLESS_DIFF],
-  ...['--decorate=full', '--decorate-refs=refs/none', '--format=tformat:%H%x00%P%x00%at%x00%ct%x00%an%x00%D%x00%s'],
-]
+const LOG: readonly string[] = 'log -z --no-notes --encoding=UTF-8 --no-show-signature --decorate=full'
+  .split(' ')
+  .concat(HARMLESS_DIFF, '--decorate-refs=refs/none', '--format=tformat:%H%x00%P%x00%at%x00%ct%x00%an%x00%D%x00%s')
 const FIELDS = 7
 /** All local branches and the checked-out commit, if there is one. */
 const TIPS = ['--branches', '--single-worktree', '--exclude=refs/*', '--all']

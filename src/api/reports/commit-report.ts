@@ -119,7 +119,7 @@ function describe(
     subject: commit.subject,
     project: opened.root.project,
     filesChanged: answer?.touched.get(commit.sha)?.count ?? null,
-    chats: matches.map(({ num: _, ...match }) => match),
+    chats: matches.map(({ id, title, confidence, score, evidence }) => ({ id, title, confidence, score, evidence })),
   }
 }
 

@@ -50,7 +50,6 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   // An edit belongs to the first commit that touched its file: so those between an edit and a wanted commit decide too.
   const editsMs = chats.flatMap(({ edits, endedAtMs }) => edits.map(({ atMs }) => atMs ?? endedAtMs ?? Infinity))
   const firstMs = editsMs.reduce((first, atMs) => (atMs >= fromMs ? Math.min(first, atMs) : first), Infinity)
-  const timeOf = (commit: Commit): number => madeAtOf(commit) ?? -Infinity
   const between = list.commits
     .filter((commit) => !asked.has(commit.sha) && timeOf(commit) + 1000 > firstMs && timeOf(commit) <= toMs)
     .sort((one, other) => timeOf(other) - timeOf(one))
@@ -80,6 +79,8 @@ export async function matchOpened(db: Mirror, histories: Histories, request: Mat
   })
   return { matches, touched, warnings }
 }
+
+const timeOf = (commit: Commit): number => madeAtOf(commit) ?? -Infinity
 
 /** Whether a commit is on a branch; null if the branch no longer exists, or its tip was not read. Walks each branch once. */
 function branchReader(branches: ReadonlyMap<string, string>, bySha: ReadonlyMap<string, Commit>) {
