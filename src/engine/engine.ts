@@ -143,7 +143,7 @@ const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs
   run: (scope, timeZone) => archives.run(scope, timeZone),
   list: () => archives.list(),
   get: (name) => archives.get(name),
-  verify: (name, share) => archives.verify(name, share),
+  verify: (name) => archives.verify(name),
   restore: (request) => archives.restore(request),
   health: () => schedule.health,
 })

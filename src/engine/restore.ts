@@ -1,14 +1,14 @@
-import { findRuns, openRun, readRun, type ReadChat } from '../api/archives/open-run.ts'
+import { chooseRuns, readRuns, type ReadChat } from '../api/archives/read-runs.ts'
 import type { Progress } from '../api/http/schemas/archives.ts'
-import { AllRuns, type Round } from '../api/archives/read-all-runs.ts'
-import { isListed, restoreChats, type RestoreStep as ChatStep } from '../indexer/sources/archive/index.ts'
+import type { DamagedChat, ProvenChat } from '../archive/record.ts'
 import { urisOf } from '../indexer/sources/archive/decode.ts'
+import { isListed, restoreChats, type RestoreStep as ChatStep } from '../indexer/sources/archive/index.ts'
 import { readMap, type FolderMap, type FolderMapping } from '../indexer/sources/archive/map-uri.ts'
-import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
-import type { BatchOutcome } from '../mirror/write/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
+import type { BatchOutcome } from '../mirror/write/batch.ts'
+import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
 import type { ChatId } from '../model/ids.ts'
-import { takeArchiveLock } from './archives/archive-lock.ts'
+import { takeArchiveLock } from './archives/archive-job.ts'
 
 export interface RestoreOrder {
   /** The archive folder. */
@@ -18,12 +18,6 @@ export interface RestoreOrder {
   /** The name of a run. Null restores everything that any run of the folder names. */
   readonly name: string | null
   readonly map: FolderMap
-}
-
-/** A damaged chat, which was skipped. `id` is null if the id is unreadable too. */
-export interface RestoreDamage {
-  readonly id: string | null
-  readonly why: string
 }
 
 export interface RestoreResult {
@@ -40,7 +34,8 @@ export interface RestoreResult {
   /** Messages and chats that the mirror did not have. */
   readonly added: number
   readonly addedChats: number
-  readonly damaged: readonly RestoreDamage[]
+  /** Chats that were skipped. `id` is null if it is unknown. */
+  readonly damaged: readonly Omit<DamagedChat, 'kind'>[]
   /** Folders of the map that matched no chat of the archive. */
   readonly unusedMaps: readonly string[]
 }
@@ -68,58 +63,18 @@ export async function* restore(
   // Another folder may be a read-only copy from another machine. Nobody else writes to it.
   const lock = isOwn ? takeArchiveLock(dir) : null
   try {
-    return yield* restoreRounds(name === null ? readAll(dir) : readOne(dir, name), context, mapping)
-  } finally {
-    lock?.release()
-  }
-}
-
-interface Reading {
-  /** The run that is read, or the newest of them. */
-  readonly name: string
-  readonly runs: number
-  readonly rounds: AsyncIterable<Round>
-  /** What is wrong with manifests. Known after all rounds were read. */
-  readonly why: () => string | null
-}
-
-function readOne(dir: string, name: string): Reading {
-  const run = openRun(dir, name)
-  const rounds = async function* () {
-    yield readRun(run)
-  }
-  return { name, runs: 1, rounds: rounds(), why: () => run.why }
-}
-
-function readAll(dir: string): Reading {
-  const found = findRuns(dir)
-  const all = new AllRuns(found)
-  return { name: found.names[0] ?? '', runs: found.names.length, rounds: all.rounds(), why: () => all.why }
-}
-
-async function* restoreRounds(
-  { name, runs, rounds, why }: Reading,
-  context: RestoreContext,
-  mapping: FolderMapping,
-): AsyncGenerator<RestoreStep, RestoreResult> {
-  const tally = new RestoreTally()
-  const chats = async function* (round: Round) {
-    for await (const read of round) {
-      tally.begin(read)
-      // The folders of a chat that the mirror already has count as matched too.
-      if (read.chat.kind === 'sound') urisOf(read.chat.chat).forEach(mapping.mapUri)
-      yield read.chat
-    }
-  }
-  for await (const round of rounds) {
-    for await (const step of restoreChats({ ...context, mapUri: mapping.mapUri }, chats(round))) {
+    const chosen = chooseRuns(dir, name)
+    const tally = new RestoreTally()
+    const steps = restoreChats({ ...context, mapUri: mapping.mapUri }, tally.counted(readRuns(chosen), mapping))
+    for await (const step of steps) {
       tally.add(step)
       yield { ...tally.progress, outcome: step.outcome }
     }
-    yield { ...tally.progress, outcome: null }
+    if (tally.touched.size > 0) placeByPaths(context.mirror(), tally.touched)
+    return { name: chosen.names[0] ?? '', runs: chosen.names.length, ...tally.totals, unusedMaps: mapping.unused() }
+  } finally {
+    lock?.release()
   }
-  if (tally.touched.size > 0) placeByPaths(context.mirror(), tally.touched)
-  return { name, runs, why: why(), ...tally.totals, unusedMaps: mapping.unused() }
 }
 
 /** What a restore has done so far. A chat that was read in several states, archived from several mirrors, counts once. */
@@ -131,35 +86,46 @@ class RestoreTally {
   readonly #messages = new Map<string, number>()
   /** Those of them that lists show. */
   readonly #listed = new Set<string>()
-  readonly #damaged: RestoreDamage[] = []
-  readonly #named = new Set<string>()
+  readonly #damaged: Omit<DamagedChat, 'kind'>[] = []
+  #why: string | null = null
   #added = 0
   #addedChats = 0
-  #last: ReadChat['chat'] | null = null
 
-  /** Starts the next chat. */
-  begin({ chat, done, total }: ReadChat): void {
-    this.progress = { done, total }
-    this.#last = chat
+  /** The chats as they are read. The folders of a chat that the mirror already has count as matched too. */
+  async *counted(
+    chats: AsyncGenerator<ReadChat, string | null>,
+    mapping: FolderMapping,
+  ): AsyncGenerator<ProvenChat | DamagedChat | null> {
+    for (;;) {
+      const next = await chats.next()
+      if (next.done === true) {
+        this.#why = next.value
+        return
+      }
+      const { chat, ...progress } = next.value
+      this.progress = progress
+      if (chat?.kind === 'sound') urisOf(chat.chat).forEach(mapping.mapUri)
+      yield chat
+    }
   }
 
-  add({ chats, messages, addedChats, damaged, outcome }: ChatStep): void {
-    if (chats > 0 && this.#last?.kind === 'sound') {
-      const { id } = this.#last.chat
-      if (isListed(this.#last)) this.#listed.add(id)
-      this.#messages.set(id, Math.max(messages, this.#messages.get(id) ?? 0))
+  add({ sound, damaged, addedChats, outcome }: ChatStep): void {
+    if (sound !== null) {
+      const { chat, places } = sound
+      if (isListed(sound)) this.#listed.add(chat.id)
+      this.#messages.set(chat.id, Math.max(places.length, this.#messages.get(chat.id) ?? 0))
+    }
+    if (damaged !== null && (damaged.id === null || !this.#damaged.some(({ id }) => id === damaged.id))) {
+      this.#damaged.push({ id: damaged.id, why: damaged.why })
     }
     this.#added += outcome?.added ?? 0
     this.#addedChats += addedChats
-    for (const { id, why } of damaged) {
-      if (id === null || !this.#named.has(id)) this.#damaged.push({ id, why })
-      if (id !== null) this.#named.add(id)
-    }
     for (const id of outcome?.chatIds ?? []) this.touched.add(id)
   }
 
-  get totals(): Pick<RestoreResult, 'chats' | 'unlisted' | 'messages' | 'added' | 'addedChats' | 'damaged'> {
+  get totals(): Omit<RestoreResult, 'name' | 'runs' | 'unusedMaps'> {
     return {
+      why: this.#why,
       chats: this.#listed.size,
       unlisted: this.#messages.size - this.#listed.size,
       messages: [...this.#messages.values()].reduce((sum, count) => sum + count, 0),

@@ -1,4 +1,4 @@
-import { layOutChat, packRest } from '../api/archives/pack-object.ts'
+import { packObject } from '../api/archives/pack-object.ts'
 import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
 import type { Decoded } from '../archive/chat-file.ts'
@@ -22,9 +22,9 @@ interface Packing {
  * @returns null if the chat was purged meanwhile
  */
 export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
-  const laidOut = layOutChat(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
-  if (laidOut === null || laidOut.kind === 'damaged') return laidOut
-  return { kind: 'sound', value: Buffer.concat((await packRest(laidOut.value)).members) }
+  const packed = packObject(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
+  if (packed === null || packed.kind === 'damaged') return packed
+  return { kind: 'sound', value: Buffer.concat(packed.value.members) }
 }
 
 function* rewritten(

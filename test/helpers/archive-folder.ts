@@ -1,9 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeRun, type RunOrder, type RunOutcome } from '../../src/api/archives/make-run.ts'
-import { nameRun } from '../../src/api/archives/manifest-files.ts'
-import { verifyArchive, type Verdict } from '../../src/api/archives/verify-archive.ts'
+import { makeRun, nameRun, type RunOrder, type RunOutcome } from '../../src/api/archives/make-run.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
 /** A temporary archive folder of one test. */
@@ -23,11 +21,6 @@ export class ArchiveFolder {
       const step = await steps.next()
       if (step.done === true) return step.value
     }
-  }
-
-  verify(share = 1): Verdict {
-    const steps = verifyArchive(this.dir, share)
-    for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value
   }
 
   /** Every file below the folder, with slashes, sorted. */

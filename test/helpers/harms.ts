@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { Manifest } from '../../src/archive/manifest.ts'
+import { encodeManifest, type Manifest } from '../../src/archive/manifest.ts'
 import { objectPath, runPath } from '../../src/archive/names.ts'
 import type { Chance } from '../fuzz/chance.ts'
 import { ArchiveFolder } from './archive-folder.ts'
-import { sealedText } from './sealed-text.ts'
 
 /** An archive folder with one run, before the damage. */
 export interface Victim {
@@ -60,7 +59,7 @@ export function plant(dir: string, bytes: Buffer): string {
 /** Writes the manifest with these chats, like a deliberate forgery. */
 export function sealAgain(victim: Victim, chats: Manifest['chats']): void {
   const messageCount = chats.reduce((sum, { messages }) => sum + messages.length, 0)
-  writeFileSync(runIn(victim), sealedText({ ...victim.manifest, chats, messageCount, chatCount: chats.length }))
+  writeFileSync(runIn(victim), encodeManifest({ ...victim.manifest, chats, messageCount, chatCount: chats.length }))
 }
 
 const replaced = ({ manifest }: Victim, chat: Entry, by: Entry): Manifest['chats'] =>

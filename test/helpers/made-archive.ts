@@ -2,12 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { lineHash } from '../../src/archive/chat-file.ts'
-import { MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry } from '../../src/archive/manifest.ts'
+import { encodeManifest, MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry } from '../../src/archive/manifest.ts'
 import { runPath } from '../../src/archive/names.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../src/archive/record.ts'
 import { createHash } from 'node:crypto'
 import { plant } from './harms.ts'
-import { sealedText } from './sealed-text.ts'
 
 export const RUN = '20260101T000000Z-manual'
 
@@ -102,5 +101,5 @@ export function plantRun(dir: string, chats: readonly ChatEntry[], more: Readonl
   } as const
   const path = join(dir, runPath(RUN))
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, sealedText({ ...head, ...more, chats: [...chats] }))
+  writeFileSync(path, encodeManifest({ ...head, ...more, chats: [...chats] }))
 }

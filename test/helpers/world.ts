@@ -90,6 +90,11 @@ export class World {
     return world
   }
 
+  /** What the daemon's clock drives. */
+  get engine(): Engine {
+    return this.#engine
+  }
+
   /** For what no door answers. */
   get mirror(): Mirror {
     return this.#reader

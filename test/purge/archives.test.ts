@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { takeArchiveLock } from '../../src/engine/archives/archive-lock.ts'
+import { takeArchiveLock } from '../../src/engine/archives/archive-job.ts'
 import { headers } from '../helpers/cursor.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
 

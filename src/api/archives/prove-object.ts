@@ -1,134 +1,100 @@
-import { createHash } from 'node:crypto'
-import { ChatLines, damaged, lineHash, type Decoded } from '../../archive/chat-file.ts'
+import { isUtf8 } from 'node:buffer'
+import { createHash, hash as digest } from 'node:crypto'
+import { createGunzip } from 'node:zlib'
+import { ChatLines, Damage, damaged, lineHash, type Decoded } from '../../archive/chat-file.ts'
 import type { ChatEntry } from '../../archive/manifest.ts'
-import { readPacked } from './object-files.ts'
-import { linesOf, unpackLines, unpackMembers } from './unpack-lines.ts'
+import { objectPath } from '../../archive/names.ts'
 import type { ArchivedMessage, ArchivedPlace, ProvenChat } from '../../archive/record.ts'
-import { saysWhy } from './plain-files.ts'
+import { readPlainFile, saysWhy } from './archive-files.ts'
 
-/** Facts of an object. A manifest that names it must say the same. */
-export type ObjectFacts = Omit<ChatEntry, 'revision'>
+/** No known row of Cursor makes a longer line. A longer one is not unpacked to its end. */
+export const LINE_BYTES_MAX = 128 * 1024 * 1024
+const LINE_FEED = 0x0a
 
-/** Reads an object as a restore does, one gzip member at a time. */
-export function examineObject(dir: string, object: string): Decoded<ObjectFacts> {
-  const packed = readPacked(dir, object)
-  if (packed.kind === 'damaged') return packed
-  const content = createHash('sha256')
-  const lines = new ChatLines()
-  const messages: string[] = []
-  for (const line of linesOf(packed.value, (bytes) => content.update(bytes))) {
-    if (line.kind === 'damaged') return line
-    const message = lines.take(line.value)
-    if (message.kind === 'damaged') return message
-    if (message.value !== null) messages.push(lineHash(line.value))
+/** An object's bytes, compared with its name. @throws Error that says what is wrong */
+export function readPacked(dir: string, hash: string): Buffer {
+  const packed = readPlainFile(dir, objectPath(hash))
+  if (digest('sha256', packed) !== hash) throw new Damage('its bytes do not match its name')
+  return packed
+}
+
+/** What is wrong with an object's bytes; null if nothing is. */
+export function whyUnsound(dir: string, { object, bytes }: Pick<ChatEntry, 'object' | 'bytes'>): string | null {
+  try {
+    return readPacked(dir, object).length === bytes ? null : 'its size differs'
+  } catch (error) {
+    return saysWhy(error)
   }
-  const chat = lines.end()
-  if (chat.kind === 'damaged') return chat
-  const bytes = packed.value.length
-  return { kind: 'sound', value: { id: chat.value.id, object, content: content.digest('hex'), bytes, messages } }
 }
 
-/** Compares every byte of an object with its manifest entry. */
-export function proveObject(dir: string, entry: ChatEntry): Decoded<ObjectFacts> {
-  const facts = examineObject(dir, entry.object)
-  if (facts.kind === 'damaged') return facts
-  const { id, content, bytes, messages } = facts.value
-  if (id !== entry.id) return damaged('it contains another chat')
-  if (content !== entry.content || bytes !== entry.bytes) return damaged('its text differs')
-  return isSameList(messages, entry.messages) ? facts : damaged('its messages differ from those that were archived')
+/** What an object holds. A manifest that names it must say the same. */
+export type ObjectFacts = Pick<ChatEntry, 'id' | 'content' | 'bytes' | 'messages'>
+
+/** A hash of the facts: short, however long the chat is. */
+export const sumOf = ({ id, content, bytes, messages }: ObjectFacts): string =>
+  digest('sha256', JSON.stringify([id, content, bytes, messages]))
+
+export interface ExaminedChat extends ProvenChat {
+  /** `sumOf` what it holds. */
+  readonly sum: string
 }
-
-const isSameList = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((item, at) => item === other[at])
-
-/** Result for an object that was just written. `other`: it is as it was packed, but the mirror has changed since. */
-export type WriteProof = 'sound' | 'other' | 'damaged'
 
 /**
- * Reads an object back and compares every byte with what was packed, and with the mirror. Its lines were checked before
- * they were packed.
- * @param current the chat's lines in the mirror now; null if there are none to compare with
+ * Reads a whole object in bounded memory and compares every byte with its name, and with what a manifest says about it.
+ * Never throws: the result is a chat, or a sentence that says what is wrong.
+ * @param sum `sumOf` the manifest's entry; null if there is none
  */
-export function proveWritten(dir: string, entry: ChatEntry, current: Iterable<string> | null): WriteProof {
-  const packed = readPacked(dir, entry.object)
-  if (packed.kind === 'damaged' || contentOf(packed.value) !== entry.content) return 'damaged'
-  return current === null || hashOf(current) === entry.content ? 'sound' : 'other'
-}
-
-/** The same for an object of an earlier run. Also compares the hash of each message in the manifest. */
-export function isProvenAgain(dir: string, entry: ChatEntry, current: Iterable<string> | null): boolean {
-  if (current === null) return proveWritten(dir, entry, null) === 'sound'
-  const hashes: string[] = []
-  return proveWritten(dir, entry, noting(current, hashes)) === 'sound' && isSameList(hashes.slice(1), entry.messages)
-}
-
-function* noting(lines: Iterable<string>, hashes: string[]): Generator<string> {
-  for (const line of lines) {
-    hashes.push(lineHash(line.slice(0, -1)))
-    yield line
-  }
-}
-
-/** Null if the object cannot be unpacked. */
-function contentOf(packed: Buffer): string | null {
+export async function proveChat(dir: string, object: string, sum: string | null): Promise<Decoded<ExaminedChat>> {
   try {
-    return hashOf(unpackMembers(packed))
-  } catch {
-    return null
-  }
-}
-
-function hashOf(pieces: Iterable<string | Buffer>): string {
-  const hash = createHash('sha256')
-  for (const piece of pieces) hash.update(piece)
-  return hash.digest('hex')
-}
-
-/** What a manifest says about the object. Null if there is no manifest: then the object is checked by itself. */
-export type Claim = Pick<ChatEntry, 'id' | 'content' | 'bytes' | 'messages'> | null
-
-/**
- * Reads a whole object in bounded memory and compares every byte with its name and its manifest entry. Never throws: the
- * result is a chat, or a sentence that says what is wrong.
- */
-export async function proveChat(dir: string, object: string, claim: Claim): Promise<Decoded<ProvenChat>> {
-  const packed = readPacked(dir, object, claim?.bytes)
-  if (packed.kind === 'damaged') return packed
-  if (claim !== null && packed.value.length !== claim.bytes) return damaged('its size differs')
-  try {
-    return await prove(packed.value, claim)
+    const packed = readPacked(dir, object)
+    const content = createHash('sha256')
+    const lines = new ChatLines()
+    const places: ArchivedPlace[] = []
+    const messages: string[] = []
+    for await (const line of unpackLines(packed)) {
+      content.update(line).update('\n')
+      const message = lines.take(line)
+      if (message === null) continue
+      messages.push(lineHash(line))
+      places.push({ id: message.id, position: message.position })
+    }
+    const chat = lines.end()
+    const found = sumOf({ id: chat.id, content: content.digest('hex'), bytes: packed.length, messages })
+    if (sum !== null && sum !== found) return damaged('it is not the chat that its manifest describes')
+    const value = { kind: 'sound', chat, places, sum: found, messages: () => messagesIn(packed) } as const
+    return { kind: 'sound', value }
   } catch (error) {
     return damaged(saysWhy(error))
   }
 }
 
-async function prove(packed: Buffer, claim: Claim): Promise<Decoded<ProvenChat>> {
-  const content = createHash('sha256')
-  const lines = new ChatLines()
-  const places: ArchivedPlace[] = []
-  for await (const line of unpackLines(packed, (bytes) => content.update(bytes))) {
-    const message = lines.take(line)
-    if (message.kind === 'damaged') return message
-    if (message.value === null) continue
-    if (claim !== null && lineHash(line) !== claim.messages[places.length]) return ANOTHER
-    places.push({ id: message.value.id, position: message.value.position })
-  }
-  const chat = lines.end()
-  if (chat.kind === 'damaged') return chat
-  if (claim !== null && chat.value.id !== claim.id) return damaged('it contains another chat')
-  if (claim !== null && places.length !== claim.messages.length) return ANOTHER
-  if (claim !== null && content.digest('hex') !== claim.content) return damaged('its text differs')
-  return { kind: 'sound', value: { kind: 'sound', chat: chat.value, places, messages: () => messagesIn(packed) } }
-}
-
 async function* messagesIn(packed: Buffer): AsyncGenerator<ArchivedMessage> {
   const lines = new ChatLines()
-  for await (const line of unpackLines(packed, () => undefined)) {
+  for await (const line of unpackLines(packed)) {
     const message = lines.take(line)
-    // These bytes were checked before.
-    if (message.kind === 'damaged') throw new Error(message.why)
-    if (message.value !== null) yield message.value
+    if (message !== null) yield message
   }
 }
 
-const ANOTHER = damaged('its messages differ from those that were archived')
+/** An object's lines without line feeds. Memory has no more than the longest line. @throws Error that says what is wrong */
+export async function* unpackLines(packed: Buffer): AsyncGenerator<string> {
+  const gunzip = createGunzip({ chunkSize: 64 * 1024 })
+  gunzip.end(packed)
+  let begun: Buffer[] = []
+  let length = 0
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    let start = 0
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      const line = Buffer.concat([...begun, chunk.subarray(start, end)])
+      if (!isUtf8(line)) throw new Damage('it is not UTF-8')
+      yield line.toString()
+      begun = []
+      length = 0
+      start = end + 1
+    }
+    begun.push(chunk.subarray(start))
+    length += chunk.length - start
+    if (length > LINE_BYTES_MAX) throw new Damage('a line of it is longer than any message')
+  }
+  if (length > 0) throw new Damage('its last line is cut off')
+}

@@ -22,8 +22,8 @@ export interface ArchiveActs {
   /** The newest first. */
   list(): readonly ArchiveRun[]
   get(name: string): ArchiveRun | null
-  /** Resolves when every byte, or the given share of the objects, was read. */
-  verify(name: string, share: number): Promise<ArchiveVerdict>
+  /** Resolves when every byte was read. */
+  verify(name: string): Promise<ArchiveVerdict>
   /**
    * Resolves when everything undamaged is restored and searchable.
    * @throws UserError `bad-map`, `archive-not-found`, `archive-busy`

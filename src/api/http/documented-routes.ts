@@ -90,7 +90,7 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
   'GET /api/archives/:name': { parameters: noParameters, answer: archiveAnswer, problems: [404] },
   'POST /api/archives/:name/verify': {
     parameters: noParameters,
-    body: given.verifyBody,
+    body: given.noBody,
     answer: verdictAnswer,
     problems: [404, ...posted, 429],
   },
@@ -166,7 +166,6 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   id: 'The id, percent-encoded.',
   name: 'The name of the archive, percent-encoded. For a restore also newest.',
   scope: 'Which chats are archived: a search, an object of filters, or null for everything.',
-  share: 'The share of the objects to read, above 0, at most 1.',
   map: 'Folders on the other machine, and their paths on this one.',
   chats: 'Ids of chats.',
   projects: 'Projects by id, name or path; for the hub also by their names there, and * is all.',

@@ -108,10 +108,7 @@ export const runBody = z.object({
   tz: z.optional(z.string('must be a time zone')),
 })
 
-const SHARE = 'must be a number above 0, at most 1'
-export const verifyBody = z.object({
-  share: z._default(z.number(SHARE).check(z.gt(0, SHARE), z.maximum(1, SHARE)), 1),
-})
+export const noBody = z.object({})
 
 const MAP = 'must be an object that maps absolute folders to their paths on this machine'
 const FROM = 'must be the absolute path of an archive folder'

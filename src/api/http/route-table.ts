@@ -83,7 +83,7 @@ const routes = [
   {
     method: 'POST',
     path: '/api/archives/:name/verify',
-    explains: 'Reads every byte of the archive folder: {"share": of the objects}.',
+    explains: 'Reads every byte of the archive folder.',
   },
   {
     method: 'POST',

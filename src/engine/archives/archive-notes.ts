@@ -1,22 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { scrubScope } from '../../api/archives/purge/scrub-scope.ts'
+import { scrubScope } from '../../api/archives/rewrite-archive.ts'
 import { writePrivately } from '../data-folder.ts'
 
-const word = z.string()
 const atMs = z.number()
 
 const runNote = z.object({
   /** `damaged`: the last check found damage. */
   state: z.enum(['verified', 'damaged', 'failed']),
   createdAtMs: atMs,
-  job: z.nullable(word),
+  job: z.nullable(z.string()),
   scope: z.unknown(),
   provenAtMs: z.nullable(atMs),
   error: z.nullable(z.string()),
-  /** The ids of the first damaged chats. */
-  damaged: z.array(z.string()),
 })
 
 const jobNote = z.object({
@@ -31,7 +28,7 @@ const jobNote = z.object({
   error: z.nullable(z.string()),
 })
 
-const notes = z.object({ runs: z.record(word, runNote), jobs: z.record(word, jobNote) })
+const notes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.string(), jobNote) })
 
 export type RunNote = z.infer<typeof runNote>
 export type JobNote = z.infer<typeof jobNote>
@@ -71,8 +68,8 @@ export class ArchiveNotes {
   }
 
   /** Forgets runs that no longer exist. Failed runs never existed, so they stay. @param names the existing runs */
-  forgetAllBut(names: ReadonlySet<string>): void {
-    for (const [name, { state }] of this.#runs) if (state !== 'failed' && !names.has(name)) this.#runs.delete(name)
+  forgetAllBut(names: readonly string[]): void {
+    for (const [name, { state }] of this.#runs) if (state !== 'failed' && !names.includes(name)) this.#runs.delete(name)
     this.#save()
   }
 

@@ -2,7 +2,8 @@ import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
 import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
 import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
-import type { ArchiveInput, ArchiveResult, VerifyInput, VerifyResult } from './archive.ts'
+import type { Verdict } from '../../api/archives/verify-archive.ts'
+import type { ArchiveInput, ArchiveResult, VerifyInput } from '../archives/archive-job.ts'
 import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
@@ -14,7 +15,7 @@ export interface Jobs {
   /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   readonly search: { readonly input: SearchInput; readonly result: unknown }
   readonly archive: { readonly input: ArchiveInput; readonly result: ArchiveResult }
-  readonly verify: { readonly input: VerifyInput; readonly result: VerifyResult }
+  readonly verify: { readonly input: VerifyInput; readonly result: Verdict }
   /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
   readonly 'hub-meet': Of<typeof hubMeetJob>
@@ -37,8 +38,8 @@ type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input
 /** Loads a job's code. A process loads only the jobs that it runs. */
 export const loadJob: Loaders = {
   search: async () => (await import('./search.ts')).searchJob,
-  archive: async () => (await import('./archive.ts')).archiveJob,
-  verify: async () => (await import('./archive.ts')).verifyJob,
+  archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
+  verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
   purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
   'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
   'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,

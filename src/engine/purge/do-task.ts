@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
-import { explainForbidden } from '../../api/archives/manifest-files.ts'
-import { rewriteArchive, type ArchivePurge } from '../../api/archives/purge/rewrite-archive.ts'
-import { surveyArchive, type ArchiveSurvey } from '../../api/archives/purge/survey-archive.ts'
+import { explainForbidden } from '../../api/archives/archive-files.ts'
+import { rewriteArchive, type ArchivePurge } from '../../api/archives/rewrite-archive.ts'
+import { surveyArchive, type ArchiveSurvey } from '../../api/archives/survey-archive.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
-import { takeArchiveLock } from '../archives/archive-lock.ts'
+import { takeArchiveLock } from '../archives/archive-job.ts'
 import { scanBytes } from './byte-scan.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome, PurgeTasks } from './purge-orders.ts'
 
 /** @throws UserError `archive-busy` if another program writes to the archive folder; NodeJS.ErrnoException of the disk */
 export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   try {
-    if (given.task === 'survey') return survey(given.order)
+    if (given.task === 'survey') return await survey(given.order)
     if (given.task === 'rewrite') return await rewrite(given.order)
     return await scanBytes(given.order)
   } catch (error) {
@@ -19,10 +19,10 @@ export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   }
 }
 
-function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order']): ArchiveSurvey {
+async function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order']): Promise<ArchiveSurvey> {
   const db = openReader(mirrorPath)
   try {
-    return surveyArchive(db, dir, scope, new Set(chatIds))
+    return await surveyArchive(db, dir, scope, new Set(chatIds))
   } finally {
     db.close()
   }

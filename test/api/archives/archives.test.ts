@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { writeObjects as write } from '../../../src/api/archives/object-files.ts'
+import type { writePlainFile as write } from '../../../src/api/archives/archive-files.ts'
 import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../../src/api/http/schemas/archives.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -22,18 +22,12 @@ import { actAsOther } from '../../helpers/as-other-user.ts'
 import { World } from '../../helpers/world.ts'
 
 /** What happens to packed bytes on their way to the disk. */
-const disk = vi.hoisted((): { spoil: ((bytes: Buffer) => Buffer) | null } => ({ spoil: null }))
-vi.mock('../../../src/api/archives/object-files.ts', async (importActual) => {
-  const actual = await importActual<{ writeObjects: typeof write }>()
-  const writeObjects: typeof write = (dir, objects) => {
-    const { spoil } = disk
-    if (spoil === null) return actual.writeObjects(dir, objects)
-    return actual.writeObjects(
-      dir,
-      objects.map((object) => ({ ...object, members: object.members.map(spoil) })),
-    )
-  }
-  return { ...actual, writeObjects }
+const disk = vi.hoisted((): { spoil: ((bytes: Buffer | string) => Buffer) | null } => ({ spoil: null }))
+vi.mock('../../../src/api/archives/archive-files.ts', async (importActual) => {
+  const actual = await importActual<{ writePlainFile: typeof write }>()
+  const writePlainFile: typeof write = (dir, path, pieces) =>
+    actual.writePlainFile(dir, path, disk.spoil === null ? pieces : pieces.map((piece) => disk.spoil?.(piece) ?? piece))
+  return { ...actual, writePlainFile }
 })
 
 const isWindows = process.platform === 'win32'
@@ -143,7 +137,7 @@ describe('a run', () => {
   })
 
   test('fails if the disk returns other bytes than were written', async () => {
-    disk.spoil = (bytes) => Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)])
+    disk.spoil = (bytes) => Buffer.from(bytes).reverse()
     expect(await run()).toMatchObject({ state: 'failed', error: expect.any(String) })
     expect(readdirSync(dir)).not.toContain('runs')
   })

@@ -226,13 +226,3 @@ test('after a failure under a clock that was years ahead, the run was not repeat
   await world.pass('2026-02-02T12:00:00Z')
   expect(world.begun.slice(2).map((iso) => iso.slice(0, 13))).toEqual(['2026-02-02T03'])
 })
-
-test.each([
-  ['*/10 * * * * *', true],
-  ['30 0 3 * * 0', true],
-  ['0 0 3 * * 0', false],
-  ['0 3 * * 0', false],
-])('a job that ran once a minute though it named seconds did so untold: %s', (schedule, isWarned) => {
-  const warning = 'The schedule of the archive job job names seconds. Jobs are only checked once a minute.'
-  expect(new World(schedule).warnings).toEqual(isWarned ? [warning] : [])
-})

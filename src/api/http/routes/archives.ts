@@ -7,7 +7,7 @@ import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
 import type { ApiContext } from '../api-context.ts'
-import { archivesParameters, restoreBody, runBody, verifyBody } from '../route-parameters.ts'
+import { archivesParameters, noBody, restoreBody, runBody } from '../route-parameters.ts'
 import type { ArchiveRun } from '../schemas/archives.ts'
 
 export function archiveRoutes(context: ApiContext): Hono {
@@ -36,9 +36,9 @@ export function archiveRoutes(context: ApiContext): Hono {
     })
     .post('/api/archives/:name/verify', async (c) => {
       readQuery(c, noParameters)
-      const { share } = await readBody(c, verifyBody)
+      await readBody(c, noBody)
       const { name } = known(c.req.param('name'))
-      return c.json({ name, ...(await unlessBusy(() => archives.verify(name, share))) })
+      return c.json({ name, ...(await unlessBusy(() => archives.verify(name))) })
     })
     .post('/api/archives/:name/restore', async (c) => {
       readQuery(c, noParameters)

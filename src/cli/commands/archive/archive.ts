@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
 import { archivedText, newestArchive, watchArchive } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
@@ -134,34 +134,22 @@ async function list(command: Command, session: Session): Promise<void> {
   })
 }
 
-interface VerifyOptions extends JsonOption {
-  readonly share?: number
-}
-
 function addVerify(parent: Command, session: Session): void {
   const command = parent
     .command('verify')
     .argument('[name]', 'name of an archive; without it, everything in the folder is judged')
     .description('read every byte of the archive folder, and compare it with its checksums')
-    .option('--share <part>', 'read only this share of the chats, such as 0.1', shareOf)
   addJson(command)
-  addExamples(command, 'cursordex archive verify', 'cursordex archive verify --share 0.1 --json')
+  addExamples(command, 'cursordex archive verify', 'cursordex archive verify --json')
   command.action((name: string | undefined) => verify(command, session, name))
 }
 
-function shareOf(word: string): number {
-  const share = /^(\d+\.?\d*|\.\d+)$/.test(word) ? Number(word) : Number.NaN
-  if (share > 0 && share <= 1) return share
-  throw new InvalidArgumentError('It must be a number above 0 and at most 1.')
-}
-
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
-  const { json, share } = command.opts<VerifyOptions>()
+  const { json } = command.opts<JsonOption>()
   const part = given === undefined ? null : pathPart('name', given)
   await session.ask(command, async (answers) => {
-    const body = share === undefined ? {} : { share }
     const path = `/api/archives/${part ?? encodeURIComponent(await newestArchive(answers))}/verify`
-    const answer = await answers.post(path, body)
+    const answer = await answers.post(path, {})
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
     if (verdict.ok) return

@@ -37,55 +37,44 @@ export interface RestoreWorld {
 
 /** What was done since the previous step. */
 export interface RestoreStep {
-  readonly chats: number
-  readonly messages: number
+  /** The undamaged chat that was dealt with. */
+  readonly sound: ProvenChat | null
+  readonly damaged: DamagedChat | null
+  /** How many chats were added that lists show. */
   readonly addedChats: number
-  readonly damaged: readonly DamagedChat[]
   /** Null if nothing had to be written. */
   readonly outcome: BatchOutcome | null
 }
+
+const nothing: RestoreStep = { sound: null, damaged: null, addedChats: 0, outcome: null }
 
 /** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */
 export const isListed = ({ chat, places }: ProvenChat): boolean =>
   !chat.isSubagent && !chat.isDraft && places.some(({ position }) => position !== null)
 
-/**
- * Restores what an archive contains and no other source has or ever had. It is written like every source, in bounded
- * steps. What is in the mirror stays unchanged, so a repeated or interrupted restore has the same result.
- */
-export async function* restoreChats(
-  world: RestoreWorld,
-  chats: AsyncIterable<ProvenChat | DamagedChat>,
-): AsyncGenerator<RestoreStep, void> {
-  const writer = new PortionWriter(world)
-  for await (const chat of chats) {
-    if (chat.kind === 'damaged' || !isOrigin(chat.chat.origin)) {
-      const damaged = chat.kind === 'damaged' ? chat : noOrigin(chat)
-      yield { ...nothing, damaged: [damaged] }
-      continue
-    }
-    yield* writer.take(chat)
-    yield { ...nothing, chats: 1, messages: chat.places.length }
-  }
-  yield* writer.flush()
-}
-
-const nothing: RestoreStep = { chats: 0, messages: 0, addedChats: 0, damaged: [], outcome: null }
-
 /** The identity of a mirror names a source; other text could imitate another source. */
 const isOrigin = (origin: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(origin)
 
-const noOrigin = ({ chat }: ProvenChat): DamagedChat => ({
-  kind: 'damaged',
-  id: chat.id,
-  why: 'its origin is not the identity of a mirror',
-})
-
-interface Portion {
-  readonly chats: ChatWrite[]
-  readonly evidence: EvidenceWrite[]
-  readonly paths: PathsWrite[]
-  readonly tracked: TrackedWrite[]
+/**
+ * Restores what an archive contains and no other source has or ever had. It is written like every source, in bounded
+ * steps. What is in the mirror stays unchanged, so a repeated or interrupted restore has the same result.
+ * @param chats null gives other work a turn
+ */
+export async function* restoreChats(
+  world: RestoreWorld,
+  chats: AsyncIterable<ProvenChat | DamagedChat | null>,
+): AsyncGenerator<RestoreStep, void> {
+  const writer = new PortionWriter(world)
+  for await (const chat of chats) {
+    if (chat?.kind === 'sound' && isOrigin(chat.chat.origin)) {
+      yield* writer.take(chat)
+      yield { ...nothing, sound: chat }
+    } else if (chat?.kind === 'sound') {
+      const why = 'its origin is not the identity of a mirror'
+      yield { ...nothing, damaged: { kind: 'damaged', id: chat.chat.id, why } }
+    } else yield { ...nothing, damaged: chat }
+  }
+  yield* writer.flush()
 }
 
 /** Collects what is written together: chats of one origin. */
@@ -93,10 +82,6 @@ class PortionWriter {
   readonly #world: RestoreWorld
   #origin = ''
   #portion = emptyPortion()
-  #messages = 0
-  #octets = 0
-  /** Chats of the portion that the mirror did not have and lists show. */
-  #newChats: ChatId[] = []
   #written = 0
 
   constructor(world: RestoreWorld) {
@@ -111,65 +96,69 @@ class PortionWriter {
     if (new Tombstones(db).hasChat(id)) return
     const held = findHeldChat(db, id)
     const isMissing = (message: { readonly id: string }): boolean => held?.messageIds.has(message.id) !== true
-    if (held !== null && !places.some(isMissing) && !isNews(held, chat)) return
+    const isIncomplete = places.some(isMissing)
+    const isNewer = isNews(held, chat)
+    if (!isIncomplete && !isNewer) return
     if (chat.origin !== this.#origin) yield* this.flush()
     this.#origin = chat.origin
-    const ownRow = ownRowOf(proven, held)
-    let messages: MessageWrite[] = []
-    const write = { id, vanished: [] }
-    let isFirst = true
-    if (held?.hasProject !== true) this.#portion.evidence.push(...decode.decodeEvidence(chat, this.#world.mapUri))
-    if (ownRow.kind === 'remembered') {
-      this.#portion.paths.push(decode.decodePaths(chat, this.#world.mapUri))
+    const { mapUri } = this.#world
+    if (held?.hasProject !== true) this.#portion.evidence.push(...decode.decodeEvidence(chat, mapUri))
+    if (isNewer) {
+      this.#portion.paths.push(decode.decodePaths(chat, mapUri))
       this.#portion.tracked.push(...decode.decodeTracked(chat))
     }
-    if (held === null && isListed(proven)) this.#newChats.push(id)
-    if (places.some(isMissing)) {
-      for await (const message of proven.messages()) {
-        if (!isMissing(message)) continue
-        const packed = packMessage(decode.decodeMessage(message))
-        messages.push(packed)
-        this.#messages += 1
-        this.#octets += packed.partsJson.length
-        if (!this.#isFull) continue
-        this.#portion.chats.push({ ...write, ownRow: isFirst ? ownRow : UNREAD, messages })
+    if (held === null && isListed(proven)) this.#portion.newChats.push(id)
+    let messages: MessageWrite[] = []
+    this.#portion.chats.push({ id, vanished: [], ownRow: isNewer ? ownRowOf(proven) : UNREAD, messages })
+    for await (const message of isIncomplete ? proven.messages() : []) {
+      if (!isMissing(message)) continue
+      if (this.#isFull) {
         yield* this.flush()
         messages = []
-        isFirst = false
+        this.#portion.chats.push({ id, vanished: [], ownRow: UNREAD, messages })
       }
+      const packed = packMessage(decode.decodeMessage(message))
+      messages.push(packed)
+      this.#portion.messages += 1
+      this.#portion.octets += packed.partsJson.length
     }
-    if (messages.length > 0 || isFirst)
-      this.#portion.chats.push({ ...write, ownRow: isFirst ? ownRow : UNREAD, messages })
-    if (this.#isFull || this.#portion.chats.length >= MESSAGES_MAX) yield* this.flush()
+    if (this.#isFull) yield* this.flush()
   }
 
   get #isFull(): boolean {
-    return this.#messages >= MESSAGES_MAX || this.#octets >= OCTETS_MAX
+    const { chats, messages, octets } = this.#portion
+    return messages >= MESSAGES_MAX || octets >= OCTETS_MAX || chats.length >= MESSAGES_MAX
   }
 
   *flush(): Generator<RestoreStep> {
-    const { chats, evidence, paths, tracked } = this.#portion
-    if (chats.length + evidence.length + paths.length === 0) return
+    const { newChats, messages, octets: _, ...writes } = this.#portion
+    this.#portion = emptyPortion()
+    if (writes.chats.length === 0) return
     const db = this.#world.mirror()
     const nowMs = this.#world.now()
     const source = sourceNum(db, sourceOf(this.#origin))
     saveSourceState(db, source, 'ok', null, nowMs)
     const isIndexedLater = this.#written >= INDEXED_AT_ONCE
-    const batch = { ...emptyBatch, source, nowMs, chats, evidence, paths, tracked, isIndexedLater }
-    const outcome = writeBatch(db, batch)
-    this.#written += this.#messages
+    const outcome = writeBatch(db, { ...emptyBatch, source, nowMs, ...writes, isIndexedLater })
+    this.#written += messages
     // The chats of excluded projects are not written.
-    const addedChats = this.#newChats.filter((id) => isMirrored(db, id)).length
-    this.#portion = emptyPortion()
-    this.#messages = 0
-    this.#octets = 0
-    this.#newChats = []
-    yield { ...nothing, addedChats, outcome }
+    yield { ...nothing, addedChats: newChats.filter((id) => isMirrored(db, id)).length, outcome }
   }
 }
 
+/** What is written in one transaction. */
+const emptyPortion = () => ({
+  chats: [] as ChatWrite[],
+  evidence: [] as EvidenceWrite[],
+  paths: [] as PathsWrite[],
+  tracked: [] as TrackedWrite[],
+  /** Chats that the mirror did not have and lists show. */
+  newChats: [] as ChatId[],
+  messages: 0,
+  octets: 0,
+})
+
 const UNREAD = { kind: 'unread' } as const
-const emptyPortion = (): Portion => ({ chats: [], evidence: [], paths: [], tracked: [] })
 
 /** One source for each mirror from which chats were archived; its path is the identity of that mirror. */
 function sourceOf(origin: string) {
@@ -177,22 +166,17 @@ function sourceOf(origin: string) {
   return { id: asSourceId(id), kind: ARCHIVE, path: origin, rank: RANK }
 }
 
-/**
- * Facts that a store once gave about the chat are kept; those of an older archive are replaced by those of a newer one.
- */
-function ownRowOf({ chat, places }: ProvenChat, held: HeldChat | null): ChatWrite['ownRow'] {
-  if (held !== null && !isNews(held, chat)) return UNREAD
-  return {
-    kind: 'remembered',
-    facts: decode.decodeFacts(chat),
-    outline: decode.decodeOutline(chat, places),
-    octets: chat.octets,
-    deletedAtMs: decode.atMs(chat.deletedAt),
-  }
+const ownRowOf = ({ chat, places }: ProvenChat): ChatWrite['ownRow'] => ({
+  kind: 'remembered',
+  facts: decode.decodeFacts(chat),
+  outline: decode.decodeOutline(chat, places),
+  octets: chat.octets,
+  deletedAtMs: decode.atMs(chat.deletedAt),
+})
+
+/** Facts that a store once gave about the chat are kept; those of an older archive are replaced by those of a newer one. */
+function isNews(held: HeldChat | null, { updatedAt }: ProvenChat['chat']): boolean {
+  if (held === null) return true
+  const isLater = (decode.atMs(updatedAt) ?? -Infinity) > (held.updatedAtMs ?? -Infinity)
+  return !held.isTold && (!held.isRemembered || isLater)
 }
-
-const isNews = (held: HeldChat, chat: ProvenChat['chat']): boolean =>
-  !held.isTold && (!held.isRemembered || isNewer(chat.updatedAt, held))
-
-const isNewer = (updatedAt: string | null, { updatedAtMs }: HeldChat): boolean =>
-  (decode.atMs(updatedAt) ?? -Infinity) > (updatedAtMs ?? -Infinity)

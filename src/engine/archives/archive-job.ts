@@ -1,14 +1,15 @@
-import type { Progress } from '../../api/http/schemas/archives.ts'
+import { existsSync, lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { ARCHIVE_LOCK, explainForbidden, makeFolder } from '../../api/archives/archive-files.ts'
 import { makeRun } from '../../api/archives/make-run.ts'
-import { explainForbidden } from '../../api/archives/manifest-files.ts'
-import type { PruneOrder, PruneOutcome } from '../../api/archives/prune.ts'
+import type { PruneOrder } from '../../api/archives/prune.ts'
 import type { Scope } from '../../api/archives/scope.ts'
 import { verifyArchive, type Verdict } from '../../api/archives/verify-archive.ts'
+import type { ArchiveRun, Progress } from '../../api/http/schemas/archives.ts'
 import { SCHEMA_VERSION, type Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
-import { takeArchiveLock } from '../archives/archive-lock.ts'
-import type { Job, JobContext } from './job.ts'
-import type { ArchiveRun } from '../../api/http/schemas/archives.ts'
+import type { Job } from '../jobs/job.ts'
+import { lockFile, type Lock } from '../lock.ts'
 
 export interface ArchiveInput {
   readonly dir: string
@@ -36,86 +37,81 @@ export interface ArchiveResult {
 
 export interface VerifyInput {
   readonly dir: string
-  /** Which part of the objects to read, 0 to 1. */
-  readonly share: number
 }
-
-export type VerifyResult = Verdict
 
 /** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `disk-full`; ErrnoException of the disk */
 export const archiveJob: Job<ArchiveInput, ArchiveResult> = (input, context) =>
-  inFolder(input.dir, () => makeArchive(input, context))
+  inFolder(input.dir, () => makeArchive(input, context.mirror()))
 
 /** Reads the archive back and compares it with its manifests. @throws UserError as `archiveJob` does */
-export const verifyJob: Job<VerifyInput, VerifyResult> = ({ dir, share }) =>
-  inFolder(dir, () => verifyArchive(dir, share, new Date().toISOString()))
+export const verifyJob: Job<VerifyInput, Verdict> = ({ dir }) => inFolder(dir, () => verifyArchive(dir))
 
 /** Holds the folder's lock while it works. */
 async function* inFolder<Result>(
   dir: string,
-  work: () => Generator<Progress, Result> | AsyncGenerator<Progress, Result>,
+  work: () => AsyncGenerator<Progress, Result>,
 ): AsyncGenerator<Progress, Result> {
   const lock = takeArchiveLock(dir)
   try {
     return yield* work()
   } catch (error) {
-    throw isDiskFull(error) ? diskFull(dir, error) : explainForbidden(error)
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw explainForbidden(error)
+    const text = `The disk that holds ${dir} is full. Earlier archives are unchanged.`
+    throw new UserError('disk-full', text, 'Free some space.', { cause: error })
   } finally {
     lock.release()
   }
 }
 
 async function* makeArchive(
-  { dir, name, scope, timeZone, version, prune }: ArchiveInput,
-  context: JobContext,
+  { dir, name, scope, timeZone, version, prune: order }: ArchiveInput,
+  db: Mirror,
 ): AsyncGenerator<Progress, ArchiveResult> {
-  const db = context.mirror()
   const { manifest, packed, mended } = yield* makeRun(db, {
     dir,
     name,
-    job: prune?.job ?? null,
+    job: order?.job ?? null,
     // A scope is JSON: it came in a request or from the settings.
     scope: scope as string | null,
     chats: scope === null ? null : await chatsIn(db, scope, timeZone),
     program: { name: 'cursordex', version, schema: SCHEMA_VERSION },
     now: Date.now,
   })
-  const pruned = prune === null ? null : await pruneRuns(dir, prune, manifest.origin)
-  return {
-    name: manifest.name,
-    packed,
-    mended,
-    leftOut: manifest.leftOut ?? [],
-    removed: pruned?.runs ?? [],
-  }
+  const { leftOut = [], origin } = manifest
+  if (order === null) return { name, packed, mended, leftOut, removed: [] }
+  // The date library is loaded only if runs are pruned.
+  const { prune } = await import('../../api/archives/prune.ts')
+  return { name, packed, mended, leftOut, removed: await prune(dir, order, origin) }
 }
 
 /** Loads the query language and its date library only if the scope is a query. */
 async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<readonly number[] | null> {
-  const [{ readScope }, { chatsOfScope }] = await Promise.all([
-    import('../../api/archives/scope.ts'),
-    import('../../api/search/chats-of-scope.ts'),
-  ])
+  const { readScope } = await import('../../api/archives/scope.ts')
+  const { chatsOfScope } = await import('../../api/search/chats-of-scope.ts')
   const clock = { timeZone, nowMs: Date.now() }
   const query = readScope(scope, clock)
   return query === null ? null : chatsOfScope(db, query, clock)
 }
 
-/** Loads the date library only if runs are pruned. */
-async function pruneRuns(dir: string, order: PruneOrder, origin: string): Promise<PruneOutcome> {
-  const { prune } = await import('../../api/archives/prune.ts')
-  return prune(dir, order, origin)
+/** How long to wait for another program that writes to the same folder. */
+const LOCK_WAIT_MS = 5000
+
+/**
+ * Locks an archive folder for writing. The system releases the lock when the process ends.
+ * @throws UserError `archive-busy`, `archive-folder`
+ */
+export function takeArchiveLock(dir: string): Lock {
+  const path = join(dir, ARCHIVE_LOCK)
+  try {
+    makeFolder(dir, dir)
+    if (existsSync(path) && !lstatSync(path).isFile()) {
+      throw new UserError('archive-folder', `${path} is not a plain file.`, 'Move it away.')
+    }
+    const lock = lockFile(path, LOCK_WAIT_MS)
+    if (lock !== null) return lock
+  } catch (error) {
+    throw explainForbidden(error)
+  }
+  throw new UserError('archive-busy', `Another program is working in ${dir}.`, 'Try again when it is done.')
 }
-
-const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-
-const diskFull = (dir: string, cause: unknown): UserError =>
-  new UserError(
-    'disk-full',
-    `The disk that holds ${dir} is full. Earlier archives are unchanged.`,
-    'Free some space.',
-    {
-      cause,
-    },
-  )

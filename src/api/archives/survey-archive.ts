@@ -1,14 +1,56 @@
-import type { ArchivedChat, ArchivedMessage } from '../../../archive/record.ts'
-import type { Mirror } from '../../../mirror/open.ts'
-import type { ArchivedTargets } from '../../../mirror/purge/begin-purge.ts'
-import { isInProjects } from '../../../mirror/purge/find-targets.ts'
-import { matchingTexts, removedTexts, type MessageText, type RemovedText } from '../../../mirror/purge/message-texts.ts'
-import { holdsAny, needlesOf, type PurgeScope } from '../../../mirror/purge/scope.ts'
-import { asChatId, asMessageId, type ChatId } from '../../../model/ids.ts'
-import type { Part } from '../../../model/part.ts'
-import { listRunNames, readManifest } from '../manifest-files.ts'
-import { readObjects, type DamagedObject, type ReadObject } from './read-objects.ts'
-import type { DamagedArchive } from '../../http/schemas/purge.ts'
+import { ChatLines, type Decoded, damaged as because } from '../../archive/chat-file.ts'
+import type { ArchivedChat, ArchivedMessage } from '../../archive/record.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import type { ArchivedTargets } from '../../mirror/purge/begin-purge.ts'
+import { isInProjects } from '../../mirror/purge/find-targets.ts'
+import { matchingTexts, removedTexts, type MessageText } from '../../mirror/purge/message-texts.ts'
+import { holdsAny, needlesOf, type PurgeScope } from '../../mirror/purge/scope.ts'
+import { asChatId, asMessageId, type ChatId } from '../../model/ids.ts'
+import type { Part } from '../../model/part.ts'
+import type { DamagedArchive } from '../http/schemas/purge.ts'
+import { listObjects, saysWhy } from './archive-files.ts'
+import { listRunNames, readManifest } from './manifest-files.ts'
+import { readPacked, unpackLines } from './prove-object.ts'
+
+/** An object of an archive with its lines: a message that stays keeps its exact bytes. */
+export interface ReadObject {
+  readonly hash: string
+  readonly chat: ArchivedChat
+  readonly messages: readonly { readonly message: ArchivedMessage; readonly line: string }[]
+}
+
+/** Every object of an archive folder, one at a time, whether a run names it or not. */
+export async function* readObjects(dir: string): AsyncGenerator<ReadObject | DamagedArchive> {
+  for (const hash of listObjects(dir)) {
+    const read = await readObject(dir, hash)
+    if (read.kind === 'sound') yield read.value
+    else yield { kind: 'object', name: hash, chatId: namedChatId(dir, hash), why: read.why }
+  }
+}
+
+async function readObject(dir: string, hash: string): Promise<Decoded<ReadObject>> {
+  try {
+    const lines = new ChatLines()
+    const messages: { message: ArchivedMessage; line: string }[] = []
+    for await (const line of unpackLines(readPacked(dir, hash))) {
+      const message = lines.take(line)
+      if (message !== null) messages.push({ message, line })
+    }
+    return { kind: 'sound', value: { hash, chat: lines.end(), messages } }
+  } catch (error) {
+    return because(saysWhy(error))
+  }
+}
+
+/** The chat of a damaged object, from the run that names it. Null if none does. */
+function namedChatId(dir: string, hash: string): string | null {
+  for (const name of listRunNames(dir)) {
+    const read = readManifest(dir, name)
+    const entry = read.kind === 'damaged' ? undefined : read.value.chats.find(({ object }) => object === hash)
+    if (entry !== undefined) return entry.id
+  }
+  return null
+}
 
 export interface ArchiveSurvey {
   /** How many objects contain something that is removed. */
@@ -24,36 +66,30 @@ export interface ArchiveSurvey {
   readonly chatIds: readonly string[]
 }
 
-interface Found {
-  /** Whether all that is archived of a chat is removed. */
-  readonly isWhole: Map<ChatId, boolean>
-  readonly messages: Map<string, ArchivedTargets['messages'][number]>
-  readonly texts: RemovedText[]
-}
-
 /**
  * Looks for what a purge would remove from an archive folder. Writes nothing and takes no lock.
  * @param whole chats that the mirror removes as a whole
  */
-export function surveyArchive(db: Mirror, dir: string, scope: PurgeScope, whole: ReadonlySet<string>): ArchiveSurvey {
-  const named = scope.chatIds === null ? null : archivedFamily(dir, scope.chatIds)
+export async function surveyArchive(
+  db: Mirror,
+  dir: string,
+  scope: PurgeScope,
+  whole: ReadonlySet<string>,
+): Promise<ArchiveSurvey> {
+  const named = scope.chatIds === null ? null : await archivedFamily(dir, scope.chatIds)
   const found: Found = { isWhole: new Map(), messages: new Map(), texts: [] }
   const touched = new Set<string>()
-  const damaged: DamagedArchive[] = []
   const archived = new Set<string>()
+  const damaged: DamagedArchive[] = []
   let messages = 0
-  for (const object of readObjects(dir)) {
-    const id = object.kind === 'sound' ? object.chat.id : object.chatId
+  for await (const object of readObjects(dir)) {
+    const isDamaged = 'kind' in object
+    const id = isDamaged ? object.chatId : object.chat.id
     if (id !== null && named?.has(id) === true) archived.add(id)
-    if (object.kind === 'damaged') damaged.push(describeDamaged(object))
-    const all = object.kind === 'sound' ? object.messages.length : 0
-    const isWhole = id !== null && whole.has(id)
-    const going = isWhole
-      ? all
-      : object.kind === 'sound' && isNamed(db, object.chat, named, scope)
-        ? look(object, scope, found)
-        : null
-    if (going !== null) touched.add(object.hash)
+    if (isDamaged) damaged.push(object)
+    const going = isDamaged ? 0 : look(db, object, scope, { named, whole, found })
+    const isTouched = isDamaged ? id !== null && whole.has(id) : going !== null
+    if (isTouched) touched.add(isDamaged ? object.name : object.hash)
     messages += going ?? 0
   }
   const runs: string[] = []
@@ -67,21 +103,14 @@ export function surveyArchive(db: Mirror, dir: string, scope: PurgeScope, whole:
   return { objects: touched.size, runs, messages, damaged, targets, chatIds: [...archived] }
 }
 
-export const describeDamaged = ({ hash, chatId, why }: DamagedObject): DamagedArchive => ({
-  kind: 'object',
-  name: hash,
-  chatId,
-  why,
-})
-
 /** These chats and their subagents, at any depth, as the archive knows them. */
-function archivedFamily(dir: string, ids: readonly string[]): ReadonlySet<string> {
+async function archivedFamily(dir: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const children = new Map<string, string[]>()
   const add = (parent: string, child: string): void => {
     children.set(parent, [...(children.get(parent) ?? []), child])
   }
-  for (const object of readObjects(dir)) {
-    if (object.kind === 'damaged') continue
+  for await (const object of readObjects(dir)) {
+    if ('kind' in object) continue
     const { id, parentChatId, childChatIds } = object.chat
     if (parentChatId !== null) add(parentChatId, id)
     for (const child of childChatIds) add(id, child)
@@ -92,24 +121,32 @@ function archivedFamily(dir: string, ids: readonly string[]): ReadonlySet<string
   return family
 }
 
-/** The mirror knows the project of a chat best. For a chat that only the archive has, the archive's best evidence counts. */
-function isNamed(
-  db: Mirror,
-  chat: ArchivedChat,
-  named: ReadonlySet<string> | null,
-  { projectUris }: PurgeScope,
-): boolean {
-  if (named !== null && !named.has(chat.id)) return false
-  if (projectUris === null) return true
-  const [best] = chat.evidence
-  return isInProjects(db, asChatId(chat.id), projectUris) ?? (best !== undefined && projectUris.includes(best.root.uri))
+interface Found {
+  /** Whether all that is archived of a chat is removed. */
+  readonly isWhole: Map<ChatId, boolean>
+  readonly messages: Map<string, ArchivedTargets['messages'][number]>
+  readonly texts: ArchivedTargets['texts'][number][]
+}
+
+interface Sought {
+  /** The chats in the scope; null if it names none. */
+  readonly named: ReadonlySet<string> | null
+  readonly whole: ReadonlySet<string>
+  readonly found: Found
 }
 
 /** @returns how many messages of the object are removed; null if nothing of it is removed */
-function look(object: ReadObject, scope: PurgeScope, { isWhole, messages, texts }: Found): number | null {
+function look(
+  db: Mirror,
+  object: ReadObject,
+  scope: PurgeScope,
+  { named, whole, found: { isWhole, messages, texts } }: Sought,
+): number | null {
   const { chat } = object
   const { beforeMs, match } = scope
   const id = asChatId(chat.id)
+  if (whole.has(id)) return object.messages.length
+  if (named?.has(id) === false || !isInScope(db, chat, scope)) return null
   if (match === null && beforeMs === null) {
     // The chat's own tombstone covers its messages.
     isWhole.set(id, true)
@@ -136,6 +173,13 @@ function look(object: ReadObject, scope: PurgeScope, { isWhole, messages, texts 
   const facts = beforeMs === null ? factsOf(chat).filter(({ text }) => holdsAny(text, needles)) : []
   texts.push(...removedTexts(id, facts, scope))
   return going > 0 || facts.length > 0 ? going : null
+}
+
+/** The mirror knows the project of a chat best. For a chat that only the archive has, the archive's best evidence counts. */
+function isInScope(db: Mirror, chat: ArchivedChat, { projectUris }: PurgeScope): boolean {
+  if (projectUris === null) return true
+  const [best] = chat.evidence
+  return isInProjects(db, asChatId(chat.id), projectUris) ?? (best !== undefined && projectUris.includes(best.root.uri))
 }
 
 /** When messages were sent, epoch milliseconds: by their own time, or by the list of messages in the chat. */
