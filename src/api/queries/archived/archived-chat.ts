@@ -1,51 +1,39 @@
-import { type ArchivedChat, FORMAT, FORMAT_VERSION } from '../../../archive/record.ts'
+import { type ArchivedChat, type ArchivedMessage, FORMAT, FORMAT_VERSION } from '../../../archive/record.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
 import { toIso } from '../../iso.ts'
 import { listTracked, parseModels } from '../../../mirror/usage/tracked.ts'
 
-interface ChatRow {
-  readonly id: string
-  readonly title: string
-  readonly source: string
-  readonly restoredFrom: string | null
-  readonly storeFormat: string
-  readonly name: string | null
-  readonly summary: string | null
-  readonly todos: string | null
-  readonly createdAtMs: number | null
-  readonly updatedAtMs: number | null
-  readonly mode: string | null
-  readonly branch: string | null
-  readonly model: string | null
-  readonly status: string | null
-  readonly isArchived: number
-  readonly isDraft: number
-  readonly isSubagent: number
-  readonly deletedAtMs: number | null
-  readonly parentChatId: string | null
-  readonly linesAdded: number | null
-  readonly linesRemoved: number | null
-  readonly filesChanged: number | null
-  readonly contextUsed: number | null
-  readonly contextLimit: number | null
-  readonly recordedCostCents: number | null
-  readonly octets: number
-}
-
-/** What the stores say about the chat. Values that are derived from the messages are not archived. */
+/** A chat's own columns, in the names of the format. Values that are derived from the messages are not archived. */
 const CHAT = `
   select
-    c.id, c.title, s.kind as source, case s.kind when '${ARCHIVE}' then s.path end as restoredFrom, c.format as storeFormat, c.name, c.summary, c.todos,
-    c.cursor_created_at as createdAtMs, c.cursor_updated_at as updatedAtMs, c.mode, c.branch, c.cursor_model as model,
-    c.status, c.is_archived as isArchived, c.is_draft as isDraft, c.is_subagent as isSubagent,
-    c.deleted_at as deletedAtMs, c.parent_chat_id as parentChatId,
-    c.lines_added as linesAdded, c.lines_removed as linesRemoved, c.files_changed as filesChanged,
-    c.context_used as contextUsed, c.context_limit as contextLimit, c.recorded_cost_cents as recordedCostCents, c.octets
+    c.id, c.title, case s.kind when '${ARCHIVE}' then s.path else @origin end as origin, s.kind as source,
+    c.format as storeFormat, c.name, c.summary, c.todos, c.cursor_created_at as createdAt,
+    c.cursor_updated_at as updatedAt, c.mode, c.branch, c.cursor_model as model, c.status,
+    c.is_archived as isArchived, c.is_draft as isDraft, c.is_subagent as isSubagent, c.deleted_at as deletedAt,
+    c.parent_chat_id as parentChatId, c.lines_added as linesAdded, c.lines_removed as linesRemoved,
+    c.files_changed as filesChanged, c.context_used as used, c.context_limit as "limit",
+    c.recorded_cost_cents as recordedCostCents, c.octets
   from chats c join sources s on s.num = c.source
-  where c.num = ?
+  where c.num = @num
 `
+
+/** A row as the format has it, but for times, which are integers, flags, which are 0 or 1, and lists, which are JSON. */
+type Row<Record> = {
+  readonly [Key in keyof Record]: Key extends `${string}At`
+    ? number | null
+    : Record[Key] extends boolean
+      ? number
+      : Record[Key] extends readonly unknown[]
+        ? string | null
+        : Record[Key]
+}
+
+type ChatRow = Row<Omit<ArchivedChat, keyof Links | 'format' | 'version' | 'contextTokens'>> & {
+  readonly used: number | null
+  readonly limit: number | null
+}
 
 /**
  * A chat in the form of an archive, without its messages.
@@ -53,45 +41,34 @@ const CHAT = `
  * @returns null if the mirror has no such chat
  */
 export function readArchivedChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
-  const row = prepared<ChatRow>(db, CHAT).get(num)
+  const row = prepared<ChatRow>(db, CHAT).get({ num, origin })
   if (row === undefined) return null
+  const { linesAdded, linesRemoved, filesChanged, used, limit, recordedCostCents, octets, ...facts } = row
   return {
     format: FORMAT,
     version: FORMAT_VERSION,
-    id: row.id,
-    title: row.title,
-    origin: row.restoredFrom ?? origin,
-    source: row.source,
-    storeFormat: row.storeFormat as ArchivedChat['storeFormat'],
-    name: row.name,
-    summary: row.summary,
-    todos: row.todos === null ? [] : (JSON.parse(row.todos) as ArchivedChat['todos']),
-    createdAt: toIso(row.createdAtMs),
-    updatedAt: toIso(row.updatedAtMs),
-    mode: row.mode,
-    branch: row.branch,
-    model: row.model,
-    status: row.status,
+    ...facts,
+    todos: JSON.parse(row.todos ?? '[]') as ArchivedChat['todos'],
+    createdAt: toIso(row.createdAt),
+    updatedAt: toIso(row.updatedAt),
     isArchived: row.isArchived === 1,
     isDraft: row.isDraft === 1,
     isSubagent: row.isSubagent === 1,
-    deletedAt: toIso(row.deletedAtMs),
-    parentChatId: row.parentChatId,
-    ...readArchivedLinks(db, num, row.id),
-    linesAdded: row.linesAdded,
-    linesRemoved: row.linesRemoved,
-    filesChanged: row.filesChanged,
-    contextTokens:
-      row.contextUsed === null && row.contextLimit === null ? null : { used: row.contextUsed, limit: row.contextLimit },
-    recordedCostCents: row.recordedCostCents,
-    octets: row.octets,
+    deletedAt: toIso(row.deletedAt),
+    ...readLinks(db, num, row.id),
+    linesAdded,
+    linesRemoved,
+    filesChanged,
+    contextTokens: used === null && limit === null ? null : { used, limit },
+    recordedCostCents,
+    octets,
   }
 }
 
 type Links = Pick<ArchivedChat, 'childChatIds' | 'evidence' | 'paths' | 'tracked' | 'outline' | 'messageCount'>
 
 /** What a chat is connected to, and the order of its messages. */
-export function readArchivedLinks(db: Mirror, num: number, id: string): Links {
+function readLinks(db: Mirror, num: number, id: string): Links {
   return {
     childChatIds: prepared<{ id: string }>(db, CHILDREN)
       .all(id)
@@ -120,21 +97,12 @@ const CHILDREN = `select child_id as id from chat_links where parent_id = ? orde
 const PATHS = `select uri from chat_paths where chat_id = ? order by uri`
 const COUNT = `select count(*) as count from messages where chat = ? and is_orphan <> 2`
 
-interface EvidenceRow {
-  readonly method: string
-  readonly rank: number
-  readonly uri: string
-  readonly path: string
-  readonly name: string
-  readonly remoteKind: string | null
-  readonly remoteHost: string | null
-}
-
 /** A chat's project may follow from something that is not archived with it: from its parent, or from a root known otherwise. */
 const DERIVED_RANK = 90
 
 const EVIDENCE = `
-  select e.method, e.rank, e.noted_at as notedAt, p.num as project, p.uri, p.path, p.name, p.remote_kind as remoteKind, p.remote_host as remoteHost
+  select e.method, e.rank, e.noted_at as notedAt, p.num as project, p.uri, p.path, p.name, p.remote_kind as kind,
+    p.remote_host as host
   from evidence e join projects p on p.num = e.project
   where e.chat_id = @id
   union all
@@ -146,14 +114,23 @@ const EVIDENCE = `
   order by rank, notedAt desc, project desc
 `
 
-function readEvidence(db: Mirror, num: number, id: string): ArchivedChat['evidence'] {
-  return prepared<EvidenceRow>(db, EVIDENCE)
+interface EvidenceRow {
+  readonly method: string
+  readonly rank: number
+  readonly uri: string
+  readonly path: string
+  readonly name: string
+  readonly kind: string | null
+  readonly host: string | null
+}
+
+const readEvidence = (db: Mirror, num: number, id: string): ArchivedChat['evidence'] =>
+  prepared<EvidenceRow>(db, EVIDENCE)
     .all({ num, id })
-    .map(({ method, rank, uri, path, name, remoteKind, remoteHost }) => {
-      const remote = remoteKind === null ? null : { kind: remoteKind, host: remoteHost ?? '' }
+    .map(({ method, rank, uri, path, name, kind, host }) => {
+      const remote = kind === null ? null : { kind, host: host ?? '' }
       return { method, rank, root: { uri, path, name, remote } }
     })
-}
 
 interface PlaceRow {
   readonly id: string
@@ -185,6 +162,60 @@ function readOrder(db: Mirror, num: number): ArchivedChat['outline'] {
     entries.push({ id, role: null, createdAt: toIso(listedAtMs), startedAt: null })
   }
   return entries
+}
+
+/** Copies of messages in the thread are left out: they contain nothing else. */
+const KEYS = `
+  select key from messages where chat = ? and is_orphan <> 2 order by is_orphan, position, created_at, id
+`
+/** Read one by one, so that SQLite does not sort long rows. As in Cursor's own rows, 0 tokens means not recorded. */
+const MESSAGE = `
+  select
+    m.id, m.alias, iif(m.is_orphan = 1, null, m.position) as position, m.role, m.sent_at as sentAt,
+    m.started_at as startedAt, m.timing_at as timingAt, m.model, m.input_tokens as input, m.output_tokens as output,
+    m.request_id as requestId, m.is_simulated as isSimulated, m.is_orphan as isOrphan, m.deleted_at as deletedAt,
+    s.kind as source, m.octets, b.parts
+  from messages m
+  join bodies b on b.num = m.body
+  join sources s on s.num = m.source
+  where m.key = ?
+`
+
+type MessageRow = Row<Omit<ArchivedMessage, 'tokens' | 'requestId'>> & {
+  readonly input: number | null
+  readonly output: number | null
+  readonly requestId: string | null
+}
+
+/**
+ * The messages of a chat as lines of an archive object, the thread first. The parts are stored as JSON and copied
+ * unchanged. The caller's transaction must outlive the iteration.
+ */
+export function* readMessageLines(db: Mirror, num: number): Generator<string> {
+  for (const { key } of prepared<{ key: number }>(db, KEYS).all(num)) {
+    const row = prepared<MessageRow>(db, MESSAGE).get(key)
+    // No row can disappear within one transaction.
+    if (row === undefined) throw new Error('a message of the chat is missing')
+    const { id, alias, position, role, model, input, output, requestId, source, octets, parts } = row
+    const head: Omit<ArchivedMessage, 'parts'> = {
+      id,
+      alias,
+      position,
+      role,
+      sentAt: toIso(row.sentAt),
+      startedAt: toIso(row.startedAt),
+      timingAt: toIso(row.timingAt),
+      model,
+      tokens: input === null && output === null ? null : { input: input ?? 0, output: output ?? 0 },
+      ...(requestId === null ? {} : { requestId }),
+      isSimulated: row.isSimulated === 1,
+      isOrphan: row.isOrphan === 1,
+      deletedAt: toIso(row.deletedAt),
+      source,
+      octets,
+    }
+    yield `${JSON.stringify(head).slice(0, -1)},"parts":${parts}}\n`
+  }
 }
 
 export interface ArchivableChat {
