@@ -76,7 +76,6 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     now: () => context.now(),
     archives,
     zone: () => context.zone(),
-    warn: (sentence) => context.log('error', sentence),
   })
   const sharing = new Sharing(settings.hub, settings.dataDir, { ...context, executor, mirror: () => context.mirror() })
   const hubSchedule = openHubSchedule(settings, context, sharing)

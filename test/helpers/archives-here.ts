@@ -23,6 +23,6 @@ export function archivesHere(
       log: () => undefined,
     },
   )
-  const schedule = new ArchiveSchedule([], { now: Date.now, archives, zone: () => 'UTC', warn: () => undefined })
+  const schedule = new ArchiveSchedule([], { now: Date.now, archives, zone: () => 'UTC' })
   return Object.assign(archives, { health: () => schedule.health })
 }

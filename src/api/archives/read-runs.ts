@@ -12,7 +12,8 @@ export interface ChosenRuns {
   readonly names: readonly string[]
 }
 
-const WHICH_FOLDER = 'Name the folder that contains the folders runs and objects.'
+const WHICH_FOLDER =
+  'Make one with: cursordex archive run. Or name with --from the folder that contains the folders runs and objects.'
 
 /** @param name of one run; null for all  @throws UserError `archive-not-found` */
 export function chooseRuns(given: string, name: string | null): ChosenRuns {

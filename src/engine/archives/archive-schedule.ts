@@ -19,8 +19,6 @@ export interface ScheduleContext {
   readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running' | 'atWork'>
   /** The machine's time zone, for jobs without one. */
   zone(): string
-  /** Gets a sentence about a job that can never run. */
-  warn(sentence: string): void
 }
 
 /**
@@ -31,8 +29,6 @@ export class ArchiveSchedule {
   readonly #context: ScheduleContext
   readonly #jobs: readonly ArchiveJob[]
   readonly #running = new Set<string>()
-  /** Jobs whose schedule never comes. */
-  readonly #never = new Set<string>()
 
   constructor(jobs: readonly ArchiveJob[], context: ScheduleContext) {
     this.#context = context
@@ -119,20 +115,12 @@ export class ArchiveSchedule {
     }
   }
 
-  /** The next two times after now. Empty if the schedule names a day that does not exist. */
+  /** The next two times after now. The settings refuse a schedule that never comes. */
   #nextDues(job: ArchiveJob): readonly number[] {
-    if (this.#never.has(job.name)) return []
-    try {
-      const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
-      const dues = task.getNextRuns(2).map((date) => date.getTime())
-      void task.destroy()
-      return dues
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      this.#context.warn(`The archive job ${job.name} never runs: ${why}.`)
-      this.#never.add(job.name)
-      return []
-    }
+    const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
+    const dues = task.getNextRuns(2).map((date) => date.getTime())
+    void task.destroy()
+    return dues
   }
 
   #zoneOf(job: ArchiveJob): string {

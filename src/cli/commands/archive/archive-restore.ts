@@ -5,7 +5,7 @@ import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { countText } from '../../terminal/formats.ts'
 import { addExamples, addJson, addRepeatable, type JsonOption } from '../../input/options.ts'
-import { archivedText, newestArchive, chatsDone } from './archive-answers.ts'
+import { archivedText, chatsDone } from './archive-answers.ts'
 import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
 import { decodeAnswer, type Session } from '../../session.ts'
@@ -40,10 +40,7 @@ async function restore(command: Command, session: Session, given: string | undef
   const path = `/api/archives/${pathPart('name', given ?? 'newest')}/restore`
   const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
   await session.ask(command, async (answers) => {
-    const request = answers.post(path, body).catch(async (error: unknown) => {
-      throw given === undefined ? await explainNotFound(error, from, answers) : error
-    })
-    const answer = await withProgress(session, request, () => showProgress(answers, session))
+    const answer = await withProgress(session, answers.post(path, body), () => showProgress(answers, session))
     const restored = decodeAnswer(restoredAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
     if (restored.ok) return
@@ -58,37 +55,23 @@ async function restore(command: Command, session: Session, given: string | undef
   })
 }
 
-/** Without a name, "not found" means that the list of archives is empty. */
-async function explainNotFound(error: unknown, from: string | undefined, answers: Answers): Promise<unknown> {
-  if (!(error instanceof UserError) || error.code !== 'archive-not-found') return error
-  if (from !== undefined) {
-    return new UserError(error.code, error.message, 'cursordex looked in the folder of --from.', { cause: error })
-  }
-  await newestArchive(answers)
-  return error
-}
-
 /**
- * Reads `/Users/a=/home/b`. A path may contain `=` too, so the text is split where both sides are absolute folders.
+ * Reads `/Users/a=/home/b`. A path may contain `=` too, so the text is split before the first absolute folder.
  * @throws UserError `bad-map`, exit code 2
  */
 function mapOf(given: readonly string[]): Record<string, string> {
-  const pairs = given.map((value) => {
-    const places = [...value.matchAll(/=/g)].map(({ index }) => index)
-    const splits = places.map((at) => [value.slice(0, at), value.slice(at + 1)] as const)
-    const fitting = splits.filter(([there, here]) => isAbsolute(there) && isAbsolute(here))
-    const [pair] = fitting
-    if (pair !== undefined && fitting.length === 1) return pair
-    const why = pair === undefined ? 'does not name two absolute folders' : 'can be split in several ways'
-    throw new UserError('bad-map', `--map ${value} ${why}.`, MAP_HINT, { exitCode: 2 })
-  })
-  const map = Object.fromEntries(pairs)
-  if (Object.keys(map).length === pairs.length) return map
-  throw new UserError('bad-map', 'One folder is mapped twice.', MAP_HINT, { exitCode: 2 })
+  const map: Record<string, string> = {}
+  for (const value of given) {
+    const [, there, here] = /^(.+?)=((?:\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/).*)$/.exec(value) ?? []
+    const hint = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
+    if (there === undefined || here === undefined) {
+      throw new UserError('bad-map', `--map ${value} does not name two absolute folders.`, hint, { exitCode: 2 })
+    }
+    if (there in map) throw new UserError('bad-map', `--map ${value} maps a folder twice.`, hint, { exitCode: 2 })
+    map[there] = here
+  }
+  return map
 }
-
-const MAP_HINT = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
-const isAbsolute = (folder: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/)/.test(folder)
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {
   const { archives } = decodeAnswer(

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
-import { archivedText, newestArchive, watchArchive } from './archive-answers.ts'
+import type { Answers } from '../../client/answers.ts'
+import { archivedText, chatsDone } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
 import {
   addExamples,
@@ -68,12 +71,38 @@ async function run(command: Command, session: Session, words: readonly string[])
     const body = { ...(Object.keys(scope).length > 0 && { scope }), ...(tz !== undefined && { tz }) }
     const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
     const made = await watchArchive(answers, name, session)
-    if (made.state === 'failed') throw failed(made)
+    if (made.state === 'failed') {
+      const text = `The archive ${name} could not be made. ${made.error ?? ''}`
+      throw new UserError('archive-failed', text, 'Earlier archives are not affected.')
+    }
     await session.print(json === true ? `${printableJson(made)}\n` : madeText(made))
     // An empty archive is a valid archive. Without a note, a misspelt project would not be noticed.
     await noteUnknown(filters, answers, session)
-    if (made.leftOut.length > 0) throw incomplete(made)
+    if (made.leftOut.length === 0) return
+    // The archive is valid, but a script must notice that some chats are missing.
+    const text = `${countText(made.leftOut.length, 'chat')} left out. All others are archived.`
+    const hint = 'If such a chat was archived before, the archive contains that older state.'
+    throw new UserError('archive-incomplete', text, hint)
   })
+}
+
+/** Fields that this program does not know stay, for --json. */
+const looseArchive = z.catchall(archiveAnswer, z.unknown())
+
+const EVERY_MS = 200
+
+/** Waits until an archive is made, and shows the progress on a terminal. @returns the finished or failed run */
+async function watchArchive(answers: Answers, name: string, { progress }: Session): Promise<ArchiveRun> {
+  for (;;) {
+    const path = `/api/archives/${encodeURIComponent(name)}`
+    const run = decodeAnswer(looseArchive, await answers.get(path, new URLSearchParams()))
+    if (run.state !== 'running') {
+      await progress.show('')
+      return run
+    }
+    if (run.progress) await progress.show(chatsDone(run.progress))
+    await sleep(EVERY_MS)
+  }
 }
 
 function madeText({ name, chats, unlisted, messages, bytes, leftOut }: ArchiveRun): string {
@@ -85,27 +114,15 @@ function madeText({ name, chats, unlisted, messages, bytes, leftOut }: ArchiveRu
   return lines.map((line) => `${printable(line)}\n`).join('')
 }
 
-/** The archive is valid, but a script must notice that some chats are missing. */
-const incomplete = ({ leftOut }: ArchiveRun): UserError =>
-  new UserError(
-    'archive-incomplete',
-    `${countText(leftOut.length, 'chat')} left out. All others are archived.`,
-    'If such a chat was archived before, the archive contains that older state.',
-  )
-
-const failed = ({ name, error }: ArchiveRun): UserError =>
-  new UserError(
-    'archive-failed',
-    `The archive ${name} could not be made. ${error ?? ''}`,
-    'Earlier archives are not affected.',
-  )
-
 function addList(parent: Command, session: Session): void {
   const command = parent.command('list').description('list the archives, newest first')
   addJson(addPage(command))
   addExamples(command, 'cursordex archive list', 'cursordex archive list --limit 5 --json')
   command.action(() => list(command, session))
 }
+
+const NONE = 'There is no archive yet.'
+const MAKE_ONE = 'Make one with: cursordex archive run'
 
 const columns = [
   { title: 'name' },
@@ -127,8 +144,7 @@ async function list(command: Command, session: Session): Promise<void> {
     const rows = runs.items.map(({ name, state, provenAt, chats, unlisted, messages }) => {
       return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(unlisted), count(messages)]
     })
-    const none = 'There is no archive yet. Make one with: cursordex archive run'
-    if (rows.length === 0) await session.note(`${emptyText(runs, none)}\n`)
+    if (rows.length === 0) await session.note(`${emptyText(runs, `${NONE} ${MAKE_ONE}`)}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
     await notePage(session, runs, page)
   })
@@ -144,12 +160,17 @@ function addVerify(parent: Command, session: Session): void {
   command.action((name: string | undefined) => verify(command, session, name))
 }
 
+async function newestPart(answers: Answers): Promise<string> {
+  const [first] = decodeAnswer(archivesAnswer, await answers.get('/api/archives', queryOf({ limit: 1 }))).items
+  if (first === undefined) throw new UserError('archive-not-found', NONE, MAKE_ONE)
+  return encodeURIComponent(first.name)
+}
+
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
   const { json } = command.opts<JsonOption>()
   const part = given === undefined ? null : pathPart('name', given)
   await session.ask(command, async (answers) => {
-    const path = `/api/archives/${part ?? encodeURIComponent(await newestArchive(answers))}/verify`
-    const answer = await answers.post(path, {})
+    const answer = await answers.post(`/api/archives/${part ?? (await newestPart(answers))}/verify`, {})
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
     if (verdict.ok) return
