@@ -32,7 +32,7 @@ export const purgeAnswer = z.object({
   archives: z.object({
     objects: says(count, 'How many objects were replaced or removed.'),
     messages: count,
-    runs: says(texts, 'Names of the runs that were sealed again.'),
+    runs: says(texts, 'Names of the runs that were written again.'),
     damaged: says(
       z.array(damagedArchive),
       'What could not be read and is still there. Damaged objects of purged chats are removed.',

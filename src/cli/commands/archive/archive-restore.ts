@@ -55,22 +55,30 @@ async function restore(command: Command, session: Session, given: string | undef
   })
 }
 
+const ABSOLUTE = String.raw`(?:/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*://).*`
+/** A path may contain `=` too: the first and the last place where both sides are absolute folders. */
+const [SHORT, LONG] = ['?', ''].map((lazy) => new RegExp(`^(${ABSOLUTE}${lazy})=(${ABSOLUTE})$`, 's'))
+
 /**
- * Reads `/Users/a=/home/b`. A path may contain `=` too, so the text is split before the first absolute folder.
+ * Reads `/Users/a=/home/b`.
  * @throws UserError `bad-map`, exit code 2
  */
 function mapOf(given: readonly string[]): Record<string, string> {
   const map: Record<string, string> = {}
   for (const value of given) {
-    const [, there, here] = /^(.+?)=((?:\/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*:\/\/).*)$/.exec(value) ?? []
-    const hint = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
-    if (there === undefined || here === undefined) {
-      throw new UserError('bad-map', `--map ${value} does not name two absolute folders.`, hint, { exitCode: 2 })
-    }
-    if (there in map) throw new UserError('bad-map', `--map ${value} maps a folder twice.`, hint, { exitCode: 2 })
+    const [, there = '', here = ''] = SHORT?.exec(value) ?? []
+    const [, longest = ''] = LONG?.exec(value) ?? []
+    if (there === '') throw badMap(value, 'does not name two absolute folders')
+    if (there !== longest) throw badMap(value, 'can be split in several ways')
+    if (there in map) throw badMap(value, 'maps a folder twice')
     map[there] = here
   }
   return map
+}
+
+const badMap = (value: string, why: string): UserError => {
+  const hint = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
+  return new UserError('bad-map', `--map ${value} ${why}.`, hint, { exitCode: 2 })
 }
 
 async function showProgress(answers: Answers, session: Session): Promise<void> {
