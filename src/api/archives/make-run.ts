@@ -58,8 +58,8 @@ interface Waiting {
  *   than was written; NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Progress, RunOutcome> {
-  const { dir, now } = order
-  const createdAtMs = now()
+  const { dir } = order
+  const createdAtMs = order.now()
   const origin = readIdentity(db)
   const names = listRunNames(dir)
   if (names.includes(order.name)) {
@@ -107,7 +107,7 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
     version: MANIFEST_VERSION,
     name: order.name,
     createdAt: new Date(createdAtMs).toISOString(),
-    provenAt: new Date(now()).toISOString(),
+    provenAt: new Date(order.now()).toISOString(),
     job: order.job,
     scope: order.scope,
     program: order.program,

@@ -109,13 +109,15 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   #onMade({ name, packed, mended, leftOut }: ArchiveResult): void {
-    const { publish, log } = this.#context
+    const context = this.#context
     this.notes.forgetAllBut(listRunNames(this.#setup.dir))
-    publish({ name, state: 'verified' })
-    log('info', `The archive ${name} was made. ${packed} chats had changed.`)
-    if (mended.length > 0) log('error', `${mended.length} chats were damaged in the archive. They were archived again.`)
+    context.publish({ name, state: 'verified' })
+    context.log('info', `The archive ${name} was made. ${packed} chats had changed.`)
+    if (mended.length > 0) {
+      context.log('error', `${mended.length} chats were damaged in the archive. They were archived again.`)
+    }
     for (const { id, why } of leftOut.slice(0, LOGGED_MAX)) {
-      log('error', `The archive ${name} does not have the current state of the chat ${id}: ${why}.`)
+      context.log('error', `The archive ${name} does not have the current state of the chat ${id}: ${why}.`)
     }
   }
 

@@ -129,7 +129,7 @@ test('a failed run is told and repeated after growing waits, until a run succeed
   await open('2026-02-08T01:00:00Z', [{ name: 'weekly', schedule: '0 3 * * 0' }])
   const { dir } = world.settings.archives
   writeFileSync(dir, 'in the way')
-  expect(await pass('2026-02-08T02:00:00Z', '2026-02-08T02:20:00Z', MINUTE_MS)).toEqual([
+  expect(await pass('2026-02-08T01:59:00Z', '2026-02-08T02:20:00Z', MINUTE_MS)).toEqual([
     '2026-02-08 03:00 weekly',
     '2026-02-08 03:05 weekly',
     '2026-02-08 03:15 weekly',

@@ -95,12 +95,12 @@ const EVERY_MS = 200
 async function watchArchive(answers: Answers, name: string, { progress }: Session): Promise<ArchiveRun> {
   for (;;) {
     const path = `/api/archives/${encodeURIComponent(name)}`
-    const run = decodeAnswer(looseArchive, await answers.get(path, new URLSearchParams()))
-    if (run.state !== 'running') {
+    const found = decodeAnswer(looseArchive, await answers.get(path, new URLSearchParams()))
+    if (found.state !== 'running') {
       await progress.show('')
-      return run
+      return found
     }
-    if (run.progress) await progress.show(chatsDone(run.progress))
+    if (found.progress) await progress.show(chatsDone(found.progress))
     await sleep(EVERY_MS)
   }
 }
