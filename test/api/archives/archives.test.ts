@@ -176,6 +176,12 @@ describe('damage is noticed, and the chats and runs that it affects are named', 
     ['an object removed', () => rmSync(objectFile()), 1, 1],
     ['two objects swapped', swapTwo, 2, 1],
     ['a bit of a manifest', (made) => flip(runFile(made), 60), 0, 1],
+    [
+      'a version in a manifest',
+      (made) => writeFileSync(runFile(made), readFileSync(runFile(made), 'utf8').replace('1.2.3', '1.2.4')),
+      0,
+      1,
+    ],
     ['a manifest cut off', (made) => truncateSync(runFile(made), 200), 0, 1],
   ])('%s', async (_, harm, chats, runs) => {
     const made = await run()
