@@ -119,9 +119,6 @@ const commands: readonly Entry[] = [
   },
 ]
 
-/** The command that completion scripts call. It is not in the help. */
-const COMPLETE = '__complete'
-
 /** Before a command that a text names. */
 const NAMED = new RegExp(
   `(?<=^|[\\s(\`"':])cursordex (?=(?:${commands.map(({ name }) => name).join('|')}|help)\\b|--)`,
@@ -148,7 +145,4 @@ export async function addCommands(
     else program.command(name)
     program.commands.at(-1)?.description(description)
   }
-  if (argv[0] !== COMPLETE) return
-  const { addCompleteCommand } = await import('./commands/completion/completion.ts')
-  addCompleteCommand(program, session, place)
 }

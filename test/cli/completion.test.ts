@@ -1,21 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { demoLink } from '../../src/settings.ts'
-import { fillStore } from '../helpers/fill-store.ts'
-import { cursordexBin, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cursordexBin, Workplace } from '../helpers/spawn-cursordex.ts'
 import { run } from './fake-world.ts'
 
 const NAMES = ['my shop', 'a:b=c', `it's "q" $HOME`, '数据库']
@@ -79,88 +67,48 @@ function shell(name: string, argv: readonly string[], input = ''): string {
   return done.stdout
 }
 
-/** What the hidden command prints: values and descriptions. */
+/** What a script gets: values and descriptions. */
 function offered(...words: readonly string[]): string[][] {
-  const done = spawnSync(process.execPath, [cursordexBin, '__complete', 'zsh', '--', ...words], {
+  const done = spawnSync(process.execPath, [cursordexBin, 'completion', 'zsh', 'complete', '--', ...words], {
     encoding: 'utf8',
     env: env(),
   })
   expect({ status: done.status, stderr: done.stderr }).toEqual({ status: 0, stderr: '' })
   return done.stdout
     .split('\n')
-    .slice(0, -1)
+    .slice(0, -2)
     .map((line) => line.split('\t'))
 }
 
 const valuesOf = (...words: readonly string[]): string[] => offered(...words).map(([value = '']) => value)
 
-describe('what is offered', () => {
-  test('commands, with the descriptions of the help', async () => {
-    const { out } = await run(['--help'])
-    const commands = offered('')
-    expect(commands.map(([name]) => name)).toEqual(expect.arrayContaining(['serve', 'archive', 'completion', 'help']))
-    for (const [name = '', description = ''] of commands) {
-      expect(out.replaceAll(/\s+/g, ' ')).toContain(description)
-      expect(out).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
-    }
-    expect(out).not.toContain('__complete')
-    expect(valuesOf('archive', 'v')).toEqual(['verify'])
-    expect(valuesOf('help', 'arch')).toEqual(['archive'])
-  })
-  test('options of the command, and of the program', () => {
-    expect(valuesOf('show', '--o')).toEqual(['--orphans'])
-    expect(valuesOf('show', '--data')).toEqual(['--data-dir'])
-    expect(valuesOf('show', '--', '--o')).toEqual([])
-  })
-  test('choices, and values of known lists', () => {
-    expect(valuesOf('chats', '--sort', '')).toEqual(['newest', 'oldest', 'size', 'messages'])
-    expect(valuesOf('chats', '--sort=si')).toEqual(['--sort=size'])
-    expect(valuesOf('search', '--role', 'u')).toEqual(['user'])
-    expect(valuesOf('completion', 'p')).toEqual(['powershell'])
-  })
-  test('projects, chats, tools and models of the mirror', () => {
-    expect(valuesOf('search', '--project', '').toSorted()).toEqual(NAMES.toSorted())
-    expect(valuesOf('search', 'word', '--project=my')).toEqual(['--project=my shop'])
-    expect(offered('show', '1abc')).toEqual([['1abc:def-1', 'Title 1: of a:b=c']])
-    expect(valuesOf('show', '').toSorted()).toEqual(['0abc:def-0', '1abc:def-1', '2abc:def-2', '3abc:def-3'])
-    expect(valuesOf('show', '1abc:def-1', '')).toEqual([])
-    expect(valuesOf('search', '--tool', '')).toEqual(['tool_14', 'tool_3', 'tool_5', 'tool_7'])
-  })
-  test('archives of the archive folder', async () => {
-    expect(valuesOf('archive', 'verify', '')).toEqual([])
-    expect(await place.run(['archive', 'run'])).toMatchObject({ exitCode: 0 })
-    const [name = ''] = valuesOf('archive', 'verify', '')
-    expect(name).toMatch(/-manual$/)
-    expect(valuesOf('archive', 'restore', name.slice(0, 4))).toEqual([name])
-  })
-  test('the mirror of a data folder that was typed, and the daemon does not matter', async () => {
-    expect(valuesOf('--data-dir', join(root, 'none'), 'show', '')).toEqual([])
-    expect(valuesOf('show', `--data-dir='${place.dataDir}'`, '0')).toEqual(['0abc:def-0'])
-    const { daemon, url } = await place.serve()
-    await untilReady(url)
-    expect(valuesOf('show', '0')).toEqual(['0abc:def-0'])
-    await daemon.stop()
-  })
-  test.skipIf(process.platform !== 'linux')('the running demo (Linux only)', async () => {
-    const demo = new Workplace()
-    fillStore(demo.cursor.global(), { chats: 1, messagesPerChat: 1 })
-    await demo.run(['sync'])
-    symlinkSync(demo.dataDir, demoLink('linux', { XDG_DATA_HOME: root }, root))
-    expect(valuesOf('show', '--demo', '')).toEqual(['chat-0'])
-    await demo.remove()
-  })
+test('commands are offered with their descriptions, then options, choices and known lists', () => {
+  expect(offered('')).toContainEqual(['chats', 'list chats'])
+  expect(valuesOf('archive', 'v')).toEqual(['verify'])
+  expect(valuesOf('show', '--o')).toEqual(['--orphans'])
+  expect(valuesOf('show', '--data')).toEqual(['--data-dir'])
+  expect(valuesOf('chats', '--sort', '')).toEqual(['newest', 'oldest', 'size', 'messages'])
+  expect(valuesOf('search', '--role', 'u')).toEqual(['user'])
+  expect(valuesOf('completion', 'p')).toEqual(['powershell'])
 })
 
-test('without a mirror, or with wrong settings, nothing is offered, printed or created', () => {
+test('names of the mirror are offered, and archives of its folder', async () => {
+  expect(valuesOf('search', '--project', '').toSorted()).toEqual(NAMES.toSorted())
+  expect(offered('show', '1abc')).toEqual([['1abc:def-1', 'Title 1: of a:b=c']])
+  expect(valuesOf('show', '').toSorted()).toEqual(['0abc:def-0', '1abc:def-1', '2abc:def-2', '3abc:def-3'])
+  expect(valuesOf('show', '1abc:def-1', '')).toEqual([])
+  expect(valuesOf('search', '--tool', '')).toEqual(['tool_14', 'tool_3', 'tool_5', 'tool_7'])
+  expect(await place.run(['archive', 'run'])).toMatchObject({ exitCode: 0 })
+  expect(valuesOf('archive', 'verify', '')).toEqual([expect.stringMatching(/-manual$/)])
+})
+
+test('a data folder that was typed counts; without a mirror, or with wrong settings, nothing is offered or made', () => {
   const none = join(root, 'none')
+  expect(valuesOf('show', `--data-dir='${place.dataDir}'`, '0')).toEqual(['0abc:def-0'])
   expect(offered('--data-dir', none, 'search', '--project', '')).toEqual([])
   expect(offered('--config', join(root, 'no.json'), 'search', '--project', '')).toEqual([])
   expect(offered('--port', 'http', 'search', '--project', '')).toEqual([])
   expect(existsSync(none)).toBe(false)
-  const spoilt = mkdtempSync(join(root, 'spoilt-'))
-  writeFileSync(join(spoilt, 'mirror.db'), 'no database '.repeat(1000))
-  expect(offered('--data-dir', spoilt, 'show', '')).toEqual([])
-  expect(readdirSync(spoilt)).toEqual(['mirror.db'])
 })
 
 // Each shell must be here: the completion is only worth something if a real shell accepts it.
@@ -205,7 +153,7 @@ test('zsh completes commands, options, choices and names, which arrive as they a
     const inner = `
       PS1=; autoload -U compinit; compinit -u -D; source ${join(root, 'zsh')}
       cursordex() {
-        if [[ $1 == __complete ]]; then command cursordex "$@"
+        if [[ $1 == completion ]]; then command cursordex "$@"
         else print -rn -- "\${(j:|:)@}" > ${out}.part; mv ${out}.part ${out}; fi
       }
     `

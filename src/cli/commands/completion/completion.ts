@@ -1,72 +1,24 @@
 import { Argument, type Command } from 'commander'
-import type { CompletedKind } from '../../../api/queries/completion-values.ts'
-import type { Settings } from '../../../settings.ts'
-import { printableLine } from '../../../text/printable.ts'
 import { addExamples } from '../../input/options.ts'
 import type { Place, Session } from '../../session.ts'
-import { wantedAt, type Offer } from './offers.ts'
-import { completionScripts } from './scripts.ts'
-import { readTypedWords, shells, type Shell } from './words.ts'
+import type { Shell } from './answer.ts'
 
-const shellArgument = () => new Argument('<shell>', 'the shell').choices(shells)
+const shells = ['bash', 'zsh', 'fish', 'powershell'] as const satisfies readonly Shell[]
 
-export function addCompletionCommand(program: Command, session: Session): void {
-  const command = program.command('completion').addArgument(shellArgument())
+export function addCompletionCommand(program: Command, session: Session, { settingsOf }: Place): void {
+  const command = program.command('completion').addArgument(new Argument('<shell>', 'the shell').choices(shells))
   addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
-  command.action((shell: Shell) => session.print(completionScripts[shell]))
-}
-
-/** Adds the hidden command that prints what fits at the cursor. It never fails: then it prints nothing. */
-export function addCompleteCommand(program: Command, session: Session, { settingsOf }: Place): void {
-  const command = program.command('__complete', { hidden: true }).addArgument(shellArgument()).argument('[words...]')
-  command.action(async (shell: Shell, raw: readonly string[]) => {
+  // A script asks with `cursordex completion SHELL complete -- WORD…`. The last word is the one at the cursor.
+  const isAsked = session.argv[2] === 'complete'
+  command.allowExcessArguments(isAsked).action(async (shell: Shell) => {
+    const { answerOf, NOTHING, scriptOf } = await import('./answer.ts')
+    if (!isAsked) return session.print(scriptOf(shell))
+    let answer = NOTHING
     try {
-      await session.print(await completionLines(program, shell, raw, settingsOf))
+      answer = answerOf(program, shell, command.args.slice(2), settingsOf)
     } catch {
-      // Nobody asked for an error while typing.
+      // Nobody asks for an error while typing: without a mirror, or with wrong settings, nothing is offered.
     }
+    await session.print(answer)
   })
-}
-
-async function completionLines(
-  program: Command,
-  shell: Shell,
-  raw: readonly string[],
-  settingsOf: Place['settingsOf'],
-): Promise<string> {
-  const { before, current, insertable } = readTypedWords(shell, raw)
-  const { offers, kind, head, command } = wantedAt(program, before, current)
-  if (kind === 'files') return '\tfiles\n'
-  const start = current.slice(head.length)
-  const read = kind === null ? [] : await readValues(kind, start, settingsOf(command))
-  return [...offers, ...read]
-    .filter(({ value }) => value.startsWith(start) && isOneLine(value))
-    .map(({ value, description }) => `${insertable(`${head}${value}`)}\t${printableLine(description)}\n`)
-    .join('')
-}
-
-/** A shell cannot insert other values. */
-const isOneLine = (value: string): boolean => value !== '' && printableLine(value) === value
-
-/** From the mirror itself, whether or not a daemon runs. Cursor is not read, because that can take long. */
-async function readValues(
-  kind: CompletedKind | 'archives',
-  start: string,
-  settings: Settings,
-): Promise<readonly Offer[]> {
-  if (kind === 'archives') {
-    const { listRunNames } = await import('../../../api/archives/manifest-files.ts')
-    return listRunNames(settings.archives.dir).map((value) => ({ value, description: '' }))
-  }
-  const [{ mirrorPath }, { openReader }, { readCompletionValues }] = await Promise.all([
-    import('../../../engine/data-folder.ts'),
-    import('../../../mirror/open.ts'),
-    import('../../../api/queries/completion-values.ts'),
-  ])
-  const db = openReader(mirrorPath(settings.dataDir))
-  try {
-    return readCompletionValues(db, kind, start)
-  } finally {
-    db.close()
-  }
 }
