@@ -1,6 +1,6 @@
 // Bundles the programs of src/ as plain JavaScript, with chunks for modules that are loaded later. Types are removed and
 // not checked. `npm run check` checks them.
-import { chmodSync } from 'node:fs'
+import { chmodSync, cpSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -18,6 +18,8 @@ export async function bundle(source, target, more = []) {
   const modules = []
   for (const name of [...programs, ...more]) modules.push(...(await bundleOne(source, target, name)))
   chmodSync(join(target, 'cli', 'bin.js'), 0o755)
+  // The code of the service is a chunk.
+  cpSync(join(source, 'cli/commands/service/templates'), join(target, 'chunks', 'templates'), { recursive: true })
   return modules
 }
 

@@ -1,11 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { installedText, writeInstalled } from '../../src/cli/commands/service/manager.ts'
-import { managerOf } from '../../src/cli/commands/service/manager-of.ts'
 import type { World } from '../../src/cli/session.ts'
 import { cursordexBin } from '../helpers/spawn-cursordex.ts'
 import { run } from './fake-world.ts'
@@ -14,8 +11,12 @@ const argument = process.argv[1] ?? ''
 beforeAll(() => (process.argv[1] = cursordexBin))
 afterAll(() => (process.argv[1] = argument))
 
-const golden = (name: string): string =>
-  readFileSync(fileURLToPath(new URL(`service-files/${name}`, import.meta.url)), 'utf8')
+const golden = (name: string): string => readFileSync(new URL(`service-files/${name}`, import.meta.url), 'utf8')
+
+function expectGolden(text: string, name: string): void {
+  if (process.env['UPDATE_GOLDENS'] === '1') writeFileSync(new URL(`service-files/${name}`, import.meta.url), text)
+  expect(text).toBe(golden(name))
+}
 
 /** What `--print` prints, with fixed paths of Node and of the program. */
 async function printed(world: Partial<World>, ...flags: readonly string[]): Promise<string> {
@@ -51,19 +52,21 @@ test('golden text for Linux', async () => {
     'https://box.example',
     '--auth',
   ]
-  expect(await printed({ ...linux, env: variables }, ...flags)).toBe(golden('linux.service'))
+  expectGolden(await printed({ ...linux, env: variables }, ...flags), 'linux.service')
 })
 
 test('golden text for macOS', async () => {
-  expect(await printed(macos, '--cursor-user-dir', ODD, '--cursor-user-dir', 'b', '--cursor-home', '')).toBe(
-    golden('macos.plist'),
+  expectGolden(
+    await printed(macos, '--cursor-user-dir', ODD, '--cursor-user-dir', 'b', '--cursor-home', ''),
+    'macos.plist',
   )
 })
 
 test('golden text for Windows', async () => {
   const dir = 'D:\\a b & c--d\\'
-  expect(await printed(windows, '--data-dir', dir, '--cursor-user-dir', 'C:\\"q\\"', '--port', '0')).toBe(
-    golden('windows.xml'),
+  expectGolden(
+    await printed(windows, '--data-dir', dir, '--cursor-user-dir', 'C:\\"q\\"', '--port', '0'),
+    'windows.xml',
   )
 })
 
@@ -76,14 +79,19 @@ test('only a daemon that listens beyond loopback may ask for the addresses of th
   expect(await families('--host', '192.168.0.7')).toBe('AF_UNIX AF_INET AF_INET6 AF_NETLINK')
 })
 
-test('the file for Windows is written and read in UTF-16 with a byte order mark', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cursordex-task-'))
-  const manager = { ...managerOf({ ...windows }), file: join(folder, 'below', 'service.xml') }
-  expect(installedText(manager)).toBeNull()
-  writeInstalled(manager, '<é/>')
-  expect(readFileSync(manager.file).toString('hex')).toBe('fffe3c00e9002f003e00')
-  expect(installedText(manager)).toBe('<é/>')
-  rmSync(folder, { recursive: true })
+test('the file for Windows is written and read in UTF-16 with a byte order mark', async () => {
+  const there = { ...windows, env: { APPDATA: join(tmpdir(), 'cursordex-task'), PATH: '' } }
+  const install = async () => (await run(['service', 'install'], undefined, there)).out
+  const out = await install()
+  // Elsewhere a path of Windows is one long name in the working folder.
+  const file = /^Installed: (.*)$/m.exec(out)?.[1] ?? ''
+  try {
+    expect(out).toContain('No task scheduler answers here')
+    expect(readFileSync(file).toString('hex')).toMatch(/^fffe3c003f0078006d006c00/)
+    expect(await install()).toContain('unchanged')
+  } finally {
+    rmSync(file)
+  }
 })
 
 test('another system is refused', async () => {

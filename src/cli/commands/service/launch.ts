@@ -2,21 +2,32 @@ import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
-import { loadSettings, type Environment, type Flags, type Settings, type Surroundings } from '../../../settings.ts'
+import { loadSettings, type Flags, type Settings, type Surroundings } from '../../../settings.ts'
 
 /** How the service manager starts the daemon. */
 export interface Launch {
-  /** Absolute path of Node. */
-  readonly node: string
-  /** Absolute path of the program. */
-  readonly script: string
-  /** The settings that were given to `service install`. Their paths are absolute. */
-  readonly flags: Flags
-  /** Variables that the service needs, and that the manager may not have. */
-  readonly env: Readonly<Record<string, string>>
+  /** Absolute paths of Node and of the program, and the program's arguments. */
+  readonly words: readonly string[]
+  /** A line for a comment in the installed file. The other commands read the service's settings from it. */
+  readonly note: string
   /** The address that the daemon listens on. */
   readonly host: string
 }
+
+const MARK = 'cursordex-flags:'
+
+/** The settings that a service keeps, where they were given. Paths are absolute. */
+const KEPT: readonly (readonly [flag: keyof Flags, variable: string, read: (settings: Settings) => unknown])[] = [
+  ['config', 'CURSORDEX_CONFIG', ({ configFile }) => configFile],
+  ['dataDir', 'CURSORDEX_DATA_DIR', ({ dataDir }) => dataDir],
+  ['cursorUserDir', 'CURSORDEX_CURSOR_USER_DIRS', ({ cursor }) => cursor.userDirs],
+  ['cursorHome', 'CURSORDEX_CURSOR_HOMES', ({ cursor }) => cursor.homes],
+  ['host', 'CURSORDEX_HOST', ({ http }) => http.host],
+  ['port', 'CURSORDEX_PORT', ({ http }) => String(http.port)],
+  ['publicUrl', 'CURSORDEX_PUBLIC_URL', ({ http }) => http.publicUrl ?? undefined],
+  ['logLevel', 'CURSORDEX_LOG_LEVEL', ({ log }) => log.level],
+  ['auth', 'CURSORDEX_AUTH', ({ auth }) => auth.required || undefined],
+]
 
 /**
  * Settings from flags and from `CURSORDEX_…` variables become flags of the service, because the manager does not have the
@@ -24,17 +35,37 @@ export interface Launch {
  * @throws UserError `temporary-install` if this program is in a folder that npx removes
  */
 export function launchOf(settings: Settings, given: Flags, { env, platform }: Surroundings): Launch {
-  const names = platform === 'win32' ? ['node.exe'] : ['node']
-  const folders = (env['PATH'] ?? '').split(platform === 'win32' ? ';' : ':').filter((folder) => folder !== '')
-  const onPath = folders.flatMap((folder) => names.map((name) => join(folder, name)))
+  const kept = KEPT.flatMap(([flag, variable, read]) => {
+    const value = read(settings)
+    // An empty list means none, and any other empty variable is not set.
+    const isGiven =
+      given[flag] !== undefined || Boolean(env[variable]) || (Array.isArray(value) && env[variable] === '')
+    return isGiven && value !== undefined ? [[flag, value] as const] : []
+  })
+  const [delimiter, name] = platform === 'win32' ? [';', 'node.exe'] : [':', 'node']
+  const onPath = (env['PATH'] ?? '').split(delimiter).flatMap((folder) => (folder === '' ? [] : join(folder, name)))
+  const script = process.argv[1] ?? ''
   return {
-    node: stablePath(process.execPath, onPath),
-    script: stablePath(process.argv[1] ?? '', [resolve(process.argv[1] ?? '')]),
-    flags: flagsFrom(settings, given, env),
-    env: platform === 'linux' ? xdgOf(env) : {},
+    words: [
+      stablePath(process.execPath, onPath),
+      stablePath(script, [resolve(script)]),
+      'serve',
+      ...kept.flatMap(([flag, value]) => wordsOf(flag, value)),
+    ],
+    note: `${MARK} ${JSON.stringify(Object.fromEntries(kept))}`,
     host: settings.http.host,
   }
 }
+
+function wordsOf(flag: string, value: unknown): string[] {
+  const option = `--${flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  if (value === true) return [option]
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return values.length === 0 ? [option, ''] : values.flatMap((each) => [option, String(each)])
+}
+
+/** Folders of npx, of its counterparts, and of fnm, which makes one for each shell. */
+const TEMPORARY = /[/\\](_npx|dlx(-[^/\\]*)?|bunx-[^/\\]*|fnm_multishells)[/\\]/
 
 /**
  * A link to the file is preferred, if there is one: the links of npm and Homebrew stay valid after an upgrade, the real path
@@ -52,9 +83,6 @@ function stablePath(path: string, links: readonly string[]): string {
   return links.find((link) => resolve(link) === link && !TEMPORARY.test(link) && leadsTo(link, real)) ?? real
 }
 
-/** Folders of npx, of its counterparts, and of fnm, which makes one for each shell. */
-const TEMPORARY = /[/\\](_npx|dlx(-[^/\\]*)?|bunx-[^/\\]*|fnm_multishells)[/\\]/
-
 function leadsTo(link: string, real: string): boolean {
   try {
     return realpathSync(link) === real
@@ -64,94 +92,21 @@ function leadsTo(link: string, real: string): boolean {
   }
 }
 
-/** Values that neither a flag nor a variable sets are left out. */
-function flagsFrom({ cursor, dataDir, configFile, http, log, auth }: Settings, given: Flags, env: Environment): Flags {
-  const isGiven = (flag: keyof Flags, variable: string) => given[flag] !== undefined || Boolean(env[variable])
-  // An empty list means none.
-  const isListGiven = (flag: keyof Flags, variable: string) => isGiven(flag, variable) || env[variable] === ''
-  const { host, port, publicUrl } = http
-  return {
-    ...(isGiven('config', 'CURSORDEX_CONFIG') ? { config: configFile } : {}),
-    ...(isGiven('dataDir', 'CURSORDEX_DATA_DIR') ? { dataDir } : {}),
-    ...(isListGiven('cursorUserDir', 'CURSORDEX_CURSOR_USER_DIRS') ? { cursorUserDir: cursor.userDirs } : {}),
-    ...(isListGiven('cursorHome', 'CURSORDEX_CURSOR_HOMES') ? { cursorHome: cursor.homes } : {}),
-    ...(isGiven('host', 'CURSORDEX_HOST') ? { host } : {}),
-    ...(isGiven('port', 'CURSORDEX_PORT') ? { port: String(port) } : {}),
-    ...(isGiven('publicUrl', 'CURSORDEX_PUBLIC_URL') && publicUrl !== null ? { publicUrl } : {}),
-    ...(isGiven('logLevel', 'CURSORDEX_LOG_LEVEL') ? { logLevel: log.level } : {}),
-    ...(isGiven('auth', 'CURSORDEX_AUTH') && auth.required ? { auth: true } : {}),
-  }
-}
-
-const one = (option: string, value: string | undefined) => (value === undefined ? [] : [option, value])
-
-/** An empty list means none, unlike a missing one. */
-const many = (option: string, values: readonly string[] | undefined) =>
-  values?.length === 0 ? [option, ''] : (values ?? []).flatMap((value) => [option, value])
-
-/** The arguments of Node. */
-export function argumentsOf({ script, flags }: Launch): string[] {
-  return [
-    script,
-    'serve',
-    ...one('--config', flags.config),
-    ...one('--data-dir', flags.dataDir),
-    ...many('--cursor-user-dir', flags.cursorUserDir),
-    ...many('--cursor-home', flags.cursorHome),
-    ...one('--host', flags.host),
-    ...one('--port', flags.port),
-    ...one('--public-url', flags.publicUrl),
-    ...one('--log-level', flags.logLevel),
-    ...(flags.auth === true ? ['--auth'] : []),
-  ]
-}
-
-/** Where Linux programs look for folders. The manager starts before the files of the shell are read. */
-function xdgOf(env: Environment): Record<string, string> {
-  return Object.fromEntries(
-    ['XDG_CONFIG_HOME', 'XDG_DATA_HOME'].flatMap((name) => {
-      const folder = env[name]
-      return folder?.startsWith('/') === true ? [[name, folder]] : []
-    }),
-  )
-}
-
-const MARK = 'cursordex-flags:'
-
-/** A line for a comment in the installed file. The other commands read the service's settings from it. */
-export const noteOf = ({ flags }: Launch): string => `${MARK} ${JSON.stringify(flags)}`
-
-const text = z.optional(z.string())
-const notedFlags = z.object({
-  config: text,
-  dataDir: text,
-  cursorUserDir: z.optional(z.array(z.string())),
-  cursorHome: z.optional(z.array(z.string())),
-  host: text,
-  port: text,
-  publicUrl: text,
-  logLevel: text,
-  auth: z.optional(z.boolean()),
-})
+const noted = z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())]))
 
 /**
  * The settings of the installed service, from its file. Null if the file has no readable note.
  * @throws UserError as `loadSettings` does, if the config file is wrong by now
  */
 export function settingsFrom(file: string, surroundings: Surroundings): Settings | null {
-  const noted = new RegExp(`${MARK} (\\{.*\\})`).exec(file)?.[1]
-  if (noted === undefined) return null
-  const { success, data: flags } = z.safeParse(notedFlags, jsonOf(noted))
-  if (!success) return null
-  const own = Object.entries(surroundings.env).filter(([name]) => !name.startsWith('CURSORDEX_'))
-  return loadSettings({ ...surroundings, env: Object.fromEntries(own), flags })
-}
-
-function jsonOf(noted: string): unknown {
+  const json = new RegExp(`${MARK} (\\{.*\\})`).exec(file)?.[1]
+  let flags: Flags
   try {
-    return JSON.parse(noted)
+    flags = z.parse(noted, JSON.parse(json ?? ''))
   } catch {
     // Somebody edited the note.
-    return undefined
+    return null
   }
+  const own = Object.entries(surroundings.env).filter(([name]) => !name.startsWith('CURSORDEX_'))
+  return loadSettings({ ...surroundings, env: Object.fromEntries(own), flags })
 }
