@@ -1,6 +1,6 @@
 import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
 import { printableLine } from '../../text/printable.ts'
-import { cutTo, displayWidth, wrapPieces, type Piece } from '../terminal/display-width.ts'
+import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { atLeast, countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
 import { snippetSpans } from '../terminal/highlight.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -64,15 +64,9 @@ function headOf(id: string, [hit]: readonly Hit[], width: number, screen: Screen
 function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen): string[] {
   const { message, part, toolName, snippet, missing } = hit
   const { bold, dim, yellow } = screen.colours
-  const mark = (text: string) => bold(yellow(text))
   const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
-  const pieces: Piece[] = [
-    { text: kind, paint: dim },
-    ...spansOf(snippetSpans(snippet)).map(({ text, isHit }) => ({ text, paint: isHit ? mark : undefined })),
-    { text: ' ' },
-    { text: `@${printableLine(shortId)}`, paint: dim },
-  ]
-  const lines = wrapPieces(pieces, width - INDENT)
+  const passage = spansOf(snippetSpans(snippet)).map(({ text, isHit }) => (isHit ? bold(yellow(text)) : text))
+  const lines = wrapLine(`${dim(kind)}${passage.join('')} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
   const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
   return [...lines, ...lacks].map((line, index) => {
     return index === 0 ? `  ${dim(message.role.padEnd(LABEL_WIDTH))}  ${line}` : `${' '.repeat(INDENT)}${line}`

@@ -2,7 +2,7 @@ import type { Chat } from '../../api/http/schemas/chats.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { printableLine } from '../../text/printable.ts'
-import { cutTo, displayWidth, wrapPieces } from '../terminal/display-width.ts'
+import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { ageText, countText, durationText, machineText, timeText } from '../terminal/formats.ts'
 import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -21,9 +21,7 @@ export interface View {
 
 export function renderChatForTerminal(chat: Chat, { screen, width }: View): string {
   const [title = '', ...about] = chatLines(chat, ageText(chat.lastActivityAt, screen))
-  const pieces = [{ text: title, paint: screen.colours.bold }, ...about.map((text) => ({ text }))]
-  return pieces
-    .flatMap((piece) => wrapPieces([piece], width))
+  return [...wrapLine(title, width).map(screen.colours.bold), ...about.flatMap((text) => wrapLine(text, width))]
     .map((line) => `${line}\n`)
     .join('')
 }
@@ -102,14 +100,14 @@ function renderPart(part: Part, view: View): string[] {
     case 'todo':
       return part.items.map((item) => cutTo(todoLine(item), width))
     default:
-      return wrapPieces([{ text: printableLine(`error: ${part.text}`), paint: red }], width)
+      return wrapLine(printableLine(`error: ${part.text}`), width).map(red)
   }
 }
 
 const details = (text: string, width: number, paint: (line: string) => string): string[] =>
   lines(text)
-    .flatMap((line) => wrapPieces([{ text: line, paint }], width - DETAIL_INDENT))
-    .map((line) => ' '.repeat(DETAIL_INDENT) + line)
+    .flatMap((line) => wrapLine(line, width - DETAIL_INDENT))
+    .map((line) => ' '.repeat(DETAIL_INDENT) + paint(line))
 
 export const todoLine = ({ content, status }: TodoItem): string =>
   `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
@@ -118,7 +116,7 @@ export const todoLine = ({ content, status }: TodoItem): string =>
 function renderTool(tool: ToolPart, { screen, width, isFull }: View): string[] {
   const { dim, red, yellow } = screen.colours
   const isFailed = tool.status === 'error'
-  const name = `${screen.hasBlocks ? '›' : '>'} ${cutTo(printableLine(tool.name), Math.floor(width / 3))}  `
+  const name = `› ${cutTo(printableLine(tool.name), Math.floor(width / 3))}  `
   const end = cutTo(outcomeOf(tool), Math.floor(width / 3))
   const room = width - displayWidth(name) - (end === '' ? 0 : displayWidth(end) + 2)
   const what = cutTo(printableLine(summaryOf(tool)), room)

@@ -7,7 +7,7 @@ import { pathPart } from '../input/refuse-empty.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 import { printableJson, printable, printableLine } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
-import { displayWidth, fitting } from '../terminal/display-width.ts'
+import { cutTo, displayWidth } from '../terminal/display-width.ts'
 import {
   chatLines,
   continues,
@@ -197,6 +197,6 @@ function toolLine(tool: ToolPart): string {
   const line = `[tool] ${dotted([`${tool.name}: ${tool.status}`, tool.paths.join(', ')])}`
   const room = Math.max(24, LINE_MAX - displayWidth(line) - 4)
   const full = printableLine(outcome.slice(0, 4000))
-  const shown = displayWidth(full) <= room && outcome.length <= 4000 ? full : `${fitting(full, room - 1)}…`
+  const shown = cutTo(outcome.length > 4000 ? `${full}…` : full, room)
   return shown === '' ? line : `${line} → ${shown}`
 }

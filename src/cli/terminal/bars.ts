@@ -1,6 +1,7 @@
-import { cutTo, displayWidth } from './display-width.ts'
 import { printableLine } from '../../text/printable.ts'
+import { displayWidth } from './display-width.ts'
 import type { Screen } from './screen.ts'
+import { aligned, fitWidths, GAP } from './table.ts'
 
 /** Null means unknown, which has no bar and is not 0. */
 export type BarValue = number | null
@@ -15,102 +16,64 @@ export interface Bar {
   readonly note?: string
 }
 
-const GAP = '  '
+const LABEL_MIN = 8
 const BAR_MIN = 4
 const BAR_MAX = 40
-const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
-const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /**
  * On a terminal: labels, figures and bars in columns that fit its width. The greatest value has the longest bar.
  * Elsewhere: the same without bars, separated by tabs and never cut, for programs.
  */
-export function renderBars(bars: readonly Bar[], screen: Screen): string {
-  const rows = bars.map((bar) => ({ ...bar, label: printableLine(bar.label), note: printableLine(bar.note ?? '') }))
-  if (screen.width === null) {
-    return rows
-      .map(({ label, figure, note }) => `${[label, figure, ...(note === '' ? [] : [note])].join('\t')}\n`)
-      .join('')
+export function renderBars(bars: readonly Bar[], { width, colours }: Screen): string {
+  const texts = bars.map(({ label, figure, note = '' }) => [printableLine(label), figure, '', printableLine(note)])
+  if (width === null) {
+    const filled = texts.map((cells) => cells.filter((text, index) => index < 2 || text !== ''))
+    return filled.map((cells) => `${cells.join('\t')}\n`).join('')
   }
-  const widths = fitWidths(rows, screen.width)
-  const most = rows.reduce((max, { value }) => Math.max(max, value ?? 0), 0)
-  return rows
-    .map(({ label, value, figure, note }) => {
-      const bar = value === null ? '' : barOf(value, most, widths.bar, screen.hasBlocks)
-      const cells = [
-        padEnd(cutTo(label, widths.label), widths.label),
-        `${' '.repeat(Math.max(0, widths.figure - displayWidth(figure)))}${figure}`,
-        `${bar === '' ? '' : screen.colours.cyan(bar)}${' '.repeat(Math.max(0, widths.bar - displayWidth(bar)))}`,
-        note === '' ? '' : screen.colours.dim(cutTo(note, widths.note)),
-      ]
-      return cells
-        .filter((_, column) => column < 2 || (column === 2 ? widths.bar > 0 : widths.note > 0))
-        .join(GAP)
-        .trimEnd()
-    })
-    .map((line) => `${line}\n`)
+  const widest = (index: number) => Math.max(0, ...texts.map((cells) => displayWidth(cells[index] ?? '')))
+  // If no value is known, there are no bars.
+  const barMax = bars.some(({ value }) => value !== null) ? BAR_MAX : 0
+  const least = [LABEL_MIN, Infinity, BAR_MIN, 0]
+  const widths = fitWidths([widest(0), widest(1), barMax, widest(3)], least, width)
+  const most = Math.max(0, ...bars.map(({ value }) => value ?? 0))
+  const lines = texts.map(([label = '', figure = '', , note = ''], index) => {
+    const bar = barOf(bars[index]?.value ?? 0, most, widths[2] ?? 0)
+    const cells = [label, figure, bar && colours.cyan(bar), note && colours.dim(note)]
+    return cells.map((cell, column) => aligned(cell, widths[column] ?? 0, column === 1 ? 'right' : 'left'))
+  })
+  return lines
+    .map(
+      (cells) =>
+        `${cells
+          .filter((cell) => cell !== '')
+          .join(GAP)
+          .trimEnd()}\n`,
+    )
     .join('')
 }
 
-interface Widths {
-  readonly label: number
-  readonly figure: number
-  readonly bar: number
-  readonly note: number
-}
-
-/** Figures are never cut. If the line is too long, the note is cut first, then the bar, then the label. */
-function fitWidths(rows: readonly (Bar & { readonly note: string })[], widthMax: number): Widths {
-  const widest = (textOf: (row: Bar & { readonly note: string }) => string): number =>
-    rows.reduce((max, row) => Math.max(max, displayWidth(textOf(row))), 0)
-  const figure = widest((row) => row.figure)
-  const label = Math.min(
-    widest((row) => row.label),
-    Math.max(8, widthMax - figure - BAR_MIN - 2 * GAP.length),
-  )
-  const left = widthMax - label - figure - 2 * GAP.length
-  // If no row has a value, there are no bars.
-  const barMin = rows.some(({ value }) => value !== null) ? BAR_MIN : 0
-  const note = Math.min(
-    widest((row) => row.note),
-    Math.max(0, left - barMin - GAP.length),
-  )
-  const bar = barMin === 0 ? 0 : Math.min(BAR_MAX, left - (note > 0 ? note + GAP.length : 0))
-  return { label, figure, bar: Math.max(0, bar), note }
-}
-
 /** A value above 0 has at least the shortest bar, because an empty one would mean 0. */
-function barOf(value: number, most: number, width: number, hasBlocks: boolean): string {
-  if (value <= 0 || most <= 0) return ''
-  if (!hasBlocks) return '#'.repeat(Math.max(1, Math.round((value / most) * width)))
+function barOf(value: number, most: number, width: number): string {
+  if (value <= 0) return ''
   const units = Math.max(1, Math.round((value / most) * width * 8))
-  return '█'.repeat(Math.floor(units / 8)) + (eighths[units % 8] ?? '')
+  return '█'.repeat(Math.floor(units / 8)) + (EIGHTHS[units % 8] ?? '')
 }
 
 /**
  * One character for each value, with a height relative to the greatest. If there are more values than columns,
  * neighbours are added up. 0 is a dot, and an unknown value is a gap. Without a terminal the result is empty.
  */
-export function sparkline(values: readonly BarValue[], widthMax: number, screen: Screen): string {
-  if (screen.width === null || values.length === 0) return ''
+export function sparkline(values: readonly BarValue[], widthMax: number, { width }: Screen): string {
+  if (width === null || values.length === 0) return ''
   const each = Math.ceil(values.length / Math.max(1, widthMax))
-  const heights = Array.from({ length: Math.ceil(values.length / each) }, (_, index) =>
-    addUp(values.slice(index * each, (index + 1) * each)),
-  )
-  const most = heights.reduce<number>((max, height) => Math.max(max, height ?? 0), 0)
-  const characters = screen.hasBlocks ? levels : ['.', ':', '-', '=', '+', '*', '%', '#']
-  const zero = screen.hasBlocks ? '·' : '_'
-  return heights
-    .map((height) => {
-      if (height === null) return ' '
-      return height <= 0 || most <= 0 ? zero : (characters[Math.ceil((height / most) * characters.length) - 1] ?? zero)
-    })
-    .join('')
+  const heights = Array.from({ length: Math.ceil(values.length / each) }, (_, index) => {
+    const known = values.slice(index * each, (index + 1) * each).filter((value) => value !== null)
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+  })
+  const most = Math.max(0, ...heights.map((height) => height ?? 0))
+  const level = (height: number) =>
+    height <= 0 ? '·' : (LEVELS[Math.ceil((height / most) * LEVELS.length) - 1] ?? '·')
+  return heights.map((height) => (height === null ? ' ' : level(height))).join('')
 }
-
-function addUp(values: readonly BarValue[]): BarValue {
-  const known = values.filter((value) => value !== null)
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
-}
-
-const padEnd = (line: string, width: number): string => line + ' '.repeat(Math.max(0, width - displayWidth(line)))

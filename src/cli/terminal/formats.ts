@@ -9,33 +9,16 @@ export const machineText = (machine: Machine | null): string =>
 export function localTime(iso: string | null, timeZone: string): string {
   const time = iso === null ? Number.NaN : Date.parse(iso)
   if (Number.isNaN(time)) return '-'
-  const parts = new Map(
-    formatOf(timeZone)
-      .formatToParts(time)
-      .map(({ type, value }) => [type, value]),
-  )
-  const pick = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? ''
-  return `${pick('year')}-${pick('month')}-${pick('day')} ${pick('hour')}:${pick('minute')}`
+  let format = formats.get(timeZone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+    formats.set(timeZone, format)
+  }
+  return format.format(time)
 }
 
+/** Creating a format takes longer than using it a thousand times. */
 const formats = new Map<string, Intl.DateTimeFormat>()
-
-// Creating a format takes longer than using it a thousand times.
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone)
-  if (known !== undefined) return known
-  const format = new Intl.DateTimeFormat('en-u-nu-latn-ca-gregory', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-  })
-  formats.set(timeZone, format)
-  return format
-}
 
 const ageUnits = [
   ['year', 365.25 * 86_400_000],

@@ -4,25 +4,15 @@ export interface Span {
   readonly isHit: boolean
 }
 
-const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-
-function unescapeHtml(html: string): string {
-  return html.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi, (entity, decimal, hex, name) => {
-    if (typeof name === 'string') return named[name.toLowerCase()] ?? entity
-    const point = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16)
-    return point <= 0x10_ff_ff ? String.fromCodePoint(point) : entity
-  })
-}
+const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 
 /** Splits a snippet, which is escaped HTML with `<mark>` around the hits, into its pieces. */
 export function snippetSpans(snippet: string): Span[] {
-  const spans: Span[] = []
-  let isHit = false
   // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
-  for (const piece of snippet.split(/(<\/?mark>)/)) {
-    if (piece === '<mark>') isHit = true
-    else if (piece === '</mark>') isHit = false
-    else if (piece !== '') spans.push({ text: unescapeHtml(piece), isHit })
-  }
-  return spans
+  const pieces = snippet.split(/<(\/?)mark>/)
+  return pieces.flatMap((piece, index) => {
+    if (index % 2 === 1 || piece === '') return []
+    const text = piece.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => CHARACTERS[name] ?? entity)
+    return [{ text, isHit: index > 0 && pieces[index - 1] === '' }]
+  })
 }

@@ -12,8 +12,6 @@ export interface Screen {
   /** Columns of the terminal. Null if stdout is not a terminal. */
   readonly width: number | null
   readonly colours: Colours
-  /** Whether the terminal can show block characters, which need UTF-8. */
-  readonly hasBlocks: boolean
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
   /** Epoch milliseconds, for ages such as "3 days ago". */
@@ -25,21 +23,11 @@ export function screenOf(output: Output, env: Environment, timeZone: () => strin
   return {
     width: isTerminal ? Math.max(40, output.columns ?? 80) : null,
     colours: pc.createColors(wantsColours(isTerminal, env)),
-    hasBlocks: isTerminal && drawsBlocks(env),
     get timeZone() {
       return timeZone()
     },
     nowMs,
   }
-}
-
-// POSIX: the first of these variables that is set and not empty names the encoding. If none is set, it is the C locale,
-// except on systems that do not use these variables.
-function drawsBlocks(env: Environment): boolean {
-  if (env['TERM'] === 'dumb' || env['TERM'] === 'linux') return false
-  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG']
-  if (!locale) return env['OS'] === 'Windows_NT' || env['TERM_PROGRAM'] !== undefined
-  return /utf-?8/i.test(locale)
 }
 
 let cachedZone: string | undefined
