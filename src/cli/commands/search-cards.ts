@@ -66,7 +66,7 @@ function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen)
   const { bold, dim, yellow } = screen.colours
   const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
   const passage = spansOf(snippetSpans(snippet)).map(({ text, isHit }) => (isHit ? bold(yellow(text)) : text))
-  const lines = wrapLine(`${dim(kind)}${passage.join('')} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
+  const lines = wrapLine(`${kind && dim(kind)}${passage.join('')} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
   const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
   return [...lines, ...lacks].map((line, index) => {
     return index === 0 ? `  ${dim(message.role.padEnd(LABEL_WIDTH))}  ${line}` : `${' '.repeat(INDENT)}${line}`

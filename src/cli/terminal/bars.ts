@@ -32,11 +32,11 @@ export function renderBars(bars: readonly Bar[], { width, colours }: Screen): st
     const filled = texts.map((cells) => cells.filter((text, index) => index < 2 || text !== ''))
     return filled.map((cells) => `${cells.join('\t')}\n`).join('')
   }
-  const widest = (index: number) => Math.max(0, ...texts.map((cells) => displayWidth(cells[index] ?? '')))
-  // If no value is known, there are no bars.
-  const barMax = bars.some(({ value }) => value !== null) ? BAR_MAX : 0
-  const least = [LABEL_MIN, Infinity, BAR_MIN, 0]
-  const widths = fitWidths([widest(0), widest(1), barMax, widest(3)], least, width)
+  const natural = [0, 1, 2, 3].map((index) => Math.max(0, ...texts.map((cells) => displayWidth(cells[index] ?? ''))))
+  // The bar gets what the texts leave. If no value is known, there are no bars.
+  const left = natural.reduce((sum, each) => sum - each - GAP.length, width + GAP.length)
+  if (bars.some(({ value }) => value !== null)) natural[2] = Math.max(BAR_MIN, Math.min(BAR_MAX, left))
+  const widths = fitWidths(natural, [LABEL_MIN, Infinity, BAR_MIN, 0], width)
   const most = Math.max(0, ...bars.map(({ value }) => value ?? 0))
   const lines = texts.map(([label = '', figure = '', , note = ''], index) => {
     const bar = barOf(bars[index]?.value ?? 0, most, widths[2] ?? 0)

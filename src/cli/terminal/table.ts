@@ -36,7 +36,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
       return spans.map(({ text, isHit }) => (isHit ? bold(text) : text)).join('')
     }),
   )
-  return [columns.map(({ title }) => dim(title)), ...body]
+  return [columns.map(({ title }) => title && dim(title)), ...body]
     .map((cells) => cells.map((cell, index) => aligned(cell, widths[index] ?? 0, columns[index]?.align)))
     .map((cells) => `${cells.join(GAP).trimEnd()}\n`)
     .join('')
