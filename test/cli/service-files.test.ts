@@ -13,9 +13,10 @@ afterAll(() => (process.argv[1] = argument))
 
 const golden = (name: string): string => readFileSync(new URL(`service-files/${name}`, import.meta.url), 'utf8')
 
-function expectGolden(text: string, name: string): void {
+/** The golden text, which is written first if that is asked. */
+function goldenOf(text: string, name: string): string {
   if (process.env['UPDATE_GOLDENS'] === '1') writeFileSync(new URL(`service-files/${name}`, import.meta.url), text)
-  expect(text).toBe(golden(name))
+  return golden(name)
 }
 
 /** What `--print` prints, with fixed paths of Node and of the program. */
@@ -52,22 +53,19 @@ test('golden text for Linux', async () => {
     'https://box.example',
     '--auth',
   ]
-  expectGolden(await printed({ ...linux, env: variables }, ...flags), 'linux.service')
+  const text = await printed({ ...linux, env: variables }, ...flags)
+  expect(text).toBe(goldenOf(text, 'linux.service'))
 })
 
 test('golden text for macOS', async () => {
-  expectGolden(
-    await printed(macos, '--cursor-user-dir', ODD, '--cursor-user-dir', 'b', '--cursor-home', ''),
-    'macos.plist',
-  )
+  const text = await printed(macos, '--cursor-user-dir', ODD, '--cursor-user-dir', 'b', '--cursor-home', '')
+  expect(text).toBe(goldenOf(text, 'macos.plist'))
 })
 
 test('golden text for Windows', async () => {
   const dir = 'D:\\a b & c--d\\'
-  expectGolden(
-    await printed(windows, '--data-dir', dir, '--cursor-user-dir', 'C:\\"q\\"', '--port', '0'),
-    'windows.xml',
-  )
+  const text = await printed(windows, '--data-dir', dir, '--cursor-user-dir', 'C:\\"q\\"', '--port', '0')
+  expect(text).toBe(goldenOf(text, 'windows.xml'))
 })
 
 test('only a daemon that listens beyond loopback may ask for the addresses of the machine', async () => {

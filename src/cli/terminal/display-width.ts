@@ -7,6 +7,7 @@ export const displayWidth = (line: string): number => stringWidth(line)
 
 /** Breaks a printable line, which may have colours. Its indent is kept, and what follows is indented alike. */
 export function wrapLine(line: string, width: number): string[] {
+  if (displayWidth(line) <= width) return [line.trimEnd()]
   const text = line.trimStart()
   const indent = ' '.repeat(text === '' ? 0 : Math.min(line.length - text.length, Math.floor(width / 2)))
   return wrapAnsi(text, width - indent.length, { hard: true })

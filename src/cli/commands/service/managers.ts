@@ -65,12 +65,13 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
 
 const valueIn = (text: string, pattern: RegExp): string | null => pattern.exec(text)?.[1] || null
 
+const systemctl = (...args: readonly string[]): CommandLine => ['systemctl', '--user', ...args]
+
 /** The user's systemd. It starts the daemon at login, or at boot if lingering is on. */
 function systemd({ env, homeDir }: Surroundings): Manager {
   const unit = 'cursordex.service'
   const named = env['XDG_CONFIG_HOME']
   const folder = join(named?.startsWith('/') === true ? named : join(homeDir, '.config'), 'systemd', 'user')
-  const call = (...args: string[]) => ['systemctl', '--user', ...args]
   return {
     name: 'systemd user manager',
     file: join(folder, unit),
@@ -87,10 +88,10 @@ function systemd({ env, homeDir }: Surroundings): Manager {
       })
     },
     encoding: 'utf8',
-    probe: call('show-environment'),
+    probe: systemctl('show-environment'),
     state: () => {
       const { stdout } = runTool(
-        call('show', '--property=LoadState,ActiveState,SubState,MainPID,UnitFileState', unit),
+        systemctl('show', '--property=LoadState,ActiveState,SubState,MainPID,UnitFileState', unit),
         env,
       )
       const value = (name: string) => valueIn(stdout, new RegExp(`^${name}=(.*)$`, 'm'))
@@ -99,9 +100,9 @@ function systemd({ env, homeDir }: Surroundings): Manager {
       const summary = `${active} (${sub}), ${value('UnitFileState') ?? 'not enabled'}`
       return { summary, pid: Number(value('MainPID')) || null, hasFailed: active === 'failed' }
     },
-    start: [call('daemon-reload'), call('enable', '--now', unit)],
-    stop: [call('disable', '--now', unit)],
-    restart: [call('restart', unit)],
+    start: [systemctl('daemon-reload'), systemctl('enable', '--now', unit)],
+    stop: [systemctl('disable', '--now', unit)],
+    restart: [systemctl('restart', unit)],
     follow: ['journalctl', '--user', '--unit', unit, '--lines', '100', '--no-pager', '--follow'],
     logFile: null,
   }
@@ -147,13 +148,20 @@ function launchd({ env, homeDir }: Surroundings): Manager {
   }
 }
 
+const schtasks = (verb: string, ...args: readonly string[]): CommandLine => [
+  'schtasks',
+  `/${verb}`,
+  '/tn',
+  'cursordex',
+  ...args,
+]
+
 /** A scheduled task of Windows. It starts the daemon at logon, with the user's own rights. */
 function scheduledTask({ env, homeDir }: Surroundings): Manager {
   const file = win32.join(win32.dirname(defaultConfigFile('win32', env, homeDir)), 'service.xml')
   const user = [env['USERDOMAIN'], env['USERNAME']].filter(Boolean).join('\\')
   // A task that does not run cannot be ended, which is no failure.
   const end = ['cmd', '/d', '/c', 'schtasks /end /tn cursordex & exit 0']
-  const call = (verb: string, ...args: string[]) => ['schtasks', `/${verb}`, '/tn', 'cursordex', ...args]
   return {
     name: 'task scheduler',
     file,
@@ -168,10 +176,10 @@ function scheduledTask({ env, homeDir }: Surroundings): Manager {
     probe: ['schtasks', '/query', '/?'],
     // The state is in the language of the system, and the process is not reported.
     state: () =>
-      runTool(call('query'), env).status === 0 ? { summary: 'registered', pid: 'unknown', hasFailed: false } : null,
-    start: [call('create', '/xml', file, '/f'), call('run')],
-    stop: [end, call('delete', '/f')],
-    restart: [end, call('run')],
+      runTool(schtasks('query'), env).status === 0 ? { summary: 'registered', pid: 'unknown', hasFailed: false } : null,
+    start: [schtasks('create', '/xml', file, '/f'), schtasks('run')],
+    stop: [end, schtasks('delete', '/f')],
+    restart: [end, schtasks('run')],
     follow: null,
     logFile: null,
   }
