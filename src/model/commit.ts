@@ -75,3 +75,6 @@ export interface ScoredCommit {
   /** Added and removed lines that come from chats; null if Cursor does not report it. */
   readonly chatLines: number | null
 }
+
+/** How probable it is that a chat led to a commit, the least first. */
+export const confidences = ['low', 'medium', 'high'] as const

@@ -88,7 +88,7 @@ const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(spec
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: ['hub', 'daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'demo'],
   daemon: ['engine', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
-  engine: ['hub', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings', 'sqlite'],
+  engine: ['hub', 'indexer', 'api', 'git', 'mirror', 'archive', 'text', 'model', 'settings', 'sqlite'],
   // PostgreSQL.
   hub: ['indexer', 'api', 'git', 'mirror', 'text', 'archive', 'model'],
   indexer: ['mirror', 'text', 'archive', 'model', 'sqlite'],

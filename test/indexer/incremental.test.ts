@@ -159,7 +159,7 @@ test('a value updated in place at the same size is found by a full pass', () => 
 
 test('new rows are found by a seek to the rowid, without reading all keys', () => {
   const plan = store.db.prepare(`explain query plan ${LIST_ABOVE}`).all(0, 1) as { detail: string }[]
-  expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH main.cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
+  expect(plan.map(({ detail }) => detail)).toEqual(['SEARCH cursorDiskKV USING INTEGER PRIMARY KEY (rowid>?)'])
 })
 
 describe('regressions found by the second implementation:', () => {

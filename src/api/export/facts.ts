@@ -60,12 +60,12 @@ export function messageMarks(message: Message): string[] {
   return marks.filter((mark) => mark !== null && mark !== '').map(String)
 }
 
-/** An estimate is marked as one, because the file also contains counts from Cursor. */
+/** An estimate is marked as one, because the file also contains counts from Cursor. It is of one side only. */
 function tokensText({ input, output, source }: NonNullable<Message['tokens']>): string {
+  if (source === 'estimated') return `about ${figure((input ?? 0) + (output ?? 0))} tokens`
   const counts = [
     input === null ? null : `${figure(input)} tokens in`,
     output === null ? null : input === null ? `${figure(output)} tokens out` : `${figure(output)} out`,
-    source === 'estimated' ? 'estimated' : null,
   ]
   return counts.filter((count) => count !== null).join(', ')
 }

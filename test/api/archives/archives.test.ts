@@ -261,7 +261,7 @@ test.skipIf(isWindows)('a folder that may not be read is named', async () => {
   chmodSync(folder, 0)
   const response = await actAsOther([dir, world.settings.dataDir], ask)
   chmodSync(folder, 0o700)
-  const detail = expect.stringMatching(/objects cannot be read \(EACCES\)\. Make it readable/)
+  const detail = expect.stringMatching(/objects cannot be read or written \(EACCES\)\. Make it readable/)
   expect([response.status, await response.json()]).toMatchObject([503, { code: 'archive-folder', detail }])
 })
 

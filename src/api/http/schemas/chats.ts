@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { chatFormats, titleSources } from '../../../model/chat.ts'
+import { confidences } from '../../../model/commit.ts'
 import {
   amount,
   chatId,
@@ -106,8 +107,6 @@ export const chatAnswer = z.extend(chat, {
 })
 export type ChatTokens = ChatDetail['tokens']
 export type ChatDetail = Answer<typeof chatAnswer>
-
-export const confidences = ['low', 'medium', 'high'] as const
 
 /** Why a chat may have led to a commit. */
 export const evidence = named(

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { confidences, evidence } from './chats.ts'
+import { confidences } from '../../../model/commit.ts'
+import { evidence } from './chats.ts'
 import { amount, maybeCount, maybeTime, pageOf, says, text, texts, type Answer } from './common.ts'
 import { projectRef } from './projects.ts'
 

@@ -6,6 +6,7 @@ import { printableLine } from '../../../text/printable.ts'
 import { wrap } from '../../terminal/display-width.ts'
 import { countText, numberText, timeText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
+import { renderTable } from '../../terminal/table.ts'
 import type { DoctorReport, SetAsideReport, StoreReport } from './doctor.ts'
 
 /** True if the store does not exist and nothing was ever read from it. */
@@ -57,13 +58,15 @@ function setAsideText({ path, place, chats, trouble }: SetAsideReport): string[]
 
 /**
  * What needs attention, then each store, then sums.
- * @param isAll also shows places that do not exist
+ * @param isAll also shows places that do not exist, and each store by itself
  */
 export function renderDoctor(report: DoctorReport, screen: Screen, isAll: boolean): string {
   const shown = report.stores.filter((store) => isAll || !isAbsent(store))
+  const brief = isAll ? [] : shown.filter(isBrief)
   return [
     renderAttention(report, screen),
-    ...shown.map((store) => renderStore(store, screen)),
+    ...shown.filter((store) => !brief.includes(store)).map((store) => renderStore(store, screen)),
+    ...(brief.length === 0 ? [] : [renderBrief(brief, screen)]),
     renderEnd(report, report.stores.length - shown.length, screen),
   ].join('\n')
 }
@@ -74,6 +77,44 @@ function renderAttention({ stores, attention }: DoctorReport, screen: Screen): s
   if (stores.every(isAbsent)) return `No Cursor was found yet.\n${bullets}`
   if (attention.length === 0) return 'No problems: every store was read completely.\n'
   return `${screen.colours.bold('Needs attention')}\n${bullets}`
+}
+
+/** A store without problems, losses and unknown rows is one row of a table. */
+const isBrief = (store: StoreReport): boolean =>
+  store.state === 'ok' &&
+  attentionOf(store).length + store.unknown.length === 0 &&
+  (store.messages?.gone ?? 0) + (store.messages?.keptHere ?? 0) + (store.chats?.lost ?? 0) === 0
+
+const COLUMNS = [
+  { title: 'store' },
+  { title: 'chats', align: 'right' },
+  { title: 'messages', align: 'right' },
+  { title: 'rows', align: 'right' },
+  { title: 'path', widthMin: 12 },
+] as const
+/** Width of the columns other than the path. */
+const OTHER_COLUMNS_WIDTH = 48
+
+function renderBrief(stores: readonly StoreReport[], screen: Screen): string {
+  // Long paths differ at the end.
+  const room = screen.width === null ? Infinity : Math.max(20, screen.width - OTHER_COLUMNS_WIDTH)
+  const endOf = (path: string): string =>
+    path.length <= room
+      ? path
+      : `…${Array.from(path)
+          .slice(1 - room)
+          .join('')}`
+  const counts = ({ chats, messages, rows }: StoreReport): readonly number[] => [
+    chats?.total ?? 0,
+    messages?.held ?? 0,
+    rows?.total ?? 0,
+  ]
+  const lines = stores.map((store) => [
+    store.kind,
+    ...counts(store).map((count) => numberText(count)),
+    endOf(printableLine(store.path)),
+  ])
+  return renderTable(COLUMNS, lines, screen)
 }
 
 const LABEL_WIDTH = 10
