@@ -62,7 +62,7 @@ export function messageMarks(message: Message): string[] {
 
 /** An estimate is marked as one, because the file also contains counts from Cursor. It is of one side only. */
 function tokensText({ input, output, source }: NonNullable<Message['tokens']>): string {
-  if (source === 'estimated') return `about ${figure((input ?? 0) + (output ?? 0))} tokens`
+  if (source === 'estimated') return `${figure((input ?? 0) + (output ?? 0))} tokens, estimated`
   const counts = [
     input === null ? null : `${figure(input)} tokens in`,
     output === null ? null : input === null ? `${figure(output)} tokens out` : `${figure(output)} out`,
