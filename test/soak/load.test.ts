@@ -6,6 +6,7 @@ test('hostile searches while 1.5 GB are read for the first time', { timeout: 1_8
   const { times, odd, searchersMax, indexingMs, deadlines, lines } = await measureLoad(LARGE)
   console.log(`load, ${Math.round(indexingMs / 1000)} s of ingest, ${deadlines} deadlines: ${lines.join('; ')}`)
   expect(odd).toEqual([])
-  expect(searchersMax).toBeLessThanOrEqual(2)
+  // Two searches, and one other job.
+  expect(searchersMax).toBeLessThanOrEqual(3)
   for (const [path, taken] of times) expect([path, Math.max(...taken) < 30_000]).toEqual([path, true])
 })

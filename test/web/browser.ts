@@ -54,7 +54,7 @@ export async function visit(
   })
   page.on('request', (request) => {
     const address = request.url()
-    if (!address.startsWith(url) && !/^(data|blob):/.test(address)) faults.push(`request: ${address}`)
+    if (!address.startsWith(url) && !/^(data|blob|file):/.test(address)) faults.push(`request: ${address}`)
   })
   await page.addInitScript(REPORT_VIOLATIONS)
   return { page, context, faults }

@@ -110,7 +110,7 @@ test('the page that "open" leaves for the browser leads to the chats, with the t
 
 test('the first indexing is watched, and its chats appear by themselves', async () => {
   const home = makeHome()
-  fillStore(home.global(), { chats: 1500, messagesPerChat: 60 })
+  fillStore(home.global(), { chats: 800, messagesPerChat: 60 })
   const daemon = await start(home)
   const page = await tab(daemon.url)
   await page.goto('/status')

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { cursordexBin, Workplace } from '../../helpers/spawn-cursordex.ts'
@@ -27,9 +26,8 @@ function onDisk(folder: string, size: string, commands: readonly string[]): stri
 test('a full disk is reported with a remedy, what was read before stays, and the rest is read when there is room', () => {
   fillStore(place.cursor.global(), { chats: 200, messagesPerChat: 20, textLength: 2000 })
   place.cursor.close()
-  const mirror = join(place.dataDir, 'mirror.db')
   const said = onDisk(place.dataDir, '4m', ['sync', 'mount -o remount,size=100m "$0"', 'sync', 'status --json'])
-  expect(said).toContain(`The disk that holds ${mirror} is full.\nMake room and try again.`)
+  expect(said).toContain(`The disk that holds ${place.dataDir} is full.\nMake room and try again.`)
   expect(said).not.toContain('bug')
   expect(said).toMatch(/"messages": 4000/)
 })
