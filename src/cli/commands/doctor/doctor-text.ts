@@ -104,15 +104,10 @@ function renderBrief(stores: readonly StoreReport[], screen: Screen): string {
       : `…${Array.from(path)
           .slice(1 - room)
           .join('')}`
-  const counts = ({ chats, messages, rows }: StoreReport): readonly number[] => [
-    chats?.total ?? 0,
-    messages?.held ?? 0,
-    rows?.total ?? 0,
-  ]
-  const lines = stores.map((store) => [
-    store.kind,
-    ...counts(store).map((count) => numberText(count)),
-    endOf(printableLine(store.path)),
+  const lines = stores.map(({ kind, chats, messages, rows, path }) => [
+    kind,
+    ...[chats?.total, messages?.held, rows?.total].map((count) => numberText(count ?? 0)),
+    endOf(printableLine(path)),
   ])
   return renderTable(COLUMNS, lines, screen)
 }
