@@ -19,7 +19,7 @@ const BODIES = 'select json_group_array(parts) from messages cross join bodies o
 export async function archive(shop: Workshop): Promise<void> {
   const { userDir } = shop.store()
   const daemon = await shop.startReady()
-  await daemon.untilQuiet()
+  await daemon.untilReady()
   await daemon.stop()
   // Without Cursor's folder, the commands only archive.
   const dataDir = shop.folder()

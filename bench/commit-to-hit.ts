@@ -40,7 +40,7 @@ async function measure(shop: Workshop, [share, length, act, commits]: (typeof ca
   const store = shop.store(share)
   const writer = shop.startWriter(store, length)
   const daemon = await shop.startReady(store)
-  await daemon.untilQuiet()
+  await daemon.untilReady()
   if (act === 'rewrite') writer.add('The message that is written again.')
   const [cpu, found, bytes]: [number[], number[], number[]] = [[], [], []]
   for (let index = 0; index <= commits; index += 1) {

@@ -12,7 +12,6 @@ const READY_MS_MAX = 900_000
 
 export interface Status {
   readonly state: string
-  readonly estimation?: { readonly state: string } | null
   readonly resources: { readonly bytesRead: number; readonly textBytes: number }
 }
 
@@ -62,18 +61,9 @@ export class BenchDaemon {
   }
 
   /** Waits until everything can be found. */
-  untilReady(): Promise<void> {
-    return this.#until(({ state }) => state === 'ready')
-  }
-
-  /** Waits until counting tokens, which goes on after that, has ended too. */
-  untilQuiet(): Promise<void> {
-    return this.#until(({ state, estimation }) => state === 'ready' && (estimation?.state ?? 'done') === 'done')
-  }
-
-  async #until(check: (status: Status) => boolean): Promise<void> {
+  async untilReady(): Promise<void> {
     for (const endMs = performance.now() + READY_MS_MAX; performance.now() < endMs; await sleep(50)) {
-      if (check(await this.status())) return
+      if ((await this.status()).state === 'ready') return
     }
     throw new Error(`the daemon was still working after ${READY_MS_MAX / 1000} s`)
   }

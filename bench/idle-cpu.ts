@@ -9,7 +9,7 @@ const IDLE_S = 60
 /** CPU use of the idle daemon, compared with a Node that only wakes up once a second. */
 export async function idleCpu(shop: Workshop): Promise<void> {
   const daemon = await shop.startReady()
-  await daemon.untilQuiet()
+  await daemon.untilReady()
   const bare = startBareNode()
   const watched = [
     ['floor: a Node that does nothing', bare.pid ?? 0],

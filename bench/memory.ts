@@ -13,18 +13,17 @@ export async function memory(shop: Workshop): Promise<void> {
     const bare = startBareNode()
     const daemon = await shop.start(shop.store(), shop.folder(), bin)
     const [filling] = await peakDuring(daemon.pid, daemon.untilReady())
-    const [after] = await peakDuring(daemon.pid, daemon.untilQuiet())
     const paths = drawPaths(daemon.mirrorPath, 20)
     const [searching] = await peakDuring(daemon.pid, askInPairs(daemon, paths))
     await sleep(IDLE_S * 1000)
-    const figures = [filling, after, searching, familyBytes(daemon.pid), familyBytes(bare.pid ?? 0)]
+    const figures = [filling, searching, familyBytes(daemon.pid), familyBytes(bare.pid ?? 0)]
     const askedAtMs = performance.now()
     await daemon.get(paths[0] ?? '')
     rows.push([name, ...figures.map(megabytes), short(performance.now() - askedAtMs)])
     bare.kill()
     await shop.tidy()
   }
-  const head = ['first run, at most', 'work after it', 'two searches at a time', `at rest for ${IDLE_S} s`]
+  const head = ['first run, at most', 'two searches at a time', `at rest for ${IDLE_S} s`]
   shop.say(table(['all processes, MB', ...head, 'floor: a bare Node', 'first answer after the rest, ms'], rows))
 }
 

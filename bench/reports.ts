@@ -23,17 +23,10 @@ export async function reportLatency(shop: Workshop): Promise<void> {
   const rivals = await shop.startRivals()
   const mirror = new Database(rivals[0]?.daemon.mirrorPath ?? '', { readonly: true })
   const statement = mirror.prepare(FLOOR)
-  const asks = rivals.map(
-    ({ daemon }) =>
-      (path: string): unknown =>
-        daemon.get(path),
-  )
+  const asks = rivals.map(({ daemon }) => daemon.get.bind(daemon))
   const rows: string[][] = []
   for (const path of reports) {
-    const times = await timeInTurns(
-      Array.from({ length: EACH }, () => path),
-      asks,
-    )
+    const times = await timeInTurns(new Array<string>(EACH).fill(path), asks)
     rows.push([path, ...times.flatMap(p50and95)])
   }
   const [floor = []] = await timeInTurns(Array.from({ length: EACH }), [() => statement.all()])

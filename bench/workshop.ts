@@ -117,7 +117,7 @@ export class Workshop {
       copyFileSync(mirrorIn(made), mirrorIn(dataDir))
       rivals.push({ ...program, daemon: await this.start(this.store(), dataDir, program.bin) })
     }
-    for (const { daemon } of rivals) await daemon.untilQuiet()
+    for (const { daemon } of rivals) await daemon.untilReady()
     return rivals
   }
 
