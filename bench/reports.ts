@@ -2,6 +2,7 @@ import Database from '../src/sqlite.ts'
 import { p50and95, table, timeInTurns, type Workshop } from './workshop.ts'
 
 const EACH = 20
+const timesEach = (path: string): string[] => Array.from({ length: EACH }, () => path)
 
 /** The floor of any report from the messages themselves: reads each message once, without dates. */
 const FLOOR = `select role, count(*), sum(tool_calls), max(created_at) from messages where is_orphan = 0 group by role`
@@ -26,7 +27,7 @@ export async function reportLatency(shop: Workshop): Promise<void> {
   const asks = rivals.map(({ daemon }) => daemon.get.bind(daemon))
   const rows: string[][] = []
   for (const path of reports) {
-    const times = await timeInTurns(new Array<string>(EACH).fill(path), asks)
+    const times = await timeInTurns(timesEach(path), asks)
     rows.push([path, ...times.flatMap(p50and95)])
   }
   const [floor = []] = await timeInTurns(Array.from({ length: EACH }), [() => statement.all()])
