@@ -20,7 +20,10 @@ export class FaultyBuild {
 
   /** @throws if the code to replace no longer exists */
   constructor(...plantings: readonly Planting[]) {
-    for (const name of ['src', 'scripts', 'config', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
+    // The build makes the demo with the writers of the tests.
+    const writers = ['test/demo', 'test/helpers/cursor']
+    const files = ['package.json', 'package-lock.json', 'tsconfig.json']
+    for (const name of ['src', 'scripts', 'config', 'docs', ...writers, ...files]) {
       cpSync(join(root, name), join(this.#folder, name), { recursive: true })
     }
     symlinkSync(join(root, 'node_modules'), join(this.#folder, 'node_modules'))
