@@ -28,6 +28,8 @@ const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$
 
 /** The folder of downloaded objects, emptied before and after each pull. */
 const SPOOL = 'hub-spool'
+/** A pull goes on while another machine's copy has to be fetched instead. This ends one that would never end. */
+const PARTS_MAX = 10_000
 /** How many rows the writer takes at once. New messages are read in between. */
 const TAKEN_AT_ONCE = 20
 /** Names no project, for a push of purges only. */
@@ -113,7 +115,7 @@ export class Sharing implements HubActs {
     let [added, backlog] = [0, 0]
     try {
       await this.#meet(false).catch(unlessRefused)
-      for (let hasMore = true; hasMore;) {
+      for (let parts = 0, hasMore = true; hasMore && parts < PARTS_MAX; parts += 1) {
         const dir = this.#emptySpool()
         const order = { url: this.#url, uuid: this.#machine.uuid, projects, dir }
         const part = await this.#world.executor.run('hub-pull', order, this.#options)
