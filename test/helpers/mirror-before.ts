@@ -1,9 +1,7 @@
-import { renameSync } from 'node:fs'
+import { readFileSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { migrations } from '../../src/mirror/migrations/index.ts'
 
-/** The version of the mirror that this program writes. */
-export const newestVersion = migrations.length
+const OLDEST_SCHEMA = readFileSync(new URL('../data/schema-22.sql', import.meta.url), 'utf8')
 
 interface Made {
   readonly name: string
@@ -16,14 +14,13 @@ const listMade = (db: Database.Database, type: 'table' | 'trigger'): Made[] =>
 const columnsOf = (db: Database.Database, schema: string, table: string): string[] =>
   db.prepare<[string, string], string>('select name from pragma_table_info(?, ?)').pluck().all(table, schema)
 
-/** Turns a closed mirror into one of an earlier version, with all of its rows that this version had. */
-export function turnBack(path: string, version: number): void {
+/** Turns a closed mirror into one of the oldest schema that is upgraded, with all of its rows that this schema had. */
+export function turnBack(path: string): void {
   const older = `${path}.older`
   const db = new Database(older)
   db.pragma('page_size = 16384')
   db.unsafeMode()
-  for (const sql of migrations.slice(0, version)) db.exec(sql)
-  db.pragma(`user_version = ${version}`)
+  db.exec(OLDEST_SCHEMA)
   db.prepare('attach database ? as newer').run(path)
   db.pragma('foreign_keys = off')
   // What triggers keep is copied too.

@@ -1,14 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { migrations } from '../../mirror/migrations/index.ts'
 
 /** Runs several reads in one snapshot: the writer must not commit between a list and its total. */
 export function inSnapshot<Answer>(db: Mirror, read: () => Answer): Answer {
   return db.transaction(read)()
 }
-
-/** Whether the mirror has the schema that the queries expect. The next writer migrates an older one. */
-export const isOfThisVersion = (db: Mirror): boolean =>
-  Number(db.pragma('user_version', { simple: true })) === migrations.length
 
 interface CacheEntry<Answer> {
   readonly dataVersion: number

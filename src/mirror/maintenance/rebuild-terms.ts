@@ -1,7 +1,6 @@
-import Database from '../../sqlite.ts'
 import { dropTerms } from '../fulltext/write-terms.ts'
-import { migrations } from '../migrations/index.ts'
 import type { Mirror } from '../open.ts'
+import { TERM_TABLES } from '../schema.ts'
 import { fillTitles } from '../write/chats/chat-columns.ts'
 import { isDamage } from './check-pages.ts'
 
@@ -15,7 +14,7 @@ export function rebuildTerms(db: Mirror): void {
   try {
     db.transaction(() => {
       for (const table of TABLES) db.exec(`drop table if exists ${table}`)
-      makeTables(db)
+      db.exec(TERM_TABLES)
       fillTerms(db)
     })()
   } catch (error) {
@@ -53,26 +52,9 @@ function tearOut(db: Mirror): void {
     db.unsafeMode(false)
   }
   db.transaction(() => {
-    makeTables(db)
+    db.exec(TERM_TABLES)
     fillTerms(db)
   })()
-}
-
-const LIST_SQL = `select sql from sqlite_schema where sql like 'create virtual table%'`
-const LIST_SETTINGS = `select k, v from message_terms_config where k <> 'version'`
-
-/** Makes the tables as a new mirror has them. */
-function makeTables(db: Mirror): void {
-  const model = new Database(':memory:')
-  try {
-    for (const sql of migrations) model.exec(sql)
-    for (const sql of model.prepare<[], string>(LIST_SQL).pluck().all()) db.exec(sql)
-    const settings = model.prepare<[], { k: string; v: number }>(LIST_SETTINGS).all()
-    const set = db.prepare('insert into message_terms (message_terms, rank) values (?, ?)')
-    for (const { k, v } of settings) set.run(k, BigInt(v))
-  } finally {
-    model.close()
-  }
 }
 
 const NOTE_ALL = `

@@ -180,19 +180,21 @@ test('for a config file with an unknown key the exit code is 2, and the key is n
   expect(ended.stderr).toContain('http.prot')
 })
 
-test.each([['serve'], ['chats']])(
-  '%s refuses a mirror that a later version wrote: a sentence, exit code 1',
-  async (name) => {
-    mkdirSync(place.dataDir)
-    const db = new Database(join(place.dataDir, 'mirror.db'))
-    db.pragma('user_version = 99')
-    db.close()
-    const ended = await place.run([name])
-    expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(ended.stderr).toMatch(/^The mirror at .* has schema 99; this version of cursordex knows \d+\.\n.*\n$/)
-    expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
-  },
-)
+test.each([
+  ['serve', 99, 'knows'],
+  ['chats', 99, 'knows'],
+  ['chats', 21, 'upgrades 22'],
+])('%s refuses a mirror of schema %i: a sentence, exit code 1', async (name, version, verb) => {
+  mkdirSync(place.dataDir)
+  const db = new Database(join(place.dataDir, 'mirror.db'))
+  db.pragma(`user_version = ${version}`)
+  db.close()
+  const ended = await place.run([name])
+  expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+  const sentence = `The mirror at .* has schema ${version}; this version of cursordex ${verb}`
+  expect(ended.stderr).toMatch(new RegExp(`^${sentence} .*\\.\n.*\n$`))
+  expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+})
 
 test('without Cursor a command that finds nothing says where it looked', async () => {
   const nowhere = join(place.dataDir, 'nowhere')

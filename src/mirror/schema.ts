@@ -1,0 +1,364 @@
+/** A message of a thread with tokens that Cursor recorded. */
+export const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
+
+/** The quarter of an hour of a time, counted from 1970; a number far below all others if the time is unknown. */
+const quarterOf = (at: string): string =>
+  `coalesce((${at} - (${at} % 900000 + 900000) % 900000) / 900000, -1000000000000000)`
+
+const groupOf = (row: string): string => `${quarterOf(`${row}.created_at`)}, ${row}.chat, coalesce(${row}.model, '')`
+
+const add = `
+  insert into token_sums (quarter, chat, model, messages, estimated, input, output)
+  values (${groupOf('new')}, 1, new.estimated_input is not null,
+    coalesce(new.estimated_input, 0), coalesce(new.estimated_output, 0))
+  on conflict do update set messages = messages + 1, estimated = estimated + excluded.estimated,
+    input = input + excluded.input, output = output + excluded.output;
+`
+
+const subtract = `
+  update token_sums set messages = messages - 1, estimated = estimated - (old.estimated_input is not null),
+    input = input - coalesce(old.estimated_input, 0), output = output - coalesce(old.estimated_output, 0)
+  where (quarter, chat, model) = (${groupOf('old')});
+  delete from token_sums where (quarter, chat, model) = (${groupOf('old')}) and messages = 0;
+`
+
+const COUNTED = ['chat', 'model', 'created_at', 'is_orphan', 'estimated_input', 'estimated_output']
+const isChanged = COUNTED.map((column) => `old.${column} is not new.${column}`).join(' or ')
+
+/**
+ * The full-text tables. They are contentless: they can be dropped and made anew from `bodies` and `chats`. `text/` splits
+ * their input into terms, so the simplest tokenizer is enough: ASCII letters, digits and everything beyond ASCII are term
+ * characters. `marks` has facts about a message as terms that no text contains, and its paths.
+ *
+ * A page of the index is one row, on a page of the file: of 16,384 bytes a row can use 16,344, and FTS5 exceeds its
+ * setting by up to 7. FTS5 buffers 32 MB before it writes. Merging waits for 16 segments, which halves the work of a
+ * first pass.
+ */
+export const TERM_TABLES = `
+create virtual table message_terms using fts5 (
+  text, thinking, code, tool, attachment, marks,
+  content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+create virtual table chat_terms using fts5 (
+  title, summary,
+  content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+insert into message_terms (message_terms, rank) values ('pgsz', 16320);
+insert into message_terms (message_terms, rank) values ('hashsize', 33554432);
+insert into message_terms (message_terms, rank) values ('automerge', 16);
+`
+
+/** The tables of a new mirror. A column that is added here is also added by a step of `upgrade.ts`. */
+export const TABLES = `
+-- What was read from where. The position and the rows that it covers are written in one transaction, so a killed pass
+-- causes neither gaps nor duplicates. Several sources may have one chat: the one with the lowest rank gives its order.
+-- first_id: the ids of messages without an id come from the first id of a source that moved to another path.
+-- decoder: the version of the decoder that read the source. When it changes, the source is read again.
+create table sources (
+  num integer primary key, id text not null unique, kind text not null, path text not null, rank integer not null,
+  state text not null, detail text, identity text, signature text, watermark integer, watermark_key text,
+  counted_at integer, total_rows integer not null default 0, null_keys integer not null default 0,
+  last_sync_at integer, reconciled_at integer,
+  first_id text, decoder integer not null default 1
+) strict;
+
+-- missed_at: rows that vanished with too many others. It may be an accident: they count as held until it is confirmed.
+create table source_rows (
+  source integer not null references sources (num), key text not null,
+  source_rowid integer not null, octets integer not null, checksum integer,
+  is_live integer not null, missed_at integer,
+  primary key (source, key)
+) strict, without rowid;
+create index missed_rows on source_rows (source, missed_at) where missed_at is not null;
+
+-- Which chats a row has something of.
+create table row_chats (
+  source integer not null references sources (num), key text not null, chat_id text not null,
+  primary key (source, key, chat_id)
+) strict, without rowid;
+
+-- Rows that could not be read, or not whole, and why.
+create table row_issues (
+  source integer not null references sources (num), key text not null,
+  reason text not null, octets integer, noted_at integer not null,
+  primary key (source, key)
+) strict, without rowid;
+
+-- How far every value of a store was compared, and the state of the file that was equal as a whole.
+create table sweeps (
+  source integer primary key references sources (num),
+  verified_signature text, signature text, after_rowid integer not null, started_at integer not null, ended_at integer
+) strict;
+
+create table projects (
+  num integer primary key, id text not null unique, uri text not null unique, path text not null, name text not null,
+  remote_kind text, remote_host text
+) strict;
+create index projects_by_name on projects (name);
+create index projects_by_path on projects (path);
+
+create table workspaces (
+  id text not null, source integer not null references sources (num), uri text not null,
+  project integer not null references projects (num),
+  primary key (source, id)
+) strict, without rowid;
+create index workspaces_by_project on workspaces (project);
+
+-- Why a chat may belong to a project. It is kept, so a later finding can move the chat.
+create table evidence (
+  chat_id text not null, method text not null, project integer not null references projects (num),
+  rank integer not null, noted_at integer not null,
+  primary key (chat_id, method, project)
+) strict, without rowid;
+create table chat_paths (chat_id text not null, uri text not null, primary key (chat_id, uri)) strict, without rowid;
+
+-- What each list, and the chat's own row, says of a chat. The columns of chats are computed from it.
+create table heads (
+  chat_id text not null, source integer not null references sources (num), list text not null,
+  name text, created_at integer, updated_at integer, mode text, branch text,
+  is_archived integer, is_draft integer, is_subagent integer, parent_chat_id text,
+  lines_added integer, lines_removed integer, files_changed integer,
+  primary key (chat_id, source, list)
+) strict, without rowid;
+
+-- machine: null for a chat of this machine. model_source: who said the model, Cursor's chat or its tracking database.
+create table chats (
+  num integer primary key, id text not null unique, source integer not null references sources (num),
+  format text not null, name text, title text not null, title_source text not null, summary text, todos text,
+  project integer references projects (num), project_source text,
+  cursor_created_at integer, cursor_updated_at integer, created_at integer, last_activity_at integer,
+  mode text, branch text, cursor_model text, model text, models text not null default '[]', status text,
+  is_archived integer not null default 0, is_draft integer not null default 0,
+  is_subagent integer not null default 0, parent_chat_id text,
+  own_row text not null default 'none', is_live integer not null default 1, deleted_at integer,
+  lines_added integer, lines_removed integer, files_changed integer,
+  context_used real, context_limit real, recorded_cost_cents real,
+  octets integer not null default 0, message_count integer not null default 0,
+  user_message_count integer not null default 0, tool_call_count integer not null default 0,
+  size_bytes integer not null default 0, revision integer not null,
+  model_source text, machine integer references machines (id)
+) strict;
+create index chats_by_activity on chats (last_activity_at);
+create index chats_by_project on chats (project, last_activity_at);
+create index chats_by_revision on chats (revision);
+create index chats_by_parent on chats (parent_chat_id) where parent_chat_id is not null;
+create index chats_by_machine on chats (machine) where machine is not null;
+
+create table chat_links (
+  parent_id text not null, child_id text not null,
+  primary key (parent_id, child_id)
+) strict, without rowid;
+create index chat_links_by_child on chat_links (child_id);
+
+-- The machines that chats were pulled from, and none without a chat. uuid: that of the machine's mirror. user: the
+-- database role that owns it.
+create table machines (
+  id integer primary key, uuid text not null unique, name text not null, user text not null
+) strict;
+
+-- The state of the chat's own row in each source.
+create table outlines (
+  chat integer not null references chats (num), source integer not null references sources (num),
+  entries text not null, own_row text not null,
+  primary key (chat, source)
+) strict;
+
+-- Dense and without text, so filters over many hits stay cheap. key grows with the message's time and is the rowid of
+-- the full-text row: newest first is a walk down the index, and a date range is a range of rowids.
+-- is_orphan: 1 if the thread does not name the message, 2 if it only repeats content of the thread.
+-- marks: the kinds of its parts, its tools, its errors. estimated_*: null means not estimated.
+-- request_id: Cursor's id of the request, of messages with recorded tokens only. A copy of a message has the same.
+create table messages (
+  key integer primary key, chat integer not null references chats (num),
+  source integer not null references sources (num), body integer not null, id text not null, role text not null,
+  alias text, position integer, created_at integer, created_at_source text,
+  sent_at integer, started_at integer, timing_at integer,
+  model text, input_tokens integer, output_tokens integer,
+  is_orphan integer not null, is_shadowed integer not null, is_simulated integer not null,
+  is_embedded integer not null, is_live integer not null, deleted_at integer,
+  tool_calls integer not null, octets integer not null, content_hash text not null,
+  user_text integer, text_keys text, marks text not null default '[]', is_index_capped integer not null,
+  estimated_input integer, estimated_output integer, request_id text,
+  unique (chat, id, source)
+) strict;
+create index messages_by_chat on messages (chat, position, key);
+create index user_texts on messages (user_text) where user_text is not null;
+create index orphans on messages (chat) where is_orphan = 1;
+create index copies on messages (chat) where is_orphan = 2;
+create index gone_messages on messages (deleted_at) where is_live = 0;
+-- All columns that a search tests: rows of messages are long and scattered.
+create index message_facts on messages (key, chat, role, model, is_live, is_orphan);
+-- All that a sum of tokens reads.
+create index token_counts on messages
+  (chat, model, created_at, estimated_input, estimated_output) where is_orphan = 0;
+create index recorded_tokens on messages
+  (chat, model, created_at, input_tokens, output_tokens, estimated_input, estimated_output)
+  where ${RECORDED};
+create index recorded_ids on messages (id, chat) where ${RECORDED};
+create index recorded_requests on messages (request_id, chat) where request_id is not null and ${RECORDED};
+
+-- The parts of a message, in the order of writing: chats are read newest first, so bodies under their messages' keys
+-- would leave every page half empty.
+create table bodies (num integer primary key, parts text not null) strict;
+
+-- What Cursor deleted, as a person would count: a chat that was deleted as a whole is one entry.
+create table losses (
+  chat integer not null references chats (num), kind text not null, message_id text not null, at integer not null,
+  primary key (chat, kind, message_id)
+) strict, without rowid;
+create index losses_by_time on losses (at, chat, kind, message_id);
+
+-- The known tools and models. Then the list of terms, for searches inside words, suggestions and corrections.
+create table names (kind text not null, name text not null, primary key (kind, name)) strict, without rowid;
+create table terms (term text primary key) strict, without rowid;
+
+-- Work that waits: messages without full-text rows; messages whose terms are not in terms; chats without a digest,
+-- with times by an older rule, with estimates by an older rule; chats whose messages have temporary places.
+create table unindexed (key integer primary key) strict;
+create table unlisted (key integer primary key) strict;
+create table undigested (chat integer primary key references chats (num) on delete cascade) strict;
+create table misdated (chat integer primary key references chats (num) on delete cascade) strict;
+create table unestimated (chat integer primary key references chats (num) on delete cascade) strict;
+create table unplaced (
+  chat integer not null references chats (num) on delete cascade,
+  source integer not null references sources (num) on delete cascade,
+  primary key (chat, source)
+) strict, without rowid;
+
+-- When each check was last done. Then each damaged file that was set aside, and how much was saved from it. One without
+-- done_at was interrupted and is repeated.
+create table upkeep (task text primary key, done_at integer not null) strict, without rowid;
+create table salvages (
+  file text primary key, begun_at integer not null, done_at integer,
+  chats integer not null default 0, messages integer not null default 0, lost integer not null default 0
+) strict, without rowid;
+
+-- Content that a message's row does not have and another value may have. Without a message, another value has a copy of
+-- the chat's thread. Numbers are never used again, so readers can tell which are new.
+create table asks (
+  num integer primary key autoincrement, chat integer not null references chats (num),
+  source integer not null references sources (num),
+  message_id text not null, kind text not null, name text not null, path text,
+  unique (chat, source, message_id, kind, name)
+) strict;
+-- The blob with the output of a call, so no blob is read twice to find it.
+create table blob_calls (
+  source integer not null references sources (num), call_id text not null, blob text not null,
+  primary key (source, call_id, blob)
+) strict, without rowid;
+
+-- An array of numbers for each chat, see digests/digest-format.ts, and the names that the numbers stand for. Both can be
+-- made anew from messages and bodies.
+create table digest_words (num integer primary key, word text not null unique) strict;
+create table chat_digests (
+  chat integer primary key references chats (num) on delete cascade, entries blob not null
+) strict;
+
+-- Rows of usage files that the user imported. identity: made from the row's content. occurrence: numbers equal rows of
+-- a file, so overlapping files add no duplicates. chat: the chat that was matched to the row.
+create table usage_events (
+  num integer primary key, identity text not null, occurrence integer not null, at integer not null,
+  kind text, model text, user text, input integer, output integer, cache_read integer, cache_write integer,
+  total integer, cents real, chat integer references chats (num), imported_at integer not null,
+  unique (identity, occurrence)
+) strict;
+create index usage_events_by_time on usage_events (at);
+
+-- Archives record the revision of each chat, and revisions are only comparable within one mirror.
+create table identity (id text primary key) strict;
+insert into identity (id) values (lower(hex(randomblob(16))));
+
+-- What was purged, by keyed hashes: a chat, a message of a chat, a text of a message. size: of a text, its characters.
+-- until: texts of later messages are new and not blocked; null blocks at any time. spares_untimed: 1 if texts without a
+-- known time are not blocked. purge_salt: the key of the hashes of ids. The key of texts is in a separate file.
+create table tombstones (
+  kind text not null, hash text not null, size integer, until integer, spares_untimed integer not null default 0,
+  primary key (kind, hash)
+) strict, without rowid;
+create index tombstone_sizes on tombstones (size) where size is not null;
+create table purge_salt (salt text primary key) strict, without rowid;
+-- How far each purge is, and what it still has to remove. The next program that opens the mirror completes it.
+create table purges (
+  num integer primary key, begun_at integer not null,
+  removed_at integer, archives_at integer, compacted_at integer
+) strict;
+create table purge_targets (kind text not null, name text not null, primary key (kind, name)) strict, without rowid;
+
+-- Rows that record tokens and have nothing to show, with the facts that decide their place. Then the part of a
+-- message's tokens that comes from such rows: the rest is its own, so they can be distributed again.
+create table placeholders (
+  chat integer not null references chats (num) on delete cascade, source integer not null references sources (num),
+  id text not null, alias text, role text not null,
+  sent_at integer, started_at integer, timing_at integer, input integer, output integer,
+  primary key (chat, source, id)
+) strict, without rowid;
+create table lent_tokens (
+  chat integer not null references chats (num) on delete cascade, source integer not null references sources (num),
+  id text not null, input integer not null, output integer not null,
+  primary key (chat, source, id)
+) strict, without rowid;
+
+-- From Cursor's tracking database: when a chat wrote code and with which models, a row for each chat and hour. Then the
+-- commits that it knows.
+create table tracked (
+  chat_id text not null, source integer not null references sources (num), hour integer not null,
+  first_at integer not null, last_at integer not null, models text not null,
+  primary key (chat_id, source, hour)
+) strict, without rowid;
+create table scored_commits (
+  sha text not null, source integer not null references sources (num), chat_lines integer,
+  primary key (sha, source)
+) strict, without rowid;
+
+-- Messages that only an older decoder yielded. An archive may still have them; a restore leaves them out.
+create table superseded_messages (
+  chat_id text not null, id text not null,
+  primary key (chat_id, id)
+) strict, without rowid;
+
+-- The messages of threads and their estimated tokens, by quarter of an hour, chat and model. In every zone of today a day
+-- begins with a quarter. model: empty if the message names none. Triggers see every change, whoever makes it.
+create table token_sums (
+  quarter integer not null, chat integer not null, model text not null,
+  messages integer not null, estimated integer not null, input integer not null, output integer not null,
+  primary key (quarter, chat, model)
+) strict, without rowid;
+create trigger message_counted after insert on messages when new.is_orphan = 0 begin ${add} end;
+create trigger message_uncounted after delete on messages when old.is_orphan = 0 begin ${subtract} end;
+create trigger message_no_more_counted after update of ${COUNTED.join(', ')} on messages
+when old.is_orphan = 0 and (${isChanged}) begin ${subtract} end;
+create trigger message_counted_again after update of ${COUNTED.join(', ')} on messages
+when new.is_orphan = 0 and (${isChanged}) begin ${add} end;
+
+-- How many rows each source holds, kept by triggers.
+create table live_rows (source integer primary key, count integer not null) strict;
+create trigger row_counted after insert on source_rows when new.is_live = 1 begin
+  insert into live_rows values (new.source, 1) on conflict do update set count = count + 1;
+end;
+create trigger row_uncounted after delete on source_rows when old.is_live = 1 begin
+  update live_rows set count = count - 1 where source = old.source;
+end;
+create trigger row_recounted after update of source, is_live on source_rows
+when old.is_live <> new.is_live or old.source <> new.source begin
+  update live_rows set count = count - old.is_live where source = old.source;
+  insert into live_rows values (new.source, new.is_live) on conflict do update set count = count + new.is_live;
+end;
+
+-- The hub. hub_state: facts by name. hub_values: random values of the latest pushes; the hub has the last one of each
+-- machine, so a mirror that does not know it is a copy. hub_names: the name that a project was given, once.
+create table hub_state (key text primary key, value text not null) strict, without rowid;
+create table hub_values (num integer primary key autoincrement, value text not null unique) strict;
+create table hub_names (uri text primary key, name text not null) strict, without rowid;
+create index hub_names_by_name on hub_names (name);
+-- Each row of other machines that was seen, used or not. activity and messages decide which of two copies is shown; they
+-- are null where the object was not read.
+create table hub_ledger (
+  machine text not null, chat text not null, project text not null, sequence integer not null, state text not null,
+  activity integer, messages integer,
+  primary key (machine, chat)
+) strict, without rowid;
+create index hub_ledger_by_chat on hub_ledger (chat);
+-- Purges that the hub does not know yet. Message '' is the whole chat; a null message removes the row only, because a
+-- text of the chat itself was purged.
+create table hub_purges (num integer primary key autoincrement, chat text not null, message text) strict;
+`

@@ -1,0 +1,93 @@
+import { statSync } from 'node:fs'
+import Database from '../sqlite.ts'
+import { UserError } from '../model/user-error.ts'
+import type { Mirror } from './open.ts'
+import { RECORDED, TABLES, TERM_TABLES } from './schema.ts'
+
+/** The oldest schema that is upgraded. No version with an older one was released. */
+const OLDEST_VERSION = 22
+
+/** Append only: step n brings a mirror of schema 22 + n to the next one. Each says why it was needed. */
+const steps: readonly string[] = [
+  // A row of the global store whose value is NULL is a deletion of Cursor's. It counted as a row that could not be read.
+  `delete from row_issues where reason = 'null-value' and octets is null;`,
+
+  // An answer without a time of its own had the time of the next message, which may be days later. And the tokens of
+  // messages that a chat copied from the chat that it is a fork of were counted in both.
+  `create table misdated (chat integer primary key references chats (num) on delete cascade) strict;
+  insert into misdated (chat)
+  select distinct chat from messages where created_at_source = 'neighbour' and role = 'assistant';
+  alter table messages add column request_id text;
+  create index recorded_ids on messages (id, chat) where ${RECORDED};
+  create index recorded_requests on messages (request_id, chat) where request_id is not null and ${RECORDED};`,
+
+  // Tokens were counted by a process with a tokenizer. Now each message gets an estimate when it is written.
+  `create table unestimated (chat integer primary key references chats (num) on delete cascade) strict;
+  insert into unestimated (chat) select num from chats;`,
+]
+
+/** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */
+export const SCHEMA_VERSION = OLDEST_VERSION + steps.length
+
+const versionOf = (db: Mirror): number => Number(db.pragma('user_version', { simple: true }))
+
+/** Whether the mirror has the schema that the queries expect. The next writer upgrades an older one. */
+export const isOfThisVersion = (db: Mirror): boolean => versionOf(db) === SCHEMA_VERSION
+
+/**
+ * Refuses a mirror that this program cannot upgrade. Runs before anything that could write: the file must stay unchanged
+ * until its own version opens it.
+ * @throws UserError `mirror-newer` or `mirror-older`
+ */
+export function refuseOther(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  const db = new Database(path, { readonly: true, timeout: 10_000 })
+  try {
+    const version = versionOf(db)
+    if (version > SCHEMA_VERSION) {
+      throw new UserError(
+        'mirror-newer',
+        `The mirror at ${path} has schema ${version}; this version of cursordex knows ${SCHEMA_VERSION}.`,
+        'Run the newer cursordex that wrote it, or choose another folder with --data-dir.',
+      )
+    }
+    if (version > 0 && version < OLDEST_VERSION) {
+      throw new UserError(
+        'mirror-older',
+        `The mirror at ${path} has schema ${version}; this version of cursordex upgrades ${OLDEST_VERSION} and later.`,
+        'Move the file away: a new mirror is made from Cursor. What Cursor no longer has comes back from an archive, with cursordex archive restore.',
+      )
+    }
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Gives a new mirror its tables, and takes all missing steps of an older one, or none: a process that is killed meanwhile
+ * leaves the mirror as it was, and the next one begins again.
+ */
+export function upgrade(db: Mirror, path: string): void {
+  const version = versionOf(db)
+  if (version === SCHEMA_VERSION) return
+  const missing = version === 0 ? [TABLES, TERM_TABLES] : steps.slice(version - OLDEST_VERSION)
+  try {
+    db.transaction(() => {
+      for (const sql of missing) db.exec(sql)
+      db.pragma(`user_version = ${SCHEMA_VERSION}`)
+    })()
+  } catch (error) {
+    // SQLite reports a missing table or column with this code; a full disk and a damaged page have codes of their own.
+    throw isSchemaError(error) ? foreignMirror(path, error) : error
+  }
+}
+
+const isSchemaError = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
+
+const foreignMirror = (path: string, { message }: Error): UserError =>
+  new UserError(
+    'mirror-foreign',
+    `The mirror at ${path} cannot be upgraded to this version of cursordex: ${message}. It was not changed.`,
+    'Run the cursordex that wrote it, or choose another folder with --data-dir.',
+  )
