@@ -58,7 +58,9 @@ export class Cursordex {
       this.#child.on('error', reject)
       this.#child.on('close', (exitCode, signal) => {
         this.#hasEnded = true
-        resolve({ exitCode, signal, stdout: this.#stdout, stderr: this.#stderr })
+        // A command that reads Cursor for a second says so. On a busy machine any command may need that long.
+        const stderr = this.#stderr.replace(/^Reading Cursor first\..*\n/m, '')
+        resolve({ exitCode, signal, stdout: this.#stdout, stderr })
       })
     })
   }

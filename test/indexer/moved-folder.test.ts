@@ -112,6 +112,19 @@ test('a folder that exists under both names is read once, and keeps what was kno
   expect(sourceStates()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
 })
 
+test('a chat that goes on in another project belongs to that one', () => {
+  const last = new CursorHome(home.root)
+  last.workspace('w1', { folder: 'file:///home/ada/shop' }, ['kept'])
+  last.close()
+  pass('nudge', home.userDir)
+  expect(indexer.placeOf('kept')).toMatchObject({ uri: 'file:///home/ada/shop' })
+  // The former list still names it.
+  last.workspace('w2', { folder: 'file:///home/ada/farm' }, ['kept'])
+  last.close()
+  pass('nudge', home.userDir)
+  expect(indexer.placeOf('kept')).toMatchObject({ uri: 'file:///home/ada/farm' })
+})
+
 describe('a workspace and a folder of transcripts', () => {
   let slug: string
   let workspace: string
