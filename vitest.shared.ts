@@ -7,8 +7,8 @@ export const shared = {
   // Every test file sees an empty home of its own: nothing here may open the machine's real Cursor.
   setupFiles: ['test/helpers/empty-home.ts'],
   pool: 'forks',
-  // The least machine has two cores; by default one of them would idle.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // A test waits for files, processes and answers half of the time.
+  maxWorkers: availableParallelism() * 2,
   // No test says by it how fast something is: it ends what hangs, on a machine that has other work too.
   testTimeout: 240_000,
   hookTimeout: 240_000,

@@ -4,9 +4,9 @@ import { resolve, shared } from './vitest.shared.ts'
 
 /**
  * Real daemons, kills, harm to Cursor, hostile input and load, one seed each: `npm run test:system`. These tests wait for
- * processes most of the time, so one more runs than there are cores.
+ * processes most of the time, so three run on a core.
  */
 export default defineConfig({
   resolve,
-  test: { ...shared, include: ['test/system/**/*.test.ts'], maxWorkers: availableParallelism() + 1 },
+  test: { ...shared, include: ['test/system/**/*.test.ts'], maxWorkers: availableParallelism() * 3 },
 })
