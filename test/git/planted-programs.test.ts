@@ -168,6 +168,7 @@ test.skipIf(process.platform === 'win32')('the planted programs work: plain git 
   plain(...unfiltered, 'log', '-p', '--ext-diff', '--max-count=1', renamed)
   rmSync(join(repository.root, 'b.txt'))
   plain(...unfiltered, 'checkout', '--force', 'main', '--', '.')
+  plain(...unfiltered, 'add', '--renormalize', '.')
   plain(...unfiltered, 'checkout', '--quiet', '--detach')
   dropBlob()
   plain('diff-tree', '-r', '-M', '--name-status', renamed)
