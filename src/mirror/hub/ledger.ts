@@ -29,7 +29,6 @@ const DROP = `delete from hub_ledger where machine = ? and chat = ?`
 const LIST_PAIRS = `select distinct machine, project from hub_ledger`
 const LIST_PAIR = `select chat, sequence from hub_ledger where machine = ? and project = ?`
 const LIST_COPIES = `select * from hub_ledger where chat = ?`
-const COUNT_STATES = `select state, count(*) as count from hub_ledger group by state`
 
 export const saveLedger = (db: Mirror, row: LedgerRow): void => void prepared(db, SAVE).run(row)
 export const dropLedger = (db: Mirror, machine: string, chat: string): void =>
@@ -51,13 +50,6 @@ export function readLedger(db: Mirror): readonly (Pair & { readonly rows: Readon
 /** The rows of a chat from all machines. */
 export const listCopies = (db: Mirror, chat: string): readonly LedgerRow[] =>
   prepared<LedgerRow>(db, LIST_COPIES).all(chat)
-
-export const countStates = (db: Mirror): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    prepared<{ state: string; count: number }>(db, COUNT_STATES)
-      .all()
-      .map(({ state, count }) => [state, count]),
-  )
 
 const WANT = `update hub_ledger set state = 'wanted', sequence = -1 where machine = ? and chat = ?`
 /** A copy that is shown stays known as shown, so that it goes if its row is gone. */
