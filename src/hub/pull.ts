@@ -70,8 +70,8 @@ from cursordex.chats
 where (machine, project) in (select * from unnest($1::text[], $2::text[])) order by machine, sequence
 `
 const FETCH = `
-select c.machine, c.chat, c.project, c.sequence::float8 as sequence,
-  case when c.object_version <= $3 then c.object end as object, m.label, c.owner::text as owner
+select c.chat, c.project, c.sequence::float8 as sequence, case when c.object_version <= $3 then c.object end as object,
+  json_build_object('uuid', c.machine, 'name', m.label, 'user', c.owner) as machine
 from unnest($1::text[], $2::text[]) with ordinality as wanted (machine, chat, at)
   join cursordex.chats c using (machine, chat) join cursordex.machines m on m.uuid = c.machine
 order by wanted.at
@@ -133,13 +133,7 @@ function unlessRefused(error: unknown): Seen {
   return { pairs: [], equal: new Set(), listed: [] }
 }
 
-interface Fetched extends Pair {
-  readonly chat: string
-  readonly sequence: number
-  readonly object: Buffer | null
-  readonly label: string
-  readonly owner: string
-}
+type Fetched = PulledRow & { readonly object: Buffer | null }
 
 /** As many rows as fit, and at least one. */
 function nextPart(missing: readonly Listed[]): readonly Listed[] {
@@ -150,9 +144,8 @@ function nextPart(missing: readonly Listed[]): readonly Listed[] {
 }
 
 /** Only this user can read the file. */
-function spool({ machine, chat, project, sequence, object, label, owner }: Fetched, dir: string): SpooledRow {
-  const row = { machine: { uuid: machine, name: label, user: owner }, chat, project, sequence }
-  if (object === null) return { ...row, object: null }
+function spool({ object, ...row }: Fetched, dir: string): SpooledRow {
+  if (object === null) return { ...row, object }
   const name = digest('sha256', object)
   const path = join(dir, objectPath(name))
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -41,13 +41,13 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   const { role } = await readHub(hub)
   const queue = listQueue(db)
   const removed = isDryRun ? 0 : await sendPurges(hub, machine, queue)
-  const purged = await readPurged(hub)
-  const wanted = listWanted(db, role, order.projects).filter(({ id }) => !purged.chats.has(id))
+  const purged = new Map((await hub.rows<Purged>(READ_PURGED)).map((row) => [row.chat, row]))
+  const wanted = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
   const changed = await changedOf(hub, wanted, order)
   const sending = changed.filter(({ activityMs }) => quietSinceMs === null || (activityMs ?? 0) <= quietSinceMs)
-  const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
-  if (isDryRun) sent.pushed = sending.length
-  else yield* send(hub, db, order, { sending, messages: purged.messages }, sent)
+  const sent = isDryRun
+    ? { pushed: sending.length, bytes: 0, leftOut: [] }
+    : yield* send(hub, db, order, { sending, purged })
   return {
     ...sent,
     removed,
@@ -82,25 +82,19 @@ async function changedOf(hub: Hub, wanted: readonly Wanted[], { machine, isRedac
   )
 }
 
+/** What was purged of a chat. */
 interface Purged {
-  /** Chats that were purged whole. */
-  readonly chats: ReadonlySet<string>
-  /** Ids of messages, by their chats. */
-  readonly messages: ReadonlyMap<string, readonly string[]>
+  readonly chat: string
+  readonly isWhole: boolean
+  /** Ids of messages. */
+  readonly messages: readonly string[]
 }
-
-const READ_PURGED = `select chat, message from cursordex.purged where owner = current_user`
 
 /** What all machines of this role purged. It stays away from the hub, also when an old mirror was put back. */
-async function readPurged(hub: Hub): Promise<Purged> {
-  const chats = new Set<string>()
-  const messages = new Map<string, string[]>()
-  for (const { chat, message } of await hub.rows<{ chat: string; message: string | null }>(READ_PURGED)) {
-    if (message === null) chats.add(chat)
-    else messages.set(chat, [...(messages.get(chat) ?? []), message])
-  }
-  return { chats, messages }
-}
+const READ_PURGED = `
+select chat, bool_or(message is null) as "isWhole", array_remove(array_agg(message), null) as messages
+from cursordex.purged where owner = current_user group by chat
+`
 
 const ADD_PURGED = `
 insert into cursordex.purged (machine, chat, message) select $1, chat, message
@@ -135,12 +129,12 @@ async function* send(
   hub: Hub,
   db: Mirror,
   order: PushOrder,
-  { sending, messages }: { readonly sending: readonly Wanted[]; readonly messages: Purged['messages'] },
-  sent: { pushed: number; bytes: number; readonly leftOut: { id: string; why: string }[] },
-): AsyncGenerator<Progress, void> {
+  { sending, purged }: { readonly sending: readonly Wanted[]; readonly purged: ReadonlyMap<string, Purged> },
+): AsyncGenerator<Progress, Pick<PushResult, 'pushed' | 'bytes' | 'leftOut'>> {
+  const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
   let batch: Packed[] = []
   for (const [at, chat] of sending.entries()) {
-    const without = messages.get(chat.id) ?? []
+    const without = purged.get(chat.id)?.messages ?? []
     const packed = await packChat(db, chat, { origin: order.machine.uuid, isRedacted: order.isRedacted, without })
     if (packed?.kind === 'damaged') sent.leftOut.push({ id: chat.id, why: packed.why })
     if (packed?.kind === 'sound') batch.push({ chat, object: packed.value })
@@ -153,6 +147,7 @@ async function* send(
     batch = []
     yield { done: at + 1, total: sending.length }
   }
+  return sent
 }
 
 const UPSERT = `
