@@ -111,7 +111,7 @@ export const revoke = (hub: Hub, role: string): Promise<{ readonly role: string;
       await hub.change(`revoke all on ${ALL_TABLES} from ${name}`)
       await hub.change(`revoke all on schema cursordex from ${name}`)
     } else if (grants === 0) {
-      throw new UserError('hub-no-role', `There is no role ${role}.`, 'cursordex hub status', { exitCode: 2 })
+      throw wrong('hub-no-role', `There is no role ${role}.`, 'cursordex hub status')
     }
     return { role, grants }
   })
@@ -140,9 +140,7 @@ async function fullName(hub: Hub, given: string): Promise<string> {
   if (given === '*' || names.includes(given)) return given
   // It may be pushed later.
   if (names.length <= 1) return names[0] ?? given
-  throw new UserError('hub-many-names', `Several projects are named ${given}.`, `Name one: ${names.join(', ')}`, {
-    exitCode: 2,
-  })
+  throw wrong('hub-many-names', `Several projects are named ${given}.`, `Name one: ${names.join(', ')}`)
 }
 
 export interface ForgetOrder {
@@ -178,15 +176,14 @@ export const forget = (hub: Hub, { machine, project }: ForgetOrder): Promise<num
   })
 
 async function findMachine(hub: Hub, given: string): Promise<string> {
-  const [one, ...others] = await hub.rows<{ uuid: string; owner: string }>(FIND_MACHINES, [given])
+  const found = await hub.rows<{ uuid: string; owner: string }>(FIND_MACHINES, [given])
+  const [one] = found
   if (one === undefined) {
-    throw new UserError('hub-no-machine', `There is no machine ${given} at the hub.`, 'cursordex hub status', {
-      exitCode: 2,
-    })
+    throw wrong('hub-no-machine', `There is no machine ${given} at the hub.`, 'cursordex hub status')
   }
-  if (others.length === 0) return one.uuid
-  const names = [one, ...others].map(({ uuid, owner }) => `${uuid} (${owner})`).join(', ')
-  throw new UserError('hub-many-names', `Several machines are named ${given}.`, `Name one by its uuid: ${names}`, {
-    exitCode: 2,
-  })
+  if (found.length === 1) return one.uuid
+  const names = found.map(({ uuid, owner }) => `${uuid} (${owner})`).join(', ')
+  throw wrong('hub-many-names', `Several machines are named ${given}.`, `Name one by its uuid: ${names}`)
 }
+
+const wrong = (code: string, text: string, hint: string): UserError => new UserError(code, text, hint, { exitCode: 2 })

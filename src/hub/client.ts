@@ -20,12 +20,10 @@ export interface Hub {
   rows<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>
   /** The number of rows that a statement changed. @throws UserError */
   change(sql: string, values?: readonly unknown[]): Promise<number>
+  close(): Promise<void>
   /** Runs `act` in one transaction. @param mode for example `isolation level repeatable read, read only` */
   transaction<Result>(act: () => Promise<Result>, mode?: string): Promise<Result>
 }
-
-/** The code of an error of PostgreSQL or of Node; '' if it has none. */
-export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 export interface HubFacts {
   readonly uuid: string
@@ -34,24 +32,10 @@ export interface HubFacts {
   readonly role: string
 }
 
-/** A connection that has to be closed. */
-interface OpenHub extends Hub {
-  close(): Promise<void>
-}
-
-/**
- * Connects, runs `act`, and disconnects.
- * @throws UserError
- */
+/** Connects, runs `act`, and disconnects. @throws UserError */
 export async function withHub<Result>(url: string, act: (hub: Hub) => Promise<Result>): Promise<Result> {
   const hub = await openHub(url)
-  try {
-    return await act(hub)
-  } catch (error) {
-    throw explainHubError(error)
-  } finally {
-    await hub.close()
-  }
+  return act(hub).finally(() => hub.close())
 }
 
 /**
@@ -59,7 +43,7 @@ export async function withHub<Result>(url: string, act: (hub: Hub) => Promise<Re
  *   `sslmode=disable`
  * @throws UserError
  */
-export async function openHub(url: string): Promise<OpenHub> {
+export async function openHub(url: string): Promise<Hub> {
   const client = new Client({
     ...connectionOf(url),
     application_name: 'cursordex',
@@ -72,28 +56,33 @@ export async function openHub(url: string): Promise<OpenHub> {
   })
   // A connection may be cut between two statements: the next one reports it.
   client.on('error', () => undefined)
-  const close = async (): Promise<void> => client.end().catch(() => undefined)
+  const hub = hubOf(client)
   try {
-    await client.connect()
-    const hub = hubOf(client)
+    await explained(client.connect())
     const [version] = await hub.rows<{ number: number }>(`select current_setting('server_version_num')::int as number`)
     if (version !== undefined && version.number < POSTGRES_MIN) throw tooOld(version.number)
-    return { ...hub, close }
+    return hub
   } catch (error) {
-    await close()
-    throw explainHubError(error)
+    await hub.close()
+    throw error
   }
 }
 
+const explained = <Result>(asked: Promise<Result>): Promise<Result> =>
+  asked.catch((error: unknown) => {
+    throw explainHubError(error)
+  })
+
 const hubOf = (client: Client): Hub => ({
   rows: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
-    (await client.query<Row>(sql, [...values])).rows,
-  change: async (sql, values = []) => (await client.query(sql, [...values])).rowCount ?? 0,
+    (await explained(client.query<Row>(sql, [...values]))).rows,
+  change: async (sql, values = []) => (await explained(client.query(sql, [...values]))).rowCount ?? 0,
+  close: () => client.end().catch(() => undefined),
   async transaction(act, mode = '') {
-    await client.query(`begin ${mode}`)
+    await explained(client.query(`begin ${mode}`))
     try {
       const result = await act()
-      await client.query('commit')
+      await explained(client.query('commit'))
       return result
     } catch (error) {
       await client.query('rollback').catch(() => undefined)

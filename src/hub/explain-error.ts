@@ -17,6 +17,8 @@ const BY_CODE: readonly Explanation[] = [
   [/^(3F000|42P01)$/, 'hub-missing', 'This database has no hub yet', 'Its owner makes one: cursordex hub init'],
   [/^42501$/, 'hub-rights', 'The hub does not allow this', 'Its owner can: cursordex hub grant <role> --push'],
   [/^(53100|53200)$/, 'hub-full', 'The disk or the memory of the hub is full', LATER],
+  // Labels are the only values that can be taken.
+  [/^23505$/, 'hub-label-taken', 'The label of this machine is taken', 'Set another hub.machine.'],
   [/^55P03$/, 'hub-unreachable', 'Another push of this machine is at work', LATER],
   [
     /^(ERR_TLS|DEPTH_|SELF_SIGNED|UNABLE_TO|CERT_|HOSTNAME)/,
@@ -50,6 +52,14 @@ const BY_MESSAGE: readonly Explanation[] = [
     LATER,
   ],
 ]
+
+export const hubNotSet = (): UserError =>
+  new UserError('hub-not-set', 'No hub is set.', 'Set hub.url, for example postgres://user@host/database', {
+    exitCode: 2,
+  })
+
+/** Whether a role has no right to do this. */
+export const isRefusal = (error: unknown): boolean => error instanceof UserError && error.code === 'hub-rights'
 
 /** Any error of a hub as one sentence with its remedy. Never contains the URL: it may contain a password. */
 export function explainHubError(error: unknown): unknown {

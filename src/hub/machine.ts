@@ -1,5 +1,5 @@
 import { UserError } from '../model/user-error.ts'
-import { codeOf, type Hub } from './client.ts'
+import type { Hub } from './client.ts'
 
 /** This mirror as a machine of the hub. */
 export interface OwnMachine {
@@ -59,11 +59,11 @@ export async function asOwnMachine(
       await mustChange(hub, 1, COUNT, [own.uuid, String(own.number), grown, own.label])
     })
   } catch (error) {
-    throw codeOf(error) === UNIQUE_VIOLATION ? labelTaken(own) : error
+    throw error instanceof UserError && error.code === LABEL_TAKEN ? labelTaken(own) : error
   }
 }
 
-const UNIQUE_VIOLATION = '23505'
+const LABEL_TAKEN = 'hub-label-taken'
 
 const lock = async (hub: Hub, { uuid }: OwnMachine): Promise<Found | undefined> =>
   (await hub.rows<Found>(LOCK, [uuid]))[0]
@@ -104,7 +104,7 @@ const pushedElsewhere = ({ label }: OwnMachine): UserError =>
 
 const labelTaken = ({ label }: OwnMachine): UserError =>
   new UserError(
-    'hub-label-taken',
+    LABEL_TAKEN,
     `The label ${label} belongs to another machine of this role.`,
     `Set another hub.machine. If that machine is lost: cursordex hub forget --machine '${label}'`,
     { exitCode: 2 },

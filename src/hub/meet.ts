@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { FORMAT_VERSION } from '../archive/record.ts'
 import type { Histories } from '../git/histories.ts'
 import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
-import type { KnownPurge } from '../mirror/purge/purged-elsewhere.ts'
 import { UserError } from '../model/user-error.ts'
 import { readHub, type Hub, type HubFacts } from './client.ts'
 import { numberOf } from './machine.ts'
@@ -12,18 +10,13 @@ import { numberOf } from './machine.ts'
 export interface Meeting {
   /** The uuid of the hub. */
   readonly hub: string
-  /** The newest version of objects that this program reads. */
-  readonly format: number
   /** Projects that had no name at the hub yet. */
   readonly names: readonly { readonly uri: string; readonly name: string }[]
   /** The number of the last push of this machine that the hub knows. 0: none. */
   readonly lastPush: number
-  /** What this machine purged, as the hub remembers it. */
-  readonly purged: readonly KnownPurge[]
 }
 
 const LAST_PUSH = `select value from cursordex.machines where uuid = $1`
-const READ_PURGED = `select chat, message from cursordex.purged where machine = $1`
 
 /** @param uuid of this machine */
 export async function meet(
@@ -38,8 +31,7 @@ export async function meet(
     names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
   }
   const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])
-  const purged = await hub.rows<KnownPurge>(READ_PURGED, [uuid])
-  return { hub: facts.uuid, format: FORMAT_VERSION, names, lastPush: numberOf(machine?.value), purged }
+  return { hub: facts.uuid, names, lastPush: numberOf(machine?.value) }
 }
 
 /** The name for chats of this role that belong to no project. */

@@ -9,6 +9,9 @@ import type { Mirror } from '../mirror/open.ts'
 /** The version of the rules by which a row was redacted; 0 if it was not. */
 export const redactionOf = (isRedacted: boolean): number => (isRedacted ? REDACTION_VERSION : 0)
 
+/** PostgreSQL refuses values of 1 GB, and needs several copies of one in memory. */
+const OBJECT_BYTES_MAX = 100 * 1024 * 1024
+
 interface Packing {
   /** The uuid of this machine. */
   readonly origin: string
@@ -24,7 +27,9 @@ interface Packing {
 export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
   const packed = packObject(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
   if (packed === null || packed.kind === 'damaged') return packed
-  return { kind: 'sound', value: Buffer.concat(packed.value.members) }
+  const value = Buffer.concat(packed.value.members)
+  if (value.length <= OBJECT_BYTES_MAX) return { kind: 'sound', value }
+  return { kind: 'damaged', why: `it is ${value.length} bytes long, packed` }
 }
 
 function* rewritten(

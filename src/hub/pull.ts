@@ -1,14 +1,13 @@
 import { hash as digest } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Progress } from '../api/http/schemas/archives.ts'
 import { objectPath } from '../archive/names.ts'
 import { FORMAT_VERSION } from '../archive/record.ts'
 import type { PulledRow } from '../indexer/sources/archive/pulled.ts'
 import { readLedger, type Pair } from '../mirror/hub/ledger.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { codeOf, readHub, type Hub } from './client.ts'
-import { hashOf, hashSql } from './rows-hash.ts'
+import { readHub, type Hub } from './client.ts'
+import { isRefusal } from './explain-error.ts'
 
 export interface PullOrder {
   /** The uuid of this machine: its own rows stay where they are. */
@@ -32,16 +31,13 @@ export interface PullPart {
   readonly gone: readonly { readonly machine: string; readonly chat: string }[]
   readonly bytes: number
   readonly unchanged: number
-  /** True if more rows wait. */
-  readonly hasMore: boolean
+  /** How many rows this part and the later ones download. */
+  readonly missing: number
 }
 
 /** How much a part downloads. */
-const PART_BYTES = 32 * 1024 * 1024
-const PART_ROWS = 2000
-/** How much one statement downloads. */
-const FETCH_ROWS = 200
-const FETCH_BYTES = 4 * 1024 * 1024
+const PART_ROWS = 500
+const PART_BYTES = 16 * 1024 * 1024
 
 interface Summed extends Pair {
   readonly count: number
@@ -64,7 +60,8 @@ interface Seen {
 }
 
 const SUM_UP = `
-select machine, project, count(*)::int as count, ${hashSql('chat, sequence')} as hash
+select machine, project, count(*)::int as count, encode(sha256(convert_to(
+    string_agg(concat_ws(chr(9), chat, sequence), chr(10) order by chat collate "C"), 'UTF8')), 'hex') as hash
 from cursordex.chats where machine <> $1 group by machine, project order by machine, project
 `
 const LIST_IDS = `
@@ -73,12 +70,19 @@ from cursordex.chats
 where (machine, project) in (select * from unnest($1::text[], $2::text[])) order by machine, sequence
 `
 const FETCH = `
-select c.machine, c.chat, c.project, c.sequence::float8 as sequence,
-  case when c.object_version <= $3 then c.object end as object, m.label, c.owner::text as owner
+select c.chat, c.project, c.sequence::float8 as sequence, case when c.object_version <= $3 then c.object end as object,
+  json_build_object('uuid', c.machine, 'name', m.label, 'user', c.owner) as machine
 from unnest($1::text[], $2::text[]) with ordinality as wanted (machine, chat, at)
   join cursordex.chats c using (machine, chat) join cursordex.machines m on m.uuid = c.machine
 order by wanted.at
 `
+
+/** The same hash: of one text with a line for each row, in the order of the bytes of their chats' ids. */
+function hashOf(rows: ReadonlyMap<string, number>): string {
+  const lines = Array.from(rows, ([chat, sequence]) => ({ id: Buffer.from(chat), text: `${chat}\t${sequence}` }))
+  lines.sort((one, other) => Buffer.compare(one.id, other.id))
+  return digest('sha256', lines.map(({ text }) => text).join('\n'))
+}
 
 const keyOf = ({ machine, project }: Pair): string => `${machine}\0${project}`
 
@@ -86,7 +90,7 @@ const keyOf = ({ machine, project }: Pair): string => `${machine}\0${project}`
  * Compares what may be read with the ledger, by one hash for each machine and project, and downloads what is missing or
  * differs, in the order of the machines' numbers. Rows that are not seen any more are gone, for whatever reason.
  */
-export async function* pullPart(hub: Hub, db: Mirror, order: PullOrder): AsyncGenerator<Progress, PullPart> {
+export async function pullPart(hub: Hub, db: Mirror, order: PullOrder): Promise<PullPart> {
   const { uuid, projects, dir } = order
   const ledger = new Map(readLedger(db).map((pair) => [keyOf(pair), pair]))
   const isWanted = (pair: Pair): boolean =>
@@ -115,56 +119,33 @@ export async function* pullPart(hub: Hub, db: Mirror, order: PullOrder): AsyncGe
     .filter(({ machine, chat }) => !there.has(`${machine}\0${chat}`))
   const missing = listed.filter((row) => ledger.get(keyOf(row))?.rows.get(row.chat) !== row.sequence)
   const total = pairs.reduce((sum, { count }) => sum + count, 0)
-  const part = yield* download(hub, missing, dir)
-  return { ...part, gone, unchanged: total - missing.length }
+  const part = nextPart(missing)
+  const wanted = [part.map(({ machine }) => machine), part.map(({ chat }) => chat), FORMAT_VERSION]
+  const fetched = part.length === 0 ? [] : await hub.rows<Fetched>(FETCH, wanted)
+  const bytes = fetched.reduce((sum, { object }) => sum + (object?.length ?? 0), 0)
+  const rows = fetched.map((row) => spool(row, dir))
+  return { rows, gone, bytes, unchanged: total - missing.length, missing: missing.length }
 }
 
 /** Who may read nothing sees nothing. */
 function unlessRefused(error: unknown): Seen {
-  if (codeOf(error) !== '42501') throw error
+  if (!isRefusal(error)) throw error
   return { pairs: [], equal: new Set(), listed: [] }
 }
 
-interface Fetched extends Pair {
-  readonly chat: string
-  readonly sequence: number
-  readonly object: Buffer | null
-  readonly label: string
-  readonly owner: string
-}
+type Fetched = PulledRow & { readonly object: Buffer | null }
 
-async function* download(
-  hub: Hub,
-  missing: readonly Listed[],
-  dir: string,
-): AsyncGenerator<Progress, Pick<PullPart, 'rows' | 'bytes' | 'hasMore'>> {
-  const rows: SpooledRow[] = []
-  let [bytes, at] = [0, 0]
-  while (at < missing.length && rows.length < PART_ROWS && bytes < PART_BYTES) {
-    const portion = nextPortion(missing, at)
-    const values = [portion.map(({ machine }) => machine), portion.map(({ chat }) => chat), FORMAT_VERSION]
-    for (const row of await hub.rows<Fetched>(FETCH, values)) {
-      rows.push(spool(row, dir))
-      bytes += row.object?.length ?? 0
-    }
-    at += portion.length
-    yield { done: at, total: missing.length }
-  }
-  return { rows, bytes, hasMore: at < missing.length }
-}
-
-/** Rows for one statement: as many as fit, and at least one. */
-function nextPortion(missing: readonly Listed[], from: number): readonly Listed[] {
-  const next = missing.slice(from, from + FETCH_ROWS)
+/** As many rows as fit, and at least one. */
+function nextPart(missing: readonly Listed[]): readonly Listed[] {
+  const next = missing.slice(0, PART_ROWS)
   let bytes = 0
-  const tooMuch = next.findIndex((row, at) => (bytes += row.bytes) > FETCH_BYTES && at > 0)
+  const tooMuch = next.findIndex((row, at) => (bytes += row.bytes) > PART_BYTES && at > 0)
   return tooMuch < 0 ? next : next.slice(0, tooMuch)
 }
 
 /** Only this user can read the file. */
-function spool({ machine, chat, project, sequence, object, label, owner }: Fetched, dir: string): SpooledRow {
-  const row = { machine: { uuid: machine, name: label, user: owner }, chat, project, sequence }
-  if (object === null) return { ...row, object: null }
+function spool({ object, ...row }: Fetched, dir: string): SpooledRow {
+  if (object === null) return { ...row, object }
   const name = digest('sha256', object)
   const path = join(dir, objectPath(name))
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

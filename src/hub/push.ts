@@ -8,7 +8,6 @@ import { readHub, type Hub } from './client.ts'
 import { asOwnMachine, mustChange, type OwnMachine } from './machine.ts'
 import { nameOfNone } from './meet.ts'
 import { packChat, redactionOf } from './pack-chat.ts'
-import { hashOf, hashSql } from './rows-hash.ts'
 
 export interface PushOrder {
   readonly machine: OwnMachine
@@ -31,8 +30,6 @@ type Wanted = PushableChat & { readonly hubName: string }
 /** A batch ends with the chat that exceeds one of these. */
 const BATCH_BYTES = 4 * 1024 * 1024
 const BATCH_ROWS = 200
-/** PostgreSQL refuses values of 1 GB, and needs several copies of one in memory. */
-const OBJECT_BYTES_MAX = 200 * 1024 * 1024
 
 /**
  * Sends purges first, and then the chats of the named projects that the hub does not have as they are now. What is
@@ -44,19 +41,17 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   const { role } = await readHub(hub)
   const queue = listQueue(db)
   const removed = isDryRun ? 0 : await sendPurges(hub, machine, queue)
-  const purged = await readPurged(hub)
-  const wanted = listWanted(db, role, order.projects).filter(({ id }) => !purged.chats.has(id))
+  const purged = new Map((await hub.rows<Purged>(READ_PURGED)).map((row) => [row.chat, row]))
+  const wanted = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
   const changed = await changedOf(hub, wanted, order)
-  const isWaiting = ({ activityMs }: Wanted): boolean => quietSinceMs !== null && (activityMs ?? 0) > quietSinceMs
-  const sending = changed.filter((chat) => !isWaiting(chat))
-  const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
-  if (isDryRun) sent.pushed = sending.length
-  else yield* send(hub, db, order, { sending, messages: purged.messages }, sent)
+  const sending = changed.filter(({ activityMs }) => quietSinceMs === null || (activityMs ?? 0) <= quietSinceMs)
+  const sent = isDryRun
+    ? { pushed: sending.length, bytes: 0, leftOut: [] }
+    : yield* send(hub, db, order, { sending, purged })
   return {
     ...sent,
     removed,
     unchanged: wanted.length - changed.length,
-    waiting: changed.filter(isWaiting).map(({ id }) => id),
     purgesUpTo: isDryRun ? null : (queue.at(-1)?.num ?? null),
   }
 }
@@ -72,49 +67,34 @@ function listWanted(db: Mirror, role: string, projects: readonly string[]): read
   })
 }
 
-const STATE = 'chat, project, revision, redaction, object_version'
-const SUM_UP = `
-select count(*)::int as count, ${hashSql(STATE)} as hash from cursordex.chats where machine = $1
-`
 const LIST_ROWS = `
-select chat, concat_ws(chr(9), ${STATE}) as state from cursordex.chats where machine = $1
+select chat, concat_ws(chr(9), project, revision, redaction, object_version) as state
+from cursordex.chats where machine = $1
 `
 
-/** Compares all rows by one hash, and reads them only if it differs. */
+/** What is missing at the hub, or differs there. */
 async function changedOf(hub: Hub, wanted: readonly Wanted[], { machine, isRedacted }: PushOrder): Promise<Wanted[]> {
-  const stateOf = ({ id, hubName, revision }: Wanted): readonly (string | number)[] => [
-    id,
-    hubName,
-    revision,
-    redactionOf(isRedacted),
-    FORMAT_VERSION,
-  ]
-  const [sum] = await hub.rows<{ count: number; hash: string }>(SUM_UP, [machine.uuid])
-  if (sum?.count === wanted.length && sum.hash === hashOf(wanted.map(stateOf))) return []
   const rows = await hub.rows<{ chat: string; state: string }>(LIST_ROWS, [machine.uuid])
   const held = new Map(rows.map(({ chat, state }) => [chat, state]))
-  return wanted.filter((chat) => held.get(chat.id) !== stateOf(chat).join('\t'))
+  return wanted.filter(
+    ({ id, hubName, revision }) =>
+      held.get(id) !== [hubName, revision, redactionOf(isRedacted), FORMAT_VERSION].join('\t'),
+  )
 }
 
+/** What was purged of a chat. */
 interface Purged {
-  /** Chats that were purged whole. */
-  readonly chats: ReadonlySet<string>
-  /** Ids of messages, by their chats. */
-  readonly messages: ReadonlyMap<string, readonly string[]>
+  readonly chat: string
+  readonly isWhole: boolean
+  /** Ids of messages. */
+  readonly messages: readonly string[]
 }
-
-const READ_PURGED = `select chat, message from cursordex.purged where owner = current_user`
 
 /** What all machines of this role purged. It stays away from the hub, also when an old mirror was put back. */
-async function readPurged(hub: Hub): Promise<Purged> {
-  const chats = new Set<string>()
-  const messages = new Map<string, string[]>()
-  for (const { chat, message } of await hub.rows<{ chat: string; message: string | null }>(READ_PURGED)) {
-    if (message === null) chats.add(chat)
-    else messages.set(chat, [...(messages.get(chat) ?? []), message])
-  }
-  return { chats, messages }
-}
+const READ_PURGED = `
+select chat, bool_or(message is null) as "isWhole", array_remove(array_agg(message), null) as messages
+from cursordex.purged where owner = current_user group by chat
+`
 
 const ADD_PURGED = `
 insert into cursordex.purged (machine, chat, message) select $1, chat, message
@@ -149,57 +129,42 @@ async function* send(
   hub: Hub,
   db: Mirror,
   order: PushOrder,
-  { sending, messages }: { readonly sending: readonly Wanted[]; readonly messages: Purged['messages'] },
-  sent: { pushed: number; bytes: number; readonly leftOut: { id: string; why: string }[] },
-): AsyncGenerator<Progress, void> {
+  { sending, purged }: { readonly sending: readonly Wanted[]; readonly purged: ReadonlyMap<string, Purged> },
+): AsyncGenerator<Progress, Pick<PushResult, 'pushed' | 'bytes' | 'leftOut'>> {
+  const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
   let batch: Packed[] = []
-  let bytes = 0
   for (const [at, chat] of sending.entries()) {
-    const without = messages.get(chat.id) ?? []
+    const without = purged.get(chat.id)?.messages ?? []
     const packed = await packChat(db, chat, { origin: order.machine.uuid, isRedacted: order.isRedacted, without })
     if (packed?.kind === 'damaged') sent.leftOut.push({ id: chat.id, why: packed.why })
-    else if (packed !== null && packed.value.length > OBJECT_BYTES_MAX) {
-      sent.leftOut.push({ id: chat.id, why: `it is ${packed.value.length} bytes long, packed` })
-    } else if (packed !== null) {
-      batch.push({ chat, object: packed.value })
-      bytes += packed.value.length
-    }
+    if (packed?.kind === 'sound') batch.push({ chat, object: packed.value })
+    const bytes = batch.reduce((sum, { object }) => sum + object.length, 0)
     const isLast = at + 1 === sending.length
     if (batch.length === 0 || (!isLast && batch.length < BATCH_ROWS && bytes < BATCH_BYTES)) continue
     await sendBatch(hub, order, batch)
     sent.pushed += batch.length
     sent.bytes += bytes
     batch = []
-    bytes = 0
     yield { done: at + 1, total: sending.length }
   }
+  return sent
 }
 
-const COLUMNS = ['machine', 'chat', 'project', 'sequence', 'revision', 'redaction', 'object_version', 'object']
-const UPDATES = COLUMNS.slice(2).map((name) => `${name} = excluded.${name}`)
-
-/** One statement for all rows. @param count how many rows */
-function upsert(count: number): string {
-  const rowAt = (row: number): string => COLUMNS.map((_, at) => `$${row * COLUMNS.length + at + 1}`).join(', ')
-  const rows = Array.from({ length: count }, (_, row) => `(${rowAt(row)})`)
-  return `
-insert into cursordex.chats (${COLUMNS.join(', ')}) values ${rows.join(', ')}
-on conflict (machine, chat) do update set ${UPDATES.join(', ')}
+const UPSERT = `
+insert into cursordex.chats (machine, chat, project, sequence, revision, redaction, object_version, object)
+select $1, chat, project, $2 + at, revision, $3, $4, object
+from unnest($5::text[], $6::text[], $7::bigint[], $8::bytea[]) with ordinality
+  as given (chat, project, revision, object, at)
+on conflict (machine, chat) do update set project = excluded.project, sequence = excluded.sequence,
+  revision = excluded.revision, redaction = excluded.redaction, object_version = excluded.object_version,
+  object = excluded.object
 `
-}
 
 const sendBatch = (hub: Hub, { machine, isRedacted }: PushOrder, batch: readonly Packed[]): Promise<void> =>
   asOwnMachine(hub, machine, async (counter) => {
-    const values = batch.flatMap(({ chat, object }, at) => [
-      machine.uuid,
-      chat.id,
-      chat.hubName,
-      counter + at + 1,
-      chat.revision,
-      redactionOf(isRedacted),
-      FORMAT_VERSION,
-      object,
-    ])
-    await mustChange(hub, batch.length, upsert(batch.length), values)
+    const chats = batch.map(({ chat }) => chat)
+    const values = [machine.uuid, counter, redactionOf(isRedacted), FORMAT_VERSION]
+    const columns = [chats.map(({ id }) => id), chats.map(({ hubName }) => hubName), chats.map((chat) => chat.revision)]
+    await mustChange(hub, batch.length, UPSERT, [...values, ...columns, batch.map(({ object }) => object)])
     return batch.length
   })

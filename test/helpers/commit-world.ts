@@ -19,7 +19,6 @@ export interface PlannedChat {
   /** Name of the project, as passed to `addProject`. */
   readonly project: string
   readonly title?: string
-  readonly branch?: string
   readonly createdAtMs?: number
   readonly parentId?: string
   /** When Cursor recorded code of the chat, in epoch milliseconds. */
@@ -77,7 +76,7 @@ export class CommitWorld {
     await this.#world.remove()
   }
 
-  #write(store: Store, { id, acts, project, title = `Chat ${id}`, branch, createdAtMs, parentId }: PlannedChat): void {
+  #write(store: Store, { id, acts, project, title = `Chat ${id}`, createdAtMs, parentId }: PlannedChat): void {
     const ids = acts.map((_, index) => `${id}-m${index}`)
     for (const [index, act] of acts.entries()) store.message(id, ids[index] ?? '', messageOf(act, index))
     const times = acts.flatMap(({ atMs }) => atMs ?? [])
@@ -86,7 +85,6 @@ export class CommitWorld {
       createdAt: createdAtMs ?? times[0],
       lastUpdatedAt: times.at(-1) ?? createdAtMs,
       fullConversationHeadersOnly: headers(ids),
-      ...(branch === undefined ? {} : { createdOnBranch: branch }),
       ...(parentId === undefined ? {} : { subagentInfo: { parentComposerId: parentId } }),
     })
     this.#chats.set(project, [...(this.#chats.get(project) ?? []), id])

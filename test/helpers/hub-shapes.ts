@@ -2,7 +2,7 @@ import type { HubActs } from '../../src/api/http/hub-shapes.ts'
 
 /** Answers as a hub gives them, for tests of the HTTP side. `test/hub` has a real one. */
 export const hubShapes: HubActs = {
-  push: async () => ({ pushed: 3, removed: 0, unchanged: 12, bytes: 40_960, waiting: [], leftOut: [], notice: null }),
+  push: async () => ({ pushed: 3, removed: 0, unchanged: 12, bytes: 40_960, leftOut: [], notice: null }),
   pull: async () => ({ pulled: 5, removed: 1, unchanged: 30, bytes: 81_920 }),
   state: async () => ({
     url: 'postgres://ada@db.example/team',
@@ -11,7 +11,6 @@ export const hubShapes: HubActs = {
     lastPushAt: '2026-03-01T11:30:00.000Z',
     lastPullAt: '2026-03-01T11:30:00.000Z',
     purgesWaiting: 0,
-    rows: { shown: 30 },
     error: null,
     hub: {
       role: 'ada',

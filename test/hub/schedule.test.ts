@@ -36,7 +36,7 @@ function begin(push: readonly string[], pull: readonly string[]) {
       zone: () => 'UTC',
       sharing: {
         push: (_request, quietSinceMs) => {
-          const pushed: HubPushed = { pushed: 0, ...shared, waiting: [], leftOut: [], notice: null }
+          const pushed: HubPushed = { pushed: 0, ...shared, leftOut: [], notice: null }
           return answer(quietSinceMs === null ? 'push all' : 'push', pushed)
         },
         pull: () => answer('pull', { pulled: 0, ...shared }),

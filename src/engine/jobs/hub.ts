@@ -2,7 +2,6 @@ import type { Progress } from '../../api/http/schemas/archives.ts'
 import { Histories } from '../../git/histories.ts'
 import { describeHub } from '../../hub/administer.ts'
 import { openHub, type Hub } from '../../hub/client.ts'
-import { explainHubError } from '../../hub/explain-error.ts'
 import { meet } from '../../hub/meet.ts'
 import { pullPart } from '../../hub/pull.ts'
 import { push } from '../../hub/push.ts'
@@ -24,23 +23,21 @@ const atHub = <Order, Result>(
     const hub = await openHub(order.url)
     try {
       return yield* work(hub, context.mirror(), order)
-    } catch (error) {
-      throw explainHubError(error)
     } finally {
       await hub.close()
     }
   }
 
-const begun: Progress = { done: 0, total: 0 }
+const inOneStep = <Order, Result>(work: (hub: Hub, db: Mirror, order: Order) => Promise<Result>) =>
+  // oxlint-disable-next-line require-yield
+  atHub(async function* (hub, db, order: Order) {
+    return await work(hub, db, order)
+  })
 
-export const hubMeetJob = atHub(async function* (hub, db, order: Parameters<typeof meet>[3]) {
-  yield begun
+export const hubMeetJob = inOneStep(async (hub, db, order: Parameters<typeof meet>[3]) => {
   const histories = new Histories(realSurroundings().env)
-  return await meet(hub, db, histories, order).finally(() => histories.close())
+  return meet(hub, db, histories, order).finally(() => histories.close())
 })
-export const hubDescribeJob = atHub(async function* (hub) {
-  yield begun
-  return await describeHub(hub)
-})
+export const hubDescribeJob = inOneStep(describeHub)
 export const hubPushJob = atHub(push)
-export const hubPullJob = atHub(pullPart)
+export const hubPullJob = inOneStep(pullPart)

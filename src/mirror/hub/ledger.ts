@@ -29,7 +29,6 @@ const DROP = `delete from hub_ledger where machine = ? and chat = ?`
 const LIST_PAIRS = `select distinct machine, project from hub_ledger`
 const LIST_PAIR = `select chat, sequence from hub_ledger where machine = ? and project = ?`
 const LIST_COPIES = `select * from hub_ledger where chat = ?`
-const COUNT_STATES = `select state, count(*) as count from hub_ledger group by state`
 
 export const saveLedger = (db: Mirror, row: LedgerRow): void => void prepared(db, SAVE).run(row)
 export const dropLedger = (db: Mirror, machine: string, chat: string): void =>
@@ -52,24 +51,16 @@ export function readLedger(db: Mirror): readonly (Pair & { readonly rows: Readon
 export const listCopies = (db: Mirror, chat: string): readonly LedgerRow[] =>
   prepared<LedgerRow>(db, LIST_COPIES).all(chat)
 
-export const countStates = (db: Mirror): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    prepared<{ state: string; count: number }>(db, COUNT_STATES)
-      .all()
-      .map(({ state, count }) => [state, count]),
-  )
-
-const WANT = `update hub_ledger set state = 'wanted', sequence = -1 where machine = ? and chat = ?`
 /** A copy that is shown stays known as shown, so that it goes if its row is gone. */
 const WANT_ALL = `update hub_ledger set state = iif(state = 'shown', state, 'wanted'), sequence = -1`
 const WANT_UNMIRRORED = `
 update hub_ledger set state = 'wanted', sequence = -1 where state = 'shown' and chat not in (select id from chats)
 `
 const WANT_NEWER = `update hub_ledger set state = 'wanted', sequence = -1 where state = 'newer'`
-const SET_STATE = `update hub_ledger set state = ? where machine = ? and chat = ?`
+const SET_STATE = `
+update hub_ledger set state = @state, sequence = iif(@state = 'wanted', -1, sequence) where machine = @machine and chat = @chat
+`
 
-/** Has the next pull fetch a row again. */
-export const want = (db: Mirror, machine: string, chat: string): void => void prepared(db, WANT).run(machine, chat)
 /** Another hub starts at nothing: nothing that was seen at the former one counts. */
 export const wantAll = (db: Mirror): void => void prepared(db, WANT_ALL).run()
 /** Chats of excluded projects were left out of the mirror. */
@@ -77,7 +68,7 @@ export const wantUnmirrored = (db: Mirror): void => void prepared(db, WANT_UNMIR
 /** After an upgrade of the program, rows that were too new may be readable. */
 export const wantNewer = (db: Mirror): void => void prepared(db, WANT_NEWER).run()
 export const setState = (db: Mirror, { machine, chat }: LedgerRow, state: LedgerState): void =>
-  void prepared(db, SET_STATE).run(state, machine, chat)
+  void prepared(db, SET_STATE).run({ machine, chat, state })
 
 const BEST_COPY = `
 select * from hub_ledger where chat = ? and state in ('shown', 'other')

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/http/schemas/chats.ts'
+import type { CommitReport } from '../../api/http/schemas/commits.ts'
 import { queryOf } from '../lib/api.ts'
 import { bytes, cents, chatAddress, count, cut, moment, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'
@@ -157,16 +158,8 @@ const Subagents = ({ chat }: { chat: ChatDetail }) =>
     </section>
   )
 
-interface CommitsAnswer {
-  readonly items: readonly {
-    readonly sha: string
-    readonly subject: string
-    readonly chats: readonly { readonly id: string; readonly confidence: string }[]
-  }[]
-}
-
 function Commits({ chat }: { chat: ChatDetail }) {
-  const answer = useData<CommitsAnswer>(`/api/commits${queryOf({ repo: chat.project?.id, chat: chat.id, limit: 20 })}`)
+  const answer = useData<CommitReport>(`/api/commits${queryOf({ repo: chat.project?.id, chat: chat.id, limit: 20 })}`)
   const items = answer.data?.items ?? []
   if (items.length === 0) return null
   return (

@@ -113,10 +113,9 @@ export const evidence = named(
   'Evidence',
   z.object({
     time: says(
-      z.nullable(z.object({ messages: maybeCount, from: maybeTime, to: maybeTime })),
-      "Messages within the commit's window; messages is null if only the start and end of the chat are known.",
+      z.nullable(z.object({ messages: count, from: maybeTime, to: maybeTime })),
+      "Messages within the commit's window: up to 30 minutes before it, and after its parent.",
     ),
-    branch: z.nullable(z.enum(['same', 'other'])),
     files: says(
       z.nullable(
         z.object({
@@ -132,7 +131,6 @@ export const evidence = named(
       z.nullable(z.object({ from: maybeTime, to: maybeTime })),
       'When Cursor recorded code of the chat within the window of the commit, which Cursor scored.',
     ),
-    editedElsewhere: says(boolean, 'Within the window the chat edited files, but none of the commit.'),
   }),
 )
 

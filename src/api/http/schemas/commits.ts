@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { confidences } from '../../../model/commit.ts'
 import { evidence } from './chats.ts'
-import { amount, maybeCount, maybeTime, pageOf, says, text, texts, type Answer } from './common.ts'
+import { amount, count, maybeTime, pageOf, says, text, type Answer } from './common.ts'
 import { projectRef } from './projects.ts'
 
 const match = z.object({
@@ -21,10 +21,10 @@ const commit = z.object({
   author: text,
   subject: text,
   project: projectRef,
-  filesChanged: says(maybeCount, 'How many files it touched; null if unknown.'),
+  filesChanged: says(count, 'How many files it touched. A renamed file counts as two.'),
   chats: says(z.array(match), 'The chats that may have led to it, the likeliest first.'),
 })
 export type ReportedCommit = Answer<typeof commit>
 
-export const commitsAnswer = z.extend(pageOf(commit), { warnings: says(texts, 'What could not be read.') })
+export const commitsAnswer = pageOf(commit)
 export type CommitReport = Answer<typeof commitsAnswer>

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { amount, boolean, count, maybeText, maybeTime, says, text, texts, type Answer } from './common.ts'
+import { amount, boolean, count, maybeText, maybeTime, says, text, type Answer } from './common.ts'
 
 const shared = {
   removed: says(count, 'Chats that were removed.'),
@@ -10,7 +10,6 @@ const shared = {
 export const hubPushAnswer = z.object({
   pushed: says(count, 'Chats that were sent.'),
   ...shared,
-  waiting: says(texts, 'Chats that are sent when they are quiet.'),
   leftOut: says(z.array(z.object({ id: text, why: text })), 'Chats that cannot be sent.'),
   notice: says(
     maybeText,
@@ -29,7 +28,6 @@ export const hubAnswer = z.object({
   lastPushAt: maybeTime,
   lastPullAt: maybeTime,
   purgesWaiting: says(count, 'Purges that the hub does not know yet.'),
-  rows: says(z.record(text, count), 'The rows of other machines that were seen, by what became of them.'),
   error: says(z.nullable(z.object({ code: text, detail: text })), 'Why the hub did not answer now; null if it did.'),
   hub: says(
     z.nullable(

@@ -6,8 +6,8 @@ import type { ChatId } from '../../../model/ids.ts'
 export interface ChatEdit {
   /** As in the tool call: absolute, or relative to the root of the chat's project. */
   readonly path: string
-  /** Epoch milliseconds. Null if the message has no time of its own. */
-  readonly atMs: number | null
+  /** Epoch milliseconds. An edit without its own time has the time of the end of the chat. */
+  readonly atMs: number
 }
 
 /** When a chat was active and which files it edited, including its subagents. */
@@ -15,12 +15,7 @@ export interface ChatActivity {
   readonly num: number
   readonly id: string
   readonly title: string
-  /** The branch on which it began. */
-  readonly branch: string | null
   readonly projectNum: number
-  /** Of the whole chat, in epoch milliseconds; null if unknown. */
-  readonly startedAtMs: number | null
-  readonly endedAtMs: number | null
   /** Times of its messages in the period, ascending. Only own times count, not those of a neighbour or of the chat. */
   readonly timesMs: readonly number[]
   readonly edits: readonly ChatEdit[]
@@ -35,39 +30,35 @@ export interface ActivityRequest {
   readonly toMs: number
 }
 
-/** Chats outside the period are read too, because they may be parents. A chat with neither time known is never active. */
-const CHATS = `
-  select
-    c.num, c.id, c.title, c.branch, c.project as projectNum,
-    c.created_at as startedAtMs, c.last_activity_at as endedAtMs,
-    coalesce(
-      c.parent_chat_id,
-      (select min(l.parent_id) from chat_links l where l.child_id = c.id and l.parent_id <> c.id)
-    ) as parentId,
-    (coalesce(c.last_activity_at, c.created_at) >= @fromMs
-      and coalesce(c.created_at, c.last_activity_at) <= @toMs)
-      or exists (
-        select 1 from tracked t where t.chat_id = c.id and t.last_at >= @fromMs and t.first_at <= @toMs
-      ) as isActive
-  from chats c
-  where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
-  order by c.num
+/** The chats that were active in a period, each with the chat that its work counts for: a subagent's is its parent's. */
+const ACTIVE = `
+  with active as materialized (
+    select c.num, c.id, coalesce(p.num, c.num) as chat, coalesce(c.last_activity_at, c.created_at) as ended_at
+    from chats c
+    left join chats p
+      on p.id = coalesce(c.parent_chat_id, (select min(parent_id) from chat_links where child_id = c.id))
+    where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
+      and coalesce(c.last_activity_at, c.created_at) >= @fromMs and coalesce(c.created_at, c.last_activity_at) <= @toMs
+  )
+`
+
+const CHATS = `${ACTIVE}
+  select num, id, title, project as projectNum from chats where num in (select chat from active) order by num
 `
 
 const OWN_TIME = `m.created_at_source in ('message', 'header', 'timing')`
 
-const TIMES = `
-  select m.chat, m.created_at as atMs
-  from json_each(@chats) wanted join messages m on m.chat = wanted.value
+const TIMES = `${ACTIVE}
+  select a.chat, m.created_at as value
+  from active a join messages m on m.chat = a.num
   where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
   order by m.created_at
 `
 
-const TRACKED = `
-  select c.num as chat, time.value as atMs
-  from json_each(@chats) wanted
-  join chats c on c.num = wanted.value
-  join tracked t on t.chat_id = c.id
+const TRACKED = `${ACTIVE}
+  select a.chat, time.value
+  from active a
+  join tracked t on t.chat_id = a.id
   join json_each(json_array(t.first_at, t.last_at)) time
   where time.value between @fromMs and @toMs
   order by time.value
@@ -79,95 +70,44 @@ const TOOL_NAMES = `select name from names where kind = 'tool'`
  * Uses the marks of a message to find calls of editing tools, so that the parts of other messages are not read: tool
  * outputs are most of the data. Only the paths of a call leave the database.
  */
-const EDITS = `
-  select m.chat, iif(${OWN_TIME}, m.created_at, null) as atMs, p.value ->> '$.paths' as paths
-  from json_each(@chats) wanted
-  join messages m on m.chat = wanted.value
+const EDITS = `${ACTIVE}
+  select a.chat, json_object('path', path.value, 'atMs', iif(${OWN_TIME}, m.created_at, a.ended_at)) as value
+  from active a
+  join messages m on m.chat = a.num
   join bodies b on b.num = m.body
   join json_each(b.parts) p
+  join json_each(p.value, '$.paths') path
   where m.is_orphan = 0 and m.tool_calls > 0
     and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
     and exists (select 1 from json_each(m.marks) k where k.value in (select value from json_each(@marks)))
     and p.value ->> '$.kind' = 'tool'
     and p.value ->> '$.name' in (select value from json_each(@tools))
     and p.value ->> '$.status' in ('completed', 'running')
-  order by m.chat, m.position
+  order by a.chat, m.position
 `
 
-interface ChatRow extends Omit<ChatActivity, 'timesMs' | 'edits' | 'trackedMs'> {
-  readonly parentId: string | null
-  /** 1 or 0; null if neither time is known. */
-  readonly isActive: number | null
-}
-
-/** The chats of some projects that were active in a period. A subagent's work counts as its parent's. */
+/** The chats of some projects that were active in a period. */
 export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: ActivityRequest): ChatActivity[] {
-  const all = db.prepare<[object], ChatRow>(CHATS).all({ projects: JSON.stringify(projectNums), fromMs, toMs })
-  const rows = all.filter(({ isActive }) => isActive === 1)
-  const period = { chats: JSON.stringify(rows.map(({ num }) => num)), fromMs, toMs }
-  const workers = workersOf(rows, all)
-  const readTimes = (sql: string): ReadonlyMap<number, readonly number[]> => {
-    const times = new Map<number, number[]>()
-    for (const { chat, atMs } of db.prepare<[object], { chat: number; atMs: number }>(sql).iterate(period)) {
-      append(times, workers.get(chat)?.num ?? chat, atMs)
-    }
-    return times
-  }
-  const [timesMs, trackedMs] = [readTimes(TIMES), readTimes(TRACKED)]
-  const ends = new Map(rows.map(({ num, endedAtMs }) => [num, endedAtMs]))
-  const edits = new Map<number, ChatEdit[]>()
-  for (const { chat, atMs, paths } of readEdits(db, period)) {
-    const worker = workers.get(chat)?.num ?? chat
-    // A subagent's edit without a time happened before the subagent's own end, not only before its parent's.
-    const whenMs = worker === chat ? atMs : (atMs ?? ends.get(chat) ?? null)
-    for (const path of JSON.parse(paths) as readonly string[]) append(edits, worker, { path, atMs: whenMs })
-  }
-  const chats = new Map([...workers.values()].map((row) => [row.num, row]))
-  return [...chats.values()]
-    .sort((left, right) => left.num - right.num)
-    .map((chat) => ({
-      ...chat,
-      timesMs: timesMs.get(chat.num) ?? [],
-      trackedMs: trackedMs.get(chat.num) ?? [],
-      edits: edits.get(chat.num) ?? [],
-    }))
-}
-
-interface EditRow {
-  readonly chat: number
-  readonly atMs: number | null
-  /** A list, as JSON. */
-  readonly paths: string
-}
-
-function readEdits(db: Mirror, period: object): Iterable<EditRow> {
   const names = db.prepare<[], string>(TOOL_NAMES).pluck().all()
   const tools = names.filter((name) => useOfTool(name) === 'edits')
-  const marks = tools.map((name) => `tool:${name}`)
-  return db
-    .prepare<[object], EditRow>(EDITS)
-    .iterate({ ...period, tools: JSON.stringify(tools), marks: JSON.stringify(marks) })
-}
-
-/** For each chat, the chat to which its work belongs: the topmost known parent. */
-function workersOf(rows: readonly ChatRow[], all: readonly ChatRow[]): Map<number, ChatRow> {
-  const byId = new Map(all.map((row) => [row.id, row]))
-  return new Map(rows.map((row) => [row.num, workerOf(row, byId)]))
-}
-
-/** Links come from the stores and may form a cycle. Then the chat with the lowest number in the cycle is used. */
-function workerOf(row: ChatRow, byId: ReadonlyMap<string, ChatRow>): ChatRow {
-  const path = new Set([row])
-  for (let worker = row; ;) {
-    const parent = worker.parentId === null ? undefined : byId.get(worker.parentId)
-    if (parent === undefined) return worker
-    if (path.has(parent)) {
-      const chats = [...path]
-      return chats.slice(chats.indexOf(parent)).reduce((first, each) => (each.num < first.num ? each : first))
-    }
-    path.add(parent)
-    worker = parent
+  const marks = JSON.stringify(tools.map((name) => `tool:${name}`))
+  const period = { projects: JSON.stringify(projectNums), fromMs, toMs, tools: JSON.stringify(tools), marks }
+  const readByChat = <Value>(sql: string): ReadonlyMap<number, readonly Value[]> => {
+    const values = new Map<number, Value[]>()
+    const rows = db.prepare<[object], { readonly chat: number; readonly value: Value }>(sql).iterate(period)
+    for (const { chat, value } of rows) append(values, chat, value)
+    return values
   }
+  const times = readByChat<number>(TIMES)
+  const tracked = readByChat<number>(TRACKED)
+  const edits = readByChat<string>(EDITS)
+  const chats = db.prepare<[object], Pick<ChatActivity, 'num' | 'id' | 'title' | 'projectNum'>>(CHATS).all(period)
+  return chats.map((chat) => ({
+    ...chat,
+    timesMs: times.get(chat.num) ?? [],
+    trackedMs: tracked.get(chat.num) ?? [],
+    edits: (edits.get(chat.num) ?? []).map((edit) => JSON.parse(edit) as ChatEdit),
+  }))
 }
 
 export function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
@@ -186,27 +126,19 @@ const SCORED = `
 export const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
   new Set(db.prepare<[string], string>(SCORED).pluck().all(JSON.stringify(shas)))
 
+/** Both null if unknown, or if no chat has this id. */
 export interface ChatSpan {
   /** Epoch milliseconds. */
-  readonly startedAtMs: number
-  readonly endedAtMs: number
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number | null
 }
 
-/** `union` removes duplicates, so that a cycle of chats ends. */
 const SPAN = `
-  with recursive family (id) as (
-    select @id
-    union select c.id from family f join chats c on c.parent_chat_id = f.id
-    union select l.child_id from family f join chat_links l on l.parent_id = f.id
-  )
-  select min(coalesce(created_at, last_activity_at)) as startedAtMs,
-    max(coalesce(last_activity_at, created_at)) as endedAtMs
-  from chats where id in (select id from family)
+  select min(coalesce(created_at, last_activity_at)) as startedAtMs, max(coalesce(last_activity_at, created_at)) as endedAtMs
+  from chats
+  where id = @id or parent_chat_id = @id or id in (select child_id from chat_links where parent_id = @id)
 `
 
-/** The time from the start to the end of a chat and its subagents; null if unknown, or if no chat has this id. */
-export function readChatSpan(db: Mirror, id: ChatId): ChatSpan | null {
-  const span = db.prepare<[object], Partial<Record<keyof ChatSpan, number | null>>>(SPAN).get({ id })
-  const { startedAtMs = null, endedAtMs = null } = span ?? {}
-  return startedAtMs === null || endedAtMs === null ? null : { startedAtMs, endedAtMs }
-}
+/** The time from the start to the end of a chat and its subagents. */
+export const readChatSpan = (db: Mirror, id: ChatId): ChatSpan =>
+  db.prepare<[object], ChatSpan>(SPAN).get({ id }) ?? { startedAtMs: null, endedAtMs: null }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../../api/http/schemas/hub.ts'
 import { forget, grant, initHub, revoke, type ForgetOrder } from '../../../hub/administer.ts'
 import { withHub, type Hub } from '../../../hub/client.ts'
+import { hubNotSet } from '../../../hub/explain-error.ts'
 import { SCHEMA_VERSION } from '../../../hub/schema.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
@@ -19,14 +20,14 @@ export function addHubCommand(program: Command, session: Session, place: Place):
   const command = program.command('hub')
   addExamples(command, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
   command.allowExcessArguments().action(() => helpOrRefuse(command))
-  const owner = new Owner(session, place)
-  addInit(command, owner)
+  const atHub = hubOf(session, place)
+  addInit(command, atHub)
   addPush(command, session)
   addPull(command, session)
   addStatus(command, session)
-  addGrant(command, owner)
-  addRevoke(command, owner)
-  addForget(command, owner)
+  addGrant(command, atHub)
+  addRevoke(command, atHub)
+  addForget(command, atHub)
   addServe(command, session)
 }
 
@@ -149,36 +150,27 @@ function stateText(state: HubState, { screen }: Session): string {
   ].join('\n\n')
 }
 
-/** Runs commands that need no mirror: they talk to the hub only. */
-class Owner {
-  readonly #session: Session
-  readonly #place: Place
+/** Runs a command that needs no mirror, because it talks to the hub only, and prints its result. */
+type AtHub = <Result>(
+  command: Command,
+  act: (hub: Hub) => Promise<Result>,
+  textOf: (result: Result) => string,
+) => Promise<void>
 
-  constructor(session: Session, place: Place) {
-    this.#session = session
-    this.#place = place
-  }
-
-  async act<Result>(
-    command: Command,
-    act: (hub: Hub) => Promise<Result>,
-    textOf: (result: Result) => string,
-  ): Promise<void> {
-    const { url } = this.#place.settingsOf(command).hub
-    if (url === null) {
-      const hint = 'Set hub.url, for example postgres://user@host/database'
-      throw new UserError('hub-not-set', 'No hub is set.', hint, { exitCode: 2 })
-    }
+const hubOf =
+  (session: Session, place: Place): AtHub =>
+  async (command, act, textOf) => {
+    const { url } = place.settingsOf(command).hub
+    if (url === null) throw hubNotSet()
     const result = await withHub(url, act)
-    await show(this.#session, command, result, textOf(result))
+    await show(session, command, result, textOf(result))
   }
-}
 
-function addInit(parent: Command, owner: Owner): void {
+function addInit(parent: Command, atHub: AtHub): void {
   const command = parent.command('init').description('make the hub in the database, or upgrade it; run it as its owner')
   addExamples(addJson(command), 'cursordex hub init', 'cursordex hub init --hub-url postgres://admin@db.example/team')
   command.action(() =>
-    owner.act(
+    atHub(
       command,
       async (hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION }),
       ({ before, version }) => {
@@ -189,7 +181,7 @@ function addInit(parent: Command, owner: Owner): void {
   )
 }
 
-function addGrant(parent: Command, owner: Owner): void {
+function addGrant(parent: Command, atHub: AtHub): void {
   const command = parent.command('grant').argument('<role>', 'a role of the database; it is made if it is missing')
   command.description('let a role read projects, or push its own chats')
   addRepeatable(command, '--read <project>', "a project that it may read, as hub status names it; '*' is all")
@@ -205,7 +197,7 @@ function addGrant(parent: Command, owner: Owner): void {
     if (read.length === 0 && !push) {
       throw new UserError('nothing-named', 'No right is named.', 'Name one with --read or --push.', { exitCode: 2 })
     }
-    return owner.act(
+    return atHub(
       command,
       (hub) => grant(hub, { role, read, push }),
       (granted) => {
@@ -217,12 +209,12 @@ function addGrant(parent: Command, owner: Owner): void {
   })
 }
 
-function addRevoke(parent: Command, owner: Owner): void {
+function addRevoke(parent: Command, atHub: AtHub): void {
   const command = parent.command('revoke').argument('<role>', 'a role of the database; it stays')
   command.description('take all rights from a role; its readers lose their pulled chats at the next pull')
   addExamples(addJson(command), 'cursordex hub revoke eve', 'cursordex hub revoke eve --json')
   command.action((role: string) =>
-    owner.act(
+    atHub(
       command,
       (hub) => revoke(hub, role),
       () => `${role} has no rights any more. What it pushed stays; to remove it: cursordex hub forget --machine <name>`,
@@ -230,7 +222,7 @@ function addRevoke(parent: Command, owner: Owner): void {
   )
 }
 
-function addForget(parent: Command, owner: Owner): void {
+function addForget(parent: Command, atHub: AtHub): void {
   const command = parent.command('forget').description('remove the chats of a machine or a project from the hub')
   command.option('--machine <name>', 'the label or uuid of a machine')
   command.option('--project <project>', 'a project, as hub status names it')
@@ -246,7 +238,7 @@ function addForget(parent: Command, owner: Owner): void {
       const hint = 'One of --machine and --project.'
       throw new UserError('nothing-named', 'Name a machine or a project.', hint, { exitCode: 2 })
     }
-    return owner.act(
+    return atHub(
       command,
       async (hub) => ({ removed: await forget(hub, { machine, project }) }),
       ({ removed }) =>

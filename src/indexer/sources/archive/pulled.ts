@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedMessage, ProvenChat } from '../../../archive/record.ts'
-import {
-  bestCopy,
-  dropLedger,
-  listCopies,
-  saveLedger,
-  setState,
-  want,
-  type LedgerRow,
-} from '../../../mirror/hub/ledger.ts'
+import { bestCopy, dropLedger, listCopies, saveLedger, setState, type LedgerRow } from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT, readCopy } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
@@ -104,7 +96,7 @@ function putAside(db: Mirror, line: LedgerRow): Pulled {
 function dropShown(db: Mirror, chat: string): Pulled {
   dropCopy(db, chat, true)
   const best = bestCopy(db, chat)
-  if (best !== null) want(db, best.machine, chat)
+  if (best !== null) setState(db, best, 'wanted')
   return { outcome: null, wantsOther: best !== null }
 }
 

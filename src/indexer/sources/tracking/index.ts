@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
 import { mayBeFolder } from '../../open-safely/file-identity.ts'
 import { isAtLeast, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
@@ -10,8 +9,7 @@ import { emptyBatch, type RowIssue } from '../../../mirror/write/batch.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
 import { asSourceId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { findLayout, HASHES, readPage, trackingTables, TrackingTally } from './read.ts'
-import type { Layout, Page, TrackingRow } from './read.ts'
+import { findLayout, readPage, trackingTables, TrackingTally, type Page } from './read.ts'
 
 const KIND = 'tracking'
 /** It contains no chats, so no chat ever comes from it. */
@@ -73,13 +71,6 @@ function trackingSource(folder: string): Source {
   return source
 }
 
-/** The row up to which the table of hashes was read. */
-const markOf = (row: TrackingRow) => ({
-  watermark: row.rowid,
-  watermarkKey: String(crc32(JSON.stringify(Object.values(row)))),
-})
-type Mark = ReturnType<typeof markOf>
-
 /**
  * Adds the content of the file to what is known, one page per transaction. Adding a row twice changes nothing, so an
  * interrupted pass starts again: the position is written with the last step. What Cursor removed from the file stays
@@ -87,14 +78,12 @@ type Mark = ReturnType<typeof markOf>
  */
 function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Generator<PassStep, void> {
   const layout = file.read(findLayout)
-  const known = isAtLeast(request.depth, 'reconcile') ? null : knownMark(mirror, num, file, layout)
   const batch = () => ({ ...emptyBatch, source: num, nowMs: request.now() })
   let tally = new TrackingTally()
-  let mark = known
   let bytesRead = file.bytesRead
   const issues: RowIssue[] = []
   for (const [table, query] of layout) {
-    let after = table === HASHES ? (known?.watermark ?? FIRST) : FIRST
+    let after = FIRST
     let reason: IssueReason | null = null
     for (let page: Page | null = null; page === null || page.isMore;) {
       page = file.read((db) => readPage(db, query, after, file.readMsMax / 4))
@@ -102,9 +91,7 @@ function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: P
         if (!tally.add(table, row)) reason ??= 'unknown-shape'
         for (const value of Object.values(row)) bytesRead += String(value).length
       }
-      const last = page.rows.at(-1)
-      after = last?.rowid ?? after
-      if (table === HASHES && last !== undefined) mark = markOf(last)
+      after = page.rows.at(-1)?.rowid ?? after
       if (page.isDamaged) reason = 'unreadable-page'
       const isFull = tally.size >= WRITE_AT_ONCE
       const outcome = isFull ? writeBatch(mirror, { ...batch(), ...tally.sums }) : null
@@ -115,30 +102,16 @@ function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: P
     if (reason !== null) issues.push({ key: table, reason, octets: null })
   }
   held.saveCounts(mirror, num, { totalRows: layout.size, nullKeys: 0 }, request.now())
-  // Each table counts as one row. One that was read from its middle keeps its issue.
-  const whole = [...layout.keys()].filter((table) => table !== HASHES || known === null)
+  // Each table counts as one row.
   const outcome = writeBatch(mirror, {
     ...batch(),
     ...tally.sums,
-    rows: whole.map((key) => ({ key, rowid: 0, octets: 0, checksum: null })),
+    rows: [...layout.keys()].map((key) => ({ key, rowid: 0, octets: 0, checksum: null })),
     goneKeys: trackingTables.filter(
       (table) => !layout.has(table) && held.findHeldRow(mirror, num, table) !== undefined,
     ),
     issues,
-    position: { watermark: null, watermarkKey: null, ...mark, identity: file.identity, signature: file.signature },
+    position: { watermark: null, watermarkKey: null, identity: file.identity, signature: file.signature },
   })
   yield { ...readingStep, outcome }
-}
-
-/**
- * The row up to which the table of hashes was read, if it is unchanged. Then all rows after it are new, because Cursor
- * rewrites a row under a higher rowid. Otherwise null, and all rows are read.
- */
-function knownMark(mirror: Mirror, num: number, file: OpenFile, layout: Layout): Mark | null {
-  const { identity, watermark, watermarkKey } = held.readPosition(mirror, num)
-  const query = layout.get(HASHES)
-  if (identity !== file.identity || watermark === null || query === undefined) return null
-  const [row] = file.read((db) => readPage(db, query, watermark - 1, 0)).rows
-  const mark = row === undefined ? null : markOf(row)
-  return mark?.watermark === watermark && mark.watermarkKey === watermarkKey ? mark : null
 }

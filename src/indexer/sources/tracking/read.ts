@@ -11,7 +11,7 @@ import { readTime } from '../records/json/read-time.ts'
  * The tables and columns that are read, by exact name. The file also contains code, whole files and summaries of chats:
  * no query here names those, and none reads all columns.
  */
-export const HASHES = 'ai_code_hashes'
+const HASHES = 'ai_code_hashes'
 const COMMITS = 'scored_commits'
 const columnsOf = {
   [HASHES]: ['conversationId', 'timestamp', 'createdAt', 'model', 'source'],
