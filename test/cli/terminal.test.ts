@@ -7,11 +7,10 @@ import pc from 'picocolors'
 import { afterAll, describe, expect, test } from 'vitest'
 import { renderBars, sparkline } from '../../src/cli/terminal/bars.ts'
 import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/display-width.ts'
-import { snippetSpans } from '../../src/cli/terminal/highlight.ts'
 import { openPager } from '../../src/cli/terminal/pager.ts'
 import { PipeClosed } from '../../src/cli/terminal/print.ts'
 import type { Screen } from '../../src/cli/terminal/screen.ts'
-import { renderTable } from '../../src/cli/terminal/table.ts'
+import { renderTable, snippetSpans } from '../../src/cli/terminal/table.ts'
 
 const screen = (width: number | null): Screen => ({
   width,

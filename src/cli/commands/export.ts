@@ -15,7 +15,7 @@ interface ExportOptions extends JsonOption {
   readonly redact?: true
 }
 
-export function addExportCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('export')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)

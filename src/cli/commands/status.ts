@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { addExamples, addJson, type JsonOption } from '../input/options.ts'
-import { printableJson, printableLine } from '../../text/printable.ts'
-import { decodeAnswer, type Session } from '../session.ts'
+import { addExamples, addJson } from '../input/options.ts'
+import { printableLine } from '../../text/printable.ts'
+import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
 import { wrap } from '../terminal/display-width.ts'
 import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderTable } from '../terminal/table.ts'
+import { renderRows } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
 
-export function addStatusCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('status')
   command.option('--sources', 'list every source; on a terminal they are summed by kind otherwise')
   addJson(command)
@@ -20,11 +20,11 @@ export function addStatusCommand(program: Command, session: Session): void {
 async function showStatus(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/status', new URLSearchParams())
-    const { json, sources } = command.opts<JsonOption & { readonly sources?: true }>()
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const status = await readAnswer(statusAnswer, answer, command, session)
+    if (status === null) return
     const { screen } = session
-    const hasList = sources === true || screen.width === null
-    await session.print(renderStatus(decodeAnswer(statusAnswer, answer), answers.origin, screen, hasList))
+    const hasList = command.opts<{ readonly sources?: true }>().sources === true || screen.width === null
+    await session.print(renderStatus(status, answers.origin, screen, hasList))
   })
 }
 
@@ -90,8 +90,6 @@ const tallyText = (counts: Readonly<Record<string, number>>) =>
     .map(([name, count]) => `${numberText(count)} ${name}`)
     .join(', ')
 
-const right = (title: string) => ({ title, align: 'right' as const })
-
 /** A row for each kind of source, because Cursor makes a store for every folder that was ever opened. */
 function sumSources({ sources }: Status, screen: Screen): string {
   const kinds = [...new Set(sources.map(({ kind }) => kind))]
@@ -99,11 +97,24 @@ function sumSources({ sources }: Status, screen: Screen): string {
     const ofKind = sources.filter((source) => source.kind === kind)
     const states = [...new Set(ofKind.map(({ state }) => state))]
     const counted = states.map((state) => `${ofKind.filter((each) => each.state === state).length} ${state}`)
-    const lastAt = ofKind.reduce<string | null>((latest, { lastSyncAt }) => maxOf(latest, lastSyncAt), null)
-    const total = ofKind.reduce((sum, each) => sum + (each.rows ?? 0), 0)
-    return [kind, counted.join(', '), numberText(total), timeText(lastAt, screen)]
+    const lastSyncAt = ofKind.reduce<string | null>((latest, each) => maxOf(latest, each.lastSyncAt), null)
+    return {
+      kind,
+      stores: counted.join(', '),
+      count: ofKind.reduce((sum, { rows: each }) => sum + (each ?? 0), 0),
+      lastSyncAt,
+    }
   })
-  return renderTable([{ title: 'source' }, { title: 'stores' }, right('rows'), { title: 'last read' }], rows, screen)
+  return renderRows(
+    [
+      { title: 'source', read: ({ kind }) => kind },
+      { title: 'stores', read: ({ stores }) => stores },
+      { title: 'rows', align: 'right', read: ({ count }) => count },
+      { title: 'last read', as: 'time', read: ({ lastSyncAt }) => lastSyncAt },
+    ],
+    rows,
+    screen,
+  )
 }
 
 /** ISO times have the order of their letters. */
@@ -122,20 +133,15 @@ function needingAttention({ sources, issues }: Status, screen: Screen): string {
   return `\n${screen.colours.bold('Needs attention')}\n${bullets.join('')}`
 }
 
-function renderSources({ sources }: Status, screen: Screen): string {
-  const columns = [
-    { title: 'source' },
-    { title: 'state', widthMin: 8 },
-    right('rows'),
-    { title: 'last read' },
-    { title: 'path', widthMin: 12 },
-  ]
-  const rows = sources.map(({ kind, path, state, detail, lastSyncAt, rows: count }) => [
-    kind,
-    detail === null || detail === '' ? state : `${state}: ${detail}`,
-    count === null ? '-' : numberText(count),
-    timeText(lastSyncAt, screen),
-    path,
-  ])
-  return renderTable(columns, rows, screen)
-}
+const renderSources = ({ sources }: Status, screen: Screen): string =>
+  renderRows(
+    [
+      { title: 'source', read: ({ kind }) => kind },
+      { title: 'state', widthMin: 8, read: ({ state, detail }) => (detail ? `${state}: ${detail}` : state) },
+      { title: 'rows', align: 'right', read: ({ rows }) => rows },
+      { title: 'last read', as: 'time', read: ({ lastSyncAt }) => lastSyncAt },
+      { title: 'path', widthMin: 12, read: ({ path }) => path },
+    ],
+    sources,
+    screen,
+  )

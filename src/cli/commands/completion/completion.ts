@@ -5,7 +5,7 @@ import type { Shell } from './answer.ts'
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const satisfies readonly Shell[]
 
-export function addCompletionCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program.command('completion').addArgument(new Argument('<shell>', 'the shell').choices(shells))
   addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
   // A script asks with `cursordex completion SHELL complete -- WORD…`. The last word is the one at the cursor.

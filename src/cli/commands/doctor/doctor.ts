@@ -70,7 +70,7 @@ interface DoctorOptions extends JsonOption {
   readonly all?: true
 }
 
-export function addDoctorCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program.command('doctor').option('--all', 'also list places that do not exist')
   addJson(command)
   addExamples(command, 'cursordex doctor', 'cursordex doctor --all')

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
 import { editJson } from '../../../settings.ts'
 import type { Session } from '../../session.ts'
+import { ownProgram } from '../own-program.ts'
 
 export const clients = ['cursor', 'claude', 'codex'] as const
 export type McpClient = (typeof clients)[number]
@@ -36,20 +37,13 @@ export async function installIn(client: McpClient, command: Command, session: Se
 }
 
 function launchOf({ dataDir, config }: InstallOptions, session: Session): Launch {
-  const script = realpathSync(process.argv[1] ?? '')
-  if (/[/\\]_npx[/\\]/.test(script)) {
-    throw new UserError(
-      'temporary-install',
-      `This cursordex is in a temporary folder of npx (${dirname(script)}), which npm removes.`,
-      'Install it first: npm install --global cursordex',
-    )
-  }
+  const [node, script] = ownProgram()
   const from = session.surroundings.workingDir ?? '/'
   const flags = [
     ...(dataDir === undefined ? [] : ['--data-dir', resolve(from, dataDir)]),
     ...(config === undefined ? [] : ['--config', resolve(from, config)]),
   ]
-  return { command: realpathSync(process.execPath), args: [script, 'mcp', ...flags] }
+  return { command: node, args: [script, 'mcp', ...flags] }
 }
 
 async function installInCursor(launch: Launch, { remove, yes, file }: InstallOptions, session: Session): Promise<void> {

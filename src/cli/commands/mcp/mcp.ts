@@ -7,7 +7,7 @@ interface McpOptions {
   readonly redact: boolean
 }
 
-export function addMcpCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('mcp').option('--no-redact', 'show secrets as they are')
   addExamples(command, 'cursordex mcp', 'cursordex mcp install cursor')
   command.action(() => serve(command, session))

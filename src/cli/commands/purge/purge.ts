@@ -1,19 +1,15 @@
-import { Option } from 'commander'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { addExamples, addJson, addRepeatable, queryOf } from '../../input/options.ts'
-import type { JsonOption } from '../../input/options.ts'
-import { printableJson, printableLine } from '../../../text/printable.ts'
+import { addExamples, addJson, addRepeatable, inOwnZone, queryOf } from '../../input/options.ts'
+import { printableLine } from '../../../text/printable.ts'
 import { renderPurge, renderState } from './purge-text.ts'
 import { readMatch } from '../../input/read-match.ts'
-import { decodeAnswer } from '../../session.ts'
-import type { Session } from '../../session.ts'
+import { decodeAnswer, printAnswer, type Session } from '../../session.ts'
 import { refuseEmpty } from '../../input/refuse-empty.ts'
-import { inOwnZone } from '../../input/options.ts'
 import { purgeAnswer, purgeStateAnswer, type PurgeReport } from '../../../api/http/schemas/purge.ts'
 
-interface PurgeOptions extends JsonOption {
+interface PurgeOptions {
   readonly chat?: readonly string[]
   readonly project?: readonly string[]
   readonly before?: string
@@ -25,7 +21,7 @@ interface PurgeOptions extends JsonOption {
 
 const OTHER_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
 
-export function addPurgeCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('purge')
   addRepeatable(command, '--chat <id>', 'this chat with its subagents')
   addRepeatable(command, '--project <project>', 'the chats of this project (name, path or id)')
@@ -46,10 +42,14 @@ export function addPurgeCommand(program: Command, session: Session): void {
 }
 
 async function purge(command: Command, session: Session): Promise<void> {
-  const { json, list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  const { list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
   // Ignoring an empty condition would remove more than was meant.
   refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
-  if (list === true) return printState(command, session)
+  if (list === true) {
+    return session.ask(command, async (answers) => {
+      await printAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})), renderState, command, session)
+    })
+  }
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
     throw new UserError(
       'nothing-named',
@@ -69,9 +69,8 @@ async function purge(command: Command, session: Session): Promise<void> {
   }
   await session.ask(command, async (answers) => {
     const answer = await withProgress(answers, session, answers.post('/api/purge', body))
-    const report = decodeAnswer(purgeAnswer, answer)
-    await session.print(json === true ? `${printableJson(answer)}\n` : renderPurge(report, session.screen))
-    failUnlessGone(report)
+    const textOf = (report: PurgeReport): string => renderPurge(report, session.screen)
+    failUnlessGone(await printAnswer(purgeAnswer, answer, textOf, command, session))
   })
 }
 
@@ -109,13 +108,4 @@ async function withProgress(answers: Answers, session: Session, purged: Promise<
   } finally {
     clearInterval(timer)
   }
-}
-
-async function printState(command: Command, session: Session): Promise<void> {
-  const { json } = command.opts<PurgeOptions>()
-  await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/purge', queryOf({}))
-    const text = json === true ? `${printableJson(answer)}\n` : renderState(decodeAnswer(purgeStateAnswer, answer))
-    await session.print(text)
-  })
 }

@@ -3,32 +3,25 @@ import { bucketUnits } from '../../../api/buckets.ts'
 import {
   addDates,
   addExamples,
+  addFilters,
   addJson,
-  addRepeatable,
-  MACHINE,
-  queryOf,
-  type DateOptions,
-  type JsonOption,
   inOwnZone,
+  queryOf,
+  type ReadingOptions,
 } from '../../input/options.ts'
-import { printableJson } from '../../../text/printable.ts'
 import { countText, undatedText } from '../../terminal/formats.ts'
-import { noteUnknown } from '../../input/note-unknown.ts'
-import { decodeAnswer, type Session } from '../../session.ts'
+import { noteUnknown } from '../list.ts'
+import { readAnswer, type Session } from '../../session.ts'
 import { isOfRange, renderStats, type StatsView } from './stats-text.ts'
 import { statsAnswer } from '../../../api/http/schemas/stats.ts'
 
-interface StatsOptions extends JsonOption, DateOptions, StatsView {
-  readonly project?: readonly string[]
-  readonly machine?: readonly string[]
+interface StatsOptions extends ReadingOptions, StatsView {
   readonly bucket?: string
 }
 
-export function addStatsCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('stats')
-  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
-  addRepeatable(command, '--machine <machine>', MACHINE)
-  addDates(command)
+  addDates(addFilters(command, 'project', 'machine'))
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
   command
     .option('--compact', 'on a terminal, only the table')
@@ -43,11 +36,11 @@ export function addStatsCommand(program: Command, session: Session): void {
 }
 
 async function stats(command: Command, session: Session): Promise<void> {
-  const { json, compact, notes, ...filters } = command.opts<StatsOptions>()
+  const { json: _, compact, notes, ...filters } = command.opts<StatsOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const decoded = decodeAnswer(statsAnswer, answer)
+    const decoded = await readAnswer(statsAnswer, answer, command, session)
+    if (decoded === null) return
     if (decoded.uncounted.chats > 0) {
       await session.note(
         `${countText(decoded.uncounted.chats, 'chat')} not counted yet. Run the command again in a moment.\n`,
