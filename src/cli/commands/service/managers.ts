@@ -49,10 +49,11 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
   return text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')
 }
 
+const systemctl = (...args: readonly string[]): CommandLine => ['systemctl', '--user', ...args]
+
 /** The user's systemd. It starts the daemon at login, or at boot if lingering is on. */
 function systemd({ env, homeDir }: Surroundings): Manager {
   const unit = 'cursordex.service'
-  const systemctl = (...args: readonly string[]): CommandLine => ['systemctl', '--user', ...args]
   // The manager starts before the files of the shell are read, so it may not know where programs look for folders.
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME'].filter((name) => env[name]?.startsWith('/'))
   const configHome = folders.includes('XDG_CONFIG_HOME') ? env['XDG_CONFIG_HOME'] : null
@@ -105,17 +106,18 @@ function launchd({ homeDir }: Surroundings): Manager {
   }
 }
 
+const schtasks = (verb: string, ...args: readonly string[]): CommandLine => [
+  'schtasks',
+  `/${verb}`,
+  '/tn',
+  'cursordex',
+  ...args,
+]
+
 /** A scheduled task of Windows. It starts the daemon at logon, with the user's own rights. */
 function scheduledTask({ env, homeDir }: Surroundings): Manager {
   const file = win32.join(win32.dirname(defaultConfigFile('win32', env, homeDir)), 'service.xml')
   const user = [env['USERDOMAIN'], env['USERNAME']].filter(Boolean).join('\\')
-  const schtasks = (verb: string, ...args: readonly string[]): CommandLine => [
-    'schtasks',
-    `/${verb}`,
-    '/tn',
-    'cursordex',
-    ...args,
-  ]
   // A task that does not run cannot be ended, which is no failure.
   const end = ['cmd', '/d', '/c', 'schtasks /end /tn cursordex & exit 0']
   return {
