@@ -33,6 +33,12 @@ export const RESTART = 'Restart it: cursordex service restart, or stop it and st
 /** Sends one request. The path contains its query. */
 export type Exchange = (path: string, init: RequestInit) => Promise<Response>
 
+async function json(response: Response): Promise<unknown> {
+  const body = jsonOf(await response.text())
+  if (body !== undefined) return body
+  throw new UserError('unexpected-answer', 'The answer is not from cursordex.', RESTART)
+}
+
 /** The answers of what an exchange reaches. */
 export function answersOver(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
   const ask = async (path: string, query: URLSearchParams, init: RequestInit = {}): Promise<Response> => {
@@ -40,11 +46,6 @@ export function answersOver(exchange: Exchange): Pick<Answers, 'get' | 'post' | 
     const response = await exchange(whole, init)
     if (response.status < 400) return response
     throw errorOfProblem(response.status, whole, jsonOf(await response.text()))
-  }
-  const json = async (response: Response): Promise<unknown> => {
-    const body = jsonOf(await response.text())
-    if (body !== undefined) return body
-    throw new UserError('unexpected-answer', 'The answer is not from cursordex.', RESTART)
   }
   return {
     get: async (path, query) => json(await ask(path, query)),

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import { addExamples, addJson } from '../input/options.ts'
-import { printableLine } from '../../text/printable.ts'
 import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
-import { wrap } from '../terminal/display-width.ts'
-import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
+import { renderAttention, renderFacts, type Fact } from '../terminal/facts.ts'
+import { bytesText, countText, durationText, lossText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
@@ -30,30 +29,24 @@ async function showStatus(command: Command, session: Session): Promise<void> {
 
 /** @param hasList lists every source, not only sums and the sources that need attention */
 function renderStatus(status: Status, origin: Answers['origin'], screen: Screen, hasList: boolean): string {
-  const lines: readonly (readonly [label: string, text: string] | null)[] = [
+  const facts: readonly (Fact | null)[] = [
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
     ['mirrored', tallyText(withoutDeleted(status.counts))],
-    status.losses ? ['deleted', lossText(status.losses, screen)] : null,
+    status.losses ? ['deleted', lossesText(status.losses, screen)] : null,
     ['read', tallyText(status.coverage)],
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
     typeof status.lagMs === 'number' ? ['delay', durationText(status.lagMs)] : null,
   ]
-  const block = lines
-    .filter((line) => line !== null)
-    .map(
-      ([label, text]) =>
-        `${screen.colours.dim(label.padEnd(LABEL_WIDTH))} ${wrap(printableLine(text), LABEL_WIDTH + 1, screen)}\n`,
-    )
-    .join('')
+  const known = facts.filter((fact) => fact !== null)
+  const block = renderFacts(known, 0, screen)
   if (status.sources.length === 0) return `${block}\nNo Cursor was found yet.\n`
   if (hasList) return `${block}\n${renderSources(status, screen)}`
-  return `${block}\n${sumSources(status, screen)}${needingAttention(status, screen)}`
+  const attention = renderAttention(needingAttention(status), screen)
+  return `${block}\n${sumSources(status, screen)}${attention && `\n${attention}`}`
 }
-
-const LABEL_WIDTH = 10
 
 /** A reason without its code, which is for programs. */
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
@@ -74,10 +67,9 @@ function progressText({ stage, done, total, etaMs }: NonNullable<Status['progres
   return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
 }
 
-function lossText({ messages, chats, lastAt }: NonNullable<Status['losses']>, screen: Screen): string {
-  if (lastAt === null) return 'nothing'
-  const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, still here; last noticed ${timeText(lastAt, screen)}`
+function lossesText(losses: NonNullable<Status['losses']>, screen: Screen): string {
+  if (losses.lastAt === null) return 'nothing'
+  return `${lossText(losses)} in Cursor, still here; last noticed ${timeText(losses.lastAt, screen)}`
 }
 
 function mirrorText({ path, bytes, ftsBytes }: Status['mirror']): string {
@@ -121,16 +113,13 @@ function sumSources({ sources }: Status, screen: Screen): string {
 const maxOf = (one: string | null, other: string | null): string | null => ((one ?? '') > (other ?? '') ? one : other)
 
 /** The sources that cannot be read. A missing one is usual: not every version of Cursor has every store. */
-function needingAttention({ sources, issues }: Status, screen: Screen): string {
+function needingAttention({ sources, issues }: Status): string[] {
   const troubled = sources.filter(({ state }) => state !== 'ok' && state !== 'missing')
   const unread = Object.values(issues).reduce((sum, count) => sum + count, 0)
-  const sentences = [
+  return [
     ...troubled.map(({ path, state, detail }) => `${path}: ${detail ? `${state}: ${detail}` : state}`),
     ...(unread > 0 ? [`${countText(unread, 'row')} could not be read. "cursordex doctor" shows which.`] : []),
   ]
-  if (sentences.length === 0) return ''
-  const bullets = sentences.map((text) => `- ${wrap(printableLine(text), 2, screen)}\n`)
-  return `\n${screen.colours.bold('Needs attention')}\n${bullets.join('')}`
 }
 
 const renderSources = ({ sources }: Status, screen: Screen): string =>
