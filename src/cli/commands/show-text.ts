@@ -1,6 +1,7 @@
 import type { Chat } from '../../api/http/schemas/chats.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
+import { fieldsOf, firstText, summaryOf } from '../../model/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { countText, durationText, machineText, timeText } from '../terminal/formats.ts'
@@ -138,26 +139,6 @@ function renderTool(tool: ToolPart, { screen, width, isFull }: View): string[] {
     .map((each) => ' '.repeat(DETAIL_INDENT) + red(cutTo(each, width - DETAIL_INDENT)))
   const more = all.length - shown.length
   return [line, ...shown, ...(more > 0 ? [dim(`${' '.repeat(DETAIL_INDENT)}and ${countText(more, 'more line')}`)] : [])]
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-
-const firstText = (fields: Fields, names: readonly string[]): string | undefined =>
-  names.map((name) => fields[name]).find((value): value is string => typeof value === 'string' && value !== '')
-
-/** Cursor's builds name the fields of their tools differently. */
-function summaryOf({ input, paths }: ToolPart): string {
-  if (typeof input === 'string') return input
-  const fields = fieldsOf(input)
-  const command = firstText(fields, ['command', 'cmd'])
-  if (command !== undefined) return command
-  const [path, ...others] = paths
-  if (path !== undefined) return others.length > 0 ? `${path} and ${others.length} more` : path
-  const names = ['query', 'pattern', 'searchTerm', 'search_term', 'globPattern', 'url', 'description', 'path']
-  return firstText(fields, [...names, ...Object.keys(fields)]) ?? ''
 }
 
 /** How a call ended, if it did not just end well: `exit 1`, `rejected`. */

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
-import type { Answers } from '../../client/answers.ts'
 import { addExamples, addJson, addRepeatable, inOwnZone, queryOf } from '../../input/options.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { renderPurge, renderState } from './purge-text.ts'
 import { readMatch } from '../../input/read-match.ts'
 import { decodeAnswer, printAnswer, type Session } from '../../session.ts'
+import { withProgress } from '../with-progress.ts'
 import { refuseEmpty } from '../../input/refuse-empty.ts'
 import { purgeAnswer, purgeStateAnswer, type PurgeReport } from '../../../api/http/schemas/purge.ts'
 
@@ -68,7 +68,10 @@ async function purge(command: Command, session: Session): Promise<void> {
     dryRun: yes !== true,
   }
   await session.ask(command, async (answers) => {
-    const answer = await withProgress(answers, session, answers.post('/api/purge', body))
+    const answer = await withProgress(session, answers.post('/api/purge', body), async () => {
+      const { doing } = decodeAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})))
+      if (doing !== null) await session.progress.show(printableLine(doing))
+    })
     const textOf = (report: PurgeReport): string => renderPurge(report, session.screen)
     failUnlessGone(await printAnswer(purgeAnswer, answer, textOf, command, session))
   })
@@ -90,22 +93,4 @@ function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeReport): 
     'What could not be read, as listed above, may still contain something of what was purged.',
     'Make it readable, or remove it if you do not need it, and purge again.',
   )
-}
-
-const POLL_MS = 1000
-
-/** Prints each new stage of the purge while it runs. */
-async function withProgress(answers: Answers, session: Session, purged: Promise<unknown>): Promise<unknown> {
-  let shown: string | null = null
-  const look = async (): Promise<void> => {
-    const { doing } = decodeAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})))
-    if (doing !== null && doing !== shown) await session.note(`${printableLine(doing)}…\n`)
-    shown = doing
-  }
-  const timer = setInterval(() => void look().catch(() => undefined), POLL_MS)
-  try {
-    return await purged
-  } finally {
-    clearInterval(timer)
-  }
 }

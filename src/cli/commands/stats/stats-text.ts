@@ -1,9 +1,9 @@
-import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
+import { renderBars, type Bar } from '../../terminal/bars.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { cutTo } from '../../terminal/display-width.ts'
 import { bytesText, countText, durationText, numberText, shownIds } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { renderTable } from '../../terminal/table.ts'
+import { renderRows, type RowColumn } from '../../terminal/table.ts'
 import type { Stats } from '../../../api/http/schemas/stats.ts'
 
 /** Longer lists are cut, with a count of the rest. `--json` has all rows. */
@@ -104,50 +104,40 @@ function rates({ successRate, errorRate, rejectionRate }: Stats['calls']): strin
   return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
 }
 
+interface Period {
+  readonly start: string
+  readonly figures: Omit<Stats['series'][number], 'start'> | null
+  /** What is known if there are no figures. */
+  readonly messages?: number
+}
+
 function series(stats: Stats, screen: Screen): string {
   const { series: rows, totals: sum, bucket, undated } = stats
-  const [first, last] = [rows[0], rows.at(-1)]
-  if (first === undefined || last === undefined) return ''
+  if (rows.length === 0) return ''
   if (screen.width === null) {
     const lines = rows.map(({ start, chats, messages, userMessages, toolCalls }) =>
       [start, messages, `${userMessages} from you`, `${toolCalls} calls`, `${chats} chats`].join('\t'),
     )
     return lines.map((line) => `${line}\n`).join('')
   }
-  const curve = sparkline(
-    rows.map(({ messages }) => messages),
-    screen.width,
-    screen,
-  )
   const busy = rows.filter(({ messages, chats }) => messages + chats > 0).toReversed()
-  const lines = busy.slice(0, ROWS_MAX).map((row) => [row.start, ...figures(row)])
-  const more = busy.length - lines.length
-  const earlier = more > 0 ? [[`${numberText(more)} earlier`, '', '', '', '']] : []
-  const columns = [{ title: bucket }, ...['messages', 'chats', 'from you', 'tool calls'].map(rightColumn)]
-  const isUndated = undated.messages > 0 && !isOfRange(stats)
-  const rest = isUndated ? [['undated', numberText(undated.messages), '', '', '']] : []
-  const rowsShown = [...lines, ...earlier, ...rest, ['all', ...figures(sum)]]
-  const table = renderTable(screen.width < NARROW ? columns.slice(0, 3) : columns, rowsShown, screen)
-  return `${screen.colours.cyan(curve)}\n${screen.colours.dim(`${first.start} to ${last.start}`)}\n${table}`
-}
-
-/** Columns for all figures of a day. */
-const NARROW = 60
-
-/** In the order of the columns. */
-const figures = ({ messages, userMessages, toolCalls, chats }: Omit<Stats['series'][number], 'start'>) =>
-  [messages, chats, userMessages, toolCalls].map(numberText)
-
-const rightColumn = (title: string) => ({ title, align: 'right' as const })
-
-const HOURS_AXIS = '0     6     12    18   23'
-
-function hours({ byHour }: Stats, screen: Screen): string {
-  const rows = byHour.map((messages, hour) => ({ hour: `${String(hour).padStart(2, '0')}:00`, messages }))
-  if (screen.width === null) return rows.map(({ hour, messages }) => `${hour}\t${messages}\n`).join('')
-  const [busiest] = rows.toSorted((one, other) => other.messages - one.messages)
-  const most = busiest === undefined ? '' : `most at ${busiest.hour}: ${numberText(busiest.messages)}\n`
-  return `${screen.colours.cyan(sparkline(byHour, 24, screen))}\n${screen.colours.dim(HOURS_AXIS)}\n${most}`
+  const more = busy.length - ROWS_MAX
+  const periods: readonly Period[] = [
+    ...busy.slice(0, ROWS_MAX).map((row) => ({ start: row.start, figures: row })),
+    ...(more > 0 ? [{ start: `${numberText(more)} earlier`, figures: null }] : []),
+    ...(undated.messages > 0 && !isOfRange(stats)
+      ? [{ start: 'undated', figures: null, messages: undated.messages }]
+      : []),
+    { start: 'all', figures: sum },
+  ]
+  const columns: readonly RowColumn<Period>[] = [
+    { title: bucket, read: ({ start }) => start },
+    { title: 'messages', align: 'right', read: ({ figures, messages }) => figures?.messages ?? messages ?? '' },
+    { title: 'chats', align: 'right', read: ({ figures }) => figures?.chats ?? '' },
+    { title: 'from you', align: 'right', from: 60, read: ({ figures }) => figures?.userMessages ?? '' },
+    { title: 'tool calls', align: 'right', from: 60, read: ({ figures }) => figures?.toolCalls ?? '' },
+  ]
+  return renderRows(columns, periods, screen)
 }
 
 function bars(all: readonly Bar[], screen: Screen): string {
@@ -180,6 +170,14 @@ function toolBar({ name, calls, errors, rejected }: Stats['byTool'][number]): Ba
     rejected === 0 ? [] : [`${numberText(rejected)} rejected`],
   ]
   return { label: name, value: calls, figure: numberText(calls), note: notes.flat().join(', ') }
+}
+
+/** A terminal shows the busiest hour. */
+function hours({ byHour }: Stats, { width }: Screen): string {
+  const hourOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+  if (width === null) return byHour.map((messages, hour) => `${hourOf(hour)}\t${messages}\n`).join('')
+  const most = Math.max(...byHour)
+  return `most at ${hourOf(byHour.indexOf(most))}: ${numberText(most)}\n`
 }
 
 const weekdayBar = (messages: number, day: number): Bar => ({

@@ -27,7 +27,6 @@ interface TokensOptions extends ReadingOptions {
   readonly groupBy?: string
   readonly csv?: true
   readonly notes?: true
-  readonly compact?: true
 }
 
 export function addCommand(program: Command, session: Session): void {
@@ -44,7 +43,6 @@ export function addCommand(program: Command, session: Session): void {
       wholeNumber(1, 10_000),
     )
     .option('--notes', 'explain the numbers')
-    .option('--compact', 'short numbers, for a narrow terminal')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
   addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
@@ -57,7 +55,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function tokens(command: Command, session: Session): Promise<void> {
-  const { json: _, csv, notes, compact, ...filters } = command.opts<TokensOptions>()
+  const { json: _, csv, notes, ...filters } = command.opts<TokensOptions>()
   const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
   const isOfTime = ['day', 'week', 'month'].includes(filters.groupBy ?? 'day')
@@ -73,7 +71,7 @@ async function tokens(command: Command, session: Session): Promise<void> {
     if (decoded === null) return
     const isOnTerminal = session.screen.width !== null
     const rows = isOnTerminal && isOfTime ? decoded.rows.toReversed() : decoded.rows
-    await session.print(renderTokens({ ...decoded, rows }, session.screen, compact))
+    await session.print(renderTokens({ ...decoded, rows }, session.screen))
     if (decoded.omitted !== null) await session.note(`${decoded.omitted.note}\n`)
     if (notes === true || !isOnTerminal) await session.note(explainTokens(decoded, session.screen))
     else {
