@@ -54,7 +54,7 @@ const modules: Readonly<Record<Name, () => Promise<{ readonly addCommand: Add }>
   status: () => import('./commands/status.ts'),
   sync: () => import('./commands/sync.ts'),
   doctor: () => import('./commands/doctor/doctor.ts'),
-  completion: () => import('./commands/completion/completion.ts'),
+  completion: () => import('./commands/completion.ts'),
 }
 
 const names = Object.keys(descriptions) as Name[]

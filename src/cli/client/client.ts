@@ -36,25 +36,12 @@ export interface Daemon {
  * from a copied folder. The other daemon has another mirror, which must not be shown as this folder's, and not be purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
-  const found = await lookForDaemon(dataDir)
-  if (found === null || found.health !== 'well') return null
-  const { health: _, ...daemon } = found
-  return daemon
-}
-
-/** The process of a daemon that runs and accepts a request, but does not answer it. Otherwise null. */
-export async function findSilentDaemon(dataDir: string): Promise<number | null> {
-  const found = await lookForDaemon(dataDir)
-  return found !== null && found.health === 'silent' ? found.pid : null
-}
-
-async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly health: Health }) | null> {
   const text = await readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
-  const { pid, url, startedAt, version, folder } = parsed.data
+  const { pid, url, startedAt, version = null, folder } = parsed.data
   if (typeof folder === 'string' && folder !== identityAt(dataDir)) return null
-  return { pid, url, version: version ?? null, health: await healthOf(url, startedAt) }
+  return (await isWell(url, startedAt)) ? { pid, url, version } : null
 }
 
 export const readToken = async (dataDir: string): Promise<string | null> =>
@@ -119,23 +106,23 @@ const daemonLost = (url: string, cause: unknown): UserError =>
 /** The header by which a daemon requires its token. */
 const TOKEN_REQUIRED = 'Bearer realm="cursordex"'
 
-/** `another`: another program or another daemon answers, or none. */
-type Health = 'well' | 'silent' | 'another'
-
-/** @param startedAt when the wanted daemon started. Older versions do not report it */
-async function healthOf(url: string, startedAt: string | undefined): Promise<Health> {
+/**
+ * Whether the wanted daemon answers, and not another program or another daemon.
+ * @param startedAt when it started. Older versions do not report it
+ */
+async function isWell(url: string, startedAt: string | undefined): Promise<boolean> {
   try {
     // The token is not sent, because another program may use the port by now.
     const response = await open(url, '/api/health', { signal: AbortSignal.timeout(HEALTH_WITHIN_MS) })
     // The token is only sent to a program that requires it as a daemon does.
-    if (response.status === 401) return response.headers.get('www-authenticate') === TOKEN_REQUIRED ? 'well' : 'another'
+    if (response.status === 401) return response.headers.get('www-authenticate') === TOKEN_REQUIRED
     const parsed = z.safeParse(health, jsonOf(await response.text()))
-    if (response.status !== 200 || !parsed.success) return 'another'
+    if (response.status !== 200 || !parsed.success) return false
     const actual = parsed.data.startedAt
-    return startedAt === undefined || actual === undefined || actual === startedAt ? 'well' : 'another'
+    return startedAt === undefined || actual === undefined || actual === startedAt
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    return error.cause instanceof Error && error.cause.name === 'AbortError' ? 'silent' : 'another'
+    return false
   }
 }
 

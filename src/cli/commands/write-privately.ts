@@ -17,7 +17,9 @@ export async function writePrivately(file: string, text: AsyncIterable<string>, 
     remove()
     process.kill(process.pid, signal)
   }
-  const forget = (): void => void signals.forEach((signal) => process.removeListener(signal, end))
+  const forget = (): void => {
+    for (const signal of signals) process.removeListener(signal, end)
+  }
   for (const signal of signals) process.on(signal, end)
   try {
     const place = await placeOf(file, mayOverwrite)

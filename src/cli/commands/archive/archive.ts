@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { archivedText, chatsDone } from './archive-answers.ts'
+import { archivedText, chatsDone } from '../with-progress.ts'
 import { bytesText, countText } from '../../terminal/formats.ts'
 import {
   addExamples,

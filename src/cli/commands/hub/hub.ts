@@ -14,8 +14,7 @@ import { decodeAnswer, printAnswer, type Place, type Session } from '../../sessi
 import { bytesText, countText, numberText, timeText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../../terminal/table.ts'
-import { chatsDone } from '../archive/archive-answers.ts'
-import { withProgress } from '../with-progress.ts'
+import { chatsDone, withProgress } from '../with-progress.ts'
 
 export function addCommand(program: Command, session: Session, place: Place): void {
   const command = program.command('hub')

@@ -10,19 +10,10 @@ import type { Stats } from '../../../api/http/schemas/stats.ts'
 const ROWS_MAX = 12
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-export interface StatsView {
-  /** Only the table of days, weeks or months. */
-  readonly compact?: boolean | undefined
-  /** Also how many messages have an approximate time. */
-  readonly notes?: boolean | undefined
-}
-
 /** On a terminal: the newest first, the totals last. Elsewhere: the same figures as lines with tabs. */
-export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}): string {
-  const hasNotes = screen.width === null || view.notes === true
-  const sum = ['Totals', totals(stats, screen, hasNotes)] as const
+export function renderStats(stats: Stats, screen: Screen): string {
+  const sum = ['Totals', totals(stats, screen)] as const
   const curve = [`Messages by ${stats.bucket}`, series(stats, screen)] as const
-  if (screen.width !== null && view.compact === true) return curve[1]
   const rest: readonly (readonly [string, string])[] = [
     ['Messages by project', shares(stats.byProject, screen)],
     ['Messages by model, if recorded', shares(stats.byModel, screen)],
@@ -40,7 +31,7 @@ export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}):
     .join('\n')
 }
 
-function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
+function totals(stats: Stats, screen: Screen): string {
   const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
   const kinds = sum.subagents === 0 ? 'chats' : 'chats and subagents'
   const ofChats = (count: number): string =>
@@ -69,22 +60,18 @@ function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
       timeOrUnknown(chatDuration.median),
       `median; p90 ${timeOrUnknown(chatDuration.p90)}, max ${timeOrUnknown(chatDuration.max)}`,
     ],
-    ...uncertainTimes(stats, hasNotes),
+    ...uncertainTimes(stats),
   ]
   const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
   return renderBars(asBars, screen)
 }
 
 /** How many messages have no time or an uncertain one, and where they are counted. */
-function uncertainTimes(stats: Stats, hasNotes: boolean): (readonly [string, string, string])[] {
+function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {
   const { undated, approximate, outOfSeries } = stats
   const rows: readonly (readonly [string, number, string])[] = [
     ['without a time', undated.messages, isOfRange(stats) ? 'messages, not counted' : 'messages'],
-    [
-      'approximate time',
-      hasNotes ? approximate.messages : 0,
-      'messages, counted at the time of a neighbour or of the chat',
-    ],
+    ['approximate time', approximate.messages, 'messages, counted at the time of a neighbour or of the chat'],
     ['outliers', outOfSeries.messages, `messages, not in the messages by ${stats.bucket}`],
   ]
   return rows.filter(([, count]) => count > 0).map(([label, count, note]) => [label, numberText(count), note])
@@ -172,9 +159,10 @@ function toolBar({ name, calls, errors, rejected }: Stats['byTool'][number]): Ba
   return { label: name, value: calls, figure: numberText(calls), note: notes.flat().join(', ') }
 }
 
+const hourOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+
 /** A terminal shows the busiest hour. */
 function hours({ byHour }: Stats, { width }: Screen): string {
-  const hourOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
   if (width === null) return byHour.map((messages, hour) => `${hourOf(hour)}\t${messages}\n`).join('')
   const most = Math.max(...byHour)
   return `most at ${hourOf(byHour.indexOf(most))}: ${numberText(most)}\n`

@@ -12,20 +12,13 @@ import {
 import { countText, undatedText } from '../../terminal/formats.ts'
 import { noteUnknown } from '../list.ts'
 import { readAnswer, type Session } from '../../session.ts'
-import { isOfRange, renderStats, type StatsView } from './stats-text.ts'
+import { isOfRange, renderStats } from './stats-text.ts'
 import { statsAnswer } from '../../../api/http/schemas/stats.ts'
-
-interface StatsOptions extends ReadingOptions, StatsView {
-  readonly bucket?: string
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('stats')
   addDates(addFilters(command, 'project', 'machine'))
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
-  command
-    .option('--compact', 'on a terminal, only the table')
-    .option('--notes', 'on a terminal, also how many messages have no certain time')
   addJson(command)
   addExamples(
     command,
@@ -36,7 +29,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function stats(command: Command, session: Session): Promise<void> {
-  const { json: _, compact, notes, ...filters } = command.opts<StatsOptions>()
+  const { json: _, ...filters } = command.opts<ReadingOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     const decoded = await readAnswer(statsAnswer, answer, command, session)
@@ -52,8 +45,6 @@ async function stats(command: Command, session: Session): Promise<void> {
       await session.note(`No messages.\n${leftOut}`)
       return noteUnknown(filters, answers, session)
     }
-    await session.print(renderStats(decoded, session.screen, { compact, notes }))
-    // Otherwise the totals name them.
-    if (compact === true && session.screen.width !== null) await session.note(leftOut)
+    await session.print(renderStats(decoded, session.screen))
   })
 }
