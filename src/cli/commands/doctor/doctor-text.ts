@@ -1,10 +1,9 @@
 import type { LossCounts } from '../../../api/http/schemas/chats.ts'
-import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import { pendingLossText } from '../../../engine/source-reasons.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { wrap } from '../../terminal/display-width.ts'
-import { renderAttention, renderBullets, renderFacts, type Fact } from '../../terminal/facts.ts'
-import { countText, lossText, numberText, timeText } from '../../terminal/formats.ts'
+import { renderAttention, renderBullets } from '../../terminal/facts.ts'
+import { countText, lossText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderRows } from '../../terminal/table.ts'
 import type { DoctorReport, StoreReport } from './doctor.ts'
@@ -44,18 +43,18 @@ function attentionOf({ state, detail, issues, pendingLoss }: StoreReport): strin
 }
 
 /**
- * What needs attention, then each store, then sums.
- * @param isAll also shows places that do not exist, and each store by itself
+ * What needs attention, then a table of the stores, then what this version does not know, then sums.
+ * @param isAll also shows places that do not exist
  */
 export function renderDoctor(report: DoctorReport, screen: Screen, isAll: boolean): string {
   const shown = report.stores.filter((store) => isAll || !isAbsent(store))
-  const brief = isAll ? [] : shown.filter(isBrief)
-  return [
+  const sections = [
     headOf(report, screen),
-    ...shown.filter((store) => !brief.includes(store)).map((store) => renderStore(store, screen)),
-    ...(brief.length === 0 ? [] : [renderBrief(brief, screen)]),
+    shown.length === 0 ? '' : renderStores(shown, screen),
+    renderBullets(shown.flatMap(unknownIn), screen),
     renderEnd(report, report.stores.length - shown.length, screen),
-  ].join('\n')
+  ]
+  return sections.filter((section) => section !== '').join('\n')
 }
 
 /** What needs attention. If nothing is wrong, it says so. */
@@ -64,25 +63,22 @@ function headOf({ stores, attention }: DoctorReport, screen: Screen): string {
   return renderAttention(attention, screen) || 'No problems: every store was read completely.\n'
 }
 
-/** A store without problems, losses and unknown rows is one row of a table. */
-const isBrief = (store: StoreReport): boolean =>
-  store.state === 'ok' &&
-  attentionOf(store).length + store.unknown.length === 0 &&
-  (store.messages?.gone ?? 0) + (store.messages?.keptHere ?? 0) + (store.chats?.lost ?? 0) === 0
-
 /** Width of the columns other than the path. */
-const OTHER_COLUMNS_WIDTH = 48
+const OTHER_COLUMNS_WIDTH = 56
 
-function renderBrief(stores: readonly StoreReport[], screen: Screen): string {
+function renderStores(stores: readonly StoreReport[], screen: Screen): string {
   // Long paths differ at the end.
   const room = screen.width === null ? Infinity : Math.max(20, screen.width - OTHER_COLUMNS_WIDTH)
   const endOf = (path: string): string => (path.length <= room ? path : `…${path.slice(1 - room)}`)
+  const keptHere = ({ messages }: StoreReport): number => messages?.keptHere ?? 0
   return renderRows(
     [
       { title: 'store', read: ({ kind }) => kind },
-      { title: 'chats', align: 'right', read: ({ chats }) => chats?.total ?? 0 },
-      { title: 'messages', align: 'right', read: ({ messages }) => messages?.held ?? 0 },
-      { title: 'rows', align: 'right', read: ({ rows }) => rows?.total ?? 0 },
+      { title: 'state', widthMin: 8, read: ({ state }) => (state === 'missing' ? 'not found' : state) },
+      { title: 'chats', align: 'right', read: ({ chats }) => chats?.total ?? null },
+      { title: 'messages', align: 'right', read: ({ messages }) => messages?.held ?? null },
+      { title: 'deleted', align: 'right', read: keptHere, isNeededFor: (store) => keptHere(store) > 0 },
+      { title: 'rows', align: 'right', read: ({ rows }) => rows?.total ?? null },
       { title: 'path', widthMin: 12, read: ({ path }) => endOf(printableLine(path)) },
     ],
     stores,
@@ -90,50 +86,11 @@ function renderBrief(stores: readonly StoreReport[], screen: Screen): string {
   )
 }
 
-function renderStore(store: StoreReport, screen: Screen): string {
-  const { kind, path, chats, messages, rows, unknown } = store
-  const facts: readonly (Fact | null)[] = [
-    ['state', stateText(store, screen)],
-    chats && ['chats', chatsText(chats)],
-    messages && ['messages', messagesText(messages)],
-    rows && ['rows', rowsText(rows)],
-    ...unknown.map(({ table, start, rows: count }): Fact => {
-      return ['unknown', `${start ?? `table ${table}`}: ${countText(count, 'row')} that this version does not know`]
-    }),
-  ]
-  const known = facts.filter((fact) => fact !== null)
-  const head = `${screen.colours.bold(kind)} ${wrap(printableLine(path), kind.length + 1, screen)}\n`
-  return `${head}${renderFacts(known, 2, screen)}`
-}
-
-function stateText({ state, lastSyncAt }: StoreReport, screen: Screen): string {
-  const what = state === 'missing' ? 'not found' : state
-  return lastSyncAt === null ? what : `${what}, last read ${timeText(lastSyncAt, screen)}`
-}
-
-/** The counts that are not 0, each with its words. */
-const partsOf = (...counts: readonly (readonly [count: number, words: string])[]): string =>
-  counts.flatMap(([count, words]) => (count > 0 ? [`, ${numberText(count)} ${words}`] : [])).join('')
-
-const chatsText = ({ total, incomplete, empty, lost }: SourceFindings['chats']): string =>
-  numberText(total) +
-  partsOf([incomplete, 'with missing messages'], [empty, 'without messages'], [lost, 'deleted in Cursor, still here'])
-
-const messagesText = ({ held, gone, blank, unreadable, keptHere, orphans }: SourceFindings['messages']): string =>
-  numberText(held) +
-  partsOf(
-    [keptHere, 'deleted in Cursor, still here'],
-    [gone, 'deleted before the first read'],
-    [unreadable, 'unreadable'],
-    [blank, 'empty'],
-    [orphans, 'that the chat no longer lists'],
-  )
-
-function rowsText({ total, read, other }: NonNullable<StoreReport['rows']>): string {
-  if (read === total) return `${numberText(total)}, all read`
-  if (read > total) return `${numberText(total)} now, ${numberText(read)} read before`
-  return `${numberText(total)}: ${numberText(read)} read${partsOf([other, 'other data'])}`
-}
+const unknownIn = ({ path, unknown }: StoreReport): string[] =>
+  unknown.map(({ table, start, rows }) => {
+    const what = start ?? `table ${table}`
+    return `${what}: ${countText(rows, 'row')} that this version does not know, in ${path}`
+  })
 
 function renderEnd({ losses }: DoctorReport, absent: number, screen: Screen): string {
   const sentences = losses === null ? [] : [lossesText(losses)]

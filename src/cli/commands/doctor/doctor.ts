@@ -187,21 +187,12 @@ function reportOf(
   { state, detail }: State,
   unknown: readonly UnknownRows[],
 ): StoreReport {
-  return {
-    id,
-    kind,
-    path,
-    state,
-    detail,
-    lastSyncAt: findings?.lastSyncAt ?? null,
-    chats: findings?.chats ?? null,
-    messages: findings?.messages ?? null,
-    issues: findings?.issues ?? [],
-    pendingLoss: findings?.pendingLoss ?? null,
-    rows: findings === null ? null : rowsOf(findings),
-    unknown,
-  }
+  const { lastSyncAt, chats, messages, issues, pendingLoss } = findings ?? NOTHING_KNOWN
+  const rows = findings === null ? null : rowsOf(findings)
+  return { id, kind, path, state, detail, lastSyncAt, chats, messages, issues, pendingLoss, rows, unknown }
 }
+
+const NOTHING_KNOWN = { lastSyncAt: null, chats: null, messages: null, issues: [], pendingLoss: null }
 
 /** Missing rows still count as read until a second comparison. */
 function rowsOf({ rows: { total, live, liveIssues } }: SourceFindings): NonNullable<StoreReport['rows']> {
