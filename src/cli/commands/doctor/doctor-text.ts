@@ -63,6 +63,8 @@ function headOf({ stores, attention }: DoctorReport, screen: Screen): string {
   return renderAttention(attention, screen) || 'No problems: every store was read completely.\n'
 }
 
+const keptHere = ({ messages }: StoreReport): number => messages?.keptHere ?? 0
+
 /** Width of the columns other than the path. */
 const OTHER_COLUMNS_WIDTH = 56
 
@@ -70,7 +72,6 @@ function renderStores(stores: readonly StoreReport[], screen: Screen): string {
   // Long paths differ at the end.
   const room = screen.width === null ? Infinity : Math.max(20, screen.width - OTHER_COLUMNS_WIDTH)
   const endOf = (path: string): string => (path.length <= room ? path : `…${path.slice(1 - room)}`)
-  const keptHere = ({ messages }: StoreReport): number => messages?.keptHere ?? 0
   return renderRows(
     [
       { title: 'store', read: ({ kind }) => kind },

@@ -1,17 +1,64 @@
-import { renderBars, type Bar } from '../../terminal/bars.ts'
-import { printableLine } from '../../../text/printable.ts'
-import { cutTo } from '../../terminal/display-width.ts'
-import { bytesText, countText, durationText, numberText, shownIds } from '../../terminal/formats.ts'
-import type { Screen } from '../../terminal/screen.ts'
-import { renderRows, type RowColumn } from '../../terminal/table.ts'
-import type { Stats } from '../../../api/http/schemas/stats.ts'
+import { Option, type Command } from 'commander'
+import { bucketUnits } from '../../api/buckets.ts'
+import { statsAnswer, type Stats } from '../../api/http/schemas/stats.ts'
+import { printableLine } from '../../text/printable.ts'
+import {
+  addDates,
+  addExamples,
+  addFilters,
+  addJson,
+  inOwnZone,
+  queryOf,
+  type ReadingOptions,
+} from '../input/options.ts'
+import { readAnswer, type Session } from '../session.ts'
+import { renderBars, type Bar } from '../terminal/bars.ts'
+import { cutTo } from '../terminal/display-width.ts'
+import { bytesText, countText, durationText, numberText, shownIds, undatedText } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { noteUnknown } from './list.ts'
+
+export function addCommand(program: Command, session: Session): void {
+  const command = program.command('stats')
+  addDates(addFilters(command, 'project', 'machine'))
+  command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
+  addJson(command)
+  addExamples(
+    command,
+    'cursordex stats --from 2026-01-01 --bucket week',
+    'cursordex stats --project shop --tz Europe/Berlin --json',
+  )
+  command.action(() => stats(command, session))
+}
+
+async function stats(command: Command, session: Session): Promise<void> {
+  const { json: _, ...filters } = command.opts<ReadingOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
+    const decoded = await readAnswer(statsAnswer, answer, command, session)
+    if (decoded === null) return
+    if (decoded.uncounted.chats > 0) {
+      await session.note(
+        `${countText(decoded.uncounted.chats, 'chat')} not counted yet. Run the command again in a moment.\n`,
+      )
+    }
+    const { messages } = decoded.undated
+    const leftOut = messages > 0 && isOfRange(decoded) ? undatedText(messages) : ''
+    if (decoded.totals.messages === 0) {
+      await session.note(`No messages.\n${leftOut}`)
+      return noteUnknown(filters, answers, session)
+    }
+    await session.print(renderStats(decoded, session.screen))
+  })
+}
 
 /** Longer lists are cut, with a count of the rest. `--json` has all rows. */
 const ROWS_MAX = 12
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 /** On a terminal: the newest first, the totals last. Elsewhere: the same figures as lines with tabs. */
-export function renderStats(stats: Stats, screen: Screen): string {
+function renderStats(stats: Stats, screen: Screen): string {
   const sum = ['Totals', totals(stats, screen)] as const
   const curve = [`Messages by ${stats.bucket}`, series(stats, screen)] as const
   const rest: readonly (readonly [string, string])[] = [
@@ -78,7 +125,7 @@ function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {
 }
 
 /** Within a date range, messages without a time are not counted. */
-export const isOfRange = ({ from, to }: Stats): boolean => from !== null || to !== null
+const isOfRange = ({ from, to }: Stats): boolean => from !== null || to !== null
 
 const orUnknown = (value: number | null): string => (value === null ? '-' : numberText(value))
 
