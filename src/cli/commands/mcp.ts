@@ -46,10 +46,10 @@ async function serve(command: Command, session: Session): Promise<void> {
       get: (path: string, query = {}) => answers.get(path, queryOf(query)),
     }
     const server = createMcpServer(source, { isRedacted: redact })
-    const ended = new Promise<void>((resolve) => {
+    const ended = new Promise<void>((end) => {
       // The SDK has no events.
       // oxlint-disable-next-line prefer-add-event-listener
-      server.server.onclose = resolve
+      server.server.onclose = end
     })
     await server.connect(new StdioServerTransport())
     await ended

@@ -1,7 +1,7 @@
 import type { Chat } from '../../api/http/schemas/chats.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
-import { fieldsOf, firstText, summaryOf } from '../../model/tool-summary.ts'
+import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { countText, durationText, machineText, timeText } from '../terminal/formats.ts'

@@ -29,10 +29,10 @@ export function addCommand(program: Command, session: Session): void {
     'cursordex stats --from 2026-01-01 --bucket week',
     'cursordex stats --project shop --tz Europe/Berlin --json',
   )
-  command.action(() => stats(command, session))
+  command.action(() => showStats(command, session))
 }
 
-async function stats(command: Command, session: Session): Promise<void> {
+async function showStats(command: Command, session: Session): Promise<void> {
   const { json: _, ...filters } = command.opts<ReadingOptions>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ToolPart } from '../../model/part.ts'
 import { cut, duration, visible } from '../lib/format.ts'
 import { Code, DiffView, LongText } from './code.tsx'
-import { summaryOf } from '../../model/tool-summary.ts'
+import { summaryOf } from '../../shared/tool-summary.ts'
 import { type Call, callKindOf, describeRun, diffOf, outputText } from './rows.ts'
 import { FileLink } from './file-link.tsx'
 

@@ -1,4 +1,4 @@
-import type { ToolPart } from './part.ts'
+import type { ToolPart } from '../model/part.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
