@@ -14,7 +14,6 @@ import { realSurroundings, type DemoFolders, type Settings } from '../settings.t
 import { daemonAnswers } from './client/client.ts'
 import type { Companion } from './serve-forever.ts'
 
-const READY_WITHIN_MS = 10_000
 const ASK_EVERY_MS = 100
 const AGENT_ENDS_WITHIN_MS = 1000
 const temporary = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
@@ -66,31 +65,21 @@ export class DemoStage implements Companion {
     }
   }
 
+  /** The greeting comes when all is read: then its commands find something, and the agent may delete something. */
   async started({ dataDir }: Settings, isStopping: () => boolean): Promise<void> {
     const agent = fileURLToPath(new URL('../demo/agent.js', import.meta.url))
     this.#agent = fork(agent, [this.#cursorFolder], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] })
     this.#makeLink(dataDir)
-    const counts = await this.#whenRead(dataDir, isStopping, READY_WITHIN_MS)
-    const isKept = dataDir !== this.folders.dataDir
-    if (!isStopping()) await this.#print(demoGreeting(counts, dataDir, process.platform, this.#place, isKept))
-    // A slow machine is greeted before all is read.
-    if (counts === null) await this.#whenRead(dataDir, isStopping, Infinity)
-  }
-
-  /** Waits until all is read: then the commands of the greeting find something, and the agent may delete something. */
-  async #whenRead(dataDir: string, isStopping: () => boolean, withinMs: number): Promise<Counts | null> {
-    const endAtMs = Date.now() + withinMs
-    while (!isStopping() && Date.now() < endAtMs) {
+    while (!isStopping()) {
       const answers = await daemonAnswers(dataDir)
       const status = await answers?.get('/api/status', new URLSearchParams())
       const { state, counts } = (status ?? {}) as { readonly state?: string; readonly counts?: Counts }
       if (state === 'ready' && counts !== undefined) {
-        if (this.#agent?.connected === true) this.#agent.send('lose')
-        return counts
+        if (this.#agent.connected) this.#agent.send('lose')
+        return this.#print(demoGreeting(counts, dataDir, this.#place, dataDir !== this.folders.dataDir))
       }
       await sleep(ASK_EVERY_MS)
     }
-    return null
   }
 
   async strike(): Promise<void> {
@@ -135,32 +124,26 @@ const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort ne
 
 /**
  * The text that is printed when the sample is indexed. Each command in it finds something.
- * @param counts null if the sample is not indexed yet
  * @param place the folder in which npx finds the program; null if it is installed
  * @param isDataKept whether the user chose the data folder, so that it is not removed
  */
-function demoGreeting(
-  counts: Counts | null,
-  dataDir: string,
-  platform: NodeJS.Platform,
-  place: string | null,
-  isDataKept: boolean,
-): string {
-  const folder = quoted(dataDir, platform)
-  const number = counts && `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
+function demoGreeting(counts: Counts, dataDir: string, place: string | null, isDataKept: boolean): string {
+  const folder = quoted(dataDir)
+  const number = `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
   const where = place === null ? '' : `, in ${place}`
-  const [program, end] = [place === null ? 'cursordex' : 'npx cursordex', 'Ctrl-C ends the demo and removes']
+  const program = place === null ? 'cursordex' : 'npx cursordex'
+  const end = isDataKept ? `the sample. The mirror stays in ${folder}.` : 'all of its files.'
   return `
-A sample Cursor (${number ?? 'being indexed'}) is running, with an agent at work. Try this in another terminal${where}:
+A sample Cursor (${number}) is running, with an agent at work. Try this in another terminal${where}:
 
 ${demoCommands.map((words) => `  ${program} ${words} --data-dir ${folder}`).join('\n')}
 
-${isDataKept ? `${end} the sample. The mirror stays in ${folder}.` : `${end} all of its files.`}
+Ctrl-C ends the demo and removes ${end}
 `
 }
 
 /** Quotes a path for a shell. */
-function quoted(path: string, platform: NodeJS.Platform): string {
-  if (platform === 'win32') return /\s/.test(path) ? `"${path}"` : path
+function quoted(path: string): string {
+  if (process.platform === 'win32') return /\s/.test(path) ? `"${path}"` : path
   return /[^\w@%+=:,./-]/.test(path) ? `'${path.replaceAll("'", String.raw`'\''`)}'` : path
 }

@@ -65,14 +65,11 @@ const PAGE_DIR = fileURLToPath(new URL('../../dist/web/', import.meta.url))
 /** How long a command waits for the lock: a starting daemon may have it, or a command that reads Cursor. */
 const LOCK_WAIT_MS = 30_000
 
-/** A running daemon may be busy. It is reported after this many requests in a row, one second each, without an answer. */
-const SILENCES_MAX = 5
-
-/** A daemon that has the lock and does not answer yet may be starting, so it is asked again before each attempt. */
+/** A daemon that has the lock and does not answer may be starting or busy, so it is asked again before each attempt. */
 async function openAnswers(settings: Settings, context: InlineContext): Promise<Answers> {
-  const { daemonAnswers, findSilentDaemon } = await import('./client/client.ts')
+  const { daemonAnswers } = await import('./client/client.ts')
   const endAtMs = Date.now() + LOCK_WAIT_MS
-  for (let silences = 0; ;) {
+  for (;;) {
     const answers = await daemonAnswers(settings.dataDir)
     if (answers !== null) {
       const { version = null } = answers
@@ -86,22 +83,11 @@ async function openAnswers(settings: Settings, context: InlineContext): Promise<
       const isHeld = error instanceof UserError && error.code === 'already-running'
       if (!isHeld || Date.now() > endAtMs) throw error
     }
-    const silent = await findSilentDaemon(settings.dataDir)
-    silences = silent === null ? 0 : silences + 1
-    if (silent !== null && silences >= SILENCES_MAX) throw daemonSilent(settings.dataDir, silent)
   }
 }
 
 const otherVersion = (daemon: string, own: string): string =>
   `The daemon has version ${daemon}, and this command has ${own}. Restart the daemon: cursordex service restart.`
-
-const daemonSilent = (dataDir: string, pid: number): UserError =>
-  new UserError(
-    'daemon-silent',
-    `The daemon of the data folder ${dataDir} (process ${pid}) runs and does not answer.`,
-    'It may be suspended or very busy. Try again, or end the process and start the daemon again.',
-    { exitCode: 3 },
-  )
 
 function installedVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')

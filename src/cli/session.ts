@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
-import { printableLine } from '../text/printable.ts'
+import { printableJson, printableLine } from '../text/printable.ts'
 import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
 import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
-import { asksDemo, inputOf } from './input/options.ts'
+import { asksDemo, inputOf, type JsonOption } from './input/options.ts'
 import { screenOf, type Screen, type Output } from './terminal/screen.ts'
 import type { Pager } from './terminal/pager.ts'
 import type { Companion } from './serve-forever.ts'
@@ -141,6 +141,33 @@ export function decodeAnswer<T>(schema: z.core.$ZodType<T>, answer: unknown): T 
     `The running daemon may have another version. ${RESTART}`,
     { cause: decoded.error },
   )
+}
+
+const isJsonWanted = (command: Command): boolean => command.optsWithGlobals<JsonOption>().json === true
+
+/** For a command that only reads: with `--json` prints the answer as it came. @returns null if it was printed */
+export async function readAnswer<T>(
+  schema: z.core.$ZodType<T>,
+  answer: unknown,
+  command: Command,
+  session: Session,
+): Promise<T | null> {
+  if (!isJsonWanted(command)) return decodeAnswer(schema, answer)
+  await session.print(`${printableJson(answer)}\n`)
+  return null
+}
+
+/** For a command that acts: prints the answer as it came with `--json`, else as text. @returns what was done */
+export async function printAnswer<T>(
+  schema: z.core.$ZodType<T>,
+  answer: unknown,
+  textOf: (decoded: T) => string,
+  command: Command,
+  session: Session,
+): Promise<T> {
+  const decoded = decodeAnswer(schema, answer)
+  await session.print(isJsonWanted(command) ? `${printableJson(answer)}\n` : textOf(decoded))
+  return decoded
 }
 
 /** Everything outside the program that the command line uses. */

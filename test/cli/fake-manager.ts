@@ -20,14 +20,15 @@ export class FakeManager {
     mkdirSync(this.dataDir, { recursive: true })
     this.tool('systemctl', [
       `case "$*" in`,
-      `  *show-environment*) [ ! -e "${this.#file('no-manager')}" ] ;;`,
-      `  *"--user show "*) cat "${this.#file('state')}" 2>/dev/null || echo LoadState=not-found ;;`,
+      `  *is-active*) [ "$(cat "${this.#file('state')}" 2>/dev/null)" = active ]; exit ;;`,
+      `  *) [ ! -e "${this.#file('no-manager')}" ] || exit 1 ;;`,
+      `esac`,
+      `case "$*" in`,
       `  *disable*) rm -f "${this.#file('state')}" "${join(this.dataDir, 'daemon.json')}" ;;`,
       `  *--now*|*restart*) cp "${this.#file('next-state')}" "${this.#file('state')}"`,
       `    cp "${this.#file('next.json')}" "${join(this.dataDir, 'daemon.json')}" 2>/dev/null || true ;;`,
       `esac`,
     ])
-    this.tool('loginctl', [`echo Linger=no`])
     this.tool('journalctl', [])
   }
 
@@ -54,12 +55,12 @@ export class FakeManager {
   /** What the next start of the service does. */
   willStart(pid: number, version = '1.2.3'): void {
     writeFileSync(this.#file('next.json'), this.#daemonFile(pid, version))
-    writeFileSync(this.#file('next-state'), stateText('active', 'running', pid))
+    writeFileSync(this.#file('next-state'), 'active')
   }
 
   willFail(): void {
     rmSync(this.#file('next.json'))
-    writeFileSync(this.#file('next-state'), stateText('failed', 'failed', 0))
+    writeFileSync(this.#file('next-state'), 'failed')
   }
 
   /** A daemon that was started by hand. */
@@ -84,7 +85,7 @@ export class FakeManager {
   changes(): string[] {
     const calls = existsSync(this.#file('calls')) ? readFileSync(this.#file('calls'), 'utf8').split('\n') : []
     rmSync(this.#file('calls'), { force: true })
-    return calls.filter((call) => call !== '' && !/ show|loginctl/.test(call))
+    return calls.filter((call) => call !== '' && !call.includes('is-active'))
   }
 
   async remove(): Promise<void> {
@@ -104,6 +105,3 @@ export class FakeManager {
     return JSON.stringify({ pid, url: this.url, version })
   }
 }
-
-const stateText = (active: string, sub: string, pid: number): string =>
-  `LoadState=loaded\nActiveState=${active}\nSubState=${sub}\nMainPID=${pid}\nUnitFileState=enabled\n`

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -113,13 +113,13 @@ test('the program lists the commits of its working directory, with and without a
 
 /** Ends an export amid its work. @returns whether it was amid its work; on a busy machine it may be done before */
 async function endAmid(name: string, signal: NodeJS.Signals): Promise<boolean> {
-  const file = join(place.root, name)
-  const program = place.start(['export', 'chat-0', '--output', file])
-  await waitUntil('the file', () => existsSync(file), { everyMs: 1 })
+  const program = place.start(['export', 'chat-0', '--output', join(place.root, name)])
+  const isThere = (): boolean => readdirSync(place.root).some((each) => each.startsWith(name))
+  await waitUntil('the file', isThere, { everyMs: 1 })
   const ended = await program.stop(signal)
   if (ended.exitCode === 0) return false
   expect(ended).toMatchObject({ signal })
-  expect(readdirSync(place.root)).not.toContain(name)
+  expect(isThere()).toBe(false)
   return true
 }
 

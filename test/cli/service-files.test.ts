@@ -68,25 +68,14 @@ test('golden text for Windows', async () => {
   expect(text).toBe(goldenOf(text, 'windows.xml'))
 })
 
-test('only a daemon that listens beyond loopback may ask for the addresses of the machine', async () => {
-  const families = async (...flags: readonly string[]) =>
-    /^RestrictAddressFamilies=(.*)$/m.exec(await printed(linux, ...flags))?.[1]
-  for (const host of ['127.0.0.1', 'localhost', '::1']) {
-    expect(await families('--host', host)).toBe('AF_UNIX AF_INET AF_INET6')
-  }
-  expect(await families('--host', '192.168.0.7')).toBe('AF_UNIX AF_INET AF_INET6 AF_NETLINK')
-})
-
-test('the file for Windows is written and read in UTF-16 with a byte order mark', async () => {
+test('the file for Windows is written in UTF-16 with a byte order mark', async () => {
   const there = { ...windows, env: { APPDATA: join(tmpdir(), 'cursordex-task'), PATH: '' } }
-  const install = async () => (await run(['service', 'install'], undefined, there)).out
-  const out = await install()
+  const { out, err } = await run(['service', 'install'], undefined, there)
   // Elsewhere a path of Windows is one long name in the working folder.
   const file = /^Installed: (.*)$/m.exec(out)?.[1] ?? ''
   try {
-    expect(out).toContain('No task scheduler answers here')
+    expect(err).toContain('Run it later: schtasks /create')
     expect(readFileSync(file).toString('hex')).toMatch(/^fffe3c003f0078006d006c00/)
-    expect(await install()).toContain('unchanged')
   } finally {
     rmSync(file)
   }

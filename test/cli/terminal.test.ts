@@ -2,16 +2,15 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { array, assert, constantFrom, integer, nat, option, property } from 'fast-check'
+import { array, assert, constantFrom, integer, nat, property } from 'fast-check'
 import pc from 'picocolors'
 import { afterAll, describe, expect, test } from 'vitest'
-import { renderBars, sparkline } from '../../src/cli/terminal/bars.ts'
+import { renderBars } from '../../src/cli/terminal/bars.ts'
 import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/display-width.ts'
-import { snippetSpans } from '../../src/cli/terminal/highlight.ts'
 import { openPager } from '../../src/cli/terminal/pager.ts'
 import { PipeClosed } from '../../src/cli/terminal/print.ts'
 import type { Screen } from '../../src/cli/terminal/screen.ts'
-import { renderTable } from '../../src/cli/terminal/table.ts'
+import { renderTable, snippetSpans } from '../../src/cli/terminal/table.ts'
 
 const screen = (width: number | null): Screen => ({
   width,
@@ -73,17 +72,6 @@ test('a cut text ends between letters, and wrapped lines lose nothing but spaces
     }),
   )
   expect(wrapLine('  return a + b', 10)).toEqual(['  return a', '  + b'])
-})
-
-test('a sparkline shows 0 as a dot and an unknown value as a gap, and adds up neighbours that have no room', () => {
-  expect(sparkline([1, 8, 0, null, 4], 20, screen(80))).toBe('▁█· ▄')
-  expect(sparkline([1, 1, 2, 2, 4, 4], 3, screen(80))).toBe('▂▄█')
-  expect(sparkline([1, 2, 3], 20, screen(null))).toBe('')
-  assert(
-    property(array(option(nat(1000)), { maxLength: 900 }), integer({ min: 1, max: 120 }), (values, room) => {
-      expect(displayWidth(sparkline(values, room, screen(room)))).toBeLessThanOrEqual(room)
-    }),
-  )
 })
 
 test('a narrow terminal cuts other columns but never the id, and a cut snippet still shows its hit', () => {

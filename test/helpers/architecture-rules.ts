@@ -86,7 +86,7 @@ const adapterOf = (path: string): string | null => /^src\/indexer\/sources\/([^/
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  cli: ['hub', 'daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'text', 'model', 'settings', 'demo'],
+  cli: ['hub', 'daemon', 'engine', 'api', 'indexer', 'git', 'mirror', 'shared', 'text', 'model', 'settings', 'demo'],
   daemon: ['engine', 'indexer', 'api', 'git', 'mirror', 'text', 'model', 'settings'],
   engine: ['hub', 'indexer', 'api', 'git', 'mirror', 'archive', 'text', 'model', 'settings', 'sqlite'],
   // PostgreSQL.
@@ -95,14 +95,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   api: ['mirror', 'text', 'archive', 'model'],
   mirror: ['text', 'archive', 'model', 'sqlite'],
   text: ['model'],
+  // What the page and the command line say alike.
+  shared: ['model'],
   archive: ['model'],
   git: ['model'],
   settings: ['model', 'text'],
   demo: ['model', 'sqlite'],
   sqlite: ['model'],
   model: [],
-  // The page: it runs in a browser, and takes from the other rooms only types (`isPageType`).
-  web: [],
+  // The page: it runs in a browser, and takes from the rooms but `shared` only types (`isPageType`).
+  web: ['shared'],
 }
 
 /** Rooms import only the rooms below them, adapters never import each other, and the model imports nothing. */
@@ -202,7 +204,7 @@ function textOf(node: unknown): string | null {
 const writesFiles =
   /^(write|append|f?truncate|rm|unlink|rename|mkdir|mkdtemp|copyFile|cp|l?chmod|l?chown|symlink|link|l?utimes|createWrite)/
 /** These make copies in the program's own folder, and remove them. */
-const copies = /^src\/indexer\/(open-safely\/(checked-copy|set-aside)|sources\/composer-kv\/read\/read-by-table)\.ts$/
+const copies = /^src\/indexer\/(open-safely\/checked-copy|sources\/composer-kv\/read\/read-by-table)\.ts$/
 
 /** What reads Cursor imports nothing that writes files, and never the whole of `fs`. */
 export const readsOnly: Rule = (files) =>

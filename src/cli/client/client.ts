@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -6,8 +7,7 @@ import * as mini from 'zod/mini'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/file-identity.ts'
 import { UserError } from '../../model/user-error.ts'
-import { RESTART, withQuery, type Answers } from './answers.ts'
-import { errorOfProblem } from './problem.ts'
+import { answersOver, jsonOf, type Answers } from './answers.ts'
 import { healthAnswer } from '../../api/http/schemas/common.ts'
 
 const HEALTH_WITHIN_MS = 1000
@@ -36,33 +36,19 @@ export interface Daemon {
  * from a copied folder. The other daemon has another mirror, which must not be shown as this folder's, and not be purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
-  const found = await lookForDaemon(dataDir)
-  if (found === null || found.health !== 'well') return null
-  const { health: _, ...daemon } = found
-  return daemon
-}
-
-/** The process of a daemon that runs and accepts a request, but does not answer it. Otherwise null. */
-export async function findSilentDaemon(dataDir: string): Promise<number | null> {
-  const found = await lookForDaemon(dataDir)
-  return found !== null && found.health === 'silent' ? found.pid : null
-}
-
-async function lookForDaemon(dataDir: string): Promise<(Daemon & { readonly health: Health }) | null> {
   const text = await readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
-  const { pid, url, startedAt, version, folder } = parsed.data
+  const { pid, url, startedAt, version = null, folder } = parsed.data
   if (typeof folder === 'string' && folder !== identityAt(dataDir)) return null
-  return { pid, url, version: version ?? null, health: await healthOf(url, startedAt) }
+  return (await isWell(url, startedAt)) ? { pid, url, version } : null
 }
 
 export const readToken = async (dataDir: string): Promise<string | null> =>
   (await readIfThere(join(dataDir, 'token')))?.trim() || null
 
 /** Whether the daemon at this address refuses a request without the token. */
-export const isTokenAsked = async (url: string): Promise<boolean> =>
-  (await send(url, { method: 'GET', path: '/api/health' })).status === 401
+export const isTokenAsked = async (url: string): Promise<boolean> => (await open(url, '/api/health')).status === 401
 
 /** The answers of the data folder's daemon. Null if none runs. */
 export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
@@ -70,75 +56,43 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   if (daemon === null) return null
   const token = await readToken(dataDir)
   let missing: string | null = null
-  const exchange = async (call: Call) => {
-    const reply = await send(daemon.url, { ...call, token })
-    missing = reply.missing
-    const body = jsonOf(reply.text)
-    if (reply.status >= 400) throw errorOfProblem(reply.status, call.path, body)
-    if (body !== undefined) return body
-    throw new UserError('unexpected-answer', `The answer of ${daemon.url} is not from cursordex.`, RESTART)
-  }
   return {
     origin: 'daemon',
     version: daemon.version,
-    get: (path, query) => exchange({ method: 'GET', path: withQuery(path, query) }),
-    post: (path, body, mediaType) => exchange({ method: 'POST', path, body, mediaType }),
-    text: (path, query) => {
-      const call = { method: 'GET', path: withQuery(path, query), token } as const
-      return receiveText(daemon.url, call, (incoming) => (missing = missingIn(incoming)))
-    },
+    ...answersOver(async (path, init) => {
+      const headers = { ...(init.headers as Headers), ...(token === null ? {} : { authorization: `Bearer ${token}` }) }
+      const response = await open(daemon.url, path, { ...init, headers })
+      missing = response.headers.get(UNREAD_HEADER)
+      return response
+    }),
     missing: () => missing,
     close: async () => {},
   }
 }
 
-interface Call {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly body?: unknown
-  readonly mediaType?: string | undefined
-  readonly token?: string | null
-  readonly withinMs?: number
-}
+type Headers = Readonly<Record<string, string>>
 
-async function* receiveText(
-  url: string,
-  call: Call,
-  onHead: (incoming: IncomingMessage) => void,
-): AsyncGenerator<string> {
-  const incoming = await open(url, call)
-  onHead(incoming)
-  const status = incoming.statusCode ?? 0
-  if (status >= 400) throw errorOfProblem(status, call.path, jsonOf(await textOf(url, incoming)))
-  yield* partsOf(url, incoming)
-}
-
-interface Reply {
-  readonly status: number
-  readonly text: string
-  readonly missing: string | null
-}
-
-async function send(url: string, call: Call): Promise<Reply> {
-  const incoming = await open(url, call)
-  return { status: incoming.statusCode ?? 0, text: await textOf(url, incoming), missing: missingIn(incoming) }
-}
-
-function missingIn({ headers }: IncomingMessage): string | null {
-  const missing = headers[UNREAD_HEADER]
-  return typeof missing === 'string' ? missing : null
-}
-
-async function textOf(url: string, incoming: IncomingMessage): Promise<string> {
-  const parts: string[] = []
-  for await (const part of partsOf(url, incoming)) parts.push(part)
-  return parts.join('')
+// node:http instead of fetch, because fetch waits only five minutes for headers, and a first full pass can take longer.
+async function open(url: string, path: string, { method = 'GET', ...init }: RequestInit = {}): Promise<Response> {
+  const headers = { accept: '*/*', ...(init.headers as Headers) }
+  // Connections are not kept alive, because the program ends after it has printed.
+  const outgoing = request(url, { agent: false, method, path, headers, ...(init.signal && { signal: init.signal }) })
+  // What happens after the head of the answer is an error of its body.
+  outgoing.on('error', () => {}).end(init.body ?? undefined)
+  try {
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const given = Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)])
+    const body = ReadableStream.from(partsOf(url, incoming))
+    return new Response(body, { status: incoming.statusCode ?? 0, headers: given })
+  } catch (error) {
+    throw daemonLost(url, error)
+  }
 }
 
 /** The body of an answer, in parts as they arrive. If the caller stops reading, the connection ends. */
-async function* partsOf(url: string, incoming: IncomingMessage): AsyncGenerator<string> {
+async function* partsOf(url: string, incoming: IncomingMessage): AsyncGenerator<Buffer> {
   try {
-    for await (const part of incoming.setEncoding('utf8')) yield String(part)
+    for await (const part of incoming) yield part as Buffer
   } catch (error) {
     throw daemonLost(url, error)
   }
@@ -149,56 +103,26 @@ const daemonLost = (url: string, cause: unknown): UserError =>
     cause,
   })
 
-// node:http instead of fetch, because fetch waits only five minutes for headers, and a first full pass can take longer.
-function open(url: string, call: Call): Promise<IncomingMessage> {
-  const body = bodyText(call)
-  const mediaType = call.mediaType ?? 'application/json'
-  const options = {
-    method: call.method,
-    // Connections are not kept alive, because the program ends after it has printed.
-    agent: false,
-    path: call.path,
-    ...(call.withinMs === undefined ? {} : { signal: AbortSignal.timeout(call.withinMs) }),
-    headers: {
-      accept: '*/*',
-      ...(call.token ? { authorization: `Bearer ${call.token}` } : {}),
-      ...(body === null ? {} : { 'content-type': mediaType, 'content-length': Buffer.byteLength(body) }),
-    },
-  }
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, options, resolve)
-    outgoing.on('error', (cause) => reject(daemonLost(url, cause)))
-    outgoing.end(body ?? undefined)
-  })
-}
-
-function bodyText({ body, mediaType }: Call): string | null {
-  if (body === undefined) return null
-  return mediaType === undefined ? JSON.stringify(body) : (body as string)
-}
-
 /** The header by which a daemon requires its token. */
 const TOKEN_REQUIRED = 'Bearer realm="cursordex"'
 
-/** `another`: another program or another daemon answers, or none. */
-type Health = 'well' | 'silent' | 'another'
-
-/** @param startedAt when the wanted daemon started. Older versions do not report it */
-async function healthOf(url: string, startedAt: string | undefined): Promise<Health> {
+/**
+ * Whether the wanted daemon answers, and not another program or another daemon.
+ * @param startedAt when it started. Older versions do not report it
+ */
+async function isWell(url: string, startedAt: string | undefined): Promise<boolean> {
   try {
     // The token is not sent, because another program may use the port by now.
-    const incoming = await open(url, { method: 'GET', path: '/api/health', withinMs: HEALTH_WITHIN_MS })
-    const text = await textOf(url, incoming)
-    const status = incoming.statusCode ?? 0
+    const response = await open(url, '/api/health', { signal: AbortSignal.timeout(HEALTH_WITHIN_MS) })
     // The token is only sent to a program that requires it as a daemon does.
-    if (status === 401) return incoming.headers['www-authenticate'] === TOKEN_REQUIRED ? 'well' : 'another'
-    const parsed = z.safeParse(health, jsonOf(text))
-    if (status !== 200 || !parsed.success) return 'another'
+    if (response.status === 401) return response.headers.get('www-authenticate') === TOKEN_REQUIRED
+    const parsed = z.safeParse(health, jsonOf(await response.text()))
+    if (response.status !== 200 || !parsed.success) return false
     const actual = parsed.data.startedAt
-    return startedAt === undefined || actual === undefined || actual === startedAt ? 'well' : 'another'
+    return startedAt === undefined || actual === undefined || actual === startedAt
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    return error.cause instanceof Error && error.cause.name === 'AbortError' ? 'silent' : 'another'
+    return false
   }
 }
 
@@ -230,12 +154,3 @@ async function readIfThere(file: string): Promise<string | null> {
 }
 
 const errorCode = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
-
-/** The value of a JSON text. Undefined if the text is not JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

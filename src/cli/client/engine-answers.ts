@@ -10,9 +10,7 @@ import { inlineWriter } from '../../engine/writer/inline-writer.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
 import { reasonText } from '../commands/status.ts'
-import { withQuery } from './answers.ts'
-import type { Answers } from './answers.ts'
-import { errorOfProblem } from './problem.ts'
+import { answersOver, type Answers } from './answers.ts'
 
 const HOST = '127.0.0.1:0'
 
@@ -82,14 +80,12 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
   const unreported = [...passes.reasons]
   return {
     origin: 'mirror',
-    ...exchanges(async (to, init) => {
+    ...answersOver(async (to, init) => {
       if (!reportsReasons.test(to))
         for (const reason of unreported.splice(0)) note(`The mirror is not complete: ${reasonText(reason)}`)
       const headers = new Headers(init.headers)
       headers.set('host', HOST)
-      const response = await app.request(`http://${HOST}${to}`, { ...init, headers })
-      if (response.status >= 400) throw errorOfProblem(response.status, to, await response.json())
-      return response
+      return app.request(`http://${HOST}${to}`, { ...init, headers })
     }),
     close: async () => {
       await engine.close()
@@ -115,22 +111,4 @@ function noteNoCursor({ cursor }: Settings, reader: Mirror, { note, demoDir = ''
     ? 'A demo is running; to search it, add --demo to this command.'
     : 'See it work without Cursor: cursordex demo.'
   note(`No Cursor found: looked in ${places.join(', ')}. Name its folder with --cursor-user-dir. ${demo}`)
-}
-
-type Exchange = (path: string, init: RequestInit) => Promise<Response>
-
-function exchanges(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
-  return {
-    get: async (path, query) => (await exchange(withQuery(path, query), {})).json(),
-    post: async (path, body, mediaType) => {
-      const headers = { 'content-type': mediaType ?? 'application/json' }
-      const text = mediaType === undefined ? JSON.stringify(body) : (body as string)
-      const sent = body === undefined ? {} : { headers, body: text }
-      return (await exchange(path, { method: 'POST', ...sent })).json()
-    },
-    async *text(path, query) {
-      const { body } = await exchange(withQuery(path, query), {})
-      if (body !== null) yield* body.pipeThrough(new TextDecoderStream())
-    },
-  }
 }

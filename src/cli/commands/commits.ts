@@ -1,51 +1,17 @@
 import { isAbsolute, resolve } from 'node:path'
 import { Option, type Command } from 'commander'
-import { countText, shownIds, timeText } from '../terminal/formats.ts'
-import {
-  addDates,
-  addExamples,
-  addJson,
-  addPage,
-  queryOf,
-  type DateOptions,
-  type JsonOption,
-  type PageOptions,
-  inOwnZone,
-} from '../input/options.ts'
+import { countText } from '../terminal/formats.ts'
+import { addDates, addExamples, addJson, addPage } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
-import { emptyText, notePage } from '../terminal/page-note.ts'
-import { printableJson } from '../../text/printable.ts'
-import { decodeAnswer, type Place, type Session } from '../session.ts'
+import { listOf, printList } from './list.ts'
+import type { Place, Session } from '../session.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderTable, type Column } from '../terminal/table.ts'
 import { commitsAnswer, type DescribedMatch, type ReportedCommit } from '../../api/http/schemas/commits.ts'
-
-interface CommitsOptions extends JsonOption, PageOptions, DateOptions {
-  readonly repo?: string
-  readonly chat?: string
-  readonly confidence?: string
-}
-
-const columns: readonly Column[] = [
-  { title: 'commit' },
-  { title: 'committed' },
-  { title: 'subject', widthMin: 12 },
-  { title: 'match' },
-  { title: 'chat', widthMin: 12 },
-  { title: 'because', widthMin: 8 },
-  { title: 'chat id' },
-]
-
-/** On a narrow terminal the subject needs the room of the time and the evidence. */
-function columnsFor(width: number | null): readonly number[] {
-  if (width === null || width >= 100) return [0, 1, 2, 3, 4, 5, 6]
-  return width >= 80 ? [0, 2, 3, 4, 5, 6] : [0, 2, 3, 4, 6]
-}
 
 const SHA_SHOWN = 9
 
 /** Without `--repo`, the command takes the project that contains the working directory. */
-export function addCommitsCommand(program: Command, session: Session, { workingDir }: Place): void {
+export function addCommand(program: Command, session: Session, { workingDir }: Place): void {
   const command = program
     .command('commits')
     .option('--repo <project>', 'the project: its name, its id or a folder in it; by default this folder')
@@ -58,49 +24,46 @@ export function addCommitsCommand(program: Command, session: Session, { workingD
     'cursordex commits --from 7d --confidence medium',
     'cursordex commits --repo ~/code/shop --from 2026-01-01 --json',
   )
-  command.action(() => commits(command, session, workingDir))
+  command.action(() =>
+    session.ask(command, async (answers) => {
+      const { repo, chat } = command.opts<{ readonly repo?: string; readonly chat?: string }>()
+      const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
+      await printList(list, answers, command, session, {
+        repo: isPlace ? resolve(workingDir, repo ?? '.') : repo,
+        chat: chat === undefined ? undefined : await completeChatId(answers, chat),
+      })
+    }),
+  )
 }
 
-async function commits(command: Command, session: Session, workingDir: string): Promise<void> {
-  const { json, repo, ...filters } = command.opts<CommitsOptions>()
-  await session.ask(command, async (answers) => {
-    const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
-    const named = isPlace ? resolve(workingDir, repo ?? '.') : repo
-    const chat = filters.chat === undefined ? undefined : await completeChatId(answers, filters.chat)
-    const query = queryOf({ repo: named, ...inOwnZone(filters, session.screen), chat })
-    const answer = await answers.get('/api/commits', query)
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const list = decodeAnswer(commitsAnswer, answer)
-    const shown = columnsFor(session.screen.width)
-    const pick = <Value>(values: readonly Value[]): Value[] => shown.flatMap((index) => values[index] ?? [])
-    const ids = list.items.flatMap(({ chats }) => chats.map(({ id }) => id))
-    const short = shownIds(ids, session.screen)
-    const rows = list.items.flatMap((commit) => commitRows(commit, short, session.screen))
-    if (rows.length === 0) await session.note(`${emptyText(list, 'No commits.')}\n`)
-    else await session.print(renderTable(pick(columns), rows.map(pick), session.screen))
-    await notePage(session, list, filters)
-  })
+/** A line for each chat of a commit. Programs get the commit in every line, and a terminal shows it once. */
+interface CommitRow {
+  readonly commit: ReportedCommit | null
+  readonly chat: DescribedMatch | null
 }
 
-/** One line for each chat. A terminal shows the commit once; programs get it in every line. */
-function commitRows(
-  { sha, committedAt, subject, chats }: ReportedCommit,
-  short: (id: string) => string,
-  screen: Screen,
-): string[][] {
-  const [shown, blank] = [
-    [sha.slice(0, SHA_SHOWN), timeText(committedAt, screen), subject],
-    ['', '', ''],
-  ]
-  if (chats.length === 0) return [[...shown, '-', '-', '-', '-']]
-  return chats.map((chat, index) => [
-    ...(index === 0 || screen.width === null ? shown : blank),
-    chat.confidence,
-    chat.title,
-    becauseOf(chat),
-    short(chat.id),
-  ])
+function rowsOf({ chats, ...commit }: ReportedCommit, { width }: Screen): CommitRow[] {
+  const whole = { ...commit, chats }
+  if (chats.length === 0) return [{ commit: whole, chat: null }]
+  return chats.map((chat, index) => ({ commit: index === 0 || width === null ? whole : null, chat }))
 }
+
+/** On a narrow terminal the subject needs the room of the time and the evidence. */
+const list = listOf({
+  path: '/api/commits',
+  schema: commitsAnswer,
+  nothing: 'No commits.',
+  rowsOf: ({ items }, screen) => items.flatMap((commit) => rowsOf(commit, screen)),
+  columns: [
+    { title: 'commit', read: ({ commit }) => commit?.sha.slice(0, SHA_SHOWN) ?? '' },
+    { title: 'committed', as: 'time', from: 100, read: ({ commit }) => (commit === null ? '' : commit.committedAt) },
+    { title: 'subject', widthMin: 12, read: ({ commit }) => commit?.subject ?? '' },
+    { title: 'match', read: ({ chat }) => chat?.confidence ?? null },
+    { title: 'chat', widthMin: 12, read: ({ chat }) => chat?.title ?? null },
+    { title: 'because', widthMin: 8, from: 80, read: ({ chat }) => (chat === null ? null : becauseOf(chat)) },
+    { title: 'chat id', as: 'id', read: ({ chat }) => chat?.id ?? null },
+  ],
+})
 
 /** `3 files, 12 messages`. */
 function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): string {

@@ -13,7 +13,7 @@ interface OpenOptions {
   readonly print?: true
 }
 
-export function addOpenCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
     .command('open')
     .argument('[chat or query...]', 'a chat by its id or the beginning of it, or words to search for')

@@ -2,9 +2,8 @@ import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { atLeast, countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
-import { snippetSpans } from '../terminal/highlight.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { spansOf } from '../terminal/table.ts'
+import { snippetSpans, spansOf } from '../terminal/table.ts'
 
 const PASSAGES_MAX = 3
 /** Columns before a passage: an indent, the longest role and a gap. */
@@ -18,9 +17,9 @@ type Hit = SearchHit & Partial<Pick<RelatedChat, 'missing'>>
 /**
  * The hits of each chat as a card: a line about the chat, then its best passages. The chats keep the order of their
  * first hits.
- * @param width columns of the terminal
  */
-export function renderCards(hits: readonly Hit[], width: number, screen: Screen): string {
+export function renderCards(hits: readonly Hit[], screen: Screen): string {
+  const width = screen.width ?? Infinity
   const short = shortIds(hits.map(({ chat }) => chat.id))
   const messages = shortIds(hits.map(({ message }) => message.id))
   const byChat = new Map<string, Hit[]>()

@@ -3,32 +3,29 @@ import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
-import { atLeast, countText, localTime, machineText, numberText, timeText } from '../terminal/formats.ts'
-import { snippetSpans } from '../terminal/highlight.ts'
+import { atLeast, countText, machineText, numberText, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
+  addFilters,
   addJson,
   addPage,
   addRepeatable,
-  MACHINE,
-  queryOf,
-  type DateOptions,
-  type JsonOption,
-  type PageOptions,
   hasDateField,
-  inOwnZone,
   hasDates,
+  inOwnZone,
+  queryOf,
+  type ReadingOptions,
 } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { wrap } from '../terminal/display-width.ts'
-import { emptyText, notePage } from '../terminal/page-note.ts'
-import { printableJson, printableLine } from '../../text/printable.ts'
-import { decodeAnswer, type Session } from '../session.ts'
-import { renderTable, type Cell } from '../terminal/table.ts'
+import { emptyText, notePage } from './list.ts'
+import { printableLine } from '../../text/printable.ts'
+import { decodeAnswer, readAnswer, type Session } from '../session.ts'
+import { renderRows, snippetSpans, type RowColumn } from '../terminal/table.ts'
 import { renderCards } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
-import { searchAnswer, type SearchAnswer } from '../../api/http/schemas/search.ts'
+import { searchAnswer, type SearchAnswer, type SearchHit } from '../../api/http/schemas/search.ts'
 
 const languageHelp = `Search language:
   one two              both words, in any order
@@ -43,35 +40,24 @@ const languageHelp = `Search language:
   A repeated field matches any of its values. A - before a field excludes it.
 `
 
-interface SearchOptions extends JsonOption, PageOptions, DateOptions {
-  readonly project?: readonly string[]
-  readonly machine?: readonly string[]
-  readonly role?: readonly string[]
-  readonly in?: readonly string[]
-  readonly tool?: readonly string[]
-  readonly model?: readonly string[]
-  readonly mode?: readonly string[]
-  readonly path?: readonly string[]
+interface SearchOptions extends ReadingOptions {
   readonly chat?: readonly string[]
-  readonly sort?: string
-  readonly group?: string
-  readonly literal?: true
 }
 
-export function addSearchCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
     .argument('[words...]', 'what to search for (see "Search language")')
     // In the search language a dash excludes a word.
     .allowUnknownOption()
-  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addFilters(command, 'project')
   addRepeatable(command, '--role <role>', `only messages of this role: ${roles.join(' or ')}`)
   addRepeatable(command, '--in <part>', `only in this kind of part: ${partNames.join(', ')}`)
   addRepeatable(command, '--tool <tool>', 'only messages that call this tool')
   addRepeatable(command, '--model <model>', 'only messages of this model')
   addRepeatable(command, '--mode <mode>', 'only chats of this mode')
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
-  addRepeatable(command, '--machine <machine>', MACHINE)
+  addFilters(command, 'machine')
   addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
   addDates(command)
   command.addOption(
@@ -95,15 +81,17 @@ export function addSearchCommand(program: Command, session: Session): void {
 
 async function search(command: Command, session: Session): Promise<void> {
   refuseUnknownOptions(command, session.argv)
-  const { json, ...filters } = command.opts<SearchOptions>()
+  const { json: _, ...filters } = command.opts<SearchOptions>()
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
     const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
     const chat = await Promise.all((filters.chat ?? []).map((word) => completeChatId(answers, word)))
     const answer = await answers.get('/api/search', queryOf({ q, ...dated, chat }))
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const found = decodeAnswer(searchAnswer, answer)
-    await session.print(renderFound(found, session))
+    const found = await readAnswer(searchAnswer, answer, command, session)
+    if (found === null) return
+    const { screen } = session
+    const isOnTerminal = screen.width !== null
+    await session.print(isOnTerminal ? renderCards(found.items, screen) : renderRows(columns, found.items, screen))
     await noteFound(found, filters, answers, session)
     await showRelated(found, session)
   })
@@ -122,30 +110,31 @@ function refuseUnknownOptions(command: Command, argv: readonly string[]): void {
   refuseWord(command, 'option', unknown.replace(/=.*/s, ''), known)
 }
 
-/** Cards on a terminal; in a pipe one line for each hit. */
-function renderFound({ items }: SearchAnswer, { screen }: Session): string {
-  if (screen.width !== null) return renderCards(items, screen.width, screen)
-  const hasMachines = items.some(({ chat }) => chat.machine !== null)
-  const rows = items.map(({ message, chat, project, snippet, matchCount = 1, matchCountIsExact = true }): Cell[] => {
-    const time = localTime(message.createdAt, screen.timeZone)
-    const title = matchCount > 1 ? `${chat.title} (${atLeast(matchCountIsExact, String(matchCount))})` : chat.title
-    const machine = hasMachines ? [machineText(chat.machine)] : []
-    return [time, project?.name ?? '-', title, snippetSpans(snippet), chat.id, message.id, ...machine]
-  })
-  const columns = ['time', 'project', 'chat', 'text', 'chat id', 'message id', ...(hasMachines ? ['machine'] : [])]
-  return renderTable(
-    columns.map((title) => ({ title })),
-    rows,
-    screen,
-  )
-}
+/** In a pipe a search prints one line for each hit. */
+const columns: readonly RowColumn<SearchHit>[] = [
+  { title: 'time', as: 'time', read: ({ message }) => message.createdAt },
+  { title: 'project', read: ({ project }) => project?.name ?? null },
+  {
+    title: 'chat',
+    read: ({ chat: { title }, matchCount = 1, matchCountIsExact = true }) =>
+      matchCount > 1 ? `${title} (${atLeast(matchCountIsExact, String(matchCount))})` : title,
+  },
+  { title: 'text', read: ({ snippet }) => snippetSpans(snippet) },
+  { title: 'chat id', read: ({ chat }) => chat.id },
+  { title: 'message id', read: ({ message }) => message.id },
+  {
+    title: 'machine',
+    read: ({ chat }) => machineText(chat.machine),
+    isNeededFor: ({ chat }) => chat.machine !== null,
+  },
+]
 
 /** In a pipe only exact results are printed, because a program cannot tell these apart. `--json` has both. */
 async function showRelated({ items, related }: SearchAnswer, session: Session): Promise<void> {
   const { screen } = session
   if (related.length === 0) return
   if (screen.width !== null) {
-    const cards = renderCards(related, screen.width, screen)
+    const cards = renderCards(related, screen)
     return session.print(`${items.length > 0 ? '\n' : ''}Closest chats, some words missing:\n\n${cards}`)
   }
   if (items.length > 0) return

@@ -4,23 +4,12 @@ import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
 import { CHAT_ID, completeChatPart, completeMessageId } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
-import type { Part, ToolPart } from '../../model/part.ts'
-import { printableJson, printable, printableLine } from '../../text/printable.ts'
+import { printableJson, printable } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
-import { cutTo, displayWidth } from '../terminal/display-width.ts'
-import {
-  chatLines,
-  continues,
-  dotted,
-  messageLine,
-  renderChatForTerminal,
-  renderMessageForTerminal,
-  todoLine,
-  type View,
-} from './show-terminal.ts'
-import { durationText, localTime, shownIds } from '../terminal/formats.ts'
+import { continues, renderHead, renderMessage } from './show-text.ts'
+import { shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { chat as chatSchema, type Chat } from '../../api/http/schemas/chats.ts'
+import { chat as chatSchema } from '../../api/http/schemas/chats.ts'
 import { message as messageSchema, messagesAnswer, type Message } from '../../api/http/schemas/messages.ts'
 
 const PAGE_MESSAGES_MAX = 200
@@ -37,7 +26,7 @@ interface ShowOptions extends JsonOption {
   readonly pager: boolean
 }
 
-export function addShowCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('show')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
@@ -91,12 +80,13 @@ async function printChat(
   print: Session['print'],
 ): Promise<void> {
   const head = decodeAnswer(chatSchema, await answers.get(path, new URLSearchParams()))
-  const view = screen.width === null ? null : { screen, width: screen.width, isFull: options.full === true }
-  let isFirst = true
+  const isFull = screen.width === null || options.full === true
+  const view = { screen, width: screen.width ?? Infinity, isFull }
   let before: Message | null = null
+  let isFirst = true
   for await (const page of readPages(answers, `${path}/messages`, options)) {
     // The head is printed only after the first page arrived, so that an error prints nothing.
-    if (isFirst) await print(view === null ? renderChatHead(head, screen) : renderChatForTerminal(head, view))
+    if (isFirst) await print(renderHead(head, view))
     isFirst = false
     const messages = page.items.map((item) => decodeAnswer(messageSchema, item))
     const short = shownIds(
@@ -104,15 +94,10 @@ async function printChat(
       screen,
     )
     for (const message of messages) {
-      await print(view === null ? `\n${renderMessage(message, screen)}` : inTerminal(message, before, short, view))
+      await print(renderMessage(message, view, isFull || !continues(message, before) ? short(message.id) : null))
       before = message
     }
   }
-}
-
-function inTerminal(message: Message, before: Message | null, short: (id: string) => string, view: View): string {
-  const hasHead = view.isFull || !continues(message, before)
-  return renderMessageForTerminal(message, view, hasHead ? short(message.id) : null)
 }
 
 /** The pages of a thread. Each is requested after the one before was used. */
@@ -143,60 +128,4 @@ async function joined(pages: AsyncGenerator<PageAnswer>): Promise<unknown> {
   if (first === undefined || all.length === 1) return first
   const items = all.flatMap((page) => page.items)
   return { ...first, items, limit: items.length }
-}
-
-// In a pipe, and in a file, everything is printed in full and as it is.
-
-function renderChatHead(chat: Chat, { timeZone }: Screen): string {
-  const from = localTime(chat.createdAt, timeZone)
-  const to = localTime(chat.lastActivityAt, timeZone)
-  return chatLines(chat, from === to ? from : `${from} to ${to}`)
-    .map((line) => `${line}\n`)
-    .join('')
-}
-
-const renderMessage = (message: Message, screen: Screen): string =>
-  [messageLine(message, null, screen), ...message.parts.map(renderPart)].map((line) => `${line}\n`).join('')
-
-function renderPart(shown: Part): string {
-  switch (shown.kind) {
-    case 'text':
-      return block(shown.text)
-    case 'thinking':
-      return `${thinkingHead(shown.durationMs)}\n${indented(shown.text)}`
-    case 'code':
-      return `${codeHead(shown.language, shown.path)}\n${indented(shown.text)}`
-    case 'tool':
-      return toolLine(shown)
-    case 'attachment':
-      return `[attachment] ${printableLine(shown.path)}`
-    case 'todo':
-      return shown.items.map(todoLine).join('\n')
-    default:
-      return `[error] ${block(shown.text)}`
-  }
-}
-
-// The carriage return of a Windows line break would be printed as a visible escape.
-const block = (text: string) => printable(text.replaceAll('\r\n', '\n').replace(/\n+$/, ''))
-
-const indented = (text: string) => block(text).replace(/^(?=.)/gm, '  ')
-
-const thinkingHead = (durationMs: number | null) =>
-  durationMs === null ? '[thinking]' : `[thinking, ${durationText(durationMs)}]`
-
-const codeHead = (language: string | null, path: string | null) => `[code] ${dotted([path, language])}`.trimEnd()
-
-const LINE_MAX = 200
-
-/** Name, status, paths, and the first part of the output, on one line. */
-function toolLine(tool: ToolPart): string {
-  const result = tool.error ?? tool.output
-  const outcome =
-    typeof result === 'string' ? result : result === null || result === undefined ? '' : JSON.stringify(result)
-  const line = `[tool] ${dotted([`${tool.name}: ${tool.status}`, tool.paths.join(', ')])}`
-  const room = Math.max(24, LINE_MAX - displayWidth(line) - 4)
-  const full = printableLine(outcome.slice(0, 4000))
-  const shown = cutTo(outcome.length > 4000 ? `${full}…` : full, room)
-  return shown === '' ? line : `${line} → ${shown}`
 }

@@ -1,15 +1,14 @@
 import type { Command } from 'commander'
-import { addExamples, addJson, type JsonOption } from '../input/options.ts'
-import { printableJson, printableLine } from '../../text/printable.ts'
-import { decodeAnswer, type Session } from '../session.ts'
+import { addExamples, addJson } from '../input/options.ts'
+import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
-import { wrap } from '../terminal/display-width.ts'
-import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
+import { renderAttention, renderFacts, type Fact } from '../terminal/facts.ts'
+import { bytesText, countText, durationText, lossText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderTable } from '../terminal/table.ts'
+import { renderRows } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
 
-export function addStatusCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('status')
   command.option('--sources', 'list every source; on a terminal they are summed by kind otherwise')
   addJson(command)
@@ -20,40 +19,34 @@ export function addStatusCommand(program: Command, session: Session): void {
 async function showStatus(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/status', new URLSearchParams())
-    const { json, sources } = command.opts<JsonOption & { readonly sources?: true }>()
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
+    const status = await readAnswer(statusAnswer, answer, command, session)
+    if (status === null) return
     const { screen } = session
-    const hasList = sources === true || screen.width === null
-    await session.print(renderStatus(decodeAnswer(statusAnswer, answer), answers.origin, screen, hasList))
+    const hasList = command.opts<{ readonly sources?: true }>().sources === true || screen.width === null
+    await session.print(renderStatus(status, answers.origin, screen, hasList))
   })
 }
 
 /** @param hasList lists every source, not only sums and the sources that need attention */
 function renderStatus(status: Status, origin: Answers['origin'], screen: Screen, hasList: boolean): string {
-  const lines: readonly (readonly [label: string, text: string] | null)[] = [
+  const facts: readonly (Fact | null)[] = [
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
     ['mirrored', tallyText(withoutDeleted(status.counts))],
-    status.losses ? ['deleted', lossText(status.losses, screen)] : null,
+    status.losses ? ['deleted', lossesText(status.losses, screen)] : null,
     ['read', tallyText(status.coverage)],
     Object.keys(status.issues).length === 0 ? null : ['issues', tallyText(status.issues)],
     ['mirror', mirrorText(status.mirror)],
     typeof status.lagMs === 'number' ? ['delay', durationText(status.lagMs)] : null,
   ]
-  const block = lines
-    .filter((line) => line !== null)
-    .map(
-      ([label, text]) =>
-        `${screen.colours.dim(label.padEnd(LABEL_WIDTH))} ${wrap(printableLine(text), LABEL_WIDTH + 1, screen)}\n`,
-    )
-    .join('')
+  const known = facts.filter((fact) => fact !== null)
+  const block = renderFacts(known, 0, screen)
   if (status.sources.length === 0) return `${block}\nNo Cursor was found yet.\n`
   if (hasList) return `${block}\n${renderSources(status, screen)}`
-  return `${block}\n${sumSources(status, screen)}${needingAttention(status, screen)}`
+  const attention = renderAttention(needingAttention(status), screen)
+  return `${block}\n${sumSources(status, screen)}${attention && `\n${attention}`}`
 }
-
-const LABEL_WIDTH = 10
 
 /** A reason without its code, which is for programs. */
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
@@ -74,10 +67,9 @@ function progressText({ stage, done, total, etaMs }: NonNullable<Status['progres
   return `${percent}${numberText(done)} of ${numberText(total)}${what}${left}`
 }
 
-function lossText({ messages, chats, lastAt }: NonNullable<Status['losses']>, screen: Screen): string {
-  if (lastAt === null) return 'nothing'
-  const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-  return `${what.filter((text) => text !== '').join(' and ')} in Cursor, still here; last noticed ${timeText(lastAt, screen)}`
+function lossesText(losses: NonNullable<Status['losses']>, screen: Screen): string {
+  if (losses.lastAt === null) return 'nothing'
+  return `${lossText(losses)} in Cursor, still here; last noticed ${timeText(losses.lastAt, screen)}`
 }
 
 function mirrorText({ path, bytes, ftsBytes }: Status['mirror']): string {
@@ -90,8 +82,6 @@ const tallyText = (counts: Readonly<Record<string, number>>) =>
     .map(([name, count]) => `${numberText(count)} ${name}`)
     .join(', ')
 
-const right = (title: string) => ({ title, align: 'right' as const })
-
 /** A row for each kind of source, because Cursor makes a store for every folder that was ever opened. */
 function sumSources({ sources }: Status, screen: Screen): string {
   const kinds = [...new Set(sources.map(({ kind }) => kind))]
@@ -99,43 +89,48 @@ function sumSources({ sources }: Status, screen: Screen): string {
     const ofKind = sources.filter((source) => source.kind === kind)
     const states = [...new Set(ofKind.map(({ state }) => state))]
     const counted = states.map((state) => `${ofKind.filter((each) => each.state === state).length} ${state}`)
-    const lastAt = ofKind.reduce<string | null>((latest, { lastSyncAt }) => maxOf(latest, lastSyncAt), null)
-    const total = ofKind.reduce((sum, each) => sum + (each.rows ?? 0), 0)
-    return [kind, counted.join(', '), numberText(total), timeText(lastAt, screen)]
+    const lastSyncAt = ofKind.reduce<string | null>((latest, each) => maxOf(latest, each.lastSyncAt), null)
+    return {
+      kind,
+      stores: counted.join(', '),
+      count: ofKind.reduce((sum, { rows: each }) => sum + (each ?? 0), 0),
+      lastSyncAt,
+    }
   })
-  return renderTable([{ title: 'source' }, { title: 'stores' }, right('rows'), { title: 'last read' }], rows, screen)
+  return renderRows(
+    [
+      { title: 'source', read: ({ kind }) => kind },
+      { title: 'stores', read: ({ stores }) => stores },
+      { title: 'rows', align: 'right', read: ({ count }) => count },
+      { title: 'last read', as: 'time', read: ({ lastSyncAt }) => lastSyncAt },
+    ],
+    rows,
+    screen,
+  )
 }
 
 /** ISO times have the order of their letters. */
 const maxOf = (one: string | null, other: string | null): string | null => ((one ?? '') > (other ?? '') ? one : other)
 
 /** The sources that cannot be read. A missing one is usual: not every version of Cursor has every store. */
-function needingAttention({ sources, issues }: Status, screen: Screen): string {
+function needingAttention({ sources, issues }: Status): string[] {
   const troubled = sources.filter(({ state }) => state !== 'ok' && state !== 'missing')
   const unread = Object.values(issues).reduce((sum, count) => sum + count, 0)
-  const sentences = [
+  return [
     ...troubled.map(({ path, state, detail }) => `${path}: ${detail ? `${state}: ${detail}` : state}`),
     ...(unread > 0 ? [`${countText(unread, 'row')} could not be read. "cursordex doctor" shows which.`] : []),
   ]
-  if (sentences.length === 0) return ''
-  const bullets = sentences.map((text) => `- ${wrap(printableLine(text), 2, screen)}\n`)
-  return `\n${screen.colours.bold('Needs attention')}\n${bullets.join('')}`
 }
 
-function renderSources({ sources }: Status, screen: Screen): string {
-  const columns = [
-    { title: 'source' },
-    { title: 'state', widthMin: 8 },
-    right('rows'),
-    { title: 'last read' },
-    { title: 'path', widthMin: 12 },
-  ]
-  const rows = sources.map(({ kind, path, state, detail, lastSyncAt, rows: count }) => [
-    kind,
-    detail === null || detail === '' ? state : `${state}: ${detail}`,
-    count === null ? '-' : numberText(count),
-    timeText(lastSyncAt, screen),
-    path,
-  ])
-  return renderTable(columns, rows, screen)
-}
+const renderSources = ({ sources }: Status, screen: Screen): string =>
+  renderRows(
+    [
+      { title: 'source', read: ({ kind }) => kind },
+      { title: 'state', widthMin: 8, read: ({ state, detail }) => (detail ? `${state}: ${detail}` : state) },
+      { title: 'rows', align: 'right', read: ({ rows }) => rows },
+      { title: 'last read', as: 'time', read: ({ lastSyncAt }) => lastSyncAt },
+      { title: 'path', widthMin: 12, read: ({ path }) => path },
+    ],
+    sources,
+    screen,
+  )

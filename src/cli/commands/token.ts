@@ -3,7 +3,7 @@ import { rotateToken } from '../../engine/data-folder.ts'
 import { addExamples } from '../input/options.ts'
 import type { Place, Session } from '../session.ts'
 
-export function addTokenCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program.command('token')
   const rotate = command.command('rotate').description('make a new token; the old one stops working at once')
   rotate.action(() => {

@@ -48,8 +48,16 @@ export function inputOf(surroundings: Surroundings, command: Command): SettingsI
   return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags }
 }
 
-/** What `--machine` takes. */
-export const MACHINE = 'only chats of this machine: its name or user/name; local is this one'
+const FILTERS = {
+  project: 'only this project: its name, path or id',
+  machine: 'only chats of this machine: its name or user/name; local is this one',
+}
+
+/** The filters that mean the same everywhere. */
+export function addFilters(command: Command, ...names: readonly (keyof typeof FILTERS)[]): Command {
+  for (const name of names) addRepeatable(command, `--${name} <${name}>`, FILTERS[name])
+  return command
+}
 
 export interface JsonOption {
   readonly json?: true
@@ -82,6 +90,14 @@ export function addDates(command: Command): Command {
     .option('--from <date>', 'only from this date or time on')
     .option('--to <date>', 'only before this date or time')
     .option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin; by default yours')
+}
+
+/** The options that several reading commands have. Each command adds those that it knows. */
+export interface ReadingOptions extends JsonOption, PageOptions, DateOptions {
+  readonly project?: readonly string[]
+  readonly machine?: readonly string[]
+  readonly model?: readonly string[]
+  readonly mode?: readonly string[]
 }
 
 export function wholeNumber(min: number, max: number): (word: string) => number {

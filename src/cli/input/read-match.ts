@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { UserError } from '../../model/user-error.ts'
 
 /** A larger input was piped by mistake. */
@@ -14,30 +15,20 @@ export async function readMatch(stdin: AsyncIterable<Buffer | string>): Promise<
   for await (const piece of stdin) {
     pieces.push(Buffer.from(piece))
     octets += piece.length
-    if (octets > OCTETS_MAX) throw noMatch('Standard input is larger than 1 MB.')
+    if (octets > OCTETS_MAX) throw noMatch('is larger than 1 MB', PIPE)
   }
   const match = decode(Buffer.concat(pieces)).replace(/\r?\n$/, '')
-  if (match.trim() === '') throw noMatch('Standard input is empty.')
+  if (match.trim() === '') throw noMatch('is empty', PIPE)
   return match
 }
 
 /** A text in another encoding would be found nowhere and be reported as gone. UTF-16 can look like UTF-8 with zero bytes. */
 function decode(bytes: Buffer): string {
-  if (bytes.includes(0)) throw notUtf8()
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch (error) {
-    throw notUtf8(error)
-  }
+  if (!isUtf8(bytes) || bytes.includes(0)) throw noMatch('is not UTF-8', 'Save the text as UTF-8 and try again.')
+  return new TextDecoder().decode(bytes)
 }
 
-const notUtf8 = (cause?: unknown): UserError =>
-  new UserError('no-match', 'Standard input is not UTF-8.', 'Save the text as UTF-8 and try again.', {
-    exitCode: 2,
-    cause,
-  })
+const PIPE = 'Pipe the text in, for example: cursordex purge --match < text-to-remove'
 
-const noMatch = (text: string): UserError =>
-  new UserError('no-match', text, 'Pipe the text in, for example: cursordex purge --match < text-to-remove', {
-    exitCode: 2,
-  })
+const noMatch = (what: string, hint: string): UserError =>
+  new UserError('no-match', `Standard input ${what}.`, hint, { exitCode: 2 })

@@ -5,9 +5,12 @@ import type { Screen } from './screen.ts'
 /** How many columns of a terminal a printable line takes. Colours take none. */
 export const displayWidth = (line: string): number => stringWidth(line)
 
+/** Measuring a long line takes time, which a pipe does not need. */
+const isWithin = (line: string, width: number): boolean => width === Infinity || displayWidth(line) <= width
+
 /** Breaks a printable line, which may have colours. Its indent is kept, and what follows is indented alike. */
 export function wrapLine(line: string, width: number): string[] {
-  if (displayWidth(line) <= width) return [line.trimEnd()]
+  if (isWithin(line, width)) return [line.trimEnd()]
   const text = line.trimStart()
   const indent = ' '.repeat(text === '' ? 0 : Math.min(line.length - text.length, Math.floor(width / 2)))
   return wrapAnsi(text, width - indent.length, { hard: true })
@@ -28,7 +31,7 @@ const LETTER_MAX = 16
 
 /** The beginning of a printable line, which may have colours, with a sign where it was cut. */
 export function cutTo(line: string, width: number): string {
-  if (displayWidth(line) <= width) return line
+  if (isWithin(line, width)) return line
   if (width < 2) return '…'.repeat(Math.max(0, width))
   const start = line.slice(0, (width + 8) * LETTER_MAX)
   const [fitting = ''] = wrapAnsi(start, width - 1, { hard: true, wordWrap: false, trim: false }).split('\n')

@@ -70,6 +70,12 @@ export function countText(count: number, one: string, many: string = `${one}s`):
   return `${numberText(count)} ${count === 1 ? one : many}`
 }
 
+/** `2 chats and 1 message`: what was deleted in Cursor. */
+export const lossText = ({ chats, messages }: { readonly chats: number; readonly messages: number }): string =>
+  [...(chats > 0 ? [countText(chats, 'chat')] : []), ...(messages > 0 ? [countText(messages, 'message')] : [])].join(
+    ' and ',
+  )
+
 /** A count that may be a lower bound. */
 export const atLeast = (isExact: boolean, counted: string): string => `${isExact ? '' : 'at least '}${counted}`
 

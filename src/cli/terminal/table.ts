@@ -1,7 +1,13 @@
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth } from './display-width.ts'
-import type { Span } from './highlight.ts'
+import { numberText, shownIds, timeText } from './formats.ts'
 import type { Screen } from './screen.ts'
+
+/** A piece of a text, and whether it matches the search. It may contain control characters. */
+export interface Span {
+  readonly text: string
+  readonly isHit: boolean
+}
 
 export interface Column {
   readonly title: string
@@ -14,6 +20,39 @@ export interface Column {
 export type Cell = string | readonly Span[]
 
 export const GAP = '  '
+
+/** A column of a table whose rows are objects. */
+export interface RowColumn<Row> extends Column {
+  /** A number is written with separators. Null is unknown. */
+  readonly read: (row: Row) => Cell | number | null
+  /** How the text is shown: a time as an age on a terminal; an id by its beginning there, if that is unique. */
+  readonly as?: 'time' | 'id'
+  /** Narrower terminals do not show the column. */
+  readonly from?: number
+  /** Without it for any row, the column is not shown. */
+  readonly isNeededFor?: (row: Row) => boolean
+}
+
+/** The table of these rows, with the columns that are needed and have room. */
+export function renderRows<Row>(columns: readonly RowColumn<Row>[], rows: readonly Row[], screen: Screen): string {
+  const room = screen.width ?? Infinity
+  const shown = columns.filter(
+    ({ from = 0, isNeededFor }) => room >= from && (isNeededFor === undefined || rows.some(isNeededFor)),
+  )
+  const cells = shown.map(({ read, as }) => {
+    const values = rows.map(read)
+    const texts = values.filter((value) => typeof value === 'string')
+    const short = as === 'id' ? shownIds(texts, screen) : (text: string) => text
+    return values.map((value) => {
+      if (value === null) return '-'
+      if (typeof value === 'number') return numberText(value)
+      if (typeof value !== 'string') return value
+      return as === 'time' && value !== '' ? timeText(value, screen) : short(value)
+    })
+  })
+  const lines = rows.map((_, row) => cells.map((column) => column[row] ?? ''))
+  return renderTable(shown, lines, screen)
+}
 
 /**
  * On a terminal: a head and columns that fit its width. Elsewhere: no head, cells separated by tabs and never cut, for
@@ -83,4 +122,17 @@ function aroundHit(spans: readonly Span[], width: number): readonly Span[] {
     .slice(-Math.floor(width / 4))
     .join('')
   return hit < 0 ? spans : [{ text: `…${lead}`, isHit: false }, ...spans.slice(hit)]
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+/** Splits a snippet, which is escaped HTML with `<mark>` around the hits, into its pieces. */
+export function snippetSpans(snippet: string): Span[] {
+  // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
+  const pieces = snippet.split(/<(\/?)mark>/)
+  return pieces.flatMap((piece, index) => {
+    if (index % 2 === 1 || piece === '') return []
+    const text = piece.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => CHARACTERS[name] ?? entity)
+    return [{ text, isHit: index > 0 && pieces[index - 1] === '' }]
+  })
 }

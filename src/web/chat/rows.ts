@@ -89,28 +89,6 @@ export function describeRun(calls: readonly Call[]): { text: string; failed: num
 
 const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** The one line that says what a call did: its command, path or query. */
-export function summaryOf({ input, paths }: ToolPart): string {
-  if (typeof input === 'string') return input
-  const fields = (typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}) as Readonly<
-    Record<string, unknown>
-  >
-  for (const name of ['command', 'cmd']) {
-    const text = asText(fields[name])
-    if (text !== null) return text
-  }
-  if (paths[0] !== undefined) return paths.length > 1 ? `${paths[0]} and ${paths.length - 1} more` : paths[0]
-  for (const name of ['query', 'pattern', 'searchTerm', 'search_term', 'globPattern', 'url', 'description', 'path']) {
-    const text = asText(fields[name])
-    if (text !== null) return text
-  }
-  return (
-    Object.values(fields)
-      .map(asText)
-      .find((text) => text !== null) ?? ''
-  )
-}
-
 const lines = (text: string | null, sign: string): string[] =>
   text === null ? [] : text.split('\n').map((line) => sign + line)
 

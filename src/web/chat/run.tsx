@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import type { ToolPart } from '../../model/part.ts'
 import { cut, duration, visible } from '../lib/format.ts'
 import { Code, DiffView, LongText } from './code.tsx'
-import { type Call, callKindOf, describeRun, diffOf, outputText, summaryOf } from './rows.ts'
+import { summaryOf } from '../../shared/tool-summary.ts'
+import { type Call, callKindOf, describeRun, diffOf, outputText } from './rows.ts'
 import { FileLink } from './file-link.tsx'
 
 /** A run of calls is one line; it opens to its calls, and each of them to its input and output. */

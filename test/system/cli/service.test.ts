@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -22,9 +22,8 @@ afterEach(() => place.remove())
 
 /** No user manager answers at the runtime folder, so only the file is written. */
 async function install(...flags: readonly string[]): Promise<void> {
-  const { exitCode, stdout, stderr } = await place.run(['service', 'install'], { env, flags })
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-  expect(stdout).toContain('No systemd user manager answers here')
+  const { exitCode, stderr } = await place.run(['service', 'install'], { env, flags })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('Run it later: systemctl') })
 }
 
 function editUnit(from: string, to: string): void {
@@ -49,18 +48,6 @@ describe('systemd-analyze verify', () => {
 
   test('odd characters in the settings do not harm it', async () => {
     await install('--data-dir', join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`), '--host', '0.0.0.0')
-    expect(verify()).toEqual({ status: 0, output: '' })
-  })
-
-  test('the path of the program is found if it has spaces, % or $', async () => {
-    await install()
-    const folder = join(place.root, 'a b%n $HOME é')
-    mkdirSync(folder)
-    symlinkSync(process.execPath, join(folder, 'node'))
-    const odd = await place.run(['service', 'install', '--print'], { env: { ...env, PATH: folder } })
-    const line = /^ExecStart=.*$/m.exec(odd.stdout)?.[0] ?? ''
-    expect(line).toContain('a b%%n $HOME é/node"')
-    writeFileSync(unit, odd.stdout)
     expect(verify()).toEqual({ status: 0, output: '' })
   })
 

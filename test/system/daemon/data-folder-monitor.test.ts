@@ -34,7 +34,7 @@ test.runIf(process.platform !== 'win32')(
     daemon.signal('SIGSTOP')
     const refused = await place.run(['chats'])
     expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
-    expect(refused.stderr).toContain(`(process ${daemon.pid}) runs and does not answer.`)
+    expect(refused.stderr).toContain('Another cursordex uses the data folder')
     daemon.signal('SIGCONT')
     expect(await place.run(['chats'])).toMatchObject({ exitCode: 0 })
   },

@@ -4,16 +4,15 @@ import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { countText } from '../../terminal/formats.ts'
-import { addExamples, addJson, addRepeatable, type JsonOption } from '../../input/options.ts'
-import { archivedText, chatsDone } from './archive-answers.ts'
+import { addExamples, addJson, addRepeatable } from '../../input/options.ts'
 import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
-import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer, type Session } from '../../session.ts'
-import { withProgress } from '../with-progress.ts'
+import { printable } from '../../../text/printable.ts'
+import { decodeAnswer, printAnswer, type Session } from '../../session.ts'
+import { archivedText, chatsDone, withProgress } from '../with-progress.ts'
 import { statusAnswer } from '../../../api/http/schemas/status.ts'
 import { restoredAnswer, type ArchiveRestored } from '../../../api/http/schemas/archives.ts'
 
-interface RestoreOptions extends JsonOption {
+interface RestoreOptions {
   readonly from?: string
   readonly map?: readonly string[]
 }
@@ -35,16 +34,14 @@ export function addRestore(parent: Command, session: Session): void {
 }
 
 async function restore(command: Command, session: Session, given: string | undefined): Promise<void> {
-  const { json, from, map = [] } = command.opts<RestoreOptions>()
+  const { from, map = [] } = command.opts<RestoreOptions>()
   refuseEmpty({ '--from': from })
   const path = `/api/archives/${pathPart('name', given ?? 'newest')}/restore`
   const body = { ...(from === undefined ? {} : { from: resolve(from) }), map: mapOf(map) }
   await session.ask(command, async (answers) => {
     const answer = await withProgress(session, answers.post(path, body), () => showProgress(answers, session))
-    const restored = decodeAnswer(restoredAnswer, answer)
-    await session.print(json === true ? `${printableJson(answer)}\n` : restoredText(restored))
-    if (restored.ok) return
-    const { damaged, manifest } = restored
+    const { ok, damaged, manifest } = await printAnswer(restoredAnswer, answer, restoredText, command, session)
+    if (ok) return
     const what =
       manifest === null ? '' : `, and ${given === undefined ? 'a' : 'its'} manifest is damaged: ${printable(manifest)}`
     const hint =

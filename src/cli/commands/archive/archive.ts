@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { archivedText, chatsDone } from './archive-answers.ts'
-import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
+import { archivedText, chatsDone } from '../with-progress.ts'
+import { bytesText, countText } from '../../terminal/formats.ts'
 import {
   addExamples,
   addJson,
@@ -12,18 +12,15 @@ import {
   addRepeatable,
   queryOf,
   type JsonOption,
-  type PageOptions,
   hasDateField,
   inOwnZone,
   hasDates,
 } from '../../input/options.ts'
 import { helpOrRefuse } from '../../input/usage.ts'
-import { noteUnknown } from '../../input/note-unknown.ts'
-import { emptyText, notePage } from '../../terminal/page-note.ts'
+import { listOf, noteUnknown, printList } from '../list.ts'
 import { pathPart } from '../../input/refuse-empty.ts'
 import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer, type Session } from '../../session.ts'
-import { renderTable } from '../../terminal/table.ts'
+import { decodeAnswer, printAnswer, type Session } from '../../session.ts'
 import { addRestore } from './archive-restore.ts'
 import {
   archiveAnswer,
@@ -33,7 +30,7 @@ import {
   type ArchiveVerdict,
 } from '../../../api/http/schemas/archives.ts'
 
-export function addArchiveCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('archive')
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
   command.allowExcessArguments().action(() => helpOrRefuse(command))
@@ -118,37 +115,26 @@ function addList(parent: Command, session: Session): void {
   const command = parent.command('list').description('list the archives, newest first')
   addJson(addPage(command))
   addExamples(command, 'cursordex archive list', 'cursordex archive list --limit 5 --json')
-  command.action(() => list(command, session))
+  command.action(() => session.ask(command, (answers) => printList(list, answers, command, session)))
 }
 
 const NONE = 'There is no archive yet.'
 const MAKE_ONE = 'Make one with: cursordex archive run'
 
-const columns = [
-  { title: 'name' },
-  { title: 'state' },
-  { title: 'verified' },
-  { title: 'chats' },
-  { title: 'unlisted' },
-  { title: 'messages' },
-]
-
-const count = (number: number | null): string => (number === null ? '-' : numberText(number))
-
-async function list(command: Command, session: Session): Promise<void> {
-  const { json, ...page } = command.opts<JsonOption & PageOptions>()
-  await session.ask(command, async (answers) => {
-    const answer = await answers.get('/api/archives', queryOf({ ...page }))
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const runs = decodeAnswer(archivesAnswer, answer)
-    const rows = runs.items.map(({ name, state, provenAt, chats, unlisted, messages }) => {
-      return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(unlisted), count(messages)]
-    })
-    if (rows.length === 0) await session.note(`${emptyText(runs, `${NONE} ${MAKE_ONE}`)}\n`)
-    else await session.print(renderTable(columns, rows, session.screen))
-    await notePage(session, runs, page)
-  })
-}
+const list = listOf({
+  path: '/api/archives',
+  schema: archivesAnswer,
+  nothing: `${NONE} ${MAKE_ONE}`,
+  rowsOf: ({ items }) => items,
+  columns: [
+    { title: 'name', read: ({ name }) => name },
+    { title: 'state', read: ({ state }) => state },
+    { title: 'verified', as: 'time', read: ({ provenAt }) => provenAt },
+    { title: 'chats', align: 'right', read: ({ chats }) => chats },
+    { title: 'unlisted', align: 'right', read: ({ unlisted }) => unlisted },
+    { title: 'messages', align: 'right', read: ({ messages }) => messages },
+  ],
+})
 
 function addVerify(parent: Command, session: Session): void {
   const command = parent
@@ -167,12 +153,10 @@ async function newestPart(answers: Answers): Promise<string> {
 }
 
 async function verify(command: Command, session: Session, given: string | undefined): Promise<void> {
-  const { json } = command.opts<JsonOption>()
   const part = given === undefined ? null : pathPart('name', given)
   await session.ask(command, async (answers) => {
     const answer = await answers.post(`/api/archives/${part ?? (await newestPart(answers))}/verify`, {})
-    const verdict = decodeAnswer(verdictAnswer, answer)
-    await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
+    const verdict = await printAnswer(verdictAnswer, answer, verdictText, command, session)
     if (verdict.ok) return
     const { name, isSound, damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`

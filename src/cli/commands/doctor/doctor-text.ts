@@ -1,23 +1,21 @@
-import { join } from 'node:path'
 import type { LossCounts } from '../../../api/http/schemas/chats.ts'
-import type { SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import { pendingLossText } from '../../../engine/source-reasons.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { wrap } from '../../terminal/display-width.ts'
-import { countText, numberText, timeText } from '../../terminal/formats.ts'
+import { renderAttention, renderBullets } from '../../terminal/facts.ts'
+import { countText, lossText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { renderTable } from '../../terminal/table.ts'
-import type { DoctorReport, SetAsideReport, StoreReport } from './doctor.ts'
+import { renderRows } from '../../terminal/table.ts'
+import type { DoctorReport, StoreReport } from './doctor.ts'
 
 /** True if the store does not exist and nothing was ever read from it. */
 const isAbsent = ({ state, chats, messages, issues }: StoreReport): boolean =>
   state === 'missing' && (chats?.total ?? 0) === 0 && (messages?.held ?? 0) === 0 && issues.length === 0
 
 /** What was not read, or not completely, and what to do, one sentence for each. */
-export function attentionIn({ mirror, stores, setAside }: Omit<DoctorReport, 'attention'>): string[] {
+export function attentionIn({ mirror, stores }: Pick<DoctorReport, 'mirror' | 'stores'>): string[] {
   return [
     ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
-    ...setAside.flatMap(setAsideText),
     ...(mirror.state === 'missing'
       ? [`There is no mirror yet (${mirror.path}), so only the stores were checked. "cursordex sync" makes one.`]
       : []),
@@ -44,126 +42,56 @@ function attentionOf({ state, detail, issues, pendingLoss }: StoreReport): strin
   return sentences
 }
 
-function setAsideText({ path, place, chats, trouble }: SetAsideReport): string[] {
-  const unread = trouble === null ? [] : [`${path}: Cursor set this file aside, and it could not be read: ${trouble}`]
-  if (chats === 0) return unread
-  const count = `${trouble === null ? '' : 'at least '}${countText(chats, 'chat')}`
-  const copy = `copy it to ${join('<folder>', 'User', place)}`
-  const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
-  return [
-    `${path}: Cursor set this file aside, with ${count} that the mirror does not have. To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`,
-    ...unread,
-  ]
-}
-
 /**
- * What needs attention, then each store, then sums.
- * @param isAll also shows places that do not exist, and each store by itself
+ * What needs attention, then a table of the stores, then what this version does not know, then sums.
+ * @param isAll also shows places that do not exist
  */
 export function renderDoctor(report: DoctorReport, screen: Screen, isAll: boolean): string {
   const shown = report.stores.filter((store) => isAll || !isAbsent(store))
-  const brief = isAll ? [] : shown.filter(isBrief)
-  return [
-    renderAttention(report, screen),
-    ...shown.filter((store) => !brief.includes(store)).map((store) => renderStore(store, screen)),
-    ...(brief.length === 0 ? [] : [renderBrief(brief, screen)]),
+  const sections = [
+    headOf(report, screen),
+    shown.length === 0 ? '' : renderStores(shown, screen),
+    renderBullets(shown.flatMap(unknownIn), screen),
     renderEnd(report, report.stores.length - shown.length, screen),
-  ].join('\n')
+  ]
+  return sections.filter((section) => section !== '').join('\n')
 }
 
-/** The sentences as a list. If nothing is wrong, it says so. */
-function renderAttention({ stores, attention }: DoctorReport, screen: Screen): string {
-  const bullets = attention.map((text) => `- ${wrap(printableLine(text), 2, screen)}\n`).join('')
-  if (stores.every(isAbsent)) return `No Cursor was found yet.\n${bullets}`
-  if (attention.length === 0) return 'No problems: every store was read completely.\n'
-  return `${screen.colours.bold('Needs attention')}\n${bullets}`
+/** What needs attention. If nothing is wrong, it says so. */
+function headOf({ stores, attention }: DoctorReport, screen: Screen): string {
+  if (stores.every(isAbsent)) return `No Cursor was found yet.\n${renderBullets(attention, screen)}`
+  return renderAttention(attention, screen) || 'No problems: every store was read completely.\n'
 }
 
-/** A store without problems, losses and unknown rows is one row of a table. */
-const isBrief = (store: StoreReport): boolean =>
-  store.state === 'ok' &&
-  attentionOf(store).length + store.unknown.length === 0 &&
-  (store.messages?.gone ?? 0) + (store.messages?.keptHere ?? 0) + (store.chats?.lost ?? 0) === 0
+const keptHere = ({ messages }: StoreReport): number => messages?.keptHere ?? 0
 
-const COLUMNS = [
-  { title: 'store' },
-  { title: 'chats', align: 'right' },
-  { title: 'messages', align: 'right' },
-  { title: 'rows', align: 'right' },
-  { title: 'path', widthMin: 12 },
-] as const
 /** Width of the columns other than the path. */
-const OTHER_COLUMNS_WIDTH = 48
+const OTHER_COLUMNS_WIDTH = 56
 
-function renderBrief(stores: readonly StoreReport[], screen: Screen): string {
+function renderStores(stores: readonly StoreReport[], screen: Screen): string {
   // Long paths differ at the end.
   const room = screen.width === null ? Infinity : Math.max(20, screen.width - OTHER_COLUMNS_WIDTH)
-  const endOf = (path: string): string =>
-    path.length <= room
-      ? path
-      : `…${Array.from(path)
-          .slice(1 - room)
-          .join('')}`
-  const lines = stores.map(({ kind, chats, messages, rows, path }) => [
-    kind,
-    ...[chats?.total, messages?.held, rows?.total].map((count) => numberText(count ?? 0)),
-    endOf(printableLine(path)),
-  ])
-  return renderTable(COLUMNS, lines, screen)
-}
-
-const LABEL_WIDTH = 10
-
-function renderStore(store: StoreReport, screen: Screen): string {
-  const { kind, path, chats, messages, rows, unknown } = store
-  const lines: readonly (readonly [label: string, text: string])[] = [
-    ['state', stateText(store, screen)],
-    ...(chats === null ? [] : [['chats', chatsText(chats)] as const]),
-    ...(messages === null ? [] : [['messages', messagesText(messages)] as const]),
-    ...(rows === null ? [] : [['rows', rowsText(rows)] as const]),
-    ...unknown.map(
-      ({ table, start, rows: count }) =>
-        [
-          'unknown',
-          `${start ?? `table ${table}`}: ${countText(count, 'row')} that this version does not know`,
-        ] as const,
-    ),
-  ]
-  const body = lines.map(
-    ([label, text]) =>
-      `  ${screen.colours.dim(label.padEnd(LABEL_WIDTH))} ${wrap(printableLine(text), LABEL_WIDTH + 3, screen)}\n`,
+  const endOf = (path: string): string => (path.length <= room ? path : `…${path.slice(1 - room)}`)
+  return renderRows(
+    [
+      { title: 'store', read: ({ kind }) => kind },
+      { title: 'state', widthMin: 8, read: ({ state }) => (state === 'missing' ? 'not found' : state) },
+      { title: 'chats', align: 'right', read: ({ chats }) => chats?.total ?? null },
+      { title: 'messages', align: 'right', read: ({ messages }) => messages?.held ?? null },
+      { title: 'deleted', align: 'right', read: keptHere, isNeededFor: (store) => keptHere(store) > 0 },
+      { title: 'rows', align: 'right', read: ({ rows }) => rows?.total ?? null },
+      { title: 'path', widthMin: 12, read: ({ path }) => endOf(printableLine(path)) },
+    ],
+    stores,
+    screen,
   )
-  return `${screen.colours.bold(kind)} ${wrap(printableLine(path), kind.length + 1, screen)}\n${body.join('')}`
 }
 
-function stateText({ state, lastSyncAt }: StoreReport, screen: Screen): string {
-  const what = state === 'missing' ? 'not found' : state
-  return lastSyncAt === null ? what : `${what}, last read ${timeText(lastSyncAt, screen)}`
-}
-
-/** The counts that are not 0, each with its words. */
-const partsOf = (...counts: readonly (readonly [count: number, words: string])[]): string =>
-  counts.flatMap(([count, words]) => (count > 0 ? [`, ${numberText(count)} ${words}`] : [])).join('')
-
-const chatsText = ({ total, incomplete, empty, lost }: SourceFindings['chats']): string =>
-  numberText(total) +
-  partsOf([incomplete, 'with missing messages'], [empty, 'without messages'], [lost, 'deleted in Cursor, still here'])
-
-const messagesText = ({ held, gone, blank, unreadable, keptHere, orphans }: SourceFindings['messages']): string =>
-  numberText(held) +
-  partsOf(
-    [keptHere, 'deleted in Cursor, still here'],
-    [gone, 'deleted before the first read'],
-    [unreadable, 'unreadable'],
-    [blank, 'empty'],
-    [orphans, 'that the chat no longer lists'],
-  )
-
-function rowsText({ total, read, other }: NonNullable<StoreReport['rows']>): string {
-  if (read === total) return `${numberText(total)}, all read`
-  if (read > total) return `${numberText(total)} now, ${numberText(read)} read before`
-  return `${numberText(total)}: ${numberText(read)} read${partsOf([other, 'other data'])}`
-}
+const unknownIn = ({ path, unknown }: StoreReport): string[] =>
+  unknown.map(({ table, start, rows }) => {
+    const what = start ?? `table ${table}`
+    return `${what}: ${countText(rows, 'row')} that this version does not know, in ${path}`
+  })
 
 function renderEnd({ losses }: DoctorReport, absent: number, screen: Screen): string {
   const sentences = losses === null ? [] : [lossesText(losses)]
@@ -175,8 +103,7 @@ function renderEnd({ losses }: DoctorReport, absent: number, screen: Screen): st
 }
 
 /** The same wording as in `cursordex losses`. */
-function lossesText({ messages, chats }: LossCounts): string {
-  if (messages + chats === 0) return 'Nothing was lost.'
-  const what = [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-  return `Deleted in Cursor, still here: ${what.filter((text) => text !== '').join(' and ')}. "cursordex losses" lists them.`
-}
+const lossesText = (losses: LossCounts): string =>
+  losses.messages + losses.chats === 0
+    ? 'Nothing was lost.'
+    : `Deleted in Cursor, still here: ${lossText(losses)}. "cursordex losses" lists them.`

@@ -4,45 +4,31 @@ import { userInfo } from 'node:os'
 import { join, win32 } from 'node:path'
 import { UserError } from '../../../model/user-error.ts'
 import { defaultConfigFile, type Surroundings } from '../../../settings.ts'
-import type { Launch } from './launch.ts'
 
 /** A program and its arguments. */
 export type CommandLine = readonly string[]
 
 /** What starts programs at login on one system. */
 export interface Manager {
-  readonly name: string
   /** The file that describes the service. */
   readonly file: string
-  readonly render: (launch: Launch) => string
   readonly encoding: 'utf8' | 'utf16le'
-  /** It succeeds where the manager runs, which it does not in a container. */
-  readonly probe: CommandLine
-  /** Null if the manager does not know the service. */
-  readonly state: () => State | null
-  /** These make it read the file, start the service now, and start it at each login. */
+  /** @param words the command line of the daemon */
+  readonly render: (words: CommandLine) => string
+  /** Succeeds while the service is active. */
+  readonly isActive: CommandLine
+  /** These make the manager read the file, start the service now, and start it at each login. */
   readonly start: readonly CommandLine[]
   readonly stop: readonly CommandLine[]
   readonly restart: readonly CommandLine[]
-  /** Follows the log. Null if the manager keeps none. */
+  /** Shows the end of the log, and follows it. Null if the manager keeps none. */
   readonly follow: CommandLine | null
-  readonly logFile: string | null
-}
-
-export interface State {
-  /** For people. */
-  readonly summary: string
-  /** Null if it does not run. */
-  readonly pid: number | null | 'unknown'
-  /** True if it ended and is not started again. */
-  readonly hasFailed: boolean
 }
 
 /** @returns a null status if the program is missing or was killed */
 export function runTool([program = '', ...args]: CommandLine, env: Surroundings['env']) {
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env, windowsHide: true })
-  // Both are null if the program is missing.
-  return { status, stdout: stdout ?? '', stderr: stderr ?? '' }
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', env, windowsHide: true })
+  return { status, stderr: stderr ?? '' }
 }
 
 /** @throws UserError `no-service` on other systems */
@@ -63,48 +49,28 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
   return text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')
 }
 
-const valueIn = (text: string, pattern: RegExp): string | null => pattern.exec(text)?.[1] || null
-
 const systemctl = (...args: readonly string[]): CommandLine => ['systemctl', '--user', ...args]
 
 /** The user's systemd. It starts the daemon at login, or at boot if lingering is on. */
 function systemd({ env, homeDir }: Surroundings): Manager {
   const unit = 'cursordex.service'
-  const named = env['XDG_CONFIG_HOME']
-  const folder = join(named?.startsWith('/') === true ? named : join(homeDir, '.config'), 'systemd', 'user')
+  // The manager starts before the files of the shell are read, so it may not know where programs look for folders.
+  const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME'].filter((name) => env[name]?.startsWith('/'))
+  const configHome = folders.includes('XDG_CONFIG_HOME') ? env['XDG_CONFIG_HOME'] : null
   return {
-    name: 'systemd user manager',
-    file: join(folder, unit),
-    render: ({ words: [node = '', ...args], note, host }) => {
-      // Where Linux programs look for folders. The manager starts before the files of the shell are read.
-      const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME'].filter((name) => env[name]?.startsWith('/'))
-      return fill('linux.service', {
-        note,
+    file: join(configHome ?? join(homeDir, '.config'), 'systemd', 'user', unit),
+    encoding: 'utf8',
+    render: ([node = '', ...args]) =>
+      fill('linux.service', {
         // Unlike an argument, the path of the program may contain a single $.
         command: [inUnit(node), ...args.map((word) => inUnit(word).replaceAll('$', '$$$$'))].join(' '),
         environment: folders.map((name) => `Environment=${inUnit(`${name}=${env[name] ?? ''}`)}\n`).join(''),
-        // The daemon lists the addresses of the machine only if it listens beyond loopback. Linux answers over netlink.
-        netlink: ['127.0.0.1', 'localhost', '::1'].includes(host.toLowerCase()) ? '' : ' AF_NETLINK',
-      })
-    },
-    encoding: 'utf8',
-    probe: systemctl('show-environment'),
-    state: () => {
-      const { stdout } = runTool(
-        systemctl('show', '--property=LoadState,ActiveState,SubState,MainPID,UnitFileState', unit),
-        env,
-      )
-      const value = (name: string) => valueIn(stdout, new RegExp(`^${name}=(.*)$`, 'm'))
-      if (value('LoadState') === 'not-found') return null
-      const [active, sub] = [value('ActiveState') ?? 'unknown', value('SubState') ?? 'unknown']
-      const summary = `${active} (${sub}), ${value('UnitFileState') ?? 'not enabled'}`
-      return { summary, pid: Number(value('MainPID')) || null, hasFailed: active === 'failed' }
-    },
+      }),
+    isActive: systemctl('is-active', '--quiet', unit),
     start: [systemctl('daemon-reload'), systemctl('enable', '--now', unit)],
     stop: [systemctl('disable', '--now', unit)],
     restart: [systemctl('restart', unit)],
     follow: ['journalctl', '--user', '--unit', unit, '--lines', '100', '--no-pager', '--follow'],
-    logFile: null,
   }
 }
 
@@ -116,27 +82,20 @@ const inUnit = (word: string): string =>
     .replaceAll(/\p{Cc}/gu, (char) => String.raw`\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`
 
 /** An agent of macOS. It starts the daemon at login. */
-function launchd({ env, homeDir }: Surroundings): Manager {
+function launchd({ homeDir }: Surroundings): Manager {
   const domain = `gui/${userInfo().uid}`
   const target = `${domain}/cursordex`
   const file = join(homeDir, 'Library', 'LaunchAgents', 'cursordex.plist')
   const logFile = join(homeDir, 'Library', 'Logs', 'cursordex.log')
   return {
-    name: 'launchd session',
     file,
-    render: ({ words, note }) =>
+    encoding: 'utf8',
+    render: (words) =>
       fill('macos.plist', {
-        note: inComment(note),
         words: words.map((word) => `    <string>${inXml(word)}</string>\n`).join(''),
         log: inXml(logFile),
       }),
-    encoding: 'utf8',
-    probe: ['launchctl', 'print', domain],
-    state: () => {
-      const { status, stdout } = runTool(['launchctl', 'print', target], env)
-      const pid = Number(valueIn(stdout, /^\s*pid = (\d+)$/m)) || null
-      return status === 0 ? { summary: valueIn(stdout, /^\s*state = (.+)$/m) ?? 'loaded', pid, hasFailed: false } : null
-    },
+    isActive: ['launchctl', 'print', target],
     start: [
       ['launchctl', 'enable', target],
       ['launchctl', 'bootstrap', domain, file],
@@ -144,7 +103,6 @@ function launchd({ env, homeDir }: Surroundings): Manager {
     stop: [['launchctl', 'bootout', target]],
     restart: [['launchctl', 'kickstart', '-k', target]],
     follow: ['tail', '-n', '100', '-F', logFile],
-    logFile,
   }
 }
 
@@ -163,25 +121,20 @@ function scheduledTask({ env, homeDir }: Surroundings): Manager {
   // A task that does not run cannot be ended, which is no failure.
   const end = ['cmd', '/d', '/c', 'schtasks /end /tn cursordex & exit 0']
   return {
-    name: 'task scheduler',
     file,
-    render: ({ words, note }) =>
+    encoding: 'utf16le',
+    render: (words) =>
       // A file in UTF-16, as its first line says, begins with a byte order mark.
       `\uFEFF${fill('windows.xml', {
-        note: inComment(note),
         user: user === '' ? '' : `      <UserId>${inXml(user)}</UserId>\n`,
         command: words.map((word) => inXml(inWindows(word))).join(' '),
       })}`,
-    encoding: 'utf16le',
-    probe: ['schtasks', '/query', '/?'],
-    // The state is in the language of the system, and the process is not reported.
-    state: () =>
-      runTool(schtasks('query'), env).status === 0 ? { summary: 'registered', pid: 'unknown', hasFailed: false } : null,
+    // Whether it is registered. Whether it runs is said in the language of the system.
+    isActive: schtasks('query'),
     start: [schtasks('create', '/xml', file, '/f'), schtasks('run')],
     stop: [end, schtasks('delete', '/f')],
     restart: [end, schtasks('run')],
     follow: null,
-    logFile: null,
   }
 }
 
@@ -198,6 +151,3 @@ function inXml(text: string): string {
   }
   return text.replaceAll(/[&<>"]/g, (char) => ENTITIES[char] ?? char)
 }
-
-/** JSON in a comment of XML, in which two hyphens are not allowed. JSON can write them as escapes. */
-const inComment = (note: string): string => note.replace(/\{.*\}/, (json) => json.replaceAll('-', String.raw`\u002d`))

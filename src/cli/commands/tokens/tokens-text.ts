@@ -1,9 +1,8 @@
-import { stripVTControlCharacters } from 'node:util'
 import { displayWidth, wrap } from '../../terminal/display-width.ts'
 import { countText, localTime, numberText, shortNumber } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
-import { renderTable, type Column } from '../../terminal/table.ts'
+import { renderRows, type RowColumn } from '../../terminal/table.ts'
 import type { ImportAnswer, TokensAnswer, TokenSources } from '../../../api/http/schemas/tokens.ts'
 
 /** With two decimals it would be shown as $0.00. */
@@ -34,95 +33,60 @@ function importedText(imported: TokenSources['imported'], write: Write): string 
   return hasParts || imported.total === null ? pair(imported, write) : `${write(imported.total)} total`
 }
 
-const right = (title: string): Column => ({ title, align: 'right' })
+/** A terminal narrower than this shows short numbers. */
+const WIDE = 120
 
-/** A column of the table. A terminal shows it only if any of its values is known. */
-interface Source {
-  readonly title: string
-  /** A title for narrow terminals. */
-  readonly short: string
-  readonly isKnown: (totals: TokenSources) => boolean
-  readonly read: (row: TokenSources, write: Write) => string
+/** The sources, each shown on a terminal if any of its values is known. A pipe gets all, because it has no heads. */
+function sourcesFor(screen: Screen, totals: TokenSources): readonly RowColumn<TokenSources>[] {
+  const write: Write = screen.width === null || screen.width >= WIDE ? numberText : shortNumber
+  const { imported, recordedCents, contextSnapshot } = totals
+  const isAll = screen.width === null
+  const columns: readonly (RowColumn<TokenSources> | false)[] = [
+    {
+      title: 'known',
+      read: ({ coverage: { messages, unknown } }) => `${numberText(messages - unknown)} of ${numberText(messages)}`,
+    },
+    { title: 'recorded in/out', read: ({ recorded }) => pair(recorded, write) },
+    (isAll || recordedCents !== null) && { title: 'cost', read: (row) => dollars(row.recordedCents) },
+    (isAll || totals.priced !== null) && { title: 'list price', read: ({ priced }) => pricedText(priced) },
+    (isAll || imported !== null) && {
+      title: 'imported in/out',
+      read: (row) => importedText(row.imported, write),
+    },
+    (isAll || imported !== null) && { title: 'imp. cost', read: (row) => dollars(row.imported?.cents) },
+    { title: 'estimated in/out', read: ({ estimated }) => pair(estimated, write) },
+    (isAll || contextSnapshot !== null) && {
+      title: 'context',
+      read: (row) => (row.contextSnapshot === null ? null : write(row.contextSnapshot.tokens)),
+    },
+  ]
+  return columns.filter((column) => column !== false).map((column) => ({ ...column, align: 'right' }))
 }
-
-const always = () => true
-const sourceOf = (title: string, short: string, read: Source['read'], isKnown: Source['isKnown'] = always): Source => ({
-  title,
-  short,
-  read,
-  isKnown,
-})
-
-const known: Source['read'] = ({ coverage: { messages, unknown } }) =>
-  `${numberText(messages - unknown)} of ${numberText(messages)}`
-const context: Source['read'] = ({ contextSnapshot }, write) =>
-  contextSnapshot === null ? '-' : write(contextSnapshot.tokens)
-const isImported: Source['isKnown'] = ({ imported }) => imported !== null
-
-const shownSources: readonly Source[] = [
-  sourceOf('messages known', 'known', known),
-  sourceOf('recorded in / out', 'recorded', ({ recorded }, write) => pair(recorded, write)),
-  sourceOf(
-    'recorded cost',
-    'cost',
-    (row) => dollars(row.recordedCents),
-    (row) => row.recordedCents !== null,
-  ),
-  sourceOf(
-    'list price',
-    'priced',
-    ({ priced }) => pricedText(priced),
-    ({ priced }) => priced !== null,
-  ),
-  sourceOf('imported in / out', 'imported', ({ imported }, write) => importedText(imported, write), isImported),
-  sourceOf('imported cost', 'imp. cost', ({ imported }) => dollars(imported?.cents), isImported),
-  sourceOf('estimated in / out', 'estimated', ({ estimated }, write) => pair(estimated, write)),
-  sourceOf('context', 'context', context, (row) => row.contextSnapshot !== null),
-]
-
-/** What a narrow terminal leaves out, the least important first. */
-const LEFT_OUT = ['context', 'list price', 'messages known', 'imported cost', 'recorded cost', 'estimated in / out']
-
-/** Programs get all columns in a fixed order, because the output has no head. A terminal gets one table that fits it. */
-export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen, isCompact = false): string {
-  const { width } = screen
-  const all = shownSources.filter(({ isKnown }) => width === null || isKnown(totals))
-  if (width === null) return tableOf(rows, totals, all, false, screen)
-  if (!isCompact) {
-    const table = tableOf(rows, totals, all, false, screen)
-    if (widest(table.split('\n')) <= width) return table
-  }
-  for (let left = 0; ; left += 1) {
-    const shown = all.filter(({ title }) => !LEFT_OUT.slice(0, left).includes(title))
-    const table = tableOf(rows, totals, shown, true, screen)
-    if (left === LEFT_OUT.length || widest(table.split('\n')) <= width) {
-      const missing = all.filter((source) => !shown.includes(source)).map(({ title }) => title)
-      if (missing.length === 0) return table
-      return table + screen.colours.dim(`${wrap(`Too wide to show: ${missing.join(', ')}.`, 0, screen)}\n`)
-    }
-  }
-}
-
-function tableOf(
-  rows: TokensAnswer['rows'],
-  totals: TokenSources,
-  sources: readonly Source[],
-  isShort: boolean,
-  screen: Screen,
-): string {
-  const write = isShort ? shortNumber : numberText
-  const line = (label: string, row: TokenSources): string[] => [label, ...sources.map(({ read }) => read(row, write))]
-  const lines = [...rows.map((row) => line(row.label, row)), line('all', totals)]
-  const widthMin = Math.min(LABEL_WIDTH_MAX, widest(lines.map(([label = '']) => label)))
-  const columns = sources.map(({ title, short }) => right(isShort ? short : title))
-  return renderTable([{ title: '', widthMin }, ...columns], lines, screen)
-}
-
-const widest = (lines: readonly string[]): number =>
-  lines.reduce((most, line) => Math.max(most, displayWidth(stripVTControlCharacters(line))), 0)
 
 /** Labels of weeks are not cut, because they all begin alike. */
 const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
+
+/** What a narrow terminal leaves out, the least important first. */
+const LEFT_OUT = ['context', 'known', 'imp. cost', 'imported in/out', 'cost', 'list price', 'estimated in/out']
+
+/** Programs get all columns in a fixed order, because the output has no head. A terminal gets those that fit it. */
+export function renderTokens({ rows, totals }: TokensAnswer, screen: Screen): string {
+  const lines: readonly Labelled[] = [...rows, { ...totals, label: 'all' }]
+  const widthMin = Math.min(LABEL_WIDTH_MAX, Math.max(...lines.map(({ label }) => displayWidth(label))))
+  const labels: RowColumn<Labelled> = { title: '', widthMin, read: ({ label }) => label }
+  const sources = sourcesFor(screen, totals)
+  for (let left = 0; ; left += 1) {
+    const gone = sources.filter(({ title }) => LEFT_OUT.slice(0, left).includes(title))
+    const table = renderRows([labels, ...sources.filter((source) => !gone.includes(source))], lines, screen)
+    const isWithin = table.split('\n').every((line) => displayWidth(line) <= (screen.width ?? Infinity))
+    if (!isWithin && left < LEFT_OUT.length) continue
+    if (gone.length === 0) return table
+    const titles = gone.map(({ title }) => title).join(', ')
+    return `${table}${screen.colours.dim(wrap(`Too wide to show: ${titles}.`, 0, screen))}\n`
+  }
+}
+
+type Labelled = TokenSources & { readonly label: string }
 
 /** Sentences that explain the numbers. */
 export function explainTokens({ totals, imports, prices, notes }: TokensAnswer, screen: Screen): string {

@@ -4,44 +4,38 @@ import { tokenGroupings } from '../../../api/tokens/request.ts'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { undatedText } from '../../terminal/formats.ts'
-import { noteUnknown } from '../../input/note-unknown.ts'
+import { noteUnknown } from '../list.ts'
 import {
   addDates,
   addExamples,
+  addFilters,
   addJson,
   addRepeatable,
-  MACHINE,
   queryOf,
   wholeNumber,
-  type DateOptions,
-  type JsonOption,
+  type ReadingOptions,
   hasDates,
   inOwnZone,
 } from '../../input/options.ts'
-import { printable, printableJson } from '../../../text/printable.ts'
-import { decodeAnswer, type Session } from '../../session.ts'
+import { printable } from '../../../text/printable.ts'
+import { decodeAnswer, printAnswer, readAnswer, type Session } from '../../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
 import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
 
-interface TokensOptions extends JsonOption, DateOptions {
+interface TokensOptions extends ReadingOptions {
   readonly groupBy?: string
-  readonly project?: readonly string[]
-  readonly machine?: readonly string[]
-  readonly model?: readonly string[]
-  readonly limit?: number
   readonly csv?: true
   readonly notes?: true
-  readonly compact?: true
 }
 
-export function addTokensCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('tokens')
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(tokenGroupings))
-  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
+  addFilters(command, 'project')
   addRepeatable(command, '--model <model>', 'only this model')
-  addRepeatable(command, '--machine <machine>', MACHINE)
+  addFilters(command, 'machine')
   addDates(command)
     .option(
       '-n, --limit <n>',
@@ -49,7 +43,6 @@ export function addTokensCommand(program: Command, session: Session): void {
       wholeNumber(1, 10_000),
     )
     .option('--notes', 'explain the numbers')
-    .option('--compact', 'short numbers, for a narrow terminal')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
   addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
@@ -62,7 +55,7 @@ export function addTokensCommand(program: Command, session: Session): void {
 }
 
 async function tokens(command: Command, session: Session): Promise<void> {
-  const { json, csv, notes, compact, ...filters } = command.opts<TokensOptions>()
+  const { json: _, csv, notes, ...filters } = command.opts<TokensOptions>()
   const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
   const isOfTime = ['day', 'week', 'month'].includes(filters.groupBy ?? 'day')
@@ -74,12 +67,11 @@ async function tokens(command: Command, session: Session): Promise<void> {
       query.delete('as')
       return filters.limit === undefined ? undefined : noteOmitted(answers, query, session)
     }
-    const answer = await answers.get('/api/tokens', query)
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    const decoded = decodeAnswer(tokensAnswer, answer)
+    const decoded = await readAnswer(tokensAnswer, await answers.get('/api/tokens', query), command, session)
+    if (decoded === null) return
     const isOnTerminal = session.screen.width !== null
     const rows = isOnTerminal && isOfTime ? decoded.rows.toReversed() : decoded.rows
-    await session.print(renderTokens({ ...decoded, rows }, session.screen, compact))
+    await session.print(renderTokens({ ...decoded, rows }, session.screen))
     if (decoded.omitted !== null) await session.note(`${decoded.omitted.note}\n`)
     if (notes === true || !isOnTerminal) await session.note(explainTokens(decoded, session.screen))
     else {
@@ -113,14 +105,13 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
 
 async function importFile(file: string, command: Command, session: Session): Promise<void> {
   // The parent command may have taken a flag of the same name.
-  const { json, tz } = command.optsWithGlobals<JsonOption & { readonly tz?: string }>()
+  const { tz } = command.optsWithGlobals<{ readonly tz?: string }>()
   const text = await readText(file)
   const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
   const path = `/api/tokens/import?${query.toString()}`
   await session.ask(command, async (answers) => {
     const answer = await answers.post(path, text, 'text/csv')
-    if (json === true) return session.print(`${printableJson(answer)}\n`)
-    await session.print(renderImport(decodeAnswer(importAnswer, answer), session.screen))
+    await printAnswer(importAnswer, answer, (done) => renderImport(done, session.screen), command, session)
   })
 }
 

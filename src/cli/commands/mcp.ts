@@ -1,15 +1,62 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import type { Command } from 'commander'
-import { UserError } from '../../../model/user-error.ts'
-import { editJson } from '../../../settings.ts'
-import type { Session } from '../../session.ts'
+import { Argument, type Command } from 'commander'
+import { UserError } from '../../model/user-error.ts'
+import { editJson } from '../../settings.ts'
+import { addExamples } from '../input/options.ts'
+import type { Session } from '../session.ts'
+import { ownProgram } from './own-program.ts'
 
-export const clients = ['cursor', 'claude', 'codex'] as const
-export type McpClient = (typeof clients)[number]
+const clients = ['cursor', 'claude', 'codex'] as const
+type McpClient = (typeof clients)[number]
 
-export interface InstallOptions {
+interface McpOptions {
+  readonly redact: boolean
+}
+
+export function addCommand(program: Command, session: Session): void {
+  const command = program.command('mcp').option('--no-redact', 'show secrets as they are')
+  addExamples(command, 'cursordex mcp', 'cursordex mcp install cursor')
+  command.action(() => serve(command, session))
+
+  const install = command
+    .command('install')
+    .description('add cursordex to an agent, after showing the change')
+    .addArgument(new Argument('<client>', 'the agent').choices(clients))
+    .option('--remove', 'take it out again')
+    .option('--yes', 'make the change; without this it is only shown')
+    .option('--file <file>', 'the config file, if it is not at its usual place')
+  addExamples(install, 'cursordex mcp install cursor', 'cursordex mcp install claude --remove')
+  install.action((client: McpClient) => installIn(client, install, session))
+}
+
+/** Until the client closes its end. Nothing else may be written to stdout. */
+async function serve(command: Command, session: Session): Promise<void> {
+  const { redact } = command.opts<McpOptions>()
+  await session.ask(command, async (answers) => {
+    const [{ createMcpServer }, { queryOf }, { StdioServerTransport }] = await Promise.all([
+      import('../../api/mcp/server.ts'),
+      import('../../api/mcp/source.ts'),
+      import('@modelcontextprotocol/server/stdio'),
+    ])
+    const source = {
+      version: session.version,
+      now: Date.now,
+      get: (path: string, query = {}) => answers.get(path, queryOf(query)),
+    }
+    const server = createMcpServer(source, { isRedacted: redact })
+    const ended = new Promise<void>((end) => {
+      // The SDK has no events.
+      // oxlint-disable-next-line prefer-add-event-listener
+      server.server.onclose = end
+    })
+    await server.connect(new StdioServerTransport())
+    await ended
+  })
+}
+
+interface InstallOptions {
   readonly remove?: true
   readonly yes?: true
   readonly file?: string
@@ -26,7 +73,7 @@ interface Launch {
 }
 
 /** Shows the change that adds cursordex to an agent, or takes it out. With `yes` it is made. */
-export async function installIn(client: McpClient, command: Command, session: Session): Promise<void> {
+async function installIn(client: McpClient, command: Command, session: Session): Promise<void> {
   const options = command.optsWithGlobals<InstallOptions>()
   const launch = launchOf(options, session)
   if (client === 'cursor') return installInCursor(launch, options, session)
@@ -36,20 +83,13 @@ export async function installIn(client: McpClient, command: Command, session: Se
 }
 
 function launchOf({ dataDir, config }: InstallOptions, session: Session): Launch {
-  const script = realpathSync(process.argv[1] ?? '')
-  if (/[/\\]_npx[/\\]/.test(script)) {
-    throw new UserError(
-      'temporary-install',
-      `This cursordex is in a temporary folder of npx (${dirname(script)}), which npm removes.`,
-      'Install it first: npm install --global cursordex',
-    )
-  }
+  const [node, script] = ownProgram()
   const from = session.surroundings.workingDir ?? '/'
   const flags = [
     ...(dataDir === undefined ? [] : ['--data-dir', resolve(from, dataDir)]),
     ...(config === undefined ? [] : ['--config', resolve(from, config)]),
   ]
-  return { command: realpathSync(process.execPath), args: [script, 'mcp', ...flags] }
+  return { command: node, args: [script, 'mcp', ...flags] }
 }
 
 async function installInCursor(launch: Launch, { remove, yes, file }: InstallOptions, session: Session): Promise<void> {

@@ -1,28 +1,66 @@
-import { renderBars, sparkline, type Bar } from '../../terminal/bars.ts'
-import { printableLine } from '../../../text/printable.ts'
-import { cutTo } from '../../terminal/display-width.ts'
-import { bytesText, countText, durationText, numberText, shownIds } from '../../terminal/formats.ts'
-import type { Screen } from '../../terminal/screen.ts'
-import { renderTable } from '../../terminal/table.ts'
-import type { Stats } from '../../../api/http/schemas/stats.ts'
+import { Option, type Command } from 'commander'
+import { bucketUnits } from '../../api/buckets.ts'
+import { statsAnswer, type Stats } from '../../api/http/schemas/stats.ts'
+import { printableLine } from '../../text/printable.ts'
+import {
+  addDates,
+  addExamples,
+  addFilters,
+  addJson,
+  inOwnZone,
+  queryOf,
+  type ReadingOptions,
+} from '../input/options.ts'
+import { readAnswer, type Session } from '../session.ts'
+import { renderBars, type Bar } from '../terminal/bars.ts'
+import { cutTo } from '../terminal/display-width.ts'
+import { bytesText, countText, durationText, numberText, shownIds, undatedText } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { noteUnknown } from './list.ts'
+
+export function addCommand(program: Command, session: Session): void {
+  const command = program.command('stats')
+  addDates(addFilters(command, 'project', 'machine'))
+  command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
+  addJson(command)
+  addExamples(
+    command,
+    'cursordex stats --from 2026-01-01 --bucket week',
+    'cursordex stats --project shop --tz Europe/Berlin --json',
+  )
+  command.action(() => showStats(command, session))
+}
+
+async function showStats(command: Command, session: Session): Promise<void> {
+  const { json: _, ...filters } = command.opts<ReadingOptions>()
+  await session.ask(command, async (answers) => {
+    const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
+    const decoded = await readAnswer(statsAnswer, answer, command, session)
+    if (decoded === null) return
+    if (decoded.uncounted.chats > 0) {
+      await session.note(
+        `${countText(decoded.uncounted.chats, 'chat')} not counted yet. Run the command again in a moment.\n`,
+      )
+    }
+    const { messages } = decoded.undated
+    const leftOut = messages > 0 && isOfRange(decoded) ? undatedText(messages) : ''
+    if (decoded.totals.messages === 0) {
+      await session.note(`No messages.\n${leftOut}`)
+      return noteUnknown(filters, answers, session)
+    }
+    await session.print(renderStats(decoded, session.screen))
+  })
+}
 
 /** Longer lists are cut, with a count of the rest. `--json` has all rows. */
 const ROWS_MAX = 12
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-export interface StatsView {
-  /** Only the table of days, weeks or months. */
-  readonly compact?: boolean | undefined
-  /** Also how many messages have an approximate time. */
-  readonly notes?: boolean | undefined
-}
-
 /** On a terminal: the newest first, the totals last. Elsewhere: the same figures as lines with tabs. */
-export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}): string {
-  const hasNotes = screen.width === null || view.notes === true
-  const sum = ['Totals', totals(stats, screen, hasNotes)] as const
+function renderStats(stats: Stats, screen: Screen): string {
+  const sum = ['Totals', totals(stats, screen)] as const
   const curve = [`Messages by ${stats.bucket}`, series(stats, screen)] as const
-  if (screen.width !== null && view.compact === true) return curve[1]
   const rest: readonly (readonly [string, string])[] = [
     ['Messages by project', shares(stats.byProject, screen)],
     ['Messages by model, if recorded', shares(stats.byModel, screen)],
@@ -40,7 +78,7 @@ export function renderStats(stats: Stats, screen: Screen, view: StatsView = {}):
     .join('\n')
 }
 
-function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
+function totals(stats: Stats, screen: Screen): string {
   const { totals: sum, known, calls, longestStreak, chatLength, chatDuration } = stats
   const kinds = sum.subagents === 0 ? 'chats' : 'chats and subagents'
   const ofChats = (count: number): string =>
@@ -69,29 +107,25 @@ function totals(stats: Stats, screen: Screen, hasNotes: boolean): string {
       timeOrUnknown(chatDuration.median),
       `median; p90 ${timeOrUnknown(chatDuration.p90)}, max ${timeOrUnknown(chatDuration.max)}`,
     ],
-    ...uncertainTimes(stats, hasNotes),
+    ...uncertainTimes(stats),
   ]
   const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
   return renderBars(asBars, screen)
 }
 
 /** How many messages have no time or an uncertain one, and where they are counted. */
-function uncertainTimes(stats: Stats, hasNotes: boolean): (readonly [string, string, string])[] {
+function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {
   const { undated, approximate, outOfSeries } = stats
   const rows: readonly (readonly [string, number, string])[] = [
     ['without a time', undated.messages, isOfRange(stats) ? 'messages, not counted' : 'messages'],
-    [
-      'approximate time',
-      hasNotes ? approximate.messages : 0,
-      'messages, counted at the time of a neighbour or of the chat',
-    ],
+    ['approximate time', approximate.messages, 'messages, counted at the time of a neighbour or of the chat'],
     ['outliers', outOfSeries.messages, `messages, not in the messages by ${stats.bucket}`],
   ]
   return rows.filter(([, count]) => count > 0).map(([label, count, note]) => [label, numberText(count), note])
 }
 
 /** Within a date range, messages without a time are not counted. */
-export const isOfRange = ({ from, to }: Stats): boolean => from !== null || to !== null
+const isOfRange = ({ from, to }: Stats): boolean => from !== null || to !== null
 
 const orUnknown = (value: number | null): string => (value === null ? '-' : numberText(value))
 
@@ -104,50 +138,40 @@ function rates({ successRate, errorRate, rejectionRate }: Stats['calls']): strin
   return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
 }
 
+interface Period {
+  readonly start: string
+  readonly figures: Omit<Stats['series'][number], 'start'> | null
+  /** What is known if there are no figures. */
+  readonly messages?: number
+}
+
 function series(stats: Stats, screen: Screen): string {
   const { series: rows, totals: sum, bucket, undated } = stats
-  const [first, last] = [rows[0], rows.at(-1)]
-  if (first === undefined || last === undefined) return ''
+  if (rows.length === 0) return ''
   if (screen.width === null) {
     const lines = rows.map(({ start, chats, messages, userMessages, toolCalls }) =>
       [start, messages, `${userMessages} from you`, `${toolCalls} calls`, `${chats} chats`].join('\t'),
     )
     return lines.map((line) => `${line}\n`).join('')
   }
-  const curve = sparkline(
-    rows.map(({ messages }) => messages),
-    screen.width,
-    screen,
-  )
   const busy = rows.filter(({ messages, chats }) => messages + chats > 0).toReversed()
-  const lines = busy.slice(0, ROWS_MAX).map((row) => [row.start, ...figures(row)])
-  const more = busy.length - lines.length
-  const earlier = more > 0 ? [[`${numberText(more)} earlier`, '', '', '', '']] : []
-  const columns = [{ title: bucket }, ...['messages', 'chats', 'from you', 'tool calls'].map(rightColumn)]
-  const isUndated = undated.messages > 0 && !isOfRange(stats)
-  const rest = isUndated ? [['undated', numberText(undated.messages), '', '', '']] : []
-  const rowsShown = [...lines, ...earlier, ...rest, ['all', ...figures(sum)]]
-  const table = renderTable(screen.width < NARROW ? columns.slice(0, 3) : columns, rowsShown, screen)
-  return `${screen.colours.cyan(curve)}\n${screen.colours.dim(`${first.start} to ${last.start}`)}\n${table}`
-}
-
-/** Columns for all figures of a day. */
-const NARROW = 60
-
-/** In the order of the columns. */
-const figures = ({ messages, userMessages, toolCalls, chats }: Omit<Stats['series'][number], 'start'>) =>
-  [messages, chats, userMessages, toolCalls].map(numberText)
-
-const rightColumn = (title: string) => ({ title, align: 'right' as const })
-
-const HOURS_AXIS = '0     6     12    18   23'
-
-function hours({ byHour }: Stats, screen: Screen): string {
-  const rows = byHour.map((messages, hour) => ({ hour: `${String(hour).padStart(2, '0')}:00`, messages }))
-  if (screen.width === null) return rows.map(({ hour, messages }) => `${hour}\t${messages}\n`).join('')
-  const [busiest] = rows.toSorted((one, other) => other.messages - one.messages)
-  const most = busiest === undefined ? '' : `most at ${busiest.hour}: ${numberText(busiest.messages)}\n`
-  return `${screen.colours.cyan(sparkline(byHour, 24, screen))}\n${screen.colours.dim(HOURS_AXIS)}\n${most}`
+  const more = busy.length - ROWS_MAX
+  const periods: readonly Period[] = [
+    ...busy.slice(0, ROWS_MAX).map((row) => ({ start: row.start, figures: row })),
+    ...(more > 0 ? [{ start: `${numberText(more)} earlier`, figures: null }] : []),
+    ...(undated.messages > 0 && !isOfRange(stats)
+      ? [{ start: 'undated', figures: null, messages: undated.messages }]
+      : []),
+    { start: 'all', figures: sum },
+  ]
+  const columns: readonly RowColumn<Period>[] = [
+    { title: bucket, read: ({ start }) => start },
+    { title: 'messages', align: 'right', read: ({ figures, messages }) => figures?.messages ?? messages ?? '' },
+    { title: 'chats', align: 'right', read: ({ figures }) => figures?.chats ?? '' },
+    { title: 'from you', align: 'right', from: 60, read: ({ figures }) => figures?.userMessages ?? '' },
+    { title: 'tool calls', align: 'right', from: 60, read: ({ figures }) => figures?.toolCalls ?? '' },
+  ]
+  return renderRows(columns, periods, screen)
 }
 
 function bars(all: readonly Bar[], screen: Screen): string {
@@ -180,6 +204,15 @@ function toolBar({ name, calls, errors, rejected }: Stats['byTool'][number]): Ba
     rejected === 0 ? [] : [`${numberText(rejected)} rejected`],
   ]
   return { label: name, value: calls, figure: numberText(calls), note: notes.flat().join(', ') }
+}
+
+const hourOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+
+/** A terminal shows the busiest hour. */
+function hours({ byHour }: Stats, { width }: Screen): string {
+  if (width === null) return byHour.map((messages, hour) => `${hourOf(hour)}\t${messages}\n`).join('')
+  const most = Math.max(...byHour)
+  return `most at ${hourOf(byHour.indexOf(most))}: ${numberText(most)}\n`
 }
 
 const weekdayBar = (messages: number, day: number): Bar => ({

@@ -1,21 +1,36 @@
 import { script } from '@bomb.sh/tab'
 import completionOf from '@bomb.sh/tab/commander'
-import type { Argument, Command, Option } from 'commander'
-import { listRunNames } from '../../../api/archives/manifest-files.ts'
-import {
-  readCompletionValues,
-  type CompletedKind,
-  type CompletionValue,
-} from '../../../api/queries/completion-values.ts'
-import { partNames } from '../../../api/search/language/tree.ts'
-import { mirrorPath } from '../../../engine/data-folder.ts'
-import { openReader } from '../../../mirror/open.ts'
-import { roles } from '../../../model/message.ts'
-import { printableLine } from '../../../text/printable.ts'
-import type { Settings } from '../../../settings.ts'
-import type { SettingsOf } from '../../session.ts'
+import { Argument, type Command, type Option } from 'commander'
+import { listRunNames } from '../../api/archives/manifest-files.ts'
+import { readCompletionValues, type CompletedKind, type CompletionValue } from '../../api/queries/completion-values.ts'
+import { partNames } from '../../api/search/language/tree.ts'
+import { mirrorPath } from '../../engine/data-folder.ts'
+import { openReader } from '../../mirror/open.ts'
+import { roles } from '../../model/message.ts'
+import { printableLine } from '../../text/printable.ts'
+import type { Settings } from '../../settings.ts'
+import { addExamples } from '../input/options.ts'
+import type { Place, Session, SettingsOf } from '../session.ts'
 
-export type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
+const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
+type Shell = (typeof shells)[number]
+
+export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
+  const command = program.command('completion').addArgument(new Argument('<shell>', 'the shell').choices(shells))
+  addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
+  // A script asks with `cursordex completion SHELL complete -- WORD…`. The last word is the one at the cursor.
+  const isAsked = session.argv[2] === 'complete'
+  command.allowExcessArguments(isAsked).action((shell: Shell) => {
+    if (!isAsked) return session.print(scriptOf(shell))
+    let answer = NOTHING
+    try {
+      answer = answerOf(program, shell, command.args.slice(2), settingsOf)
+    } catch {
+      // Nobody asks for an error while typing: without a mirror, or with wrong settings, nothing is offered.
+    }
+    return session.print(answer)
+  })
+}
 
 /** The values of options and arguments that commander does not know, by their names. */
 const VALUES: Readonly<Record<string, CompletedKind | 'archives' | 'files' | readonly string[]>> = {
@@ -34,7 +49,7 @@ const VALUES: Readonly<Record<string, CompletedKind | 'archives' | 'files' | rea
 
 /** The last line of an answer tells the script whether names of files fit. */
 const WITH_FILES = ':0\n'
-export const NOTHING = ':4\n'
+const NOTHING = ':4\n'
 
 /**
  * The library's script for bash needs another package, evaluates what is typed, and expands what is offered. Names come
@@ -51,7 +66,7 @@ const bash = `_cursordex() {
 complete -F _cursordex cursordex
 `
 
-export function scriptOf(shell: Shell): string {
+function scriptOf(shell: Shell): string {
   if (shell === 'bash') return bash
   const text = logged(() => script(shell, 'cursordex', `cursordex completion ${shell}`))
   return text
@@ -71,7 +86,7 @@ function logged(act: () => void): string {
 }
 
 /** A line with a value and its description for each that fits at the cursor. @param typed with quotes */
-export function answerOf(program: Command, shell: Shell, typed: readonly string[], settingsOf: SettingsOf): string {
+function answerOf(program: Command, shell: Shell, typed: readonly string[], settingsOf: SettingsOf): string {
   const plain = typed.map((word) => word.replaceAll(/\\(.)|["']/gs, '$1'))
   const words = (shell === 'bash' ? plain.reduce<string[]>(glue, []) : plain).flatMap(
     (word) => /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word,

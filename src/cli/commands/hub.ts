@@ -1,39 +1,36 @@
 import type { Command } from 'commander'
-import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../../api/http/schemas/hub.ts'
-import { forget, grant, initHub, revoke, type ForgetOrder } from '../../../hub/administer.ts'
-import { withHub, type Hub } from '../../../hub/client.ts'
-import { hubNotSet } from '../../../hub/explain-error.ts'
-import { SCHEMA_VERSION } from '../../../hub/schema.ts'
-import { UserError } from '../../../model/user-error.ts'
-import { printable, printableJson } from '../../../text/printable.ts'
-import type { Answers } from '../../client/answers.ts'
-import { addExamples, addJson, addRepeatable, type JsonOption } from '../../input/options.ts'
-import { refuseEmpty } from '../../input/refuse-empty.ts'
-import { helpOrRefuse } from '../../input/usage.ts'
-import { decodeAnswer, type Place, type Session } from '../../session.ts'
-import { bytesText, countText, numberText, timeText } from '../../terminal/formats.ts'
-import { renderTable } from '../../terminal/table.ts'
-import { chatsDone } from '../archive/archive-answers.ts'
-import { withProgress } from '../with-progress.ts'
+import * as z from 'zod/mini'
+import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../api/http/schemas/hub.ts'
+import { forget, grant, initHub, revoke, type ForgetOrder } from '../../hub/administer.ts'
+import { hubNotSet } from '../../hub/explain-error.ts'
+import { withHub, type Hub } from '../../hub/client.ts'
+import { SCHEMA_VERSION } from '../../hub/schema.ts'
+import { UserError } from '../../model/user-error.ts'
+import { printable } from '../../text/printable.ts'
+import type { Answers } from '../client/answers.ts'
+import { addExamples, addJson, addRepeatable } from '../input/options.ts'
+import { refuseEmpty } from '../input/refuse-empty.ts'
+import { helpOrRefuse } from '../input/usage.ts'
+import { decodeAnswer, printAnswer, type Place, type Session } from '../session.ts'
+import { bytesText, countText, numberText, timeText } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { chatsDone, withProgress } from './with-progress.ts'
 
-export function addHubCommand(program: Command, session: Session, place: Place): void {
+export function addCommand(program: Command, session: Session, place: Place): void {
   const command = program.command('hub')
   addExamples(command, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
   command.allowExcessArguments().action(() => helpOrRefuse(command))
-  const atHub = hubOf(session, place)
-  addInit(command, atHub)
+  const administer = administerOf(session, place)
+  addInit(command, administer)
   addPush(command, session)
   addPull(command, session)
   addStatus(command, session)
-  addGrant(command, atHub)
-  addRevoke(command, atHub)
-  addForget(command, atHub)
+  addGrant(command, administer)
+  addRevoke(command, administer)
+  addForget(command, administer)
   addServe(command, session)
 }
-
-/** Prints an answer as a person or a program wants it. */
-const show = (session: Session, command: Command, answer: unknown, text: string): Promise<void> =>
-  session.print(command.opts<JsonOption>().json === true ? `${printableJson(answer)}\n` : `${printable(text)}\n`)
 
 interface ShareOptions {
   readonly project?: readonly string[]
@@ -49,14 +46,11 @@ function addPush(parent: Command, session: Session): void {
   addExamples(addJson(command), "cursordex hub push --project '*'", 'cursordex hub push --project shop --dry-run')
   command.action(() => {
     const { dryRun = false } = command.opts<ShareOptions>()
-    return share(session, command, 'push', { dryRun }, (answer) => {
-      const { pushed, leftOut, notice, ...moved } = decodeAnswer(hubPushAnswer, answer)
-      return [
-        `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
-        ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
-        ...(notice === null ? [] : [notice]),
-      ].join('\n')
-    })
+    return share(session, command, 'push', { dryRun }, hubPushAnswer, ({ pushed, leftOut, notice, ...moved }) => [
+      `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
+      ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
+      ...(notice === null ? [] : [notice]),
+    ])
   })
 }
 
@@ -65,10 +59,9 @@ function addPull(parent: Command, session: Session): void {
   addRepeatable(command, '--project <project>', "only this project, as hub status names it; '*' is all")
   addExamples(addJson(command), "cursordex hub pull --project '*'", 'cursordex hub pull --project github.com/acme/app')
   command.action(() =>
-    share(session, command, 'pull', {}, (answer) => {
-      const { pulled, ...moved } = decodeAnswer(hubPullAnswer, answer)
-      return `${countText(pulled, 'chat')} fetched${movedText(moved)}`
-    }),
+    share(session, command, 'pull', {}, hubPullAnswer, ({ pulled, ...moved }) => [
+      `${countText(pulled, 'chat')} fetched${movedText(moved)}`,
+    ]),
   )
 }
 
@@ -82,12 +75,13 @@ const movedText = ({ removed, unchanged, bytes }: Moved): string =>
   `${removed === 0 ? '' : `, ${numberText(removed)} removed`}, ${numberText(unchanged)} unchanged (${bytesText(bytes)})`
 
 /** Pushes or pulls, with the projects that were named and the progress on a terminal. */
-async function share(
+async function share<Answer>(
   session: Session,
   command: Command,
   act: 'push' | 'pull',
   more: object,
-  textOf: (answer: unknown) => string,
+  schema: z.core.$ZodType<Answer>,
+  linesOf: (answer: Answer) => readonly string[],
 ): Promise<void> {
   const { project } = command.opts<ShareOptions>()
   refuseEmpty({ '--project': project })
@@ -98,7 +92,7 @@ async function share(
       if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
     }
     const answer = await withProgress(session, answers.post(`/api/hub/${act}`, body), showProgress)
-    await show(session, command, answer, textOf(answer))
+    await printAnswer(schema, answer, (done) => textOf(linesOf(done)), command, session)
   })
 }
 
@@ -109,68 +103,77 @@ function addStatus(parent: Command, session: Session): void {
   addExamples(addJson(command), 'cursordex hub status', 'cursordex hub status --json')
   command.action(() =>
     session.ask(command, async (answers) => {
-      const answer = await readHubState(answers)
-      await show(session, command, answer, stateText(decodeAnswer(hubAnswer, answer), session))
+      const state = await readHubState(answers)
+      await printAnswer(hubAnswer, state, (decoded) => stateText(decoded, session.screen), command, session)
     }),
   )
 }
 
-function stateText(state: HubState, { screen }: Session): string {
-  if (state.url === null) return 'No hub is set. Set hub.url; see docs/hub.md.'
+const textOf = (lines: readonly string[]): string => `${printable(lines.join('\n'))}\n`
+
+function stateText(state: HubState, screen: Screen): string {
+  if (state.url === null) return 'No hub is set. Set hub.url; see docs/hub.md.\n'
   const when = (at: string | null): string => (at === null ? 'never' : timeText(at, screen))
-  const head = [
+  const head = textOf([
     `${state.url} as ${state.hub?.role ?? '?'}, this machine is ${state.machine}`,
     `last push ${when(state.lastPushAt)}, last pull ${when(state.lastPullAt)}`,
     ...(state.purgesWaiting === 0 ? [] : [`${countText(state.purgesWaiting, 'purge')} the hub does not know yet`]),
     ...(state.error === null ? [] : [`${state.error.code}: ${state.error.detail}`]),
     ...(state.atWork === null ? [] : [`${state.atWork.act}: ${chatsDone(state.atWork)}`]),
-  ]
-  if (state.hub === null) return head.join('\n')
+  ])
+  if (state.hub === null) return head
   const { machines, projects, grants } = state.hub
-  const table = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>
-    renderTable(
-      titles.map((title) => ({ title })),
-      rows,
-      screen,
-    ).trimEnd()
   return [
-    head.join('\n'),
-    table(
-      ['machine', 'user', 'chats', 'size', 'last push'],
-      machines.map((one) => [one.name, one.user, numberText(one.chats), bytesText(one.bytes), when(one.pushedAt)]),
-    ),
-    table(
-      ['project', 'machines', 'chats', 'size'],
-      projects.map((one) => [one.name, numberText(one.machines), numberText(one.chats), bytesText(one.bytes)]),
-    ),
-    table(
-      ['role', 'may'],
-      grants.map(({ role, project, push }) => [role, push ? 'push' : `read ${project}`]),
-    ),
-  ].join('\n\n')
+    head,
+    renderRows(machineColumns, machines, screen),
+    renderRows(projectColumns, projects, screen),
+    renderRows(grantColumns, grants, screen),
+  ].join('\n')
 }
 
-/** Runs a command that needs no mirror, because it talks to the hub only, and prints its result. */
-type AtHub = <Result>(
+type HubTables = NonNullable<HubState['hub']>
+
+const machineColumns: readonly RowColumn<HubTables['machines'][number]>[] = [
+  { title: 'machine', read: ({ name }) => name },
+  { title: 'user', read: ({ user }) => user },
+  { title: 'chats', align: 'right', read: ({ chats }) => chats },
+  { title: 'size', align: 'right', read: ({ bytes }) => bytesText(bytes) },
+  { title: 'last push', as: 'time', read: ({ pushedAt }) => pushedAt },
+]
+
+const projectColumns: readonly RowColumn<HubTables['projects'][number]>[] = [
+  { title: 'project', read: ({ name }) => name },
+  { title: 'machines', align: 'right', read: ({ machines }) => machines },
+  { title: 'chats', align: 'right', read: ({ chats }) => chats },
+  { title: 'size', align: 'right', read: ({ bytes }) => bytesText(bytes) },
+]
+
+const grantColumns: readonly RowColumn<HubTables['grants'][number]>[] = [
+  { title: 'role', read: ({ role }) => role },
+  { title: 'may', read: ({ project, push }) => (push ? 'push' : `read ${project}`) },
+]
+
+/** Runs commands that need no mirror: they talk to the hub only. */
+type Administer = <Result>(
   command: Command,
   act: (hub: Hub) => Promise<Result>,
-  textOf: (result: Result) => string,
+  lineOf: (result: Result) => string,
 ) => Promise<void>
 
-const hubOf =
-  (session: Session, place: Place): AtHub =>
-  async (command, act, textOf) => {
-    const { url } = place.settingsOf(command).hub
+const administerOf =
+  (session: Session, { settingsOf }: Place): Administer =>
+  async (command, act, lineOf) => {
+    const { url } = settingsOf(command).hub
     if (url === null) throw hubNotSet()
     const result = await withHub(url, act)
-    await show(session, command, result, textOf(result))
+    await printAnswer(z.custom<typeof result>(), result, (done) => textOf([lineOf(done)]), command, session)
   }
 
-function addInit(parent: Command, atHub: AtHub): void {
+function addInit(parent: Command, administer: Administer): void {
   const command = parent.command('init').description('make the hub in the database, or upgrade it; run it as its owner')
   addExamples(addJson(command), 'cursordex hub init', 'cursordex hub init --hub-url postgres://admin@db.example/team')
   command.action(() =>
-    atHub(
+    administer(
       command,
       async (hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION }),
       ({ before, version }) => {
@@ -181,7 +184,7 @@ function addInit(parent: Command, atHub: AtHub): void {
   )
 }
 
-function addGrant(parent: Command, atHub: AtHub): void {
+function addGrant(parent: Command, administer: Administer): void {
   const command = parent.command('grant').argument('<role>', 'a role of the database; it is made if it is missing')
   command.description('let a role read projects, or push its own chats')
   addRepeatable(command, '--read <project>', "a project that it may read, as hub status names it; '*' is all")
@@ -197,7 +200,7 @@ function addGrant(parent: Command, atHub: AtHub): void {
     if (read.length === 0 && !push) {
       throw new UserError('nothing-named', 'No right is named.', 'Name one with --read or --push.', { exitCode: 2 })
     }
-    return atHub(
+    return administer(
       command,
       (hub) => grant(hub, { role, read, push }),
       (granted) => {
@@ -209,12 +212,12 @@ function addGrant(parent: Command, atHub: AtHub): void {
   })
 }
 
-function addRevoke(parent: Command, atHub: AtHub): void {
+function addRevoke(parent: Command, administer: Administer): void {
   const command = parent.command('revoke').argument('<role>', 'a role of the database; it stays')
   command.description('take all rights from a role; its readers lose their pulled chats at the next pull')
   addExamples(addJson(command), 'cursordex hub revoke eve', 'cursordex hub revoke eve --json')
   command.action((role: string) =>
-    atHub(
+    administer(
       command,
       (hub) => revoke(hub, role),
       () => `${role} has no rights any more. What it pushed stays; to remove it: cursordex hub forget --machine <name>`,
@@ -222,7 +225,7 @@ function addRevoke(parent: Command, atHub: AtHub): void {
   )
 }
 
-function addForget(parent: Command, atHub: AtHub): void {
+function addForget(parent: Command, administer: Administer): void {
   const command = parent.command('forget').description('remove the chats of a machine or a project from the hub')
   command.option('--machine <name>', 'the label or uuid of a machine')
   command.option('--project <project>', 'a project, as hub status names it')
@@ -238,7 +241,7 @@ function addForget(parent: Command, atHub: AtHub): void {
       const hint = 'One of --machine and --project.'
       throw new UserError('nothing-named', 'Name a machine or a project.', hint, { exitCode: 2 })
     }
-    return atHub(
+    return administer(
       command,
       async (hub) => ({ removed: await forget(hub, { machine, project }) }),
       ({ removed }) =>

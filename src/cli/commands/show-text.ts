@@ -1,9 +1,10 @@
 import type { Chat } from '../../api/http/schemas/chats.ts'
 import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
+import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
-import { ageText, countText, durationText, machineText, timeText } from '../terminal/formats.ts'
+import { countText, durationText, machineText, timeText } from '../terminal/formats.ts'
 import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
 import type { Screen } from '../terminal/screen.ts'
 
@@ -11,56 +12,57 @@ import type { Screen } from '../terminal/screen.ts'
 const FAILED_LINES = 5
 const DETAIL_INDENT = 4
 
-/** How a chat is shown on a terminal: Markdown, a line for each tool call, and folded thinking unless `isFull`. */
+/** How a chat is shown. In a pipe: in full, as it was written, and without a limit on lines. */
 export interface View {
   readonly screen: Screen
   /** Columns of the terminal. */
   readonly width: number
+  /** Shows thinking, inputs and outputs in full. Else thinking and outputs are folded. */
   readonly isFull: boolean
 }
 
-export function renderChatForTerminal(chat: Chat, { screen, width }: View): string {
-  const [title = '', ...about] = chatLines(chat, ageText(chat.lastActivityAt, screen))
-  return [...wrapLine(title, width).map(screen.colours.bold), ...about.flatMap((text) => wrapLine(text, width))]
-    .map((line) => `${line}\n`)
-    .join('')
-}
-
-/** Title, facts and id of a chat. @param times when it was active, as they are shown */
-export function chatLines(chat: Chat, times: string): string[] {
+/** Title, facts and id of a chat. */
+export function renderHead(chat: Chat, { screen, width }: View): string {
   const facts = [
     chat.project?.name,
     chat.machine === null ? null : machineText(chat.machine),
-    times,
+    activeText(chat, screen),
     countText(chat.messageCount, 'message'),
     chat.model,
     chat.isArchived ? 'archived' : null,
     chat.deletedInCursor ? 'deleted in Cursor' : null,
   ]
-  return [printableLine(chat.title), dotted(facts), printableLine(chat.id)]
+  return [
+    ...wrapLine(printableLine(chat.title), width).map(screen.colours.bold),
+    ...wrapLine(dotted(facts), width),
+    ...wrapLine(printableLine(chat.id), width),
+  ]
+    .map((line) => `${line}\n`)
+    .join('')
 }
 
-/** Role, time, model and state of a message. @param shortId null leaves it out */
-export function messageLine(message: Message, shortId: string | null, screen: Screen): string {
+function activeText({ createdAt, lastActivityAt }: Chat, screen: Screen): string {
+  const to = timeText(lastActivityAt, screen)
+  const from = timeText(createdAt, screen)
+  return screen.width !== null || from === to ? to : `${from} to ${to}`
+}
+
+/** @param shortId null leaves out the head */
+export function renderMessage(message: Message, view: View, shortId: string | null): string {
+  const { screen, width } = view
+  const { bold, green, blue } = screen.colours
   const facts = [
     message.role,
     timeText(message.createdAt, screen),
     message.model,
-    shortId === null ? null : `@${shortId}`,
+    `@${shortId ?? ''}`,
     message.isOrphan ? 'orphan' : null,
     message.deletedInCursor ? 'deleted in Cursor' : null,
     message.isIndexCapped ? 'only partly indexed' : null,
   ]
-  return `── ${dotted(facts)}`
-}
-
-/** @param shortId null leaves out the head */
-export function renderMessageForTerminal(message: Message, view: View, shortId: string | null): string {
-  const { screen, width } = view
-  const paint = message.role === 'user' ? screen.colours.green : screen.colours.blue
-  const head =
-    shortId === null ? [] : ['', screen.colours.bold(paint(cutTo(messageLine(message, shortId, screen), width)))]
-  return [...head, ...message.parts.flatMap((part) => renderPart(part, view))].map((line) => `${line}\n`).join('')
+  const head = bold((message.role === 'user' ? green : blue)(cutTo(`── ${dotted(facts)}`, width)))
+  const parts = message.parts.flatMap((part) => renderPart(part, view))
+  return [...(shortId === null ? [] : ['', head]), ...parts].map((line) => `${line}\n`).join('')
 }
 
 /**
@@ -74,7 +76,7 @@ export const continues = (message: Message, before: Message | null): boolean =>
   message.deletedInCursor === before.deletedInCursor &&
   message.parts.every(({ kind }) => kind === 'tool' || kind === 'thinking')
 
-export const dotted = (facts: readonly (string | null | undefined)[]): string =>
+const dotted = (facts: readonly (string | null | undefined)[]): string =>
   facts
     .filter((fact) => typeof fact === 'string' && fact !== '')
     .map((fact) => printableLine(String(fact)))
@@ -85,7 +87,7 @@ function renderPart(part: Part, view: View): string[] {
   const { dim, red } = screen.colours
   switch (part.kind) {
     case 'text':
-      return renderMarkdown(part.text, width, screen)
+      return screen.width === null ? lines(part.text) : renderMarkdown(part.text, width, screen)
     case 'thinking': {
       const head = `thinking${part.durationMs === null ? '' : ` ${durationText(part.durationMs)}`}: `
       if (isFull) return [dim(head.trimEnd()), ...details(part.text, width, dim)]
@@ -107,9 +109,9 @@ function renderPart(part: Part, view: View): string[] {
 const details = (text: string, width: number, paint: (line: string) => string): string[] =>
   lines(text)
     .flatMap((line) => wrapLine(line, width - DETAIL_INDENT))
-    .map((line) => ' '.repeat(DETAIL_INDENT) + paint(line))
+    .map((line) => line && ' '.repeat(DETAIL_INDENT) + paint(line))
 
-export const todoLine = ({ content, status }: TodoItem): string =>
+const todoLine = ({ content, status }: TodoItem): string =>
   `[${status === 'completed' ? 'x' : ' '}] ${printableLine(content)}`
 
 /** `› edit_file  src/cart.ts`: the command, the path or the query, and how it ended if not well. */
@@ -137,26 +139,6 @@ function renderTool(tool: ToolPart, { screen, width, isFull }: View): string[] {
     .map((each) => ' '.repeat(DETAIL_INDENT) + red(cutTo(each, width - DETAIL_INDENT)))
   const more = all.length - shown.length
   return [line, ...shown, ...(more > 0 ? [dim(`${' '.repeat(DETAIL_INDENT)}and ${countText(more, 'more line')}`)] : [])]
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-
-const firstText = (fields: Fields, names: readonly string[]): string | undefined =>
-  names.map((name) => fields[name]).find((value): value is string => typeof value === 'string' && value !== '')
-
-/** Cursor's builds name the fields of their tools differently. */
-function summaryOf({ input, paths }: ToolPart): string {
-  if (typeof input === 'string') return input
-  const fields = fieldsOf(input)
-  const command = firstText(fields, ['command', 'cmd'])
-  if (command !== undefined) return command
-  const [path, ...others] = paths
-  if (path !== undefined) return others.length > 0 ? `${path} and ${others.length} more` : path
-  const names = ['query', 'pattern', 'searchTerm', 'search_term', 'globPattern', 'url', 'description', 'path']
-  return firstText(fields, [...names, ...Object.keys(fields)]) ?? ''
 }
 
 /** How a call ended, if it did not just end well: `exit 1`, `rejected`. */
