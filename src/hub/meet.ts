@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { FORMAT_VERSION } from '../archive/record.ts'
+import { FORMAT_VERSION } from '../archive/archived-chat.ts'
 import type { Histories } from '../git/histories.ts'
 import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'

@@ -1,8 +1,8 @@
-import { packObject } from '../api/archives/pack-object.ts'
+import { packChat as packArchived } from '../api/queries/archived-chat.ts'
 import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
-import type { Decoded } from '../archive/chat-file.ts'
-import type { ArchivedChat, ArchivedMessage } from '../archive/record.ts'
+import type { ArchivedChat, ArchivedMessage } from '../archive/archived-chat.ts'
+import type { Decoded } from '../archive/manifest.ts'
 import { countMessages, type PushableChat } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
 
@@ -22,9 +22,9 @@ interface Packing {
  * @returns null if the chat was purged meanwhile
  */
 export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
-  const packed = packObject(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
+  const packed = packArchived(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
   if (packed === null || packed.kind === 'damaged') return packed
-  return { kind: 'sound', value: Buffer.concat(packed.value.members) }
+  return { kind: 'sound', value: packed.value.packed }
 }
 
 function* rewritten(

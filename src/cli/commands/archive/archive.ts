@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { archivedText, chatsDone } from './archive-answers.ts'
+import { chatsDone } from './archive-answers.ts'
 import { bytesText, countText, localTime, numberText } from '../../terminal/formats.ts'
 import {
   addExamples,
@@ -105,10 +105,9 @@ async function watchArchive(answers: Answers, name: string, { progress }: Sessio
   }
 }
 
-function madeText({ name, chats, unlisted, messages, bytes, leftOut }: ArchiveRun): string {
-  const counts = `${archivedText(chats ?? 0, unlisted ?? 0, messages ?? 0)}, ${bytesText(bytes ?? 0)}`
+function madeText({ name, chats, messages, bytes, leftOut }: ArchiveRun): string {
   const lines = [
-    `${name}: ${counts}, verified`,
+    `${name}: ${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}, verified`,
     ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
@@ -124,14 +123,7 @@ function addList(parent: Command, session: Session): void {
 const NONE = 'There is no archive yet.'
 const MAKE_ONE = 'Make one with: cursordex archive run'
 
-const columns = [
-  { title: 'name' },
-  { title: 'state' },
-  { title: 'verified' },
-  { title: 'chats' },
-  { title: 'unlisted' },
-  { title: 'messages' },
-]
+const columns = ['name', 'state', 'verified', 'chats', 'messages'].map((title) => ({ title }))
 
 const count = (number: number | null): string => (number === null ? '-' : numberText(number))
 
@@ -141,8 +133,8 @@ async function list(command: Command, session: Session): Promise<void> {
     const answer = await answers.get('/api/archives', queryOf({ ...page }))
     if (json === true) return session.print(`${printableJson(answer)}\n`)
     const runs = decodeAnswer(archivesAnswer, answer)
-    const rows = runs.items.map(({ name, state, provenAt, chats, unlisted, messages }) => {
-      return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(unlisted), count(messages)]
+    const rows = runs.items.map(({ name, state, provenAt, chats, messages }) => {
+      return [name, state, localTime(provenAt, session.screen.timeZone), count(chats), count(messages)]
     })
     if (rows.length === 0) await session.note(`${emptyText(runs, `${NONE} ${MAKE_ONE}`)}\n`)
     else await session.print(renderTable(columns, rows, session.screen))
@@ -153,7 +145,7 @@ async function list(command: Command, session: Session): Promise<void> {
 function addVerify(parent: Command, session: Session): void {
   const command = parent
     .command('verify')
-    .argument('[name]', 'name of an archive; without it, everything in the folder is judged')
+    .argument('[name]', 'name of an archive; without it, the newest. All of the folder is read either way')
     .description('read every byte of the archive folder, and compare it with its checksums')
   addJson(command)
   addExamples(command, 'cursordex archive verify', 'cursordex archive verify --json')
@@ -174,27 +166,20 @@ async function verify(command: Command, session: Session, given: string | undefi
     const verdict = decodeAnswer(verdictAnswer, answer)
     await session.print(json === true ? `${printableJson(answer)}\n` : verdictText(verdict))
     if (verdict.ok) return
-    const { name, isSound, damaged, damagedRuns, unexpected } = verdict
+    const { damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
     const text = `${counts}, ${countText(unexpected.length, 'unexpected file')}.`
-    if (given !== undefined && isSound) {
-      return session.note(`${printable(name)} is undamaged. Elsewhere in the folder: ${text}\n`)
-    }
-    throw new UserError(
-      'archive-damaged',
-      text,
-      'Make a new archive while the chats still exist: cursordex archive run',
-    )
+    const hint = 'Make a new archive while the chats still exist: cursordex archive run'
+    throw new UserError('archive-damaged', text, hint)
   })
 }
 
-function verdictText({ ok, checked, damaged, damagedRuns, leftovers, unexpected }: ArchiveVerdict): string {
+function verdictText({ ok, checked, damaged, damagedRuns, unexpected }: ArchiveVerdict): string {
   const lines = [
     `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
     ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
     ...damaged.map((id) => `damaged chat: ${id}`),
     ...unexpected.map((path) => `unexpected file: ${path}`),
-    ...leftovers.map((path) => `left by an interrupted run: ${path}`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }

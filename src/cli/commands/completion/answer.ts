@@ -1,7 +1,7 @@
 import { script } from '@bomb.sh/tab'
 import completionOf from '@bomb.sh/tab/commander'
 import type { Argument, Command, Option } from 'commander'
-import { listRunNames } from '../../../api/archives/manifest-files.ts'
+import { listRunNames } from '../../../api/archives/archive-files.ts'
 import {
   readCompletionValues,
   type CompletedKind,
