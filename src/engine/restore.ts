@@ -1,7 +1,7 @@
-import { chooseRuns, readRuns, type ReadChat } from '../api/archives/read-runs.ts'
+import { chooseRuns, readRuns } from '../api/archives/read-runs.ts'
 import type { ArchiveRestored, Progress } from '../api/http/schemas/archives.ts'
 import { urisOf } from '../indexer/sources/archive/decode.ts'
-import { isListed, RestoreWriter, type Restored } from '../indexer/sources/archive/index.ts'
+import { isListed, restoreChat } from '../indexer/sources/archive/index.ts'
 import { readMap, type FolderMap } from '../indexer/sources/archive/map-uri.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { BatchOutcome } from '../mirror/write/batch.ts'
@@ -45,70 +45,49 @@ export async function* restore(
   const lock = isOwn ? takeArchiveLock(dir) : null
   try {
     const chosen = chooseRuns(dir, name)
-    const tally = new RestoreTally()
-    const writer = new RestoreWriter({ ...context, mapUri: mapping.mapUri })
+    const world = { ...context, mapUri: mapping.mapUri }
+    /** Chats that changed. */
+    const touched = new Set<ChatId>()
+    /** How many messages each undamaged chat has, in its most complete state: several mirrors may have archived it. */
+    const found = new Map<string, number>()
+    const listed = new Set<string>()
+    const damaged = new Set<string>()
+    let [added, addedChats] = [0, 0]
     const chats = readRuns(chosen)
-    let progress: Progress = { done: 0, total: 0 }
     let next = chats.next()
     for (; next.done !== true; next = chats.next()) {
-      const { id, read, ...position } = next.value
-      progress = position
-      tally.note(id, read)
+      const { id, read, ...progress } = next.value
       if (read.kind === 'sound') {
+        const { chat, messages } = read.value
+        if (isListed(read.value)) listed.add(chat.id)
+        found.set(chat.id, Math.max(messages.length, found.get(chat.id) ?? 0))
         // The folders of a chat that the mirror already has count as matched too.
-        urisOf(read.value.chat).forEach(mapping.mapUri)
-        for (const written of writer.take(read.value)) yield { ...progress, ...tally.add(written) }
-      }
+        urisOf(chat).forEach(mapping.mapUri)
+        const steps = restoreChat(world, read.value, added)
+        let step = steps.next()
+        for (; step.done !== true; step = steps.next()) {
+          added += step.value.added
+          for (const each of step.value.chatIds) touched.add(each)
+          yield { ...progress, outcome: step.value }
+        }
+        if (step.value) addedChats += 1
+      } else if (id !== null) damaged.add(id)
       yield { ...progress, outcome: null }
     }
-    for (const written of writer.flush()) yield { ...progress, ...tally.add(written) }
-    if (tally.touched.size > 0) placeByPaths(context.mirror(), tally.touched)
-    const manifest = next.value
-    const { damaged, ...counts } = tally.totals
-    const ok = manifest === null && damaged.length === 0
-    const runs = chosen.names.length
-    return { name: chosen.names[0] ?? '', runs, ok, ...counts, damaged, manifest, unusedMaps: mapping.unused() }
+    if (touched.size > 0) placeByPaths(context.mirror(), touched)
+    return {
+      name: chosen.names[0] ?? '',
+      runs: chosen.names.length,
+      ok: next.value === null && damaged.size === 0,
+      chats: listed.size,
+      messages: [...found.values()].reduce((sum, count) => sum + count, 0),
+      added,
+      addedChats,
+      damaged: [...damaged],
+      manifest: next.value,
+      unusedMaps: mapping.unused(),
+    }
   } finally {
     lock?.release()
-  }
-}
-
-/** What a restore has done so far. A chat that was read in several states, archived from several mirrors, counts once. */
-class RestoreTally {
-  /** Chats that changed. */
-  readonly touched = new Set<ChatId>()
-  /** How many messages each undamaged chat has, in its most complete state. */
-  readonly #messages = new Map<string, number>()
-  /** Those of them that lists show. */
-  readonly #listed = new Set<string>()
-  readonly #damaged = new Set<string>()
-  #added = 0
-  #addedChats = 0
-
-  note(id: string | null, read: ReadChat['read']): void {
-    if (read.kind === 'damaged') this.#damaged.add(id ?? '')
-    else {
-      const { chat, messages } = read.value
-      if (isListed(read.value)) this.#listed.add(chat.id)
-      this.#messages.set(chat.id, Math.max(messages.length, this.#messages.get(chat.id) ?? 0))
-    }
-  }
-
-  add({ outcome, addedChats }: Restored): { readonly outcome: BatchOutcome } {
-    this.#added += outcome.added
-    this.#addedChats += addedChats
-    for (const id of outcome.chatIds) this.touched.add(id)
-    return { outcome }
-  }
-
-  get totals() {
-    return {
-      chats: this.#listed.size,
-      messages: [...this.#messages.values()].reduce((sum, count) => sum + count, 0),
-      added: this.#added,
-      addedChats: this.#addedChats,
-      // The id of a damaged object that no manifest names is unknown.
-      damaged: [...this.#damaged].filter((id) => id !== ''),
-    }
   }
 }

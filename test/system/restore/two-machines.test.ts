@@ -116,7 +116,7 @@ test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
   [['--map', '/a=/b=/c'], /can be split in several ways/, 2],
   [['--map', '/a=/b', '--map', '/a/=/c'], /is mapped twice/, 2],
   [['--from', '/nowhere/at/all'], /There is no archive in/, 1],
-  [['20200101T000000Z-none', '--from', '.'], /holds no archive of the name/, 1],
+  [['20200101T000000Z-none', '--from', '.'], /There is no archive in/, 1],
   [
     ['20200101T000000Z-none'],
     /No archive has this name: ".*-none"\.\s+List what there is with: npx cursordex archive list/,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ArchivedChat, ArchivedObject } from '../../../archive/archived-chat.ts'
+import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
 import { emptyBatch, type BatchOutcome, type ChatWrite, type MessageWrite } from '../../../mirror/write/batch.ts'
 import { findHeldChat, isMirrored, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -8,7 +8,7 @@ import { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/sources/source-state.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
-import { asChatId, asSourceId, type ChatId } from '../../../model/ids.ts'
+import { asChatId, asSourceId } from '../../../model/ids.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'
 import type { MapUri } from './map-uri.ts'
@@ -27,100 +27,71 @@ export interface RestoreWorld {
   readonly mapUri: MapUri
 }
 
-/** What was written in one transaction. */
-export interface Restored {
-  readonly outcome: BatchOutcome
-  /** How many chats were added that lists show. */
-  readonly addedChats: number
-}
-
 /** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */
 export const isListed = ({ chat, messages }: ArchivedObject): boolean =>
   !chat.isSubagent && !chat.isDraft && messages.some(({ position }) => position !== null)
 
-/** What is written together: chats of one origin. */
-const emptyPortion = (origin = '') => ({
-  origin,
-  chats: [] as ChatWrite[],
-  evidence: [] as ReturnType<typeof decode.decodeEvidence>,
-  paths: [] as ReturnType<typeof decode.decodePaths>[],
-  tracked: [] as ReturnType<typeof decode.decodeTracked>,
-  /** Chats that the mirror did not have and lists show. */
-  newChats: [] as ChatId[],
-  messages: 0,
-  octets: 0,
-})
-
 /**
- * Restores what an archive contains and no other source has or ever had. It is written like every source, in bounded
+ * Restores what an archived chat contains and no other source has or ever had. It is written like every source, in bounded
  * steps. What is in the mirror stays unchanged, so a repeated or interrupted restore has the same result.
+ * @param before how many messages were restored before. After the first ones full-text rows wait
+ * @returns whether the chat is new in lists
  */
-export class RestoreWriter {
-  readonly #world: RestoreWorld
-  #portion = emptyPortion()
-  #written = 0
-
-  constructor(world: RestoreWorld) {
-    this.#world = world
+export function* restoreChat(
+  { mirror, now, mapUri }: RestoreWorld,
+  object: ArchivedObject,
+  before: number,
+): Generator<BatchOutcome, boolean> {
+  const { chat } = object
+  const id = asChatId(chat.id)
+  // Nothing of it would be written, and nothing counts as restored.
+  if (new Tombstones(mirror()).hasChat(id)) return false
+  const held = findHeldChat(mirror(), id)
+  const missing = object.messages.filter((message) => held?.messageIds.has(message.id) !== true)
+  const isNewer = isNews(held, chat)
+  if (missing.length === 0 && !isNewer) return false
+  const ofChat = {
+    evidence: held?.hasProject === true ? [] : decode.decodeEvidence(chat, mapUri),
+    paths: isNewer ? [decode.decodePaths(chat, mapUri)] : [],
+    tracked: isNewer ? decode.decodeTracked(chat) : [],
   }
-
-  *take(object: ArchivedObject): Generator<Restored> {
-    const { chat } = object
-    const id = asChatId(chat.id)
-    const db = this.#world.mirror()
-    // Nothing of it would be written, and nothing counts as restored.
-    if (new Tombstones(db).hasChat(id)) return
-    const held = findHeldChat(db, id)
-    const missing = object.messages.filter((message) => held?.messageIds.has(message.id) !== true)
-    const isNewer = isNews(held, chat)
-    if (missing.length === 0 && !isNewer) return
-    if (chat.origin !== this.#portion.origin) yield* this.flush(chat.origin)
-    const { mapUri } = this.#world
-    if (held?.hasProject !== true) this.#portion.evidence.push(...decode.decodeEvidence(chat, mapUri))
-    if (isNewer) {
-      this.#portion.paths.push(decode.decodePaths(chat, mapUri))
-      this.#portion.tracked.push(...decode.decodeTracked(chat))
-    }
-    if (held === null && isListed(object)) this.#portion.newChats.push(id)
-    let messages: MessageWrite[] = []
-    this.#portion.chats.push({ id, vanished: [], ownRow: isNewer ? ownRowOf(object) : UNREAD, messages })
-    for (const message of missing) {
-      if (this.#isFull) {
-        yield* this.flush(chat.origin)
-        messages = []
-        this.#portion.chats.push({ id, vanished: [], ownRow: UNREAD, messages })
-      }
-      const packed = packMessage(decode.decodeMessage(message))
-      messages.push(packed)
-      this.#portion.messages += 1
-      this.#portion.octets += packed.partsJson.length
-    }
-    if (this.#isFull) yield* this.flush(chat.origin)
+  let added = before
+  for (const [index, messages] of portionsOf(missing).entries()) {
+    const db = mirror()
+    const source = sourceNum(db, sourceOf(chat.origin))
+    saveSourceState(db, source, 'ok', null, now())
+    const ownRow = index === 0 && isNewer ? ownRowOf(object) : ({ kind: 'unread' } as const)
+    const outcome = writeBatch(db, {
+      ...emptyBatch,
+      source,
+      nowMs: now(),
+      chats: [{ id, vanished: [], ownRow, messages }],
+      ...(index === 0 ? ofChat : {}),
+      isIndexedLater: added >= INDEXED_AT_ONCE,
+    })
+    added += messages.length
+    yield outcome
   }
-
-  get #isFull(): boolean {
-    const { chats, messages, octets } = this.#portion
-    return messages >= MESSAGES_MAX || octets >= OCTETS_MAX || chats.length >= MESSAGES_MAX
-  }
-
-  /** Writes what was taken. @param origin that of the next chat */
-  *flush(origin = ''): Generator<Restored> {
-    const { newChats, messages, octets: _, origin: path, ...writes } = this.#portion
-    this.#portion = emptyPortion(origin)
-    if (writes.chats.length === 0) return
-    const db = this.#world.mirror()
-    const nowMs = this.#world.now()
-    const source = sourceNum(db, sourceOf(path))
-    saveSourceState(db, source, 'ok', null, nowMs)
-    const isIndexedLater = this.#written >= INDEXED_AT_ONCE
-    const outcome = writeBatch(db, { ...emptyBatch, source, nowMs, ...writes, isIndexedLater })
-    this.#written += messages
-    // The chats of excluded projects are not written.
-    yield { outcome, addedChats: newChats.filter((id) => isMirrored(db, id)).length }
-  }
+  // The chat of an excluded project is not written.
+  return held === null && isListed(object) && isMirrored(mirror(), id)
 }
 
-const UNREAD = { kind: 'unread' } as const
+/** What is written together. A chat without messages is one portion too. */
+function portionsOf(messages: readonly ArchivedMessage[]): readonly (readonly MessageWrite[])[] {
+  let portion: MessageWrite[] = []
+  let octets = 0
+  const portions = [portion]
+  for (const message of messages) {
+    if (portion.length >= MESSAGES_MAX || octets >= OCTETS_MAX) {
+      portions.push((portion = []))
+      octets = 0
+    }
+    const packed = packMessage(decode.decodeMessage(message))
+    portion.push(packed)
+    octets += packed.partsJson.length
+  }
+  return portions
+}
 
 /** One source for each mirror from which chats were archived; its path is the identity of that mirror. */
 function sourceOf(origin: string) {
