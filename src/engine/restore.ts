@@ -27,9 +27,9 @@ export interface RestoreStep extends Progress {
 
 interface RestoreContext {
   /** The writing connection. @throws UserError `stopped` if it was closed */
-  mirror(): Mirror
+  readonly mirror: () => Mirror
   /** Epoch milliseconds. */
-  now(): number
+  readonly now: () => number
 }
 
 /**

@@ -18,6 +18,7 @@ import type { writePlainFile as write } from '../../../src/api/archives/archive-
 import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../../src/api/http/schemas/archives.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
+import { archivedChat, archivedMessage, linesOf, plantChat, plantRun, RUN } from '../../helpers/made-archive.ts'
 import { actAsOther } from '../../helpers/as-other-user.ts'
 import { World } from '../../helpers/world.ts'
 
@@ -224,6 +225,14 @@ describe('damage is noticed, and the chats and runs that it affects are named', 
     expect(await other.post(path, { from: dir })).toMatchObject({ ok: false, chats: 2, damaged: [expect.any(String)] })
     await other.remove()
   })
+})
+
+test('an archive of version 1, with a hash for each message, is listed, verified and restored', async () => {
+  plantRun(dir, [plantChat(dir, 'old', linesOf(archivedChat('old'), [archivedMessage('o1'), archivedMessage('o2')]))])
+  const listed = await world.get<ArchiveRun>(`/api/archives/${RUN}`)
+  expect(listed).toMatchObject({ state: 'verified', chats: 1, messages: 2 })
+  expect(await verify(listed)).toMatchObject({ ok: true, checked: 2, damaged: [] })
+  expect(await world.post(`/api/archives/${RUN}/restore`)).toMatchObject({ ok: true, added: 2, addedChats: 1 })
 })
 
 describe('something in the place of an archived chat makes the run fail, and is named', () => {

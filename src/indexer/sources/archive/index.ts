@@ -21,9 +21,9 @@ const OCTETS_MAX = 2 * 1024 * 1024
 
 export interface RestoreWorld {
   /** The current mirror; it may be rebuilt between two steps. */
-  mirror(): Mirror
+  readonly mirror: () => Mirror
   /** Epoch milliseconds. */
-  now(): number
+  readonly now: () => number
   readonly mapUri: MapUri
 }
 
