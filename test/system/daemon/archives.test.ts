@@ -100,12 +100,9 @@ afterEach(() => place.remove())
 
 test('without a daemon the command makes, lists and verifies archives, and its exit code reports damage', async () => {
   writeTrees(place)
-  const [whole, spoilt] = await Promise.all(
-    ['plum', 'pear'].map(
-      async (tree) => JSON.parse((await place.run(['archive', 'run', tree, '--json'])).stdout) as Run,
-    ),
-  )
-  if (whole === undefined || spoilt === undefined) throw new Error('two were made')
+  const made = async (tree: string): Promise<Run> =>
+    JSON.parse((await place.run(['archive', 'run', tree, '--json'])).stdout) as Run
+  const [whole, spoilt] = [await made('plum'), await made('pear')]
   expect((await place.run(['archive', 'list'])).stdout).toMatch(new RegExp(`${whole.name}\\s+verified`))
   expect(await place.run(['archive', 'verify'])).toMatchObject({
     exitCode: 0,
