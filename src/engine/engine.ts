@@ -1,11 +1,10 @@
 import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
-import type { ArchiveActs } from '../api/http/archive-shapes.ts'
+import type { ArchiveActs } from '../api/http/schemas/archives.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { ARCHIVE } from '../mirror/sources/source-ranks.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
-import { runsOutOfReach } from './archives/archive-notes.ts'
 import { ArchiveSchedule } from './archives/archive-schedule.ts'
 import { Archives } from './archives/archives.ts'
 import { mirrorPath } from './data-folder.ts'
@@ -179,8 +178,7 @@ function openPurging(
       doTask: (task, order, signal) => executor.run('purge', { task, order } as PurgeTaskOrder, { signal }),
       readers: context.readers,
       renewReaders: () => context.renewReaders(),
-      forgetScopes: (match) => archives.notes.forgetText(match),
-      outOfReach: () => runsOutOfReach(archives.notes, archiveDir),
+      outOfReach: () => archives.outOfReach,
       say: (level, sentence) => context.log(level, sentence),
       ...(context.later === undefined ? {} : { later: (act, delayMs) => context.later?.(act, delayMs) }),
     },

@@ -1,8 +1,8 @@
-import { packObject } from '../api/archives/pack-object.ts'
+import { packChat as packArchived } from '../api/queries/archived-chat.ts'
 import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
-import type { Decoded } from '../archive/chat-file.ts'
-import type { ArchivedChat, ArchivedMessage } from '../archive/record.ts'
+import type { ArchivedChat, ArchivedMessage } from '../archive/archived-chat.ts'
+import type { Decoded } from '../archive/manifest.ts'
 import { countMessages, type PushableChat } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
 
@@ -25,9 +25,9 @@ interface Packing {
  * @returns null if the chat was purged meanwhile
  */
 export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
-  const packed = packObject(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
+  const packed = packArchived(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
   if (packed === null || packed.kind === 'damaged') return packed
-  const value = Buffer.concat(packed.value.members)
+  const value = packed.value.packed
   if (value.length <= OBJECT_BYTES_MAX) return { kind: 'sound', value }
   return { kind: 'damaged', why: `it is ${value.length} bytes long, packed` }
 }

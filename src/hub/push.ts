@@ -1,6 +1,6 @@
 import type { HubPushed } from '../api/http/schemas/hub.ts'
 import type { Progress } from '../api/http/schemas/archives.ts'
-import { FORMAT_VERSION } from '../archive/record.ts'
+import { FORMAT_VERSION } from '../archive/archived-chat.ts'
 import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { isOfProject } from '../mirror/projects/match-project.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ArchiveActs } from '../../src/api/http/archive-shapes.ts'
+import type { ArchiveActs } from '../../src/api/http/schemas/archives.ts'
 import { ArchiveSchedule } from '../../src/engine/archives/archive-schedule.ts'
 import { Archives } from '../../src/engine/archives/archives.ts'
 import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'

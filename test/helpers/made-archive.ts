@@ -1,11 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { lineHash } from '../../src/archive/chat-file.ts'
-import { encodeManifest, MANIFEST_FORMAT, MANIFEST_VERSION, type ChatEntry } from '../../src/archive/manifest.ts'
-import { runPath } from '../../src/archive/names.ts'
-import type { ArchivedChat, ArchivedMessage } from '../../src/archive/record.ts'
-import { createHash } from 'node:crypto'
+import { runPath } from '../../src/archive/manifest.ts'
+import type { ArchivedChat, ArchivedMessage } from '../../src/archive/archived-chat.ts'
+import { hash } from 'node:crypto'
 import { plant } from './harms.ts'
 
 export const RUN = '20260101T000000Z-manual'
@@ -73,21 +71,34 @@ export function archivedMessage(id: string, more: Readonly<Record<string, unknow
 export const linesOf = (chat: Record<string, unknown>, messages: readonly Record<string, unknown>[]): string[] =>
   [{ messageCount: messages.length, ...chat }, ...messages].map((each) => JSON.stringify(each))
 
+/** A chat in a manifest of version 1. */
+export interface PlantedChat {
+  readonly id: string
+  readonly object: string
+  readonly content: string
+  readonly bytes: number
+  readonly revision: number
+  readonly messages: readonly string[]
+}
+
 /** Packs any lines and stores the object. @returns the entry of a correct manifest */
-export function plantChat(dir: string, id: string, lines: readonly string[]): ChatEntry {
+export function plantChat(dir: string, id: string, lines: readonly string[]): PlantedChat {
   const text = lines.map((line) => `${line}\n`).join('')
   const packed = gzipSync(text)
   const object = plant(dir, packed)
-  const content = createHash('sha256').update(text).digest('hex')
-  const messages = lines.slice(1).map(lineHash)
-  return { id, object, content, bytes: packed.length, revision: 1, messages }
+  const messages = lines.slice(1).map((line) => hash('sha256', line))
+  return { id, object, content: hash('sha256', text), bytes: packed.length, revision: 1, messages }
 }
 
-/** Writes the manifest of a run with any content. */
-export function plantRun(dir: string, chats: readonly ChatEntry[], more: Readonly<Record<string, unknown>> = {}): void {
+/** Writes the manifest of a run with any content, as commit c8710a50 wrote it. */
+export function plantRun(
+  dir: string,
+  chats: readonly PlantedChat[],
+  more: Readonly<Record<string, unknown>> = {},
+): void {
   const head = {
-    format: MANIFEST_FORMAT,
-    version: MANIFEST_VERSION,
+    format: 'cursordex-archive',
+    version: 1,
     name: RUN,
     createdAt: '2026-01-01T00:00:00.000Z',
     provenAt: '2026-01-01T00:00:00.000Z',
@@ -98,8 +109,10 @@ export function plantRun(dir: string, chats: readonly ChatEntry[], more: Readonl
     chatCount: chats.length,
     messageCount: chats.reduce((sum, { messages }) => sum + messages.length, 0),
     bytes: 0,
-  } as const
+    ...more,
+  }
   const path = join(dir, runPath(RUN))
+  const text = `${JSON.stringify({ ...head, chats }).slice(0, -1)},\n`
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, encodeManifest({ ...head, ...more, chats: [...chats] }))
+  writeFileSync(path, `${text}"sha256": "${hash('sha256', text)}"\n}\n`)
 }

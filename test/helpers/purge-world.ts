@@ -36,7 +36,6 @@ export class PurgeHere {
       doTask: doHere,
       readers: { shut: () => undefined, reopen: () => undefined },
       renewReaders: () => undefined,
-      forgetScopes: () => undefined,
       outOfReach: () => [],
       say: () => undefined,
       ...more,

@@ -246,7 +246,7 @@ test('one chat with an absurd count of lines does not stop archives', async () =
   indexer.pass()
   const folder = new ArchiveFolder()
   const { manifest } = await folder.run(indexer.mirror)
-  expect(manifest.chatCount).toBe(1)
+  expect(manifest.chats).toHaveLength(1)
   expect(indexer.chat('a')).toMatchObject({ linesAdded: null, linesRemoved: null, filesChanged: 3 })
   folder.remove()
 })

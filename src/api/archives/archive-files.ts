@@ -1,89 +1,140 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { hash as digest } from 'node:crypto'
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isObjectHash, objectPath } from '../../archive/names.ts'
+import { gunzipSync } from 'node:zlib'
+import { decodeObject, type ArchivedObject } from '../../archive/archived-chat.ts'
+import {
+  attempt,
+  Damage,
+  decodeManifest,
+  encodeManifest,
+  isObjectHash,
+  isRunName,
+  objectPath,
+  runPath,
+  type Decoded,
+  type Manifest,
+} from '../../archive/manifest.ts'
 import { UserError } from '../../model/user-error.ts'
 
 /** A process that writes to the archive holds a SQLite lock on this file. It is always empty. */
 export const ARCHIVE_LOCK = '.lock'
 /** The end of a file's name while it is being written. */
-export const UNFINISHED = '.tmp'
+const UNFINISHED = '.tmp'
+/** The maximum size of a file, and of the text of a chat. It is about the maximum length of a JavaScript string. */
+export const BYTES_MAX = 500 * 1024 * 1024
 
-/** About the maximum length of a JavaScript string. This program writes no larger files. */
-export const FILE_BYTES_MAX = 500 * 1024 * 1024
-
-export function isFolder(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory()
-  } catch {
-    // There is nothing, or nothing that can be read.
-    return false
-  }
-}
+export const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** The folder itself may be a link, but nothing below it may be one. */
 export const realFolder = (given: string): string => (existsSync(given) ? realpathSync(given) : given)
 
-/** Links are not followed, and a pipe without a writer does not block. Windows has neither flag. */
-const CAREFULLY = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+/** Relative paths, with slashes, of what is in the folders of an archive. Other folders are named and not opened. */
+export function* pathsBelow(dir: string, folder = ''): Generator<string> {
+  if (!isFolder(join(dir, folder))) return
+  for (const entry of readdirSync(join(dir, folder), { withFileTypes: true })) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    const isOurs = entry.isDirectory() && /^(runs|objects|objects\/[0-9a-f]{2})$/.test(path)
+    if (isOurs) yield* pathsBelow(dir, path)
+    else yield path
+  }
+}
+
+/** The hash in the path of an object; null for any other path. */
+export function objectAt(path: string): string | null {
+  const [, hash = ''] = /\/([0-9a-f]{64})\.jsonl\.gz$/.exec(path) ?? []
+  return isObjectHash(hash) && path === objectPath(hash) ? hash : null
+}
+
+/** Hashes of all objects in the folder, whether a run names them or not. */
+export const listObjects = (dir: string): readonly string[] =>
+  [...pathsBelow(realFolder(dir))].flatMap((path) => objectAt(path) ?? [])
+
+/** The name of the run in the file at this path; null for any other path. */
+export function runAt(path: string): string | null {
+  const [, name = ''] = /^runs\/(.*)\.json$/.exec(path) ?? []
+  return isRunName(name) ? name : null
+}
+
+/** Names of the runs in the folder, oldest first. Empty if there is no folder yet. @throws UserError `archive-folder` */
+export function listRunNames(dir: string): readonly string[] {
+  const path = join(dir, 'runs')
+  try {
+    const files = existsSync(path) ? readdirSync(path) : []
+    return files.flatMap((file) => runAt(`runs/${file}`) ?? []).sort()
+  } catch (error) {
+    throw explainDisk(error)
+  }
+}
 
 /**
- * The bytes of a plain file of the archive. Links, pipes and devices are refused, also in place of a folder above it.
+ * The bytes of a plain file of the archive. Pipes and devices are refused, and links, also in place of a folder above it.
  * @param path below the archive folder
  * @throws Error that says why the file cannot be read
  */
-export function readPlainFile(dir: string, path: string): Buffer {
-  const whole = join(dir, path)
-  for (let folder = dirname(whole); folder.length > dir.length; folder = dirname(folder)) {
-    if (!isFolder(folder)) throw new Error(`${folder} is not a folder`)
-  }
-  if (!lstatSync(whole).isFile()) throw new Error('it is not a plain file')
-  const file = openSync(whole, CAREFULLY)
-  try {
-    const { size } = fstatSync(file)
-    if (size > FILE_BYTES_MAX) throw new Error(`it is ${size} bytes long`)
-    return readFileSync(file)
-  } finally {
-    closeSync(file)
-  }
+function readPlainFile(dir: string, path: string): Buffer {
+  const whole = join(realpathSync(dir), path)
+  const stat = statSync(whole)
+  if (realpathSync(whole) !== whole || !stat.isFile()) throw new Damage(`${whole} is not a plain file`)
+  if (stat.size > BYTES_MAX) throw new Damage(`it is ${stat.size} bytes long`)
+  return readFileSync(whole)
 }
+
+/** @param name one of `listRunNames` */
+export const readManifest = (dir: string, name: string): Decoded<Manifest & { readonly sha256: string }> =>
+  attempt(() => decodeManifest(readPlainFile(dir, runPath(name)).toString(), name))
+
+/** An object's bytes, compared with its name. @throws Error that says what is wrong */
+function readPacked(dir: string, hash: string): Buffer {
+  const packed = readPlainFile(dir, objectPath(hash))
+  if (digest('sha256', packed) !== hash) throw new Damage('its bytes do not match its name')
+  return packed
+}
+
+/** What is wrong with an object's bytes; null if nothing is. */
+export function whyUnsound(dir: string, hash: string): string | null {
+  const read = attempt(() => readPacked(dir, hash))
+  return read.kind === 'damaged' ? read.why : null
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A packed chat. @throws Error that says what is wrong */
+export const unpackObject = (packed: Buffer): ArchivedObject =>
+  decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: BYTES_MAX })))
+
+/** A whole object. Every byte is compared with its name. */
+export const readObject = (dir: string, hash: string): Decoded<ArchivedObject> =>
+  attempt(() => unpackObject(readPacked(dir, hash)))
 
 /**
  * Writes a file of the archive: a temporary one, synced to the disk, and then renamed. Whoever names it elsewhere calls
  * `syncFolders` before, so that its name survives a power cut.
  * @param path below the archive folder
- * @throws UserError `archive-folder` if something else is in its place; NodeJS.ErrnoException, ENOSPC if the disk is full
+ * @throws NodeJS.ErrnoException, ENOSPC if the disk is full
  */
-export async function writePlainFile(dir: string, path: string, pieces: readonly (Buffer | string)[]): Promise<void> {
+export async function writePlainFile(dir: string, path: string, content: Buffer | string): Promise<void> {
   const whole = join(dir, path)
   const beside = `${whole}${UNFINISHED}`
-  makeFolder(dir, dirname(whole))
-  for (const each of [whole, beside]) if (isFolder(each)) throw inTheWay(each, 'is a folder')
+  await mkdir(dirname(whole), { recursive: true, mode: 0o700 })
   // An existing file is not opened: it may be a link to another place.
   await rm(beside, { force: true })
   const file = await open(beside, 'wx', 0o600)
   try {
-    for (const piece of pieces) await file.writeFile(piece)
+    await file.writeFile(content)
     await file.sync()
+  } finally {
     await file.close()
-    await rename(beside, whole)
-  } catch (error) {
-    await file.close()
-    await rm(beside, { force: true })
-    throw error
   }
+  await rename(beside, whole)
+}
+
+/** Replaces the manifest of a run that has this name already. A new run needs a free name. */
+export async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
+  const path = runPath(manifest.name)
+  await writePlainFile(dir, path, encodeManifest(manifest))
+  await syncFolders(dir, [path])
 }
 
 /** A rename survives a power cut only if its folder was synced. Windows has no such call. */
@@ -95,58 +146,31 @@ export async function syncFolders(dir: string, paths: Iterable<string>): Promise
   }
 }
 
-/** Makes a folder of the archive, and its parents up to the archive folder, accessible to this user only. */
-export function makeFolder(dir: string, path: string): void {
-  if (path.length <= dir.length) return void mkdirSync(path, { recursive: true, mode: 0o700 })
-  makeFolder(dir, dirname(path))
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path, { mode: 0o700 })
-  if (!isFolder(path)) throw inTheWay(path, 'is not a folder')
-}
-
-const inTheWay = (path: string, what: string): UserError =>
-  new UserError(
-    'archive-folder',
-    `${path} ${what}, and nothing can be archived there.`,
-    'Move it away, or choose another folder by archives.dir.',
-  )
-
 /** Removes an object, or a link in its place. A folder in its place stays: it does not belong to the archive. */
 export function removeObject(dir: string, hash: string): void {
   const path = join(dir, objectPath(hash))
   if (!isFolder(path)) rmSync(path, { force: true })
 }
 
-/** Names in a folder of the archive. Empty if there is no such folder. */
-const namesIn = (path: string): readonly string[] => (isFolder(path) ? readdirSync(path) : [])
+/** Whether an interrupted run left the file at this path. No other file has such a name. */
+export const isUnfinished = (path: string): boolean => /^(runs|objects\/[0-9a-f]{2})\/[^/]*\.tmp$/.test(path)
 
-/** Hashes of all objects in the folder, whether a run names them or not. */
-export function listObjects(dir: string): readonly string[] {
-  const folders = namesIn(join(dir, 'objects')).filter((name) => /^[0-9a-f]{2}$/.test(name))
-  return folders.flatMap((folder) =>
-    namesIn(join(dir, 'objects', folder))
-      .map((file) => file.replace(/\.jsonl\.gz$/, ''))
-      .filter((hash) => isObjectHash(hash) && hash.startsWith(folder)),
-  )
-}
-
-/** Removes the temporary files of an interrupted run. No other file has such a name. */
+/** Removes the temporary files of an interrupted run. */
 export function removeUnfinished(dir: string): void {
-  const objects = join(dir, 'objects')
-  for (const folder of [join(dir, 'runs'), ...namesIn(objects).map((name) => join(objects, name))]) {
-    for (const name of namesIn(folder)) {
-      if (name.endsWith(UNFINISHED) && !isFolder(join(folder, name))) rmSync(join(folder, name), { force: true })
-    }
-  }
+  for (const path of pathsBelow(dir)) if (isUnfinished(path)) rmSync(join(dir, path), { force: true })
 }
 
-/** An error of missing permissions becomes a `UserError` that names the path. Any other error stays as it is. */
-export function explainForbidden(error: unknown): unknown {
-  if (!(error instanceof Error && 'code' in error && 'path' in error)) return error
-  if (error.code !== 'EACCES' && error.code !== 'EPERM' && error.code !== 'EROFS') return error
-  const text = `${String(error.path)} cannot be read or written (${error.code}).`
+/** An error of the disk becomes a `UserError` that says what to do. Any other error stays as it is. */
+export function explainDisk(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error
+  if (error.code === 'ENOSPC' || error.code === 'EDQUOT') {
+    const text = 'The disk of the archive folder is full. Earlier archives are unchanged.'
+    return new UserError('disk-full', text, 'Free some space.', { cause: error })
+  }
+  const place = 'path' in error ? String(error.path) : 'The archive folder'
   const hint =
     'Make it readable and writable for the user who runs this, or choose another folder by archives.dir. A restore with --from only reads.'
-  return new UserError('archive-folder', text, hint, { cause: error })
+  return new UserError('archive-folder', `${place} cannot be read or written (${String(error.code)}).`, hint, {
+    cause: error,
+  })
 }
-
-export const saysWhy = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,23 +1,21 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Temporal } from 'temporal-polyfill'
-import { runPath } from '../../archive/names.ts'
-import { listObjects, removeObject, syncFolders } from './archive-files.ts'
-import { listRunNames, listRuns, readManifest } from './manifest-files.ts'
-
-/** How many runs of a job stay: the newest of each of the last days, weeks and months that have a run. */
-interface Keep {
-  readonly daily: number
-  readonly weekly: number
-  readonly monthly: number
-}
+import { runPath } from '../../archive/manifest.ts'
+import { listObjects, listRunNames, readManifest, removeObject, syncFolders } from './archive-files.ts'
 
 export interface PruneOrder {
   /** Only runs of this job are removed, never a run that a person asked for. */
   readonly job: string
-  readonly keep: Keep
+  /** How many runs of the job stay: the newest of each of the last days, weeks and months that have a run. */
+  readonly keep: { readonly daily: number; readonly weekly: number; readonly monthly: number }
   /** IANA name of the zone of days, months, and weeks, which start on Monday. */
   readonly timeZone: string
+}
+
+interface MadeRun {
+  readonly name: string
+  readonly createdAt: string
 }
 
 /**
@@ -27,40 +25,29 @@ export interface PruneOrder {
  * @returns the names of the runs that were removed
  */
 export async function prune(dir: string, order: PruneOrder, origin: string): Promise<readonly string[]> {
-  const ofJob = listRuns(dir).flatMap(({ name, head, sha256 }) =>
-    head?.job === order.job && head.origin === origin && sha256 !== null
-      ? [{ name, createdAtMs: Date.parse(head.createdAt) }]
-      : [],
-  )
+  const read = listRunNames(dir).map((name) => readManifest(dir, name))
+  const runs = read.flatMap((run) => (run.kind === 'sound' ? run.value : []))
+  const ofJob = runs.filter((run) => run.job === order.job && run.origin === origin)
   const kept = keptOf(ofJob, order)
   const removed = ofJob.map(({ name }) => name).filter((name) => !kept.has(name))
   const paths = removed.map(runPath)
   for (const path of paths) rmSync(join(dir, path))
   // The removal of the runs must be on the disk first: a run that came back after a power cut would lack its objects.
   await syncFolders(dir, paths)
-  const named = new Set<string>()
-  for (const name of listRunNames(dir)) {
-    const manifest = readManifest(dir, name)
-    // What its objects are is unknown, so none is removed.
-    if (manifest.kind === 'damaged') return removed
-    for (const { object } of manifest.value.chats) named.add(object)
-  }
+  // What the objects of a damaged run are is unknown, so none is removed.
+  if (runs.length < read.length) return removed
+  const staying = runs.filter(({ name }) => !removed.includes(name))
+  const named = new Set(staying.flatMap(({ chats }) => chats.map(({ object }) => object)))
   for (const hash of listObjects(dir)) if (!named.has(hash)) removeObject(dir, hash)
   return removed
-}
-
-interface MadeRun {
-  readonly name: string
-  readonly createdAtMs: number
 }
 
 function keptOf(runs: readonly MadeRun[], { keep, timeZone }: PruneOrder): ReadonlySet<string> {
   const { daily, weekly, monthly } = keep
   if (daily + weekly + monthly === 0) return new Set(runs.map(({ name }) => name))
-  const newestFirst = runs.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.name < b.name ? 1 : -1))
-  const dated = newestFirst.map(({ name, createdAtMs }) => {
-    const zoned = Temporal.Instant.fromEpochMilliseconds(createdAtMs).toZonedDateTimeISO(timeZone)
-    return { name, date: zoned.toPlainDate() }
+  const newestFirst = runs.toSorted((a, b) => (`${a.createdAt} ${a.name}` < `${b.createdAt} ${b.name}` ? 1 : -1))
+  const dated = newestFirst.map(({ name, createdAt }) => {
+    return { name, date: Temporal.Instant.from(createdAt).toZonedDateTimeISO(timeZone).toPlainDate() }
   })
   const newestOfEach = (count: number, periodOf: (date: Temporal.PlainDate) => string): readonly string[] => {
     const newest = new Map<string, string>()

@@ -84,7 +84,7 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
     body: given.runBody,
     status: 202,
     answer: archiveAnswer,
-    problems: [...posted, 429],
+    problems: posted,
   },
   'GET /api/archives': { parameters: given.archivesParameters, answer: archivesAnswer },
   'GET /api/archives/:name': { parameters: noParameters, answer: archiveAnswer, problems: [404] },

@@ -14,8 +14,8 @@ export const parametersOf = <Shape extends z.core.$ZodShape>(shape: Shape) => z.
 
 export const noParameters = parametersOf({})
 
-const filled = z.string().check(z.minLength(1, 'must not be empty'))
-const values = z.array(z.string())
+const filled = z.string('must be a text').check(z.minLength(1, 'must not be empty'))
+const values = z.array(z.string('must be a text'))
 
 /** Any text, even an empty one. */
 export const text = () => optional(one(z.string()))

@@ -24,6 +24,15 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number]
 export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[]>>>
 
+/** The filters among the parameters of a request; null is none. */
+export const filtersOf = (given: Readonly<Record<FilterName, string | readonly string[] | null>>): SearchFilters =>
+  Object.fromEntries(
+    filterNames.flatMap((name) => {
+      const values = given[name]
+      return values === null ? [] : [[name, typeof values === 'string' ? [values] : values]]
+    }),
+  )
+
 export interface SearchRequest {
   readonly q: string
   readonly filters: SearchFilters

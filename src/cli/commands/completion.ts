@@ -1,7 +1,7 @@
 import { script } from '@bomb.sh/tab'
 import completionOf from '@bomb.sh/tab/commander'
 import { Argument, type Command, type Option } from 'commander'
-import { listRunNames } from '../../api/archives/manifest-files.ts'
+import { listRunNames } from '../../api/archives/archive-files.ts'
 import { readCompletionValues, type CompletedKind, type CompletionValue } from '../../api/queries/completion-values.ts'
 import { partNames } from '../../api/search/language/tree.ts'
 import { mirrorPath } from '../../engine/data-folder.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../session.ts'
-import { countText, numberText } from '../terminal/formats.ts'
+import { numberText } from '../terminal/formats.ts'
 
 const EVERY_MS = 300
 
@@ -24,11 +24,3 @@ export async function withProgress(
 
 export const chatsDone = ({ done, total }: { readonly done: number; readonly total: number }): string =>
   `${numberText(done)} of ${numberText(total)} archived chats`
-
-/** Chats as they are listed, and what lists leave out. */
-export const archivedText = (chats: number, unlisted: number, messages: number): string =>
-  [
-    countText(chats, 'chat'),
-    ...(unlisted > 0 ? [`${numberText(unlisted)} unlisted (subagents, drafts, empty)`] : []),
-    countText(messages, 'message'),
-  ].join(', ')

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Problem } from '../../api/http/problem.ts'
 import { UserError } from '../../model/user-error.ts'
 import { placeInConfig, type Settings } from '../../settings.ts'
 
@@ -20,10 +21,10 @@ export async function requireScopes(
     try {
       readScope(scope, { ...clock, timeZone: timezone ?? clock.timeZone })
     } catch (error) {
-      if (!(error instanceof UserError)) throw error
+      if (!(error instanceof Problem)) throw error
       const place = placeInConfig(configFile, ['archives', 'jobs', index, 'scope'])
       const message = `archives.jobs[${index}].scope is wrong (${place}): ${error.message}`
-      throw new UserError('bad-setting', message, error.hint, { exitCode: 2, cause: error })
+      throw new UserError('bad-setting', message, '', { exitCode: 2, cause: error })
     }
   }
 }

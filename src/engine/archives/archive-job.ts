@@ -1,11 +1,10 @@
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ARCHIVE_LOCK, explainForbidden, makeFolder } from '../../api/archives/archive-files.ts'
+import { ARCHIVE_LOCK, explainDisk } from '../../api/archives/archive-files.ts'
 import { makeRun } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
-import type { Scope } from '../../api/archives/scope.ts'
-import { verifyArchive, type Verdict } from '../../api/archives/verify-archive.ts'
-import type { ArchiveRun, Progress } from '../../api/http/schemas/archives.ts'
+import { verifyArchive } from '../../api/archives/verify-archive.ts'
+import type { ArchiveRun, ArchiveVerdict, Progress, Scope } from '../../api/http/schemas/archives.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -28,38 +27,30 @@ export interface ArchiveResult {
   readonly name: string
   /** How many chats had changed. */
   readonly packed: number
-  /** Chats that were damaged in the archive and were archived again. */
-  readonly mended: readonly string[]
   /** Chats whose current state could not be archived. */
   readonly leftOut: ArchiveRun['leftOut']
   /** Names of the runs that were removed. */
   readonly removed: readonly string[]
 }
 
-export interface VerifyInput {
-  readonly dir: string
-}
-
-/** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `disk-full`; ErrnoException of the disk */
+/** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `archive-unproven`, `disk-full` */
 export const archiveJob: Job<ArchiveInput, ArchiveResult> = (input, context) =>
   inFolder(input.dir, () => makeArchive(input, context.mirror()))
 
-/** Reads the archive back and compares it with its manifests. @throws UserError as `archiveJob` does */
-export const verifyJob: Job<VerifyInput, Verdict> = ({ dir }) => inFolder(dir, () => verifyArchive(dir))
+/** Reads the archive back and compares it with its checksums. @throws UserError as `archiveJob` does */
+export const verifyJob: Job<{ readonly dir: string }, Omit<ArchiveVerdict, 'name'>> = ({ dir }) =>
+  inFolder(dir, () => verifyArchive(dir))
 
 /** Holds the folder's lock while it works. */
 async function* inFolder<Result>(
   dir: string,
-  work: () => AsyncGenerator<Progress, Result>,
+  work: () => Generator<Progress, Result> | AsyncGenerator<Progress, Result>,
 ): AsyncGenerator<Progress, Result> {
   const lock = takeArchiveLock(dir)
   try {
     return yield* work()
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw explainForbidden(error)
-    const text = `The disk that holds ${dir} is full. Earlier archives are unchanged.`
-    throw new UserError('disk-full', text, 'Free some space.', { cause: error })
+    throw explainDisk(error)
   } finally {
     lock.release()
   }
@@ -69,7 +60,7 @@ async function* makeArchive(
   { dir, name, scope, timeZone, version, prune: order }: ArchiveInput,
   db: Mirror,
 ): AsyncGenerator<Progress, ArchiveResult> {
-  const { manifest, packed, mended } = yield* makeRun(db, {
+  const { manifest, packed } = yield* makeRun(db, {
     dir,
     name,
     job: order?.job ?? null,
@@ -80,10 +71,10 @@ async function* makeArchive(
     now: Date.now,
   })
   const { leftOut = [], origin } = manifest
-  if (order === null) return { name, packed, mended, leftOut, removed: [] }
+  if (order === null) return { name, packed, leftOut, removed: [] }
   // The date library is loaded only if runs are pruned.
   const { prune } = await import('../../api/archives/prune.ts')
-  return { name, packed, mended, leftOut, removed: await prune(dir, order, origin) }
+  return { name, packed, leftOut, removed: await prune(dir, order, origin) }
 }
 
 /** Loads the query language and its date library only if the scope is a query. */
@@ -105,14 +96,14 @@ const LOCK_WAIT_MS = 5000
 export function takeArchiveLock(dir: string): Lock {
   const path = join(dir, ARCHIVE_LOCK)
   try {
-    makeFolder(dir, dir)
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
     if (existsSync(path) && !lstatSync(path).isFile()) {
       throw new UserError('archive-folder', `${path} is not a plain file.`, 'Move it away.')
     }
     const lock = lockFile(path, LOCK_WAIT_MS)
     if (lock !== null) return lock
   } catch (error) {
-    throw explainForbidden(error)
+    throw explainDisk(error)
   }
   throw new UserError('archive-busy', `Another program is working in ${dir}.`, 'Try again when it is done.')
 }

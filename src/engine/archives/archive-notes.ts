@@ -1,30 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { scrubScope } from '../../api/archives/rewrite-archive.ts'
 import { writePrivately } from '../data-folder.ts'
 
-const atMs = z.number()
-
 const runNote = z.object({
-  /** `damaged`: the last check found damage. */
-  state: z.enum(['verified', 'damaged', 'failed']),
-  createdAtMs: atMs,
-  job: z.nullable(z.string()),
-  scope: z.unknown(),
-  provenAtMs: z.nullable(atMs),
+  /** When the run was last read back, epoch milliseconds. Null if it is damaged, or failed in an older version. */
+  provenAtMs: z.nullable(z.number()),
+  /** What is wrong with it. */
   error: z.nullable(z.string()),
 })
 
 const jobNote = z.object({
   schedule: z.string(),
   timeZone: z.string(),
-  /** When the job runs next. */
-  dueAtMs: atMs,
+  /** When the job runs next, also if that repeats a failed run. Epoch milliseconds. */
+  dueAtMs: z.number(),
   /** How many runs failed in a row since the last success. */
   failures: z.number(),
-  /** When a failed run is repeated. Null if the last run succeeded. */
-  retryAtMs: z.nullable(atMs),
   error: z.nullable(z.string()),
 })
 
@@ -33,62 +25,25 @@ const notes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.s
 export type RunNote = z.infer<typeof runNote>
 export type JobNote = z.infer<typeof jobNote>
 
-const FAILED_MAX = 50
-
 /**
- * Facts about runs that the archive folder does not have, and the times when jobs are due. They are in `archives.json`
- * in the data folder. If the file is lost, failures are forgotten, and the time of a job's last run shows whether one was
- * missed.
+ * What the archive folder does not say: which of its runs were found damaged, and when jobs are due. They are in
+ * `archives.json` in the data folder. If the file is lost, the time of a job's last run shows whether one was missed.
  */
 export class ArchiveNotes {
   readonly #path: string
-  readonly #runs: Map<string, RunNote>
-  readonly #jobs: Map<string, JobNote>
+  readonly runs: Map<string, RunNote>
+  readonly jobs: Map<string, JobNote>
 
   constructor(dataDir: string) {
     this.#path = join(dataDir, 'archives.json')
     const { runs, jobs } = load(this.#path)
-    this.#runs = new Map(Object.entries(runs))
-    this.#jobs = new Map(Object.entries(jobs))
+    this.runs = new Map(Object.entries(runs))
+    this.jobs = new Map(Object.entries(jobs))
   }
 
-  get runs(): ReadonlyMap<string, RunNote> {
-    return this.#runs
-  }
-
-  job(name: string): JobNote | null {
-    return this.#jobs.get(name) ?? null
-  }
-
-  noteRun(name: string, note: RunNote): void {
-    this.#runs.set(name, note)
-    const failed = [...this.#runs].filter(([, { state }]) => state === 'failed').map(([each]) => each)
-    for (const oldest of failed.slice(0, -FAILED_MAX)) this.#runs.delete(oldest)
-    this.#save()
-  }
-
-  /** Forgets runs that no longer exist. Failed runs never existed, so they stay. @param names the existing runs */
-  forgetAllBut(names: readonly string[]): void {
-    for (const [name, { state }] of this.#runs) if (state !== 'failed' && !names.includes(name)) this.#runs.delete(name)
-    this.#save()
-  }
-
-  /** Removes a text from the scopes of all runs. */
-  forgetText(match: string): void {
-    for (const [name, note] of this.#runs) {
-      this.#runs.set(name, { ...note, scope: scrubScope(note.scope as z.core.util.JSONType, match) })
-    }
-    this.#save()
-  }
-
-  noteJob(name: string, note: JobNote): void {
-    this.#jobs.set(name, note)
-    this.#save()
-  }
-
-  /** If this fails, the next note writes everything. */
-  #save(): void {
-    const text = JSON.stringify({ runs: Object.fromEntries(this.#runs), jobs: Object.fromEntries(this.#jobs) })
+  /** If this fails, the next call writes everything. */
+  save(): void {
+    const text = JSON.stringify({ runs: Object.fromEntries(this.runs), jobs: Object.fromEntries(this.jobs) })
     try {
       writePrivately(this.#path, text)
     } catch (error) {
@@ -105,10 +60,4 @@ function load(path: string): z.infer<typeof notes> {
     // The file is missing or damaged. It may be lost.
     return { runs: {}, jobs: {} }
   }
-}
-
-/** The names of successful runs, if the archive folder is not there: its disk was removed, or the folder was moved. */
-export function runsOutOfReach({ runs }: ArchiveNotes, dir: string): readonly string[] {
-  if (existsSync(join(dir, 'runs'))) return []
-  return [...runs].flatMap(([name, { state }]) => (state === 'failed' ? [] : [name]))
 }

@@ -1,6 +1,7 @@
 import { createTask } from 'node-cron'
 import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
 import { toIso } from '../../api/iso.ts'
+import { timeOfRun } from '../../archive/manifest.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import type { JobNote } from './archive-notes.ts'
@@ -11,8 +12,6 @@ type ArchiveJob = Settings['archives']['jobs'][number]
 /** The wait after the first failure. Each further failure doubles it. */
 const RETRY_MS = 5 * 60_000
 const RETRY_MAX_MS = 6 * 3_600_000
-
-const idle = { failures: 0, retryAtMs: null, error: null }
 
 export interface ScheduleContext {
   now(): number
@@ -37,30 +36,36 @@ export class ArchiveSchedule {
 
   /** Must be called every minute. */
   tick(): void {
-    const { notes } = this.#context.archives
     for (const job of this.#jobs) {
       if (this.#running.has(job.name)) continue
       const note = this.#noteOf(job)
       if (note === null) continue
-      if (notes.job(job.name) !== note) notes.noteJob(job.name, note)
-      if (this.#context.now() >= Math.min(note.dueAtMs, note.retryAtMs ?? Infinity)) void this.#run(job, note)
+      this.#note(job, note)
+      if (this.#context.now() >= note.dueAtMs) void this.#run(job, note)
     }
+  }
+
+  #note({ name }: ArchiveJob, note: JobNote): void {
+    const { notes } = this.#context.archives
+    if (notes.jobs.get(name) === note) return
+    notes.jobs.set(name, note)
+    notes.save()
   }
 
   get health(): ArchiveHealth {
     const { notes, running, atWork } = this.#context.archives
-    const made = [...notes.runs.values()].flatMap((run) => (run.state === 'failed' ? [] : [run.createdAtMs]))
     const jobs = this.#jobs.flatMap((job) => {
       const note = this.#noteOf(job)
       return note === null ? [] : [{ name: job.name, ...note }]
     })
+    const last = [...notes.runs.keys()].sort().at(-1)
     return {
       running,
       atWork,
-      lastRunAt: made.length === 0 ? null : toIso(Math.max(...made)),
+      lastRunAt: last === undefined ? null : timeOfRun(last),
       nextRunAt: jobs.length === 0 ? null : toIso(Math.min(...jobs.map(({ dueAtMs }) => dueAtMs))),
-      failed: jobs.flatMap(({ name, failures, error, retryAtMs }) =>
-        failures === 0 ? [] : [{ job: name, error: error ?? '', failures, retryAt: toIso(retryAtMs) }],
+      failed: jobs.flatMap(({ name, failures, error, dueAtMs }) =>
+        failures === 0 ? [] : [{ job: name, error: error ?? '', failures, retryAt: toIso(dueAtMs) }],
       ),
     }
   }
@@ -75,11 +80,12 @@ export class ArchiveSchedule {
     if (nextMs === undefined) return null
     const { schedule, name } = job
     const timeZone = this.#zoneOf(job)
-    const note = this.#context.archives.notes.job(name)
+    const note = this.#context.archives.notes.jobs.get(name)
     if (note?.schedule === schedule && note.timeZone === timeZone && note.dueAtMs <= nextMs) return note
     const lastMs = this.#lastRunOf(name)
     const isMissed = lastMs !== null && lastMs < nextMs - (afterMs - nextMs)
-    return { schedule, timeZone, dueAtMs: isMissed ? this.#context.now() : nextMs, ...idle }
+    const dueAtMs = isMissed ? this.#context.now() : nextMs
+    return { schedule, timeZone, dueAtMs, failures: 0, error: null }
   }
 
   /** When the last successful run began, in epoch milliseconds. Null if none is known. */
@@ -94,22 +100,19 @@ export class ArchiveSchedule {
     }
   }
 
-  async #run(job: ArchiveJob, { failures, dueAtMs: wasDueAtMs }: JobNote): Promise<void> {
+  async #run(job: ArchiveJob, { failures }: JobNote): Promise<void> {
     const { name, keep, scope, schedule } = job
-    const { archives } = this.#context
     const timeZone = this.#zoneOf(job)
-    const [dueAtMs = wasDueAtMs] = this.#nextDues(job)
-    const next = { schedule, timeZone, dueAtMs }
-    const retryAtMs = (): number => this.#context.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
     this.#running.add(name)
-    // If the process is killed during the run, the run is repeated.
-    archives.notes.noteJob(name, { ...next, failures, retryAtMs: retryAtMs(), error: null })
+    const [nextMs = Infinity] = this.#nextDues(job)
+    const next = { schedule, timeZone, dueAtMs: nextMs, failures: 0, error: null }
     try {
-      await archives.begin(scope, { job: name, keep, timeZone }, timeZone).made
-      archives.notes.noteJob(name, { ...next, ...idle })
+      await this.#context.archives.begin(scope, { job: name, keep, timeZone }, timeZone).made
+      this.#note(job, next)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      archives.notes.noteJob(name, { ...next, failures: failures + 1, retryAtMs: retryAtMs(), error: why })
+      const retryMs = this.#context.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
+      this.#note(job, { ...next, dueAtMs: Math.min(nextMs, retryMs), failures: failures + 1, error: why })
     } finally {
       this.#running.delete(name)
     }

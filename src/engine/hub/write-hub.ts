@@ -1,5 +1,5 @@
-import { proveChat } from '../../api/archives/prove-object.ts'
-import { FORMAT_VERSION } from '../../archive/record.ts'
+import { readObject } from '../../api/archives/archive-files.ts'
+import { FORMAT_VERSION } from '../../archive/archived-chat.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart, SpooledRow } from '../../hub/pull.ts'
 import { INDEXED_AT_ONCE } from '../../indexer/source.ts'
@@ -91,9 +91,9 @@ async function* take(
 ): AsyncGenerator<Step, HubWritten> {
   let [taken, added, wantsMore] = [0, 0, false]
   for (const row of part.rows) {
-    const object = await readSpooled(dir, row)
+    const object = readSpooled(dir, row)
     const isIndexedLater = addedBefore + added >= INDEXED_AT_ONCE
-    const { outcome, wantsOther } = await takePulled(mirror, row, object, { nowMs: now(), isIndexedLater })
+    const { outcome, wantsOther } = takePulled(mirror, row, object, { nowMs: now(), isIndexedLater })
     if (outcome !== null) taken += 1
     added += outcome?.added ?? 0
     wantsMore ||= wantsOther
@@ -107,8 +107,8 @@ async function* take(
   return { taken, added, wantsMore, backlog: countWaiting(mirror()) }
 }
 
-async function readSpooled(dir: string, { object }: SpooledRow): Promise<PulledObject> {
-  if (object === null) return { kind: 'newer' }
-  const read = await proveChat(dir, object, null)
-  return read.kind === 'sound' ? read.value : { kind: 'damaged' }
+function readSpooled(dir: string, { object }: SpooledRow): PulledObject {
+  if (object === null) return 'newer'
+  const read = readObject(dir, object)
+  return read.kind === 'sound' ? read.value : 'damaged'
 }

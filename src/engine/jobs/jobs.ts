@@ -2,8 +2,7 @@ import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
 import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
 import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
-import type { Verdict } from '../../api/archives/verify-archive.ts'
-import type { ArchiveInput, ArchiveResult, VerifyInput } from '../archives/archive-job.ts'
+import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
 import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
@@ -14,8 +13,8 @@ type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: 
 export interface Jobs {
   /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   readonly search: { readonly input: SearchInput; readonly result: unknown }
-  readonly archive: { readonly input: ArchiveInput; readonly result: ArchiveResult }
-  readonly verify: { readonly input: VerifyInput; readonly result: Verdict }
+  readonly archive: Of<typeof archiveJob>
+  readonly verify: Of<typeof verifyJob>
   /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
   readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
   readonly 'hub-meet': Of<typeof hubMeetJob>

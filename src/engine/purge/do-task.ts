@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs'
-import { explainForbidden } from '../../api/archives/archive-files.ts'
-import { rewriteArchive, type ArchivePurge } from '../../api/archives/rewrite-archive.ts'
-import { surveyArchive, type ArchiveSurvey } from '../../api/archives/survey-archive.ts'
+import { explainDisk } from '../../api/archives/archive-files.ts'
+import {
+  rewriteArchive,
+  surveyArchive,
+  type ArchivePurge,
+  type ArchiveSurvey,
+} from '../../api/archives/purge-archive.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Tombstones } from '../../mirror/purge/tombstones.ts'
 import { takeArchiveLock } from '../archives/archive-job.ts'
@@ -11,18 +15,18 @@ import type { PurgeTaskOrder, PurgeTaskOutcome, PurgeTasks } from './purge-order
 /** @throws UserError `archive-busy` if another program writes to the archive folder; NodeJS.ErrnoException of the disk */
 export async function doTask(given: PurgeTaskOrder): Promise<PurgeTaskOutcome> {
   try {
-    if (given.task === 'survey') return await survey(given.order)
+    if (given.task === 'survey') return survey(given.order)
     if (given.task === 'rewrite') return await rewrite(given.order)
     return await scanBytes(given.order)
   } catch (error) {
-    throw explainForbidden(error)
+    throw explainDisk(error)
   }
 }
 
-async function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order']): Promise<ArchiveSurvey> {
+function survey({ dir, mirrorPath, scope, chatIds }: PurgeTasks['survey']['order']): ArchiveSurvey {
   const db = openReader(mirrorPath)
   try {
-    return await surveyArchive(db, dir, scope, new Set(chatIds))
+    return surveyArchive(db, dir, scope, new Set(chatIds))
   } finally {
     db.close()
   }

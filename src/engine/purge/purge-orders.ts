@@ -1,5 +1,4 @@
-import type { ArchivePurge } from '../../api/archives/rewrite-archive.ts'
-import type { ArchiveSurvey } from '../../api/archives/survey-archive.ts'
+import type { ArchivePurge, ArchiveSurvey } from '../../api/archives/purge-archive.ts'
 import type { ArchivedTargets } from '../../mirror/purge/begin-purge.ts'
 import type { MirrorPlan } from '../../mirror/purge/plan-purge.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'

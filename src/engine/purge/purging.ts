@@ -23,8 +23,6 @@ export interface PurgingWorld {
   readonly readers: Readers
   /** Makes the readers of the mirror forget what they have cached. */
   renewReaders(): void
-  /** Removes a text from the notes about archives. */
-  forgetScopes(match: string): void
   /** Names of archives that were made, if their folder is missing. */
   outOfReach(): readonly string[]
   say(level: 'info' | 'warn', sentence: string): void
@@ -157,7 +155,6 @@ export class Purging implements PurgeActs {
     planned: PurgeReport,
     archived: PurgeTasks['survey']['outcome']['targets'],
   ): Promise<PurgeReport> {
-    if (scope.match !== null) this.#world.forgetScopes(scope.match)
     try {
       this.#doing = 'removing rows and words from the mirror'
       const { setAside } = await this.#world.mirror({ act: 'remove', scope, archived })

@@ -98,7 +98,6 @@ function RunCard({ run, reload }: { run: ArchiveRun; reload: () => void }) {
         <Figure name="Made" value={<When at={run.createdAt} />} />
         <Figure name="Last proven" value={run.provenAt === null ? 'never' : <When at={run.provenAt} />} />
         <Figure name="Chats" value={count(run.chats)} />
-        <Figure name="Subagents, drafts, empty" value={count(run.unlisted)} />
         <Figure name="Messages" value={count(run.messages)} />
         <Figure name="Size" value={bytes(run.bytes)} />
       </dl>

@@ -102,7 +102,7 @@ test('two jobs run once when they are due, over a missing hour and a long sleep,
   expect(of('plums')).toEqual(['2026-04-07', '2026-03-30'])
   expect(new Set(left.map(({ job, chats }) => `${job} ${chats}`))).toEqual(new Set(['nightly 2', 'plums 1']))
   const verdict = await world.post(`/api/archives/${left[0]?.name}/verify`)
-  expect(verdict).toMatchObject({ ok: true, leftovers: [], damaged: [] })
+  expect(verdict).toMatchObject({ ok: true, damaged: [], unexpected: [] })
   const lastRunAt = left[0]?.createdAt
   expect(await health()).toMatchObject({ failed: [], nextRunAt: '2026-04-08T00:15:00.000Z', lastRunAt })
 })

@@ -2,9 +2,15 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ChatEntry } from '../../../src/archive/manifest.ts'
 import { casesBeside, writtenOut } from '../../helpers/cases.ts'
-import { archivedChat, archivedMessage, linesOf, plantChat, plantRun } from '../../helpers/made-archive.ts'
+import {
+  archivedChat,
+  archivedMessage,
+  linesOf,
+  plantChat,
+  plantRun,
+  type PlantedChat,
+} from '../../helpers/made-archive.ts'
 import { stateOf } from '../../helpers/restored-mirror.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { World } from '../../helpers/world.ts'
@@ -34,7 +40,7 @@ async function chatIds(): Promise<string[]> {
   return items.map(({ id }) => id)
 }
 
-const good = (): ChatEntry => plantChat(dir, 'good', linesOf(archivedChat('good'), [archivedMessage('g1')]))
+const good = (): PlantedChat => plantChat(dir, 'good', linesOf(archivedChat('good'), [archivedMessage('g1')]))
 
 /** A message whose parts are this JSON, which no serializer may write. */
 const withParts = (id: string, parts: string): string =>
@@ -66,7 +72,7 @@ test.each(cases<HostileChat>('chats'))('a chat with $what is named, and its neig
 interface HostileManifest {
   readonly what: string
   /** The entries, each of the good chat but for this. */
-  readonly chats?: readonly Partial<ChatEntry>[]
+  readonly chats?: readonly Partial<PlantedChat>[]
   readonly more?: Record<string, unknown>
   readonly why: string
 }

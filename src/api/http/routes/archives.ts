@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import { UserError } from '../../../model/user-error.ts'
-import { readScope, type Scope } from '../../archives/scope.ts'
-import type { Clock } from '../../periods.ts'
+import { readScope } from '../../archives/scope.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
@@ -22,8 +21,8 @@ export function archiveRoutes(context: ApiContext): Hono {
       readQuery(c, noParameters)
       const { scope, tz } = await readBody(c, runBody)
       const clock = readClock(tz ?? null, context)
-      refuseBadScope(scope, clock)
-      return c.json(await unlessBusy(async () => archives.run(scope, clock.timeZone)), 202)
+      readScope(scope, clock)
+      return c.json(archives.run(scope, clock.timeZone), 202)
     })
     .get('/api/archives', (c) => {
       const { limit: most, offset: start } = readQuery(c, archivesParameters)
@@ -38,40 +37,23 @@ export function archiveRoutes(context: ApiContext): Hono {
       readQuery(c, noParameters)
       await readBody(c, noBody)
       const { name } = known(c.req.param('name'))
-      return c.json({ name, ...(await unlessBusy(() => archives.verify(name))) })
+      return c.json(await archives.verify(name).catch(asAnswer))
     })
     .post('/api/archives/:name/restore', async (c) => {
       readQuery(c, noParameters)
       const { from, map } = await readBody(c, restoreBody)
       const name = c.req.param('name')
       if (from === null && name !== 'newest') known(name)
-      return c.json(await unlessBusy(() => archives.restore({ name, from, map })))
+      return c.json(await archives.restore({ name, from, map }).catch(asAnswer))
     })
 }
 
-/** @throws Problem 400 for a scope that cannot be read */
-function refuseBadScope(scope: Scope, clock: Clock): void {
-  try {
-    readScope(scope, clock)
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    throw badParameters(
-      [{ name: 'scope', reason: `is wrong: ${error.message} ${error.hint.replace(/\.$/, '')}` }],
-      'bad-body',
-    )
-  }
-}
-
-async function unlessBusy<Answer>(act: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await act()
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error
-    const { code, message, hint } = error
-    if (code === 'archive-busy') throw new Problem(429, code, `${message} ${hint}`)
-    if (code === 'archive-not-found') throw new Problem(404, code, `${message} ${hint}`)
-    if (code === 'bad-map')
-      throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
-    throw error
-  }
+/** @throws Problem with the status of what the client can change; any other error as it is */
+function asAnswer(error: unknown): never {
+  if (!(error instanceof UserError)) throw error
+  const { code, message, hint } = error
+  if (code === 'archive-busy') throw new Problem(429, code, `${message} ${hint}`)
+  if (code === 'archive-not-found') throw new Problem(404, code, `${message} ${hint}`)
+  if (code !== 'bad-map') throw error
+  throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
 }

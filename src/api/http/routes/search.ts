@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono'
-import { filterNames, type SearchFilters } from '../../search/request.ts'
+import { filtersOf } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search-body.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { readQuery } from '../params.ts'
@@ -13,15 +13,9 @@ export function searchRoutes(context: ApiContext): Hono {
     const clock = readClock(query.tz, context)
     // Only checks the dates: the search itself reads them like the dates in a query.
     readBounds(query, clock)
-    const filters: SearchFilters = Object.fromEntries(
-      filterNames.flatMap((name) => {
-        const given = query[name]
-        return given === null ? [] : [[name, typeof given === 'string' ? [given] : given]]
-      }),
-    )
     const request: SearchBodyRequest = {
       q: query.q ?? '',
-      filters,
+      filters: filtersOf(query),
       clock,
       sort: query.sort ?? 'relevance',
       group: query.group ?? 'message',

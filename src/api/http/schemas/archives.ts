@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import {
+  boolean,
   count,
   maybeCount,
   maybeText,
@@ -9,7 +10,6 @@ import {
   says,
   text,
   texts,
-  boolean,
   type Answer,
 } from './common.ts'
 
@@ -24,12 +24,8 @@ export const archiveAnswer = named(
     createdAt: maybeTime,
     scope: says(z.unknown(), 'The search or the filters of the run; null for everything.'),
     job: maybeText,
-    chats: says(maybeCount, 'As chats are listed. Null until the run is done.'),
-    unlisted: says(
-      maybeCount,
-      'Subagents, drafts and chats without messages, which are archived too. Null in a run of an older version: its chats include them.',
-    ),
-    messages: says(maybeCount, 'Messages of all of these, also orphans.'),
+    chats: says(maybeCount, 'As chats are listed: no subagents, drafts and empty ones. Null until the run is done.'),
+    messages: says(maybeCount, 'Messages of all archived chats, also orphans.'),
     bytes: maybeCount,
     leftOut: says(
       z.array(z.object({ id: text, why: text })),
@@ -47,30 +43,25 @@ export type ArchiveRun = Answer<typeof archiveAnswer>
 
 export const archivesAnswer = pageOf(archiveAnswer)
 
-const verdict = z.object({
+export const verdictAnswer = z.object({
+  name: text,
   ok: says(boolean, 'Whether everything that was read in the folder is undamaged.'),
-  isSound: says(boolean, 'Whether the named archive is undamaged and was read completely.'),
   checked: says(count, 'Manifests and objects that were read.'),
   damaged: says(texts, 'Ids of the damaged chats.'),
   damagedRuns: says(
     z.array(z.object({ name: text, why: maybeText })),
     'why says what is wrong with the manifest; null if it is undamaged and its chats are damaged.',
   ),
-  leftovers: says(texts, 'What an interrupted run left: objects that no manifest names, and unfinished files.'),
-  unexpected: says(texts, 'What does not belong into an archive.'),
+  unexpected: says(texts, 'What does not belong into an archive, and damaged objects that no manifest names.'),
 })
-export type ArchiveVerdict = Answer<typeof verdict>
-export type DamagedRun = ArchiveVerdict['damagedRuns'][number]
-
-export const verdictAnswer = z.extend(verdict, { name: text })
+export type ArchiveVerdict = Answer<typeof verdictAnswer>
 
 export const restoredAnswer = z.object({
   name: says(text, 'The run that was read, or the newest one.'),
   runs: says(count, 'How many runs were read: more than one for newest.'),
   ok: says(boolean, 'False if any part is damaged.'),
-  chats: says(count, 'Undamaged chats, as they are listed.'),
-  unlisted: says(count, 'Undamaged subagents, drafts and chats without messages.'),
-  messages: says(count, 'Messages of all of these, also orphans.'),
+  chats: says(count, 'Undamaged chats, new or not, as they are listed.'),
+  messages: says(count, 'Messages of all undamaged chats, also orphans.'),
   added: says(count, 'Messages that were not in the mirror.'),
   addedChats: count,
   damaged: says(texts, 'Ids of the damaged chats.'),
@@ -97,3 +88,36 @@ export const archiveHealth = z.object({
 })
 /** The state of the archives, for `/api/status`. */
 export type ArchiveHealth = Answer<typeof archiveHealth>
+
+/** Which chats are archived: the results of a search, of filters, or all. */
+export type Scope = string | Readonly<Record<string, unknown>> | null
+
+/** What to restore. */
+export interface RestoreRequest {
+  /** `newest`: the newest state of every chat that any run of the folder names. */
+  readonly name: string
+  /** Absolute path of an archive folder from another machine; null for this program's own. */
+  readonly from: string | null
+  /** Folders on the other machine, and their paths on this one. */
+  readonly map: Readonly<Record<string, string>>
+}
+
+/** What can be done with archives. Only one act runs at a time. */
+export interface ArchiveActs {
+  /**
+   * Starts a run of the chats in the scope.
+   * @param timeZone of the dates in the scope
+   */
+  run(scope: Scope, timeZone: string): ArchiveRun
+  /** The newest first. */
+  list(): readonly ArchiveRun[]
+  get(name: string): ArchiveRun | null
+  /** Resolves when every byte was read. */
+  verify(name: string): Promise<ArchiveVerdict>
+  /**
+   * Resolves when everything undamaged is restored and searchable.
+   * @throws UserError `bad-map`, `archive-not-found`, `archive-busy`
+   */
+  restore(request: RestoreRequest): Promise<ArchiveRestored>
+  health(): ArchiveHealth
+}

@@ -8,7 +8,7 @@ import { addExamples, addJson, addRepeatable } from '../../input/options.ts'
 import { pathPart, refuseEmpty } from '../../input/refuse-empty.ts'
 import { printable } from '../../../text/printable.ts'
 import { decodeAnswer, printAnswer, type Session } from '../../session.ts'
-import { archivedText, chatsDone, withProgress } from '../with-progress.ts'
+import { chatsDone, withProgress } from '../with-progress.ts'
 import { statusAnswer } from '../../../api/http/schemas/status.ts'
 import { restoredAnswer, type ArchiveRestored } from '../../../api/http/schemas/archives.ts'
 
@@ -52,10 +52,6 @@ async function restore(command: Command, session: Session, given: string | undef
   })
 }
 
-const ABSOLUTE = String.raw`(?:/|[A-Za-z]:[\\/]|\\\\|[A-Za-z][\w+.-]*://).*`
-/** A path may contain `=` too: the first and the last place where both sides are absolute folders. */
-const [SHORT, LONG] = ['?', ''].map((lazy) => new RegExp(`^(${ABSOLUTE}${lazy})=(${ABSOLUTE})$`, 's'))
-
 /**
  * Reads `/Users/a=/home/b`.
  * @throws UserError `bad-map`, exit code 2
@@ -63,10 +59,9 @@ const [SHORT, LONG] = ['?', ''].map((lazy) => new RegExp(`^(${ABSOLUTE}${lazy})=
 function mapOf(given: readonly string[]): Record<string, string> {
   const map: Record<string, string> = {}
   for (const value of given) {
-    const [, there = '', here = ''] = SHORT?.exec(value) ?? []
-    const [, longest = ''] = LONG?.exec(value) ?? []
-    if (there === '') throw badMap(value, 'does not name two absolute folders')
-    if (there !== longest) throw badMap(value, 'can be split in several ways')
+    const [there, here, ...more] = value.split('=')
+    if (!there || !here) throw badMap(value, 'does not name two folders')
+    if (more.length > 0) throw badMap(value, 'can be split in several ways')
     if (there in map) throw badMap(value, 'maps a folder twice')
     map[there] = here
   }
@@ -88,9 +83,9 @@ async function showProgress(answers: Answers, session: Session): Promise<void> {
 }
 
 function restoredText(restored: ArchiveRestored): string {
-  const { name, runs, chats, unlisted, messages, added, addedChats, damaged, unusedMaps } = restored
+  const { name, runs, chats, messages, added, addedChats, damaged, unusedMaps } = restored
   const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
-  const contents = archivedText(chats, unlisted, messages)
+  const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
   const lines = [
     `${which}: ${contents}; restored ${countText(addedChats, 'chat')} and ${countText(added, 'message')}`,
     ...damaged.map((id) => `damaged chat: ${id}`),

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { archivedText, chatsDone } from '../with-progress.ts'
+import { chatsDone } from '../with-progress.ts'
 import { bytesText, countText } from '../../terminal/formats.ts'
 import {
   addExamples,
@@ -102,10 +102,9 @@ async function watchArchive(answers: Answers, name: string, { progress }: Sessio
   }
 }
 
-function madeText({ name, chats, unlisted, messages, bytes, leftOut }: ArchiveRun): string {
-  const counts = `${archivedText(chats ?? 0, unlisted ?? 0, messages ?? 0)}, ${bytesText(bytes ?? 0)}`
+function madeText({ name, chats, messages, bytes, leftOut }: ArchiveRun): string {
   const lines = [
-    `${name}: ${counts}, verified`,
+    `${name}: ${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}, verified`,
     ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
@@ -131,7 +130,6 @@ const list = listOf({
     { title: 'state', read: ({ state }) => state },
     { title: 'verified', as: 'time', read: ({ provenAt }) => provenAt },
     { title: 'chats', align: 'right', read: ({ chats }) => chats },
-    { title: 'unlisted', align: 'right', read: ({ unlisted }) => unlisted },
     { title: 'messages', align: 'right', read: ({ messages }) => messages },
   ],
 })
@@ -139,7 +137,7 @@ const list = listOf({
 function addVerify(parent: Command, session: Session): void {
   const command = parent
     .command('verify')
-    .argument('[name]', 'name of an archive; without it, everything in the folder is judged')
+    .argument('[name]', 'name of an archive; without it, the newest. All of the folder is read either way')
     .description('read every byte of the archive folder, and compare it with its checksums')
   addJson(command)
   addExamples(command, 'cursordex archive verify', 'cursordex archive verify --json')
@@ -158,27 +156,20 @@ async function verify(command: Command, session: Session, given: string | undefi
     const answer = await answers.post(`/api/archives/${part ?? (await newestPart(answers))}/verify`, {})
     const verdict = await printAnswer(verdictAnswer, answer, verdictText, command, session)
     if (verdict.ok) return
-    const { name, isSound, damaged, damagedRuns, unexpected } = verdict
+    const { damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
     const text = `${counts}, ${countText(unexpected.length, 'unexpected file')}.`
-    if (given !== undefined && isSound) {
-      return session.note(`${printable(name)} is undamaged. Elsewhere in the folder: ${text}\n`)
-    }
-    throw new UserError(
-      'archive-damaged',
-      text,
-      'Make a new archive while the chats still exist: cursordex archive run',
-    )
+    const hint = 'Make a new archive while the chats still exist: cursordex archive run'
+    throw new UserError('archive-damaged', text, hint)
   })
 }
 
-function verdictText({ ok, checked, damaged, damagedRuns, leftovers, unexpected }: ArchiveVerdict): string {
+function verdictText({ ok, checked, damaged, damagedRuns, unexpected }: ArchiveVerdict): string {
   const lines = [
     `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
     ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
     ...damaged.map((id) => `damaged chat: ${id}`),
     ...unexpected.map((path) => `unexpected file: ${path}`),
-    ...leftovers.map((path) => `left by an interrupted run: ${path}`),
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
 }

@@ -1,9 +1,9 @@
-import type { ArchivedChat, ArchivedMessage, ArchivedPlace } from '../../../archive/record.ts'
+import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
 import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/write/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
-import type { Outline, OutlineEntry } from '../../../model/thread.ts'
+import type { Outline } from '../../../model/thread.ts'
 import type { TrackedWrite } from '../../../model/commit.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
 import { boundJson } from '../records/json/bound-json.ts'
@@ -26,36 +26,21 @@ export function atMs(iso: string | null): number | null {
   return ms > 0 && ms < LATEST_MS ? ms : null
 }
 
-export function decodeFacts(chat: ArchivedChat): ChatFacts {
-  return {
-    format: chat.storeFormat,
-    name: chat.name,
-    summary: chat.summary,
-    todos: chat.todos,
-    createdAtMs: atMs(chat.createdAt),
-    updatedAtMs: atMs(chat.updatedAt),
-    mode: chat.mode,
-    branch: chat.branch,
-    model: chat.model,
-    status: chat.status,
-    isArchived: chat.isArchived,
-    isDraft: chat.isDraft,
-    isSubagent: chat.isSubagent,
-    parentChatId: chat.parentChatId === null ? null : asChatId(chat.parentChatId),
-    childChatIds: chat.childChatIds.map(asChatId),
-    linesAdded: chat.linesAdded,
-    linesRemoved: chat.linesRemoved,
-    filesChanged: chat.filesChanged,
-    contextTokens: chat.contextTokens,
-    recordedCostCents: chat.recordedCostCents,
-  }
-}
+/** The names of the format are those of the facts, but for times and ids. */
+export const decodeFacts = ({ storeFormat, ...chat }: ArchivedChat): ChatFacts => ({
+  ...chat,
+  format: storeFormat,
+  createdAtMs: atMs(chat.createdAt),
+  updatedAtMs: atMs(chat.updatedAt),
+  parentChatId: chat.parentChatId === null ? null : asChatId(chat.parentChatId),
+  childChatIds: chat.childChatIds.map(asChatId),
+})
 
 /**
  * The order of a chat. If Cursor gave none, its messages are ordered by time again. But if some of them had no
  * position, the positions of the others are the order.
  */
-export function decodeOutline({ outline }: ArchivedChat, places: readonly ArchivedPlace[]): Outline {
+export function decodeOutline({ chat: { outline }, messages }: ArchivedObject): Outline {
   if (outline !== null) {
     return outline.map(({ id, role, createdAt, startedAt }) => ({
       id: id === null ? null : asMessageId(id),
@@ -64,15 +49,10 @@ export function decodeOutline({ outline }: ArchivedChat, places: readonly Archiv
       startedAtMs: atMs(startedAt),
     }))
   }
-  if (places.every(({ position }) => position !== null)) return null
-  const placed = places.filter(({ position }) => position !== null)
-  placed.sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
-  return placed.map(({ id }): OutlineEntry => ({
-    id: asMessageId(id),
-    role: null,
-    createdAtMs: null,
-    startedAtMs: null,
-  }))
+  const placed = messages.flatMap(({ id, position }) => (position === null ? [] : { id: asMessageId(id), position }))
+  if (placed.length === messages.length) return null
+  placed.sort((a, b) => a.position - b.position)
+  return placed.map(({ id }) => ({ id, role: null, createdAtMs: null, startedAtMs: null }))
 }
 
 /** Roots are normalised again, however the archive spells them: two names of one folder are one project. */
@@ -112,22 +92,17 @@ export const decodeTracked = ({ id, tracked = [] }: ArchivedChat): TrackedWrite[
     ]
   })
 
-export function decodeMessage(message: ArchivedMessage): MessageDraft {
-  return {
-    id: asMessageId(message.id),
-    alias: message.alias === null ? null : asMessageId(message.alias),
-    role: message.role,
-    sentAtMs: atMs(message.sentAt),
-    startedAtMs: atMs(message.startedAt),
-    timingAtMs: atMs(message.timingAt),
-    model: message.model,
-    tokens: message.tokens === null ? null : recordedTokens(message.tokens.input, message.tokens.output),
-    requestId: message.requestId ?? null,
-    // The depth is limited by the length of a line. Broken surrogate pairs are repaired.
-    parts: boundJson(message.parts).value as unknown as readonly Part[],
-    isSimulated: message.isSimulated,
-    octets: message.octets,
-    isEmbedded: false,
-    remembered: { deletedAtMs: atMs(message.deletedAt) },
-  }
-}
+export const decodeMessage = (message: ArchivedMessage): MessageDraft => ({
+  ...message,
+  id: asMessageId(message.id),
+  alias: message.alias === null ? null : asMessageId(message.alias),
+  sentAtMs: atMs(message.sentAt),
+  startedAtMs: atMs(message.startedAt),
+  timingAtMs: atMs(message.timingAt),
+  tokens: message.tokens === null ? null : recordedTokens(message.tokens.input, message.tokens.output),
+  requestId: message.requestId ?? null,
+  // Broken surrogate pairs are repaired.
+  parts: boundJson(message.parts).value as unknown as readonly Part[],
+  isEmbedded: false,
+  remembered: { deletedAtMs: atMs(message.deletedAt) },
+})

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ArchivedMessage, ProvenChat } from '../../../archive/record.ts'
+import type { ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
 import { bestCopy, dropLedger, listCopies, saveLedger, setState, type LedgerRow } from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT, readCopy } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
@@ -27,7 +27,7 @@ export interface PulledRow {
 }
 
 /** What an object is: a chat, or why it cannot be read. */
-export type PulledObject = ProvenChat | { readonly kind: 'damaged' | 'newer' }
+export type PulledObject = ArchivedObject | 'damaged' | 'newer'
 
 export interface Pulled {
   readonly outcome: BatchOutcome | null
@@ -39,12 +39,12 @@ export interface Pulled {
  * Takes one row of the hub: its object replaces the pulled copy of its chat whole, and its line in the ledger moves in the
  * same transaction. A chat of this machine, a purged one and one of which another machine has a better copy stay out.
  */
-export async function takePulled(
+export function takePulled(
   mirror: () => Mirror,
   row: PulledRow,
   object: PulledObject,
   { nowMs, isIndexedLater }: { readonly nowMs: number; readonly isIndexedLater: boolean },
-): Promise<Pulled> {
+): Pulled {
   const line = {
     machine: row.machine.uuid,
     chat: row.chat,
@@ -54,15 +54,12 @@ export async function takePulled(
     messages: null,
   }
   const aside = (state: LedgerRow['state']): Pulled => inOne(mirror(), (db) => putAside(db, { ...line, state }))
-  if (object.kind !== 'sound' || object.chat.id !== row.chat) {
-    return aside(object.kind === 'newer' ? 'newer' : 'damaged')
-  }
+  if (object === 'newer' || object === 'damaged') return aside(object)
+  if (object.chat.id !== row.chat) return aside('damaged')
   const id = asChatId(row.chat)
   if (isMirrored(mirror(), id) && !isPulled(mirror(), id)) return aside('hidden')
   if (new Tombstones(mirror()).hasChat(id)) return aside('barred')
-  const messages: ArchivedMessage[] = []
-  for await (const message of object.messages()) messages.push(message)
-  const read = { ...line, activity: activityOf(object, messages), messages: messages.length }
+  const read = { ...line, activity: activityOf(object), messages: object.messages.length }
   return inOne(mirror(), (db) => {
     const former = shownCopy(db, row.chat)
     saveLedger(db, { ...read, state: 'other' })
@@ -71,7 +68,7 @@ export async function takePulled(
     }
     if (former !== null && former.machine !== line.machine) setState(db, former, 'other')
     saveLedger(db, { ...read, state: 'shown' })
-    return { outcome: replaceCopy(db, row, object, messages, { nowMs, isIndexedLater }), wantsOther: false }
+    return { outcome: replaceCopy(db, row, object, { nowMs, isIndexedLater }), wantsOther: false }
   })
 }
 
@@ -106,10 +103,10 @@ const shownCopy = (db: Mirror, chat: string): LedgerRow | null =>
 function replaceCopy(
   db: Mirror,
   { machine, project, chat: chatId }: PulledRow,
-  { chat, places }: ProvenChat,
-  messages: readonly ArchivedMessage[],
+  object: ArchivedObject,
   { nowMs, isIndexedLater }: { readonly nowMs: number; readonly isIndexedLater: boolean },
 ): BatchOutcome {
+  const { chat, messages } = object
   const id = asChatId(chatId)
   const before = readCopy(db, chatId)
   const now = new Set(messages.map((message) => message.id))
@@ -120,7 +117,7 @@ function replaceCopy(
       [...before].some((message) => !now.has(message)),
     )
   const facts = decode.decodeFacts(chat)
-  const outline = decode.decodeOutline(chat, places)
+  const outline = decode.decodeOutline(object)
   const deletedAtMs = decode.atMs(chat.deletedAt)
   const { octets } = chat
   // As it is where it comes from: what was not deleted there is not a loss here.
@@ -159,7 +156,7 @@ const asItIs = (message: ArchivedMessage): ReturnType<typeof decode.decodeMessag
 }
 
 /** The machine says which project the chat belongs to. Here it is the local project of that name, or one made for it. */
-function evidenceOf(db: Mirror, chat: ProvenChat['chat'], project: string): EvidenceWrite[] {
+function evidenceOf(db: Mirror, chat: ArchivedObject['chat'], project: string): EvidenceWrite[] {
   const [given] = chat.evidence
   if (given === undefined) return []
   const made: Root = { ...given.root, uri: `${HUB_ROOT}${encodeURIComponent(project)}` }
@@ -168,7 +165,7 @@ function evidenceOf(db: Mirror, chat: ProvenChat['chat'], project: string): Evid
 }
 
 /** When the chat last went on, epoch milliseconds. */
-function activityOf({ chat }: ProvenChat, messages: readonly ArchivedMessage[]): number {
+function activityOf({ chat, messages }: ArchivedObject): number {
   let last = -1
   for (const { sentAt, startedAt, timingAt } of messages) {
     last = Math.max(last, decode.atMs(sentAt) ?? decode.atMs(startedAt) ?? decode.atMs(timingAt) ?? -1)

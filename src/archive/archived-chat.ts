@@ -3,6 +3,7 @@ import { chatFormats } from '../model/chat.ts'
 import { type Json, COUNT_MAX } from '../model/json.ts'
 import { roles } from '../model/message.ts'
 import { toolStatuses } from '../model/part.ts'
+import { Damage, issueText } from './manifest.ts'
 
 /**
  * The content of an object: the chat on the first line, then one line for each message. Times are ISO 8601 in UTC, so
@@ -11,13 +12,8 @@ import { toolStatuses } from '../model/part.ts'
 export const FORMAT = 'cursordex-chat'
 export const FORMAT_VERSION = 1
 
-/** Longer rows of Cursor are not read, so longer texts are refused. */
-const TEXT_MAX = 256 * 1024 * 1024
-/** More items than fit into the longest line, so that no list of Cursor is too long. */
-const LIST_MAX = 50_000_000
-
-/** Ids, names and paths have no other limits: whatever is in the mirror can be archived. */
-const text = z.string().check(z.maxLength(TEXT_MAX))
+/** Ids, names and paths have no limits: whatever is in the mirror can be archived. */
+const text = z.string()
 const maybe = z.nullable(text)
 const time = z.nullable(z.string().check(z.refine(isTime, { error: 'not a time as it is written here' })))
 const count = z.int().check(z.nonnegative(), z.maximum(COUNT_MAX))
@@ -25,9 +21,10 @@ const number = z.nullable(z.number())
 const amount = z.int().check(z.minimum(-COUNT_MAX), z.maximum(COUNT_MAX))
 const whole = z.nullable(amount)
 /** The mirror cannot store a lone surrogate unchanged. */
-const id = text.check(z.refine((given) => given.isWellFormed(), { error: 'half a character' }))
+const id = z.string().check(z.refine((given) => given.isWellFormed(), { error: 'half a character' }))
 const maybeId = z.nullable(id)
-const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item).check(z.maxLength(LIST_MAX))
+/** It names a source; other text could imitate another source. */
+const origin = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'not the identity of a mirror'))
 /** It comes from a JSON line, so it is JSON. It is not checked, and no key is lost. */
 const json = z.custom<Json>((given) => given !== undefined, { error: 'missing' })
 
@@ -52,19 +49,19 @@ const outlineEntry = z.strictObject({
 
 const todo = z.strictObject({ id: maybe, content: text, status: maybe })
 
-export const archivedChat = z.strictObject({
+const archivedChat = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(FORMAT_VERSION),
   id,
   title: text,
   /** The mirror that archived the chat first. It stays when the chat is restored elsewhere. */
-  origin: text,
+  origin,
   /** The kind of store of the chat. */
   source: text,
   storeFormat: z.enum(chatFormats),
   name: maybe,
   summary: maybe,
-  todos: list(todo),
+  todos: z.array(todo),
   createdAt: time,
   updatedAt: time,
   mode: maybe,
@@ -76,7 +73,7 @@ export const archivedChat = z.strictObject({
   isSubagent: z.boolean(),
   deletedAt: time,
   parentChatId: maybeId,
-  childChatIds: list(id),
+  childChatIds: z.array(id),
   linesAdded: whole,
   linesRemoved: whole,
   filesChanged: whole,
@@ -85,15 +82,17 @@ export const archivedChat = z.strictObject({
   /** Size of the chat's own row in bytes. */
   octets: count,
   /** Why it belongs to a project, the best reason first. */
-  evidence: list(z.strictObject({ method: text, rank: z.int(), root })),
+  evidence: z.array(z.strictObject({ method: text, rank: z.int(), root })),
   /** Files that the chat is about, as URIs. */
-  paths: list(text),
+  paths: z.array(text),
   /** When Cursor recorded code of the chat, one item for each hour. Missing if it recorded none. */
   tracked: z.optional(
-    list(z.strictObject({ firstAt: time, lastAt: time, models: list(z.strictObject({ name: text, lastAt: time })) })),
+    z.array(
+      z.strictObject({ firstAt: time, lastAt: time, models: z.array(z.strictObject({ name: text, lastAt: time })) }),
+    ),
   ),
   /** Cursor's own order. Null if Cursor gave none. */
-  outline: z.nullable(list(outlineEntry)),
+  outline: z.nullable(z.array(outlineEntry)),
   messageCount: count,
 })
 
@@ -110,7 +109,7 @@ const part = z.discriminatedUnion('kind', [
     output: json,
     outputFrom: z.optional(z.literal('blob')),
     error: maybe,
-    paths: list(text),
+    paths: z.array(text),
   }),
   z.strictObject({
     kind: z.literal('attachment'),
@@ -119,11 +118,11 @@ const part = z.discriminatedUnion('kind', [
     hash: z.optional(text),
     cappedFrom: z.optional(count),
   }),
-  z.strictObject({ kind: z.literal('todo'), items: list(todo) }),
+  z.strictObject({ kind: z.literal('todo'), items: z.array(todo) }),
   z.strictObject({ kind: z.literal('error'), text }),
 ])
 
-export const archivedMessage = z.strictObject({
+const archivedMessage = z.strictObject({
   id,
   /** Another id by which the chat's order may name it. */
   alias: maybeId,
@@ -146,32 +145,58 @@ export const archivedMessage = z.strictObject({
   source: text,
   /** Size of its row in bytes. */
   octets: count,
-  parts: list(part),
+  parts: z.array(part),
 })
 
 export type ArchivedChat = z.infer<typeof archivedChat>
 export type ArchivedMessage = z.infer<typeof archivedMessage>
 
-/** The place of an archived message. Null for a message that the chat no longer names. */
-export interface ArchivedPlace {
-  readonly id: string
-  readonly position: number | null
-}
-
-/** An archived chat whose every byte was checked. */
-export interface ProvenChat {
-  readonly kind: 'sound'
+/** An archived chat with its messages. */
+export interface ArchivedObject {
   readonly chat: ArchivedChat
-  /** All messages, in order. */
-  readonly places: readonly ArchivedPlace[]
-  /** Unpacks the messages again, one at a time. */
-  messages(): AsyncIterable<ArchivedMessage>
+  /** The messages of the thread in order, then the others. */
+  readonly messages: readonly ArchivedMessage[]
 }
 
-/** An archived chat that cannot be restored. */
-export interface DamagedChat {
-  readonly kind: 'damaged'
-  /** Null if the id is unknown. */
-  readonly id: string | null
-  readonly why: string
+/** @param unpacked its whole text  @throws Damage */
+export function decodeObject(unpacked: string): ArchivedObject {
+  const lines = unpacked.split('\n')
+  if (lines.pop() !== '') throw new Damage('its last line is cut off')
+  const [first, ...rest] = lines
+  if (first === undefined) throw new Damage('it is empty')
+  const chat = decodeLine(archivedChat, first, 1)
+  const messages = rest.map((line, index) => decodeLine(archivedMessage, line, index + 2))
+  if (messages.length !== chat.messageCount) {
+    throw new Damage(`it contains ${messages.length} messages, not ${chat.messageCount}`)
+  }
+  if (new Set(messages.map((message) => message.id)).size < messages.length) {
+    throw new Damage('two of its messages have one id')
+  }
+  return { chat, messages }
+}
+
+/** The value is returned as it was parsed, so that it is written as the same line again. */
+function decodeLine<Schema extends z.ZodMiniType>(schema: Schema, line: string, place: number): z.infer<Schema> {
+  let given: unknown
+  try {
+    given = JSON.parse(line)
+  } catch {
+    throw new Damage(`line ${place} is not JSON`)
+  }
+  if (isTooDeep(given)) throw new Damage(`line ${place} is nested too deep`)
+  const read = schema.safeParse(given)
+  if (read.success) return given as z.infer<Schema>
+  throw new Damage(`line ${place}, ${issueText(read.error)}`)
+}
+
+/** How deep a line may be nested. The mirror's limit is lower. Code that walks a deeper value would overflow the stack. */
+const DEPTH_MAX = 600
+
+function isTooDeep(value: unknown): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEPTH_MAX) return true
+    level = level.flatMap((each): unknown[] => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return false
 }
