@@ -8,7 +8,7 @@ import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
 import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
 import { misconfiguredFolders } from '../engine/source-reasons.ts'
-import { isDamage } from '../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../mirror/damage/find-damage.ts'
 import { disabledKindsOf, type Settings } from '../settings.ts'
 import { Indexing } from './follow/indexing.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
@@ -157,13 +157,13 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     excludedProjects: settings.exclude.projects,
     isEstimating: settings.tokens.estimate,
   }
-  const executor = new ForkedExecutor(path, () => indexing.onDamage('terms'))
+  const executor = new ForkedExecutor(path, () => indexing.onDamage('repair'))
   const reader = lazyReader(path)
   const readers = {
     shut: () => [reader, executor].forEach((one) => one.shut()),
     reopen: () => [reader, executor].forEach((one) => one.reopen()),
   }
-  const indexing = new Indexing(context.writerThread, setup, { readers, executor, log, hub, now })
+  const indexing = new Indexing(context.writerThread, setup, { readers, log, hub, now })
   const engine = openEngine(settings, executor, {
     version: context.version,
     zone: () => context.zone(),
@@ -185,11 +185,8 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   return { settings, context, executor, reader, log, hub, indexing, engine, termsSize, startedAtMs }
 }
 
-function scheduleTasks({ indexing, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
-  const isFree = (): boolean => !engine.archives.isBusy
+function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine): Schedule {
   return startSchedule({
-    checkTermsIfDue: () => (isFree() ? indexing.checkTermsIfDue() : undefined),
-    checkPagesIfDue: () => indexing.checkPagesIfDue(() => isFree() && !executor.isSearching),
     reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
     archive: () => {
@@ -242,7 +239,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: stackWithoutText(error) }, 'a request failed')
-      if (isDamage(error)) indexing.onDamage('none')
+      if (isDamage(error)) indexing.onDamage('check')
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -91,7 +91,7 @@ describe('a damaged mirror', () => {
       const text = expect.stringMatching(
         /^The mirror was damaged .* 120 messages of 12 chats were saved\. The damaged file is .*\.$/,
       ) as string
-      expect(notices).toEqual([{ path: join(folder, file), text }])
+      expect(notices).toEqual([{ path: join(folder, file), text, isLossy: false }])
       expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
       expect(readFileSync(join(folder, file)).equals(spoilt)).toBe(true)
       passOver(kept, lossy.home.userDir)
@@ -111,7 +111,7 @@ describe('a damaged mirror', () => {
     writeSpoilt([...pagesOf(DERIVED), ...pagesOf('message_terms_data')])
     writeFileSync(`${path}-wal`, wal)
     withKept((kept) => {
-      keepNow(kept, 'set-aside')
+      keepNow(kept, 'repair')
       expect(kept.db.prepare(`select count(*) from bodies where parts like '%walnut%'`).pluck().get()).toBe(1)
     })
     expect(asideFiles()).toHaveLength(2)
@@ -134,7 +134,7 @@ describe('a damaged mirror', () => {
       const { notices } = keepSound(kept)
       const saved = messagesIn(kept)
       expect(saved).toBeGreaterThan(20)
-      const told = `${saved} messages of 12 chats were saved. ${120 - saved} of its rows could not be read. `
+      const told = `${saved} messages of 12 chats were saved. ${120 - saved} messages could not be read. `
       expect(notices[0]?.text).toContain(told)
       passOver(kept, lossy.home.userDir)
       expect(findFaults(kept.db)).toEqual([])
@@ -146,9 +146,9 @@ describe('a damaged mirror', () => {
       for (const name of readdirSync(folder)) rmSync(join(folder, name))
       writeSpoilt(pagesOf(DERIVED))
       const isDone = withKept((kept) => {
-        const salvaging = kept.run({ task: 'set-aside', suspected: 'none' })
-        for (let step = 0; step < steps; step += 1) if (salvaging.next().done === true) return true
-        salvaging.return(undefined as never)
+        const repairing = kept.run('repair')
+        for (let step = 0; step < steps; step += 1) if (repairing.next().done === true) return true
+        repairing.return(undefined as never)
         return false
       })
       withKept((kept) => {
@@ -161,13 +161,26 @@ describe('a damaged mirror', () => {
     }
   })
 
+  test('is replaced whole if the repair is killed while the files get their names', () => {
+    writeSpoilt(pagesOf(DERIVED))
+    withKept((kept) => keepNow(kept, 'repair'))
+    const [file = ''] = asideFiles()
+    renameSync(path, join(folder, `${file}-new`))
+    renameSync(join(folder, file), path)
+    withKept((kept) => {
+      passOver(kept, lossy.home.userDir)
+      expectAsBefore(kept)
+    })
+    expect(asideFiles()).toEqual([file])
+  })
+
   test.each(['message_terms_data', 'message_terms_docsize', 'chat_terms_data'])(
-    'of which only the index is damaged, %s, gets a new index',
+    'of which only the index is damaged, %s, loses nothing',
     (table) => {
       writeSpoilt(pagesOf(table))
       withKept((kept) => {
-        const { damage, news } = keepNow(kept, 'check')
-        expect([damage, news, asideFiles()]).toEqual(['none', [expect.stringContaining('full-text')], []])
+        const { notices } = keepSound(kept)
+        expect(notices[0]?.text).toContain('120 messages of 12 chats were saved. The damaged file')
         passOver(kept, lossy.home.userDir)
         expectAsBefore(kept)
       })
@@ -175,17 +188,32 @@ describe('a damaged mirror', () => {
   )
 })
 
-test('the weekly comparison finds wrong full-text rows and repairs them', () => {
-  withKept((kept) => {
-    kept.db.exec(`delete from message_terms where rowid = (select min(id) from message_terms_docsize)`)
-    kept.db.exec(`insert into message_terms (rowid, text) values (77, 'stray')`)
-    expect(keepNow(kept, 'check').news).toEqual([])
-    expect(keepNow(kept, 'check-terms').news).toEqual([expect.stringMatching(/^2 full-text rows/)])
-    passOver(kept, lossy.home.userDir)
-    expectAsBefore(kept)
-    expect(keepNow(kept, 'check-terms').news).toEqual([])
-  })
-})
+test.each(['messages', 'bodies'])(
+  'one bad page of %s among 20,000 messages loses at most what stood on it',
+  (table) => {
+    const leaf = withKept(({ db }) => {
+      const columns = db.prepare(`select name from pragma_table_info('messages')`).pluck().all() as string[]
+      const own: Record<string, string> = { key: 'key + i', id: `'many-' || i`, body: '1000000 + i', content_hash: 'i' }
+      db.exec(`
+      create temp table n as with n (i) as (select 1 union all select i + 1 from n where i < 20000) select i from n;
+      insert into bodies select 1000000 + i, '[{"kind":"text","text":"' || hex(randomblob(40)) || '"}]' from n;
+      insert into messages select ${columns.map((name) => own[name] ?? name).join(', ')}
+      from (select * from messages where is_live = 0 order by key desc limit 1), n;
+      drop table n`)
+      db.pragma('wal_checkpoint(truncate)')
+      const leaves = db.prepare(`select pageno, ncell from dbstat where name = ? and pagetype = 'leaf'`).all(table)
+      return leaves[Math.floor(leaves.length / 2)] as { pageno: number; ncell: number }
+    })
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0xa5, (leaf.pageno - 1) * PAGE, leaf.pageno * PAGE))
+    withKept((kept) => {
+      const { notices } = keepSound(kept)
+      const lost = 20_120 - messagesIn(kept)
+      expect([lost > 0, lost <= leaf.ncell, findFaults(kept.db)]).toEqual([true, true, []])
+      expect(notices[0]?.text).toContain(` ${lost} messages could not be read. `)
+    })
+  },
+)
 
 test('a mirror of a later version is not changed by a byte', () => {
   const db = new Database(path)

@@ -1,18 +1,16 @@
 import type { Worker } from 'node:worker_threads'
 import type { Progress } from '../../api/http/schemas/archives.ts'
-import type { PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
-import type { Damage } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
 import { SourceMonitor } from './source-monitor.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
-import { damageIn, explainError, logError } from './explain-error.ts'
+import { explainError, logError } from './explain-error.ts'
 import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
-import type { Executor } from '../../engine/executor/executor.ts'
 import type { Passes } from '../../engine/passes.ts'
 import type { RestoreOrder, RestoreResult } from '../../engine/restore.ts'
 import type { Readers } from '../../engine/writer/maintenance.ts'
@@ -28,14 +26,9 @@ const CHECK_PLACE_MS = 5000
 const RETRY_MS = 30_000
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
 const BACKLOG_MS = 200
-/** Pages are checked in processes that end after the part that ends after this time. */
-const PAGES_MS = 1000
-/** What a check of pages says that failed. The next one is an hour later. */
-const UNCHECKED: PartsCheck = { sound: [], damage: 'none', hasMore: false }
 
 export interface IndexingContext {
   readonly readers: Readers
-  readonly executor: Pick<Executor, 'run'>
   readonly log: Logger
   readonly hub: EventHub
   readonly now: () => number
@@ -76,8 +69,6 @@ export class Indexing implements Passes {
   readonly #scheduler: PassScheduler<RunOutcome>
   readonly #watch: Watch
   readonly #setup: WriterSetup
-  /** True while a process checks the mirror. */
-  #isChecking = false
   readonly #upkeep: Upkeep
   /** Why the last run failed. */
   #error: UserError | null = null
@@ -95,7 +86,7 @@ export class Indexing implements Passes {
   #wasReady = false
   #lastState: DaemonState = 'starting'
 
-  constructor(thread: Worker, setup: WriterSetup, { readers, executor, log, hub, now }: IndexingContext) {
+  constructor(thread: Worker, setup: WriterSetup, { readers, log, hub, now }: IndexingContext) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
@@ -113,11 +104,8 @@ export class Indexing implements Passes {
       log,
       writer: this.#writer,
       readers,
-      now,
       later,
       explain: (error) => explainError(error, setup.mirrorPath),
-      checkTerms: () => this.#checking(() => executor.run('check-terms', null), true),
-      checkPages: () => this.#checking(() => executor.run('check-pages', { forMs: PAGES_MS }), UNCHECKED),
       onBacklog: (backlog) => this.#noteBacklog(backlog),
       onReplaced: () => this.#sources.readAgain(),
     })
@@ -141,7 +129,7 @@ export class Indexing implements Passes {
   /** Starts to monitor the sources. If the last end was not clean, the open mirror is checked before. */
   async start(): Promise<void> {
     try {
-      await this.#upkeep.begin()
+      await this.#upkeep.untilSound('start')
     } catch (error) {
       // The daemon is stopping.
       if (error instanceof UserError && error.code === 'stopped') return
@@ -160,10 +148,10 @@ export class Indexing implements Passes {
     this.#sources.reconcileChanged()
   }
 
-  /** Checks the mirror and repairs it, because a read failed in a way that means damage. */
-  onDamage(suspected: Damage): void {
+  /** Checks or repairs the mirror, because a read failed in a way that means damage. */
+  onDamage(task: 'check' | 'repair'): void {
     if (!this.#hasStarted) return
-    const isSound = this.#upkeep.check(suspected)
+    const isSound = this.#upkeep.untilSound(task)
     isSound.then(() => this.#scheduler.wake()).catch(() => undefined)
   }
 
@@ -172,32 +160,9 @@ export class Indexing implements Passes {
     return this.#writer
   }
 
-  /** May be called at any time. Checks once a week. */
-  checkTermsIfDue(): void {
-    if (this.state === 'ready' && !this.#isChecking) this.#upkeep.checkTermsIfDue().catch(() => undefined)
-  }
-
-  /** May be called at any time. Checks each part of the mirror once a day, as long as nothing else happens. */
-  checkPagesIfDue(isFree: () => boolean): void {
-    if (this.state !== 'ready' || this.#isChecking) return
-    this.#upkeep.checkPagesIfDue(() => this.isResting && isFree()).catch(() => undefined)
-  }
-
-  /** @param orElse the result if the job fails: real damage will be found again */
-  async #checking<Result>(job: () => Promise<Result>, orElse: Result): Promise<Result> {
-    this.#isChecking = true
-    try {
-      return await job()
-    } catch {
-      return orElse
-    } finally {
-      this.#isChecking = false
-    }
-  }
-
   /** Resolves when passes may begin. At the start a check may still be going on. */
   async #whenSound(): Promise<void> {
-    if (!this.#hasStarted) await this.#upkeep.begin()
+    if (!this.#hasStarted) await this.#upkeep.untilSound('start')
   }
 
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
@@ -237,8 +202,7 @@ export class Indexing implements Passes {
     if (error instanceof UserError && /^(archive-|bad-map$)/.test(error.code)) return error
     const explained = explainError(error, this.#setup.mirrorPath)
     const { code } = explained
-    const damage = damageIn(explained)
-    if (damage !== 'none') this.onDamage(damage)
+    if (isDamage(explained)) this.onDamage('repair')
     if (code === 'stopped' || code === 'disk-full') return explained
     const why = error instanceof Error ? error.message : String(error)
     return new UserError(code, `The archive could not be restored: ${why}.`, 'Restore it again. It will continue.')
@@ -264,8 +228,7 @@ export class Indexing implements Passes {
 
   /** True if nothing is being read, indexed or checked. */
   get isResting(): boolean {
-    const isChecking = this.#upkeep.doing.length > 0 || this.#isChecking
-    return this.#hasStarted && !isChecking && !this.#isRunning && this.#backlog === 0
+    return this.#hasStarted && this.#upkeep.doing.length === 0 && !this.#isRunning && this.#backlog === 0
   }
 
   /** Runs `act` after a delay, unless the daemon was stopped. */
@@ -345,7 +308,7 @@ export class Indexing implements Passes {
     for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)
     const isWaiting = this.#isBlocked
     this.#isBlocked = true
-    if (damageIn(error) !== 'none') return this.#onRunDamage(error, orders)
+    if (isDamage(error)) return this.#onRunDamage(error, orders)
     // While a disk is full, every pass fails. The error is logged once, and only one retry is planned.
     if (this.#error?.code !== error.code) logError(this.#log, error)
     this.#error = error
@@ -353,16 +316,15 @@ export class Indexing implements Passes {
     if (!isWaiting) this.#timers.later(() => this.#resume(), RETRY_MS)
   }
 
-  /** Checks and repairs the mirror. The orders run afterwards. */
+  /** Replaces the mirror. The orders run afterwards. */
   #onRunDamage(damaged: UserError, orders: readonly Order[]): void {
     logError(this.#log, damaged)
     this.#damages += 1
     this.#missed.push(...orders.map(({ id }) => ({ id, depth: 'reconcile' }) as const))
     // Damage that returns after a repair is not repaired again and again without a pause.
     const delayMs = this.#damages > 2 ? RETRY_MS : 0
-    const suspected = this.#damages === 1 ? damageIn(damaged) : 'rows'
     const resume = (): void => this.#resume()
-    this.#timers.later(() => this.#upkeep.check(suspected).then(resume, () => undefined), delayMs)
+    this.#timers.later(() => this.#upkeep.untilSound('repair').then(resume, () => undefined), delayMs)
   }
 
   #resume(): void {

@@ -1,6 +1,5 @@
 import type { JobName, Jobs } from '../jobs/jobs.ts'
-import { UserError } from '../../model/user-error.ts'
-import { damageToldBy } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { stopped, type Executor, type RunOptions } from './executor.ts'
 import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'
@@ -41,7 +40,7 @@ export class ForkedExecutor implements Executor {
       // TypeScript does not see that the name determines the type of the input.
       const { question, deadlineMs } = input as Jobs['search']['input']
       return this.#searches.ask(question, deadlineMs).catch((error: unknown) => {
-        if (error instanceof UserError && damageToldBy(error.code) !== 'none') this.#onDamage()
+        if (isDamage(error)) this.#onDamage()
         throw error
       })
     }

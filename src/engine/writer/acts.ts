@@ -2,7 +2,6 @@ import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
-import { noteChecked } from '../../mirror/maintenance/check-in-parts.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -83,8 +82,6 @@ export class WriterActs {
           yield
         }
       }
-      case 'checked':
-        return noteChecked(this.db, order.parts, this.#now())
       case 'usage': {
         // Seldom needed, and it loads a date library.
         const { readUsageFile } = await import('../../api/tokens/read-usage-file.ts')

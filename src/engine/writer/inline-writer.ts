@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
-import { damageOf } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { runToCompletion } from '../deferred.ts'
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
-import type { UpkeepOutcome, UpkeepTask, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
+import type { UpkeepTask, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
@@ -80,20 +80,17 @@ async function repairing<Outcome>(
   note: (text: string) => void,
   act: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const maintain = (task: UpkeepTask): UpkeepOutcome => {
-    const outcome = runToCompletion(maintenance.run(task))
-    for (const sentence of outcome.news) note(sentence)
-    return outcome
+  const maintain = (task: UpkeepTask): boolean => {
+    const { isDamaged, news } = runToCompletion(maintenance.run(task))
+    if (news !== null) note(news)
+    return isDamaged
   }
-  const { damage: found } = maintain({ task: 'salvage', suspected: 'none' })
-  if (found === 'rows') maintain({ task: 'set-aside', suspected: 'none' })
+  if (maintain('open')) maintain('repair')
   try {
     return await act()
   } catch (error) {
-    const suspected = damageOf(error)
-    if (suspected === 'none') throw error
-    const { damage } = maintain({ task: 'check', suspected })
-    if (damage === 'rows') maintain({ task: 'set-aside', suspected: 'none' })
+    if (!isDamage(error)) throw error
+    maintain('repair')
     return await act()
   }
 }

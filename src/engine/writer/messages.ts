@@ -2,7 +2,7 @@ import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
-import type { Damage, MirrorPart } from '../../mirror/maintenance/check-pages.ts'
+import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
@@ -29,20 +29,16 @@ export interface RunOrder {
   readonly backlogMs: number
 }
 
-/** A check or repair of the mirror. A mirror that was set aside and is not salvaged yet is salvaged first. */
-export interface UpkeepTask {
-  /**
-   * - `salvage`: nothing else.
-   * - `look`: only checks that the file is still the one that was opened.
-   * - `start`: checks as `check` does, unless the mirror was sound when it was last closed, and is unchanged since.
-   * - `check`: walks all pages.
-   * - `check-terms`: compares the full-text tables with the messages.
-   * - `set-aside`: moves the mirror aside and makes a new one from what can be saved. Nobody may read it meanwhile.
-   */
-  readonly task: 'salvage' | 'look' | 'start' | 'check' | 'check-terms' | 'set-aside'
-  /** What to treat as damaged if the check finds nothing. */
-  readonly suspected: Damage
-}
+/**
+ * A check or repair of the mirror. Each finishes a purge that was interrupted, except `look`.
+ *
+ * - `look`: only checks that the file is still the one that was opened.
+ * - `open`: checks nothing.
+ * - `start`: checks as `check` does, unless the mirror was sound when it was last closed, and is unchanged since.
+ * - `check`: walks all pages.
+ * - `repair`: makes a new mirror from what can be saved. Nobody may read it meanwhile.
+ */
+export type UpkeepTask = 'look' | 'open' | 'start' | 'check' | 'repair'
 
 export interface UpkeepOrder {
   readonly kind: 'upkeep'
@@ -50,21 +46,23 @@ export interface UpkeepOrder {
 }
 
 export interface UpkeepOutcome {
-  /** `rows`: the mirror must be set aside. Anything else was repaired. */
-  readonly damage: Damage
-  /** What was repaired, as sentences. */
-  readonly news: readonly string[]
+  /** True if the mirror must be repaired. */
+  readonly isDamaged: boolean
+  /** True if there is a new mirror since the last outcome: all sources must be read again. */
+  readonly isReplaced: boolean
+  /** What was saved of a damaged mirror since the last outcome, as sentences. */
+  readonly news: string | null
   /** What happened to damaged mirrors whose files are still there. */
-  readonly notices: readonly { readonly path: string; readonly text: string }[]
+  readonly notices: readonly SalvageNotice[]
   /** How many messages wait for full-text rows, and chats for their digests. */
   readonly backlog: number
-  readonly termsCheckedAtMs: number | null
 }
 
 /** Something to write that comes from no source. */
-export type WriteOrder =
-  | { readonly kind: 'checked'; readonly parts: readonly MirrorPart[] }
-  | { readonly kind: 'usage'; readonly file: UsageFileText }
+export interface UsageOrder {
+  readonly kind: 'usage'
+  readonly file: UsageFileText
+}
 
 /** A part of a restore, which ends after a while so that passes can run in between. */
 export interface RestoreStretch {
@@ -92,16 +90,8 @@ export interface HubOrder {
   readonly order: HubWrite
 }
 
-export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder | HubOrder
-/** The number is how many rows were saved. */
-export type WriterOutcome =
-  | RunOutcome
-  | UpkeepOutcome
-  | number
-  | UsageOutcome
-  | RestoreSlice
-  | MirrorPurgeOutcome
-  | HubWritten
+export type WriterOrder = RunOrder | UpkeepOrder | UsageOrder | RestoreStretch | PurgeOrder | HubOrder
+export type WriterOutcome = RunOutcome | UpkeepOutcome | UsageOutcome | RestoreSlice | MirrorPurgeOutcome | HubWritten
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
@@ -152,6 +142,6 @@ export type FromWorker =
       readonly code: string
       readonly message: string
       readonly hint: string | null
-      /** What is wrong with the mirror's own file. `none` if something else failed. */
-      readonly damage: Damage
+      /** Whether the mirror's own file is damaged. */
+      readonly isDamage: boolean
     }

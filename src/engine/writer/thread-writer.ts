@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
+import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import { deferred, type Deferred } from '../deferred.ts'
 import type { FromWorker, StepNews, ToWorker, WriterOutcome, WriterSetup } from './messages.ts'
@@ -67,8 +67,8 @@ const stopped = (): UserError => new UserError('stopped', 'The daemon is stoppin
 
 type Failure = FromWorker & { readonly kind: 'failed' }
 
-function errorOf({ code, message, hint, damage }: Failure, mirrorPath: string): UserError {
+function errorOf({ code, message, hint, isDamage }: Failure, mirrorPath: string): UserError {
   if (isOfFullDisk(code)) return diskFull(mirrorPath)
-  if (damage !== 'none') return mirrorDamaged(message, damage)
+  if (isDamage) return mirrorDamaged(message)
   return new UserError(code, message, hint ?? 'See the earlier lines of the log.')
 }

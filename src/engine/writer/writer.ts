@@ -1,5 +1,4 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
-import type { MirrorPart } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
@@ -19,8 +18,6 @@ export interface Writer {
   /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
   run(order: RunOrder): Promise<RunOutcome>
   maintain(task: UpkeepTask): Promise<UpkeepOutcome>
-  /** Notes that these parts of the mirror were found sound. */
-  noteChecked(parts: readonly MirrorPart[]): Promise<number>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
   /**
@@ -47,7 +44,6 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
   return {
     run: (order) => ask<RunOutcome>(order),
     maintain: (task) => ask<UpkeepOutcome>({ kind: 'upkeep', task }),
-    noteChecked: (parts) => ask<number>({ kind: 'checked', parts }),
     importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
     async restore(wanted, onSlice) {
       for (let order: RestoreOrder | null = wanted; ; order = null) {

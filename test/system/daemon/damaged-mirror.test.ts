@@ -97,7 +97,7 @@ test('a killed daemon leaves no mark of a clean end, so that the next one checks
   expect(existsSync(`${mirror()}-clean`)).toBe(true)
 })
 
-test('when full-text tables fail in a search, it gets 503 and not 500, and they are rebuilt while the daemon runs', async () => {
+test('when full-text tables fail in a search, it gets 503 and not 500, and the mirror is replaced while the daemon runs', async () => {
   const pages = pagesOf('message_terms_data')
   const { url } = await place.serve()
   await untilReady(url)
@@ -113,7 +113,7 @@ test('when full-text tables fail in a search, it gets 503 and not 500, and they 
   expect(refusals.filter((one) => String(one).startsWith('500'))).toEqual([])
   await untilReady(url)
   await expectAllHeld(url)
-  expect(aside()).toEqual([])
+  expect(aside()).toHaveLength(1)
 })
 
 test('a command without a daemon repairs the mirror too, and says so', async () => {
