@@ -7,7 +7,6 @@ import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { endRemoval } from '../../mirror/purge/remove-targets.ts'
 import { readUnfinished } from '../../mirror/purge/state.ts'
-import { runToCompletion } from '../deferred.ts'
 import type { UpkeepOutcome, UpkeepTask } from './messages.ts'
 
 /** Everything that reads the mirror. Nothing may read the file while it is replaced. */
@@ -57,15 +56,15 @@ export class MirrorMaintenance {
       return openWriter(this.path)
     } catch (error) {
       if (!isDamage(error)) throw error
-      runToCompletion(this.#replace())
+      this.#replace()
       return openWriter(this.path)
     }
   }
 
-  *#replace(): Generator<void, void> {
+  #replace(): void {
     if (this.#db !== null && !this.#isInPlace) bringHome(this.#db)
     this.close()
-    if (existsSync(this.path)) yield* replaceMirror(this.path, this.#now())
+    if (existsSync(this.path)) replaceMirror(this.path, this.#now())
     this.#isSound = true
     this.#isReplaced = true
   }
@@ -91,7 +90,7 @@ export class MirrorMaintenance {
 
   /** Runs one task, in steps. It can be stopped between two steps. */
   *run(task: UpkeepTask): Generator<void, UpkeepOutcome> {
-    if (task === 'repair') yield* this.#replace()
+    if (task === 'repair') this.#replace()
     else if (!this.#isInPlace) return damaged
     try {
       if (task === 'look') return { ...damaged, isDamaged: false }

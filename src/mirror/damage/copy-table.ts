@@ -1,11 +1,9 @@
+import type { Statement } from 'better-sqlite3'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
 import { isDamage } from './find-damage.ts'
 
 type Value = null | number | bigint | string | Buffer
 
-/** Rows per transaction. */
-const ROWS_MAX = 2000
 /** Steps that meet damaged pages, per table. So many take less than half a second. */
 const STEPS_MAX = 1000
 const LAST_ROWID = Number.MAX_SAFE_INTEGER
@@ -45,56 +43,57 @@ export function listTables(db: Mirror): Map<string, TableShape> {
 
 /**
  * Copies the rows of a damaged table under the keys that they had: from both ends to the first page that cannot be read,
- * and, where the rows are sorted by rowid, what can be reached between. A row that is not one of this table is left out:
- * a page may be that of another one. A row that is there already stays. Each step is one transaction.
+ * and, where the rows are sorted by rowid, what can be reached between. A row that does not fit is left out: the page may
+ * be one of another table.
  * @param columns those that both tables have
  * @returns whether every row was read and fitted
  */
-export function* copyTable(
+export function copyTable(
   db: Mirror,
   damaged: Mirror,
   { name, keys }: TableShape,
   columns: readonly string[],
-): Generator<void, boolean> {
-  const insert = `insert or ignore into ${name} (${columns.join(', ')}) values (?${', ?'.repeat(columns.length - 1)})`
+): boolean {
+  const isByRowid = keys[0] === 'rowid'
+  const insert = db.prepare(
+    `insert or ignore into ${name} (${columns.join(', ')}) values (?${', ?'.repeat(columns.length - 1)})`,
+  )
   let isWhole = true
-  const save = (row: readonly Value[]): void => {
-    try {
-      prepared(db, insert).run(...row)
-    } catch (error) {
-      if (!isUnfit(error)) throw error
-      isWhole = false
-    }
-  }
-  const copy = function* (scan: Generator<readonly Value[], Scan>): Generator<void, Scan> {
-    for (;;) {
-      const end = db.transaction(() => {
-        for (let rows = 0; rows < ROWS_MAX; rows += 1) {
-          const next = scan.next()
-          if (next.done === true) return next.value
-          save(next.value)
-        }
-        return null
-      })()
-      yield
-      if (end !== null) return end
-    }
-  }
-  const read = (order: 'asc' | 'desc', low = 0, high = LAST_ROWID) =>
-    copy(scanRows(damaged, { table: name, keys, columns, order }, low, high))
 
-  const up = yield* read('asc')
+  /** Copies up to the first page that cannot be read. @param low the first rowid @param high the first one beyond the last */
+  const copy = (order: 'asc' | 'desc', low = 0, high = LAST_ROWID): Copied => {
+    const rows = damaged.prepare<unknown[], Value[]>(`select ${keys[0]}, ${columns.join(', ')} from ${name} not indexed
+      ${isByRowid ? 'where rowid >= ? and rowid < ?' : ''} order by ${keys.map((key) => `${key} ${order}`).join(', ')}`)
+    let last: number | null = null
+    try {
+      for (const [key, ...row] of rows
+        .raw()
+        .safeIntegers()
+        .iterate(...(isByRowid ? [low, high] : []))) {
+        last = Number(key)
+        if (!isInserted(insert, row)) isWhole = false
+      }
+      return { last, isBroken: false }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      isWhole = false
+      return { last, isBroken: true }
+    }
+  }
+
+  const up = copy('asc')
   if (!up.isBroken) return isWhole
-  const down = yield* read('desc')
-  if (keys[0] !== 'rowid') return false
+  const down = copy('desc')
   let low = (up.last ?? 0) + 1
-  const high = down.last ?? LAST_ROWID
-  // Beyond a damaged page, as if its length were not known: in steps that double until a page can be read.
+  const high = isByRowid ? (down.last ?? LAST_ROWID) : 0
+  // Beyond a damaged page, whose last rowid nobody knows: in steps that double until a page can be read.
   for (let [steps, step] = [0, 1]; steps < STEPS_MAX && low + step < high; steps += 1) {
-    const after = yield* read('asc', low + step, high)
-    step *= 2
-    if (after.isBroken && after.last === null) continue
-    yield* read('desc', low, low + step / 2)
+    const after = copy('asc', low + step, high)
+    if (after.isBroken && after.last === null) {
+      step *= 2
+      continue
+    }
+    copy('desc', low, low + step)
     if (!after.isBroken) break
     low = (after.last ?? low) + 1
     step = 1
@@ -102,43 +101,20 @@ export function* copyTable(
   return false
 }
 
-const isUnfit = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CONSTRAINT')
-
-interface Scan {
+interface Copied {
   /** The rowid of the last row that was read. */
   readonly last: number | null
   readonly isBroken: boolean
 }
 
-interface Rows {
-  readonly table: string
-  readonly keys: readonly string[]
-  readonly columns: readonly string[]
-  readonly order: 'asc' | 'desc'
-}
-
-/** Reads up to the first page that cannot be read. @param low the first rowid @param high the first one beyond the last */
-function* scanRows(
-  damaged: Mirror,
-  { table, keys, columns, order }: Rows,
-  low: number,
-  high: number,
-): Generator<readonly Value[], Scan> {
-  const isByRowid = keys[0] === 'rowid'
-  const sql = `select ${keys[0]}, ${columns.join(', ')} from ${table} not indexed
-    ${isByRowid ? 'where rowid >= ? and rowid < ?' : ''} order by ${keys.map((key) => `${key} ${order}`).join(', ')}`
-  let last: number | null = null
+/** False if the row cannot be one of this table. A row that is there already stays. */
+function isInserted(insert: Statement, row: readonly Value[]): boolean {
   try {
-    const rows = prepared<Value[]>(damaged, sql).raw().safeIntegers()
-    for (const [key, ...row] of rows.iterate(...(isByRowid ? [low, high] : []))) {
-      last = Number(key)
-      yield row
-    }
-    return { last, isBroken: false }
+    insert.run(...row)
+    return true
   } catch (error) {
-    if (!isUnreadable(error)) throw error
-    return { last, isBroken: true }
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CONSTRAINT')) return false
+    throw error
   }
 }
 

@@ -16,13 +16,13 @@ const COMPLETE = '-new'
  * WAL. Nobody may have it open. If the process is killed, or the disk is full, the damaged mirror is still in its place,
  * or `finishReplacing` puts the new one there.
  */
-export function* replaceMirror(path: string, nowMs: number): Generator<void, void> {
+export function replaceMirror(path: string, nowMs: number): void {
   const unfinished = path + UNFINISHED
   remove(unfinished)
   const file = nameFor(path, nowMs)
   const db = openWriter(unfinished)
   try {
-    yield* salvage(db, path, file, nowMs)
+    salvage(db, path, file, nowMs)
   } finally {
     db.close()
   }

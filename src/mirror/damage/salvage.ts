@@ -46,7 +46,7 @@ values (?, ?, ?, ?, (select count(*) from chats), (select count(*) from messages
  * count as unread: it reads again what Cursor still holds, and marks what it does not.
  * @param from the damaged file, which stays as it is @param file the name that it gets
  */
-export function* salvage(db: Mirror, from: string, file: string, nowMs: number): Generator<void, void> {
+export function salvage(db: Mirror, from: string, file: string, nowMs: number): void {
   const damaged = new Database(from, { readonly: true, fileMustExist: true })
   // Until the end, rows name rows that are not there yet.
   db.pragma('foreign_keys = off')
@@ -54,7 +54,7 @@ export function* salvage(db: Mirror, from: string, file: string, nowMs: number):
     // SQLite then opens a truncated file as well, and uses the part of the schema that it could read.
     damaged.unsafeMode(true)
     damaged.pragma('writable_schema = on')
-    const partly = yield* copyTables(db, damaged)
+    const partly = copyTables(db, damaged)
     const lost = countLost(db, damaged)
     db.transaction(() => {
       db.exec(FORGET_READ)
@@ -62,9 +62,9 @@ export function* salvage(db: Mirror, from: string, file: string, nowMs: number):
       fillTitles(db)
       db.exec(FILL_INDEX)
     })()
-    yield* rewriteChats(db, nowMs)
+    rewriteChats(db, nowMs)
     noteUndigested(db)
-    if (hasLostBars(db, partly)) noteLostBars(db, nowMs)
+    if (hasLostBars(db, partly)) db.prepare(NOTE_LOST_BARS).run(nowMs)
     db.prepare(END).run(file, nowMs, nowMs, lost)
   } finally {
     damaged.close()
@@ -73,22 +73,14 @@ export function* salvage(db: Mirror, from: string, file: string, nowMs: number):
 }
 
 /** @returns the tables that were not read whole */
-function* copyTables(db: Mirror, damaged: Mirror): Generator<void, Set<string>> {
+function copyTables(db: Mirror, damaged: Mirror): Set<string> {
   const former = tablesOrNull(damaged) ?? tablesOrNull(damaged)
   const partly = new Set<string>()
   for (const [name, { columns }] of listTables(db)) {
     if (NOT_SAVED.has(name)) continue
     const table = former?.get(name)
-    const known = new Set(table?.columns)
-    const isWhole =
-      table !== undefined &&
-      (yield* copyTable(
-        db,
-        damaged,
-        table,
-        columns.filter((column) => known.has(column)),
-      ))
-    if (!isWhole) partly.add(name)
+    const known = columns.filter((column) => table?.columns.includes(column))
+    if (table === undefined || !db.transaction(() => copyTable(db, damaged, table, known))()) partly.add(name)
   }
   return partly
 }
@@ -164,14 +156,13 @@ const LIST_CHATS = `select id, source from chats order by source, num`
 const CHATS_MAX = 200
 
 /** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
-function* rewriteChats(db: Mirror, nowMs: number): Generator<void> {
+function rewriteChats(db: Mirror, nowMs: number): void {
   const all = db.prepare<[], { id: ChatId; source: number }>(LIST_CHATS).all()
   for (const source of new Set(all.map((chat) => chat.source))) {
     const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
     for (let at = 0; at < ids.length; at += CHATS_MAX) {
       const chats = ids.slice(at, at + CHATS_MAX).map(unread)
       writeBatch(db, { ...emptyBatch, source, nowMs, chats, isIndexedLater: true })
-      yield
     }
   }
 }
@@ -186,5 +177,3 @@ function hasLostBars(db: Mirror, partly: ReadonlySet<string>): boolean {
   if (!partly.has('tombstones') && !partly.has('purge_salt')) return false
   return partly.has('purges') || db.prepare<[], number>(HAS_PURGED).pluck().get() === 1
 }
-
-const noteLostBars = (db: Mirror, nowMs: number): unknown => db.prepare(NOTE_LOST_BARS).run(nowMs)
