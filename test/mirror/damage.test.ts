@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
+import { headers } from '../helpers/cursor.ts'
 import { FullDisk } from '../helpers/guard/disk-full.ts'
 import { dumpMirror, findFaults } from '../helpers/guard/dump.ts'
 import { keepNow, keepSound, passOver } from '../helpers/guard/healed.ts'
 import { lossyHome, type LossyHome } from '../helpers/guard/lossy-home.ts'
 import { damagePages, heal, Original } from '../helpers/guard/page-damage.ts'
 import { damageWal, reopen, WalMirror } from '../helpers/guard/wal-damage.ts'
+import { World } from '../helpers/world.ts'
 
 const PAGE = 16_384
 const PAGE_ROUNDS = 10
@@ -205,6 +207,28 @@ test.each(['messages', 'bodies'])(
     })
   },
 )
+
+test('a message whose text is no JSON any more says so in every answer, and no pass fails on it', async () => {
+  const world = await World.open()
+  const text = (word: string) => ({ type: 1, text: word, createdAt: new Date(0).toISOString() })
+  const store = world.home.global()
+  store.message('a', 'one', text('walnut'))
+  store.message('a', 'two', text('cherry'))
+  store.chat('a', { name: 'Fruit', fullConversationHeadersOnly: headers(['one', 'two']) })
+  await world.sync()
+  await world.restart(() => {
+    const db = new Database(world.mirrorPath)
+    db.exec(`update bodies set parts = '[{"kind":"te' where parts like '%walnut%'; insert into unestimated values (1)`)
+    db.close()
+  })
+  world.home.global().message('a', 'two', text('cherry and plum'))
+  await world.sync(true)
+  const { items } = await world.get<{ items: { parts: unknown[] }[] }>('/api/chats/a/messages')
+  expect(items.map(({ parts }) => parts)).toMatchObject([[{ kind: 'error' }], [{ text: 'cherry and plum' }]])
+  expect(await world.get('/api/search?q=walnut')).toMatchObject({ total: 1 })
+  expect(await world.post('/api/archives', {})).toMatchObject({ name: expect.any(String) as string })
+  await world.remove()
+})
 
 test('a mirror of a later version is not changed by a byte', () => {
   const db = new Database(path)

@@ -1,4 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
+import { soundParts } from '../../../mirror/parse-parts.ts'
 import { useOfTool } from './chat-acts.ts'
 import type { ChatId } from '../../../model/ids.ts'
 
@@ -84,7 +85,7 @@ const EDITS = `
   from json_each(@chats) wanted
   join messages m on m.chat = wanted.value
   join bodies b on b.num = m.body
-  join json_each(b.parts) p
+  join json_each(${soundParts('b.parts')}) p
   where m.is_orphan = 0 and m.tool_calls > 0
     and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
     and exists (select 1 from json_each(m.marks) k where k.value in (select value from json_each(@marks)))
