@@ -7,7 +7,7 @@ import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import { headers } from '../helpers/cursor.ts'
 import { FullDisk } from '../helpers/guard/disk-full.ts'
 import { dumpMirror, findFaults } from '../helpers/guard/dump.ts'
-import { keepNow, keepSound, passOver } from '../helpers/guard/healed.ts'
+import { keepSound, passOver } from '../helpers/guard/healed.ts'
 import { lossyHome, type LossyHome } from '../helpers/guard/lossy-home.ts'
 import { damagePages, heal, Original } from '../helpers/guard/page-damage.ts'
 import { damageWal, reopen, WalMirror } from '../helpers/guard/wal-damage.ts'
@@ -88,7 +88,7 @@ describe('a damaged mirror', () => {
   test('is set aside unchanged, and its rows are in the new one', () => {
     const spoilt = writeSpoilt(pagesOf(DERIVED))
     withKept((kept) => {
-      const { notices } = keepSound(kept)
+      const notices = keepSound(kept)
       const [file = ''] = asideFiles()
       const text = expect.stringMatching(
         /^The mirror was damaged .* 120 messages of 12 chats were saved\. The damaged file is .*\.$/,
@@ -113,16 +113,16 @@ describe('a damaged mirror', () => {
     writeSpoilt([...pagesOf(DERIVED), ...pagesOf('message_terms_data')])
     writeFileSync(`${path}-wal`, wal)
     withKept((kept) => {
-      keepNow(kept, 'repair')
+      keepSound(kept)
       expect(kept.db.prepare(`select count(*) from bodies where parts like '%walnut%'`).pluck().get()).toBe(1)
     })
-    expect(asideFiles()).toHaveLength(2)
+    expect(asideFiles()).toHaveLength(1)
   })
 
   test('of which nothing can be read is replaced, the notice says so, and the stores are read again', () => {
     writeSpoilt([1], 100)
     withKept((kept) => {
-      expect(keepSound(kept).notices[0]?.text).toContain('0 messages of 0 chats were saved. ')
+      expect(keepSound(kept)[0]?.text).toContain('0 messages of 0 chats were saved. ')
       expect(asideFiles()).toHaveLength(1)
       passOver(kept, lossy.home.userDir)
       expect(messagesIn(kept)).toBe(120 - lossy.lost.length)
@@ -133,7 +133,7 @@ describe('a damaged mirror', () => {
   test('loses the rows of a damaged page, and the notice says how many', () => {
     writeSpoilt(pagesOf('messages').slice(1, 2))
     withKept((kept) => {
-      const { notices } = keepSound(kept)
+      const notices = keepSound(kept)
       const saved = messagesIn(kept)
       expect(saved).toBeGreaterThan(20)
       const told = `${saved} messages of 12 chats were saved. ${120 - saved} messages could not be read. `
@@ -156,7 +156,7 @@ describe('a damaged mirror', () => {
 
   test('is replaced whole if the repair is killed while the files get their names', () => {
     writeSpoilt(pagesOf(DERIVED))
-    withKept((kept) => keepNow(kept, 'repair'))
+    withKept(keepSound)
     const [file = ''] = asideFiles()
     renameSync(path, join(folder, `${file}-new`))
     renameSync(join(folder, file), path)
@@ -172,7 +172,7 @@ describe('a damaged mirror', () => {
     (table) => {
       writeSpoilt(pagesOf(table))
       withKept((kept) => {
-        const { notices } = keepSound(kept)
+        const notices = keepSound(kept)
         expect(notices[0]?.text).toContain('120 messages of 12 chats were saved. The damaged file')
         passOver(kept, lossy.home.userDir)
         expectAsBefore(kept)
@@ -200,7 +200,7 @@ test.each(['messages', 'bodies'])(
     const bytes = readFileSync(path)
     writeFileSync(path, bytes.fill(0xa5, (leaf.pageno - 1) * PAGE, leaf.pageno * PAGE))
     withKept((kept) => {
-      const { notices } = keepSound(kept)
+      const notices = keepSound(kept)
       const lost = 20_120 - messagesIn(kept)
       expect([lost > 0, lost <= leaf.ncell, findFaults(kept.db)]).toEqual([true, true, []])
       expect(notices[0]?.text).toContain(` ${lost} messages could not be read. `)

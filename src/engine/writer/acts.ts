@@ -64,8 +64,6 @@ export class WriterActs {
     switch (order.kind) {
       case 'run':
         return yield* this.#run(order, onStep)
-      case 'upkeep':
-        return yield* this.maintenance.run(order.task)
       case 'purge': {
         // Copies of Cursor's files may contain purged text.
         if (order.order.act === 'remove') removeCopies()

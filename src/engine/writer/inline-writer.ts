@@ -2,10 +2,9 @@ import { dirname, join } from 'node:path'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
-import { runToCompletion } from '../deferred.ts'
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
-import type { UpkeepTask, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
+import type { WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
@@ -74,23 +73,21 @@ async function locked<Outcome>(dataDir: string, acts: WriterActs, act: () => Pro
   }
 }
 
-/** A command does not check the mirror first. If the mirror proves to be damaged, it is repaired and the act is repeated. */
+/** If the mirror proves to be damaged, a new one replaces it, and the act is repeated. */
 async function repairing<Outcome>(
   { maintenance }: WriterActs,
   note: (text: string) => void,
   act: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const maintain = (task: UpkeepTask): boolean => {
-    const { isDamaged, news } = runToCompletion(maintenance.run(task))
-    if (news !== null) note(news)
-    return isDamaged
-  }
-  if (maintain('open')) maintain('repair')
   try {
     return await act()
   } catch (error) {
     if (!isDamage(error)) throw error
-    maintain('repair')
+    maintenance.noteDamage()
+    maintenance.close()
     return await act()
+  } finally {
+    if (maintenance.news !== null) note(maintenance.news)
+    maintenance.news = null
   }
 }

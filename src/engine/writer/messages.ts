@@ -29,35 +29,6 @@ export interface RunOrder {
   readonly backlogMs: number
 }
 
-/**
- * A check or repair of the mirror. Each finishes a purge that was interrupted, except `look`.
- *
- * - `look`: only checks that the file is still the one that was opened.
- * - `open`: checks nothing.
- * - `start`: checks as `check` does, unless the mirror was sound when it was last closed, and is unchanged since.
- * - `check`: walks all pages.
- * - `repair`: makes a new mirror from what can be saved. Nobody may read it meanwhile.
- */
-export type UpkeepTask = 'look' | 'open' | 'start' | 'check' | 'repair'
-
-export interface UpkeepOrder {
-  readonly kind: 'upkeep'
-  readonly task: UpkeepTask
-}
-
-export interface UpkeepOutcome {
-  /** True if the mirror must be repaired. */
-  readonly isDamaged: boolean
-  /** True if there is a new mirror since the last outcome: all sources must be read again. */
-  readonly isReplaced: boolean
-  /** What was saved of a damaged mirror since the last outcome, as sentences. */
-  readonly news: string | null
-  /** What happened to damaged mirrors whose files are still there. */
-  readonly notices: readonly SalvageNotice[]
-  /** How many messages wait for full-text rows, and chats for their digests. */
-  readonly backlog: number
-}
-
 /** Something to write that comes from no source. */
 export interface UsageOrder {
   readonly kind: 'usage'
@@ -90,8 +61,8 @@ export interface HubOrder {
   readonly order: HubWrite
 }
 
-export type WriterOrder = RunOrder | UpkeepOrder | UsageOrder | RestoreStretch | PurgeOrder | HubOrder
-export type WriterOutcome = RunOutcome | UpkeepOutcome | UsageOutcome | RestoreSlice | MirrorPurgeOutcome | HubWritten
+export type WriterOrder = RunOrder | UsageOrder | RestoreStretch | PurgeOrder | HubOrder
+export type WriterOutcome = RunOutcome | UsageOutcome | RestoreSlice | MirrorPurgeOutcome | HubWritten
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
@@ -133,8 +104,17 @@ export interface StepNews {
   readonly moreLosses: number
 }
 
+export interface OpenedMirror {
+  /** What was saved of a damaged mirror when it was opened, as sentences. */
+  readonly news: string | null
+  /** What happened to damaged mirrors whose files are still there. */
+  readonly notices: readonly SalvageNotice[]
+  /** How many messages wait for full-text rows, and chats for their digests. */
+  readonly backlog: number
+}
+
 export type FromWorker =
-  | { readonly kind: 'open' }
+  | ({ readonly kind: 'open' } & OpenedMirror)
   | { readonly kind: 'step'; readonly step: StepNews }
   | { readonly kind: 'done'; readonly outcome: WriterOutcome }
   | {

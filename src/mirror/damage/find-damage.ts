@@ -6,7 +6,7 @@ export const mirrorDamaged = (message: string): UserError =>
   new UserError(
     'mirror-damaged',
     `The mirror is damaged: ${message}.`,
-    'The daemon repairs it by itself: ask again in a moment.',
+    'Start the daemon again: it makes a new mirror from everything that can be read.',
   )
 
 /** Whether an error, of SQLite or for a user, means that a page of the mirror is damaged. */
@@ -22,16 +22,12 @@ const LIST_TABLES = `select name from sqlite_schema where type = 'table' and roo
 const FIND_SHARED = `select 1 from dbstat group by pageno having count(*) > 1 limit 1`
 
 /**
- * Checks all pages of all tables and their indexes, a table per step: some seconds for a gigabyte. Of the full-text tables
- * only the plain tables behind them are checked. A check of their contents would take ten times as long.
+ * Checks all pages of all tables and their indexes: some seconds for a gigabyte. Of the full-text tables only the plain tables behind them are checked. A check of their contents would take ten times as long.
  */
-export function* findDamage(db: Mirror): Generator<void, boolean> {
-  // A page in the cache may differ from the page in the file.
-  db.pragma('shrink_memory')
+export function isDamaged(db: Mirror): boolean {
   try {
     for (const table of db.prepare<[], string>(LIST_TABLES).pluck().all()) {
       if (db.pragma(`quick_check('${table}')`, { simple: true }) !== 'ok') return true
-      yield
     }
     return db.prepare(FIND_SHARED).get() !== undefined
   } catch (error) {

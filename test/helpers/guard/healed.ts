@@ -1,17 +1,19 @@
 import { runToCompletion } from '../../../src/engine/deferred.ts'
 import { runPasses } from '../../../src/engine/writer/run-passes.ts'
 import type { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
-import type { UpkeepOutcome, UpkeepTask } from '../../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import type { PassDepth } from '../../../src/indexer/source.ts'
 import { isDamage } from '../../../src/mirror/damage/find-damage.ts'
+import { listSalvages, type SalvageNotice } from '../../../src/mirror/damage/replace-mirror.ts'
 
-export const keepNow = (kept: MirrorMaintenance, task: UpkeepTask): UpkeepOutcome => runToCompletion(kept.run(task))
+/** Opens the mirror as the daemon does after a crash. @returns what is said of damaged mirrors */
+export const keepSound = (kept: MirrorMaintenance): SalvageNotice[] => listSalvages(kept.db, kept.path)
 
-/** The check that the daemon runs on a mirror at its start after a crash, and the repair. */
-export function keepSound(kept: MirrorMaintenance): UpkeepOutcome {
-  if (keepNow(kept, 'check').isDamaged) keepNow(kept, 'repair')
-  return keepNow(kept, 'open')
+/** Replaces the mirror, as after an error that means damage. */
+export function repair(kept: MirrorMaintenance): void {
+  kept.noteDamage()
+  if (kept.db.open) kept.close()
+  void kept.db
 }
 
 /** A complete pass over this Cursor home. If it meets damage, the mirror is repaired, and the pass is repeated. */
@@ -24,7 +26,7 @@ export function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDe
     pass()
   } catch (error) {
     if (!isDamage(error)) throw error
-    keepNow(kept, 'repair')
+    repair(kept)
     pass()
   }
 }

@@ -1,57 +1,5 @@
-import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Upkeep } from '../../src/daemon/follow/upkeep.ts'
 import { startSchedule, type Schedule } from '../../src/daemon/schedule.ts'
-import type { UpkeepOutcome, UpkeepTask } from '../../src/engine/writer/messages.ts'
-import { UserError } from '../../src/model/user-error.ts'
-
-describe('checks of the mirror:', () => {
-  const sound: UpkeepOutcome = { isDamaged: false, isReplaced: false, news: null, notices: [], backlog: 0 }
-  const damaged: UpkeepOutcome = { ...sound, isDamaged: true }
-  const replaced: UpkeepOutcome = { ...sound, isReplaced: true, backlog: 7 }
-
-  /** An upkeep whose writer gives these outcomes, one after the other, and a list of all calls. */
-  function upkeepOf(answers: readonly (UpkeepOutcome | UserError)[]) {
-    const happened: string[] = []
-    const left = [...answers]
-    const upkeep = new Upkeep({
-      log: pino({ level: 'silent' }),
-      writer: {
-        maintain: (task: UpkeepTask) => {
-          happened.push(task)
-          const answer = left.shift() ?? sound
-          return answer instanceof UserError ? Promise.reject(answer) : Promise.resolve(answer)
-        },
-      },
-      readers: { shut: () => happened.push('shut'), reopen: () => happened.push('reopen') },
-      later: (act, delayMs) => {
-        happened.push(`later ${delayMs}`)
-        queueMicrotask(act)
-      },
-      explain: (error) => error as UserError,
-      onBacklog: (backlog) => happened.push(`backlog ${backlog}`),
-      onReplaced: () => happened.push('made'),
-    })
-    return { upkeep, happened }
-  }
-
-  test('a damaged mirror is replaced while nobody reads it', async () => {
-    const { upkeep, happened } = upkeepOf([damaged, replaced])
-    await upkeep.untilSound('check')
-    expect(happened).toEqual(['check', 'shut', 'repair', 'reopen', 'backlog 7', 'made'])
-  })
-
-  test('a repair that fails is tried again, and its error is cleared afterwards', async () => {
-    const full = new UserError('disk-full', 'The disk is full.', 'Make room.')
-    const { upkeep, happened } = upkeepOf([damaged, full, replaced])
-    const done = upkeep.untilSound('check')
-    await upkeep.untilSound('check')
-    await done
-    const again = ['later 30000', 'shut', 'repair', 'reopen', 'backlog 7', 'made']
-    expect(happened).toEqual(['check', 'shut', 'repair', 'reopen', ...again])
-    expect(upkeep.error).toBeNull()
-  })
-})
 
 describe('what is done by the clock:', () => {
   const HOUR_MS = 3_600_000
