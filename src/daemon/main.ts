@@ -8,7 +8,8 @@ import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
 import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
 import { misconfiguredFolders } from '../engine/source-reasons.ts'
-import { isDamage } from '../mirror/maintenance/check-pages.ts'
+import { leaveMark } from '../mirror/damage/clean-mark.ts'
+import { isDamage, mirrorDamaged } from '../mirror/damage/find-damage.ts'
 import { disabledKindsOf, type Settings } from '../settings.ts'
 import { Indexing } from './follow/indexing.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
@@ -69,7 +70,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
       const { answerFrom } = await import('./server/answer.ts')
       return answerFrom(apiContext(parts, hosts, token))
     })
-    const folder = new DataFolderMonitor(dataDir, lock, {
+    const folder = new DataFolderMonitor(dataDir, mirrorPath(dataDir), lock, {
       pid: process.pid,
       url: server.url,
       startedAt: new Date(startedAtMs).toISOString(),
@@ -83,7 +84,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     const following = followCursor(parts, server, progress)
     return {
       url: server.url,
-      lost: folder.lost,
+      lost: Promise.race([folder.lost, indexing.damaged]),
       async stop() {
         progress.clear()
         following.stop()
@@ -94,6 +95,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
         await ended
         // The writer closes last. Then SQLite empties its WAL, and the mirror is a single file again.
         await indexing.stop()
+        if (indexing.isDamaged) leaveMark(mirrorPath(dataDir), 'damaged')
         lock.release()
       },
     }
@@ -112,22 +114,11 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
  */
 function followCursor(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
   const { indexing, engine } = parts
-  let schedule: Schedule | null = null
-  let isStopped = false
-  const start = async (): Promise<void> => {
-    await indexing.start()
-    if (isStopped) return
-    schedule = scheduleTasks(parts, progress)
-    server.makeReady()
-    await engine.purging.resume()
-  }
-  void start()
-  return {
-    stop() {
-      isStopped = true
-      schedule?.stop()
-    },
-  }
+  indexing.start()
+  const schedule = scheduleTasks(parts, progress)
+  server.makeReady()
+  void engine.purging.resume()
+  return schedule
 }
 
 interface Parts {
@@ -157,13 +148,13 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     excludedProjects: settings.exclude.projects,
     isEstimating: settings.tokens.estimate,
   }
-  const executor = new ForkedExecutor(path, () => indexing.onDamage('terms'))
+  const executor = new ForkedExecutor(path, (error) => indexing.onDamage(error))
   const reader = lazyReader(path)
   const readers = {
     shut: () => [reader, executor].forEach((one) => one.shut()),
     reopen: () => [reader, executor].forEach((one) => one.reopen()),
   }
-  const indexing = new Indexing(context.writerThread, setup, { readers, executor, log, hub, now })
+  const indexing = new Indexing(context.writerThread, setup, { log, hub, now })
   const engine = openEngine(settings, executor, {
     version: context.version,
     zone: () => context.zone(),
@@ -185,11 +176,8 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   return { settings, context, executor, reader, log, hub, indexing, engine, termsSize, startedAtMs }
 }
 
-function scheduleTasks({ indexing, engine, executor, log }: Parts, progress: ProgressLine): Schedule {
-  const isFree = (): boolean => !engine.archives.isBusy
+function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine): Schedule {
   return startSchedule({
-    checkTermsIfDue: () => (isFree() ? indexing.checkTermsIfDue() : undefined),
-    checkPagesIfDue: () => indexing.checkPagesIfDue(() => isFree() && !executor.isSearching),
     reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
     archive: () => {
@@ -242,7 +230,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: stackWithoutText(error) }, 'a request failed')
-      if (isDamage(error)) indexing.onDamage('none')
+      if (isDamage(error)) indexing.onDamage(mirrorDamaged(error instanceof Error ? error.message : String(error)))
     },
   }
 }

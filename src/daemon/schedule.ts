@@ -1,10 +1,6 @@
 export interface ScheduledTasks {
   /** Runs every ten minutes: compares all keys of sources that changed. */
   reconcile(): void
-  /** Runs every ten minutes. It checks once a week. */
-  checkTermsIfDue(): void
-  /** Runs every minute. It checks once a day. */
-  checkPagesIfDue(): void
   /** Runs every minute. It starts the archive jobs, pushes and pulls that are due. */
   archive(): void
   /** Runs twice a second. Null if nobody sees it, so that a daemon at rest is not woken for it. */
@@ -33,16 +29,13 @@ export function startSchedule(tasks: ScheduledTasks): Schedule {
     }
   }
   let minute: NodeJS.Timeout
-  let [tens, fives] = periodsAt(Date.now())
+  let tens = tensAt(Date.now())
   const onMinute = (): void => {
     armMinute()
-    const [tensNow, fivesNow] = periodsAt(Date.now())
+    const tensNow = tensAt(Date.now())
     if (tensNow !== tens) attempt(() => tasks.reconcile())
     attempt(() => tasks.archive())
-    attempt(() => tasks.checkPagesIfDue())
-    if (fivesNow !== fives) attempt(() => tasks.checkTermsIfDue())
     tens = tensNow
-    fives = fivesNow
   }
   const armMinute = (): void => {
     minute = setTimeout(onMinute, MINUTE_MS - (Date.now() % MINUTE_MS))
@@ -57,8 +50,5 @@ export function startSchedule(tasks: ScheduledTasks): Schedule {
   }
 }
 
-/** The ten-minute period of a time, counted from the full hour, and from five past, so that two tasks never coincide. */
-const periodsAt = (nowMs: number): readonly [tens: number, fives: number] => [
-  Math.floor(nowMs / TEN_MINUTES_MS),
-  Math.floor((nowMs + TEN_MINUTES_MS / 2) / TEN_MINUTES_MS),
-]
+/** The ten-minute period of a time, counted from the full hour. */
+const tensAt = (nowMs: number): number => Math.floor(nowMs / TEN_MINUTES_MS)

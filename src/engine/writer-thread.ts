@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../indexer/open-safely/checked-copy.ts'
 import { shrinkMemory } from '../mirror/fulltext/bulk.ts'
-import { damageOf } from '../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../mirror/damage/find-damage.ts'
+import { listSalvages } from '../mirror/damage/replace-mirror.ts'
+import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import { UserError } from '../model/user-error.ts'
 import { WriterActs } from './writer/acts.ts'
 import { AsideThread, isRoomAside } from './aside-thread.ts'
@@ -95,9 +97,14 @@ function sendFailure(error: unknown): void {
   if (isStopping) return
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
   const message = error instanceof Error ? error.message : String(error)
-  const damage = damageOf(error)
-  if (damage !== 'none') acts.maintenance.doubt()
-  send({ kind: 'failed', code, message, hint: error instanceof UserError ? error.hint : null, damage })
+  if (isDamage(error)) acts.maintenance.noteDamage()
+  send({
+    kind: 'failed',
+    code,
+    message,
+    hint: error instanceof UserError ? error.hint : null,
+    isDamage: isDamage(error),
+  })
 }
 
 port.on('message', (message: ToWorker) => {
@@ -113,9 +120,10 @@ port.on('message', (message: ToWorker) => {
 })
 
 try {
-  void acts.db
   keepCopiesIn(join(dirname(setup.mirrorPath), 'copies'))
-  send({ kind: 'open' })
+  const { db, maintenance } = acts
+  const notices = listSalvages(db, setup.mirrorPath)
+  send({ kind: 'open', news: maintenance.news, notices, backlog: countWaiting(db) })
 } catch (error) {
   sendFailure(error)
 }

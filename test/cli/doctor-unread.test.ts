@@ -150,7 +150,7 @@ const unread: readonly (readonly [symptom: string, plant: () => readonly string[
       writeFileSync(join(indexer.folder, file), '')
       indexer.mirror.exec(`insert into salvages values ('${file}', 1, 2, 3, 4, 5)`)
     },
-    /^The mirror was damaged and was replaced .* 5 of its rows could not be read\./,
+    /^The mirror was damaged and was replaced .* 5 messages could not be read\./,
   ],
 ]
 

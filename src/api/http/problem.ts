@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { damageToldBy, isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { BadParameter } from './schemas/common.ts'
 import { UserError } from '../../model/user-error.ts'
 
@@ -70,7 +70,7 @@ export function asProblem(error: unknown): Problem {
 }
 
 /** Whether the daemon logs it, besides answering the client. */
-export const isFault = ({ code }: Problem): boolean => code === 'internal' || damageToldBy(code) !== 'none'
+export const isFault = ({ code }: Problem): boolean => code === 'internal' || code === 'mirror-damaged'
 
 /** Whether the client disconnected while sending its body, or sent a malformed chunk: not an error of the server. */
 const isBrokenOff = (error: unknown): boolean =>

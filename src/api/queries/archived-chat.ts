@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { decodeObject, FORMAT, FORMAT_VERSION, type ArchivedChat } from '../../archive/archived-chat.ts'
 import { Damage, type Decoded } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { soundParts } from '../../mirror/parse-parts.ts'
 import { prepared } from '../../mirror/prepared.ts'
 import { ARCHIVE } from '../../mirror/sources/source-ranks.ts'
 import { listTracked, parseModels } from '../../mirror/usage/tracked.ts'
@@ -200,7 +201,7 @@ const MESSAGE = `
     m.id, m.alias, iif(m.is_orphan = 1, null, m.position) as position, m.role, m.sent_at as sentAt,
     m.started_at as startedAt, m.timing_at as timingAt, m.model, m.input_tokens as input, m.output_tokens as output,
     m.request_id as requestId, m.is_simulated as isSimulated, m.is_orphan as isOrphan, m.deleted_at as deletedAt,
-    s.kind as source, m.octets, b.parts
+    s.kind as source, m.octets, ${soundParts('b.parts')} as parts
   from messages m
   join bodies b on b.num = m.body
   join sources s on s.num = m.source

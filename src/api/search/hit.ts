@@ -11,6 +11,7 @@ import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import { rowsOf } from './match/statement.ts'
 import { toMachine, type MachineColumns } from '../queries/machines.ts'
 import type { SearchHit } from '../http/schemas/search.ts'
+import { parseParts } from '../../mirror/parse-parts.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */
 export interface Found {
@@ -92,7 +93,7 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow
   }
 }
 
-const partsOf = ({ parts }: HitRow): readonly Part[] => (parts === null ? [] : (JSON.parse(parts) as readonly Part[]))
+const partsOf = ({ parts }: HitRow): readonly Part[] => (parts === null ? [] : parseParts(parts))
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 

@@ -1,10 +1,7 @@
 import type { Logger } from '../lifecycle/log.ts'
-import { damageToldBy, type Damage } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import { isOfFullDisk } from '../../engine/writer/writer.ts'
-
-/** Which part of the mirror is damaged, by the code of an error. */
-export const damageIn = ({ code }: UserError): Damage => damageToldBy(code)
 
 /** Why indexing stopped, as an error for a person. */
 export function explainError(error: unknown, mirrorPath: string): UserError {
@@ -17,7 +14,7 @@ export function explainError(error: unknown, mirrorPath: string): UserError {
       'Make room. Indexing then continues by itself.',
     )
   }
-  if (error instanceof UserError && (code === 'stopped' || damageIn(error) !== 'none')) return error
+  if (error instanceof UserError && (code === 'stopped' || isDamage(error))) return error
   const hint = error instanceof UserError ? `${error.hint} ` : ''
   return new UserError(
     code,

@@ -1,22 +1,20 @@
+import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { Progress } from '../../api/http/schemas/archives.ts'
-import type { PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
-import type { Damage } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
+import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
 import { SourceMonitor } from './source-monitor.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
-import { damageIn, explainError, logError } from './explain-error.ts'
+import { explainError, logError } from './explain-error.ts'
 import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
-import type { Executor } from '../../engine/executor/executor.ts'
 import type { Passes } from '../../engine/passes.ts'
 import type { RestoreOrder, RestoreResult } from '../../engine/restore.ts'
-import type { Readers } from '../../engine/writer/maintenance.ts'
-import { Upkeep } from './upkeep.ts'
 import { Metrics } from './metrics.ts'
 import { startWatch, watchError, type Watch } from './watch.ts'
 import type { DaemonState, SyncOutcome } from '../../api/http/schemas/status.ts'
@@ -24,18 +22,13 @@ import type { DaemonState, SyncOutcome } from '../../api/http/schemas/status.ts'
 const POLL_MS = 1000
 const POLL_ALL_MS = 60_000
 const CPU_SAMPLE_MS = 10_000
-const CHECK_PLACE_MS = 5000
 const RETRY_MS = 30_000
+/** How long the request that met damage has for its answer. Then the daemon ends. */
+const ANSWER_MS = 500
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
 const BACKLOG_MS = 200
-/** Pages are checked in processes that end after the part that ends after this time. */
-const PAGES_MS = 1000
-/** What a check of pages says that failed. The next one is an hour later. */
-const UNCHECKED: PartsCheck = { sound: [], damage: 'none', hasMore: false }
 
 export interface IndexingContext {
-  readonly readers: Readers
-  readonly executor: Pick<Executor, 'run'>
   readonly log: Logger
   readonly hub: EventHub
   readonly now: () => number
@@ -76,15 +69,17 @@ export class Indexing implements Passes {
   readonly #scheduler: PassScheduler<RunOutcome>
   readonly #watch: Watch
   readonly #setup: WriterSetup
-  /** True while a process checks the mirror. */
-  #isChecking = false
-  readonly #upkeep: Upkeep
+  /** Rejects with UserError `mirror-damaged` if an error means that. Never resolves. The next start makes a new mirror. */
+  readonly damaged: Promise<never>
+  readonly #damaged = deferred<never>()
+  /** True from the first such error on. */
+  isDamaged = false
+  /** What happened to damaged mirrors whose files are still there. */
+  #notices: readonly SalvageNotice[] = []
   /** Why the last run failed. */
   #error: UserError | null = null
   #backlog = 0
   #needsMerge = false
-  /** How many runs in a row met damage. */
-  #damages = 0
   /** True from a failed run until `#resume`. */
   #isBlocked = false
   #isRunning = false
@@ -95,7 +90,7 @@ export class Indexing implements Passes {
   #wasReady = false
   #lastState: DaemonState = 'starting'
 
-  constructor(thread: Worker, setup: WriterSetup, { readers, executor, log, hub, now }: IndexingContext) {
+  constructor(thread: Worker, setup: WriterSetup, { log, hub, now }: IndexingContext) {
     this.#setup = setup
     this.#log = log
     this.#hub = hub
@@ -109,18 +104,9 @@ export class Indexing implements Passes {
       run: (orders) => this.#run(orders),
       hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isBlocked,
     })
-    this.#upkeep = new Upkeep({
-      log,
-      writer: this.#writer,
-      readers,
-      now,
-      later,
-      explain: (error) => explainError(error, setup.mirrorPath),
-      checkTerms: () => this.#checking(() => executor.run('check-terms', null), true),
-      checkPages: () => this.#checking(() => executor.run('check-pages', { forMs: PAGES_MS }), UNCHECKED),
-      onBacklog: (backlog) => this.#noteBacklog(backlog),
-      onReplaced: () => this.#sources.readAgain(),
-    })
+    this.damaged = this.#damaged.promise
+    // Nobody may be listening after a stop.
+    this.damaged.catch(() => undefined)
     this.#watch = startWatch(
       (folder) => this.#sources.onEvent(folder),
       (error) => log.warn(watchError(error)),
@@ -134,25 +120,20 @@ export class Indexing implements Passes {
   }
 
   /** Resolves when the mirror can be read. @throws UserError if it cannot be opened */
-  open(): Promise<void> {
-    return this.#writer.opened
+  async open(): Promise<void> {
+    const { news, notices, backlog } = await this.#writer.opened
+    this.#notices = notices
+    this.#backlog = backlog
+    if (news !== null) this.#log.warn(news)
   }
 
-  /** Starts to monitor the sources. If the last end was not clean, the open mirror is checked before. */
-  async start(): Promise<void> {
-    try {
-      await this.#upkeep.begin()
-    } catch (error) {
-      // The daemon is stopping.
-      if (error instanceof UserError && error.code === 'stopped') return
-      throw error
-    }
+  /** Starts to monitor the sources. */
+  start(): void {
     this.#sources.discover()
     this.#hasStarted = true
     this.#timers.every(() => this.#sources.poll(false), POLL_MS)
     this.#timers.every(() => this.#sources.poll(true), POLL_ALL_MS)
     this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
-    this.#timers.every(() => void this.#upkeep.checkPlace().catch(() => undefined), CHECK_PLACE_MS)
   }
 
   /** Compares all keys of sources that changed. The schedule calls it. */
@@ -160,11 +141,11 @@ export class Indexing implements Passes {
     this.#sources.reconcileChanged()
   }
 
-  /** Checks the mirror and repairs it, because a read failed in a way that means damage. */
-  onDamage(suspected: Damage): void {
-    if (!this.#hasStarted) return
-    const isSound = this.#upkeep.check(suspected)
-    isSound.then(() => this.#scheduler.wake()).catch(() => undefined)
+  /** A read or a write failed in a way that means damage. */
+  onDamage(error: UserError): void {
+    this.#isBlocked = true
+    this.isDamaged = true
+    this.#timers.later(() => this.#damaged.reject(error), ANSWER_MS)
   }
 
   /** Writes data that comes from no source, between two passes. */
@@ -172,38 +153,9 @@ export class Indexing implements Passes {
     return this.#writer
   }
 
-  /** May be called at any time. Checks once a week. */
-  checkTermsIfDue(): void {
-    if (this.state === 'ready' && !this.#isChecking) this.#upkeep.checkTermsIfDue().catch(() => undefined)
-  }
-
-  /** May be called at any time. Checks each part of the mirror once a day, as long as nothing else happens. */
-  checkPagesIfDue(isFree: () => boolean): void {
-    if (this.state !== 'ready' || this.#isChecking) return
-    this.#upkeep.checkPagesIfDue(() => this.isResting && isFree()).catch(() => undefined)
-  }
-
-  /** @param orElse the result if the job fails: real damage will be found again */
-  async #checking<Result>(job: () => Promise<Result>, orElse: Result): Promise<Result> {
-    this.#isChecking = true
-    try {
-      return await job()
-    } catch {
-      return orElse
-    } finally {
-      this.#isChecking = false
-    }
-  }
-
-  /** Resolves when passes may begin. At the start a check may still be going on. */
-  async #whenSound(): Promise<void> {
-    if (!this.#hasStarted) await this.#upkeep.begin()
-  }
-
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
     const tookMs = (): number => Math.round(performance.now() - startedAt)
-    await this.#whenSound()
     this.#sources.discover()
     const ids = this.#sources.sources.map((source) => source.id)
     if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
@@ -214,7 +166,6 @@ export class Indexing implements Passes {
 
   /** @throws UserError if the archive cannot be read or the mirror cannot be written */
   async restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult> {
-    await this.#whenSound()
     try {
       const result = await this.#writer.restore(order, ({ progress, backlog }) => {
         onProgress(progress)
@@ -237,8 +188,7 @@ export class Indexing implements Passes {
     if (error instanceof UserError && /^(archive-|bad-map$)/.test(error.code)) return error
     const explained = explainError(error, this.#setup.mirrorPath)
     const { code } = explained
-    const damage = damageIn(explained)
-    if (damage !== 'none') this.onDamage(damage)
+    if (isDamage(explained)) this.onDamage(explained)
     if (code === 'stopped' || code === 'disk-full') return explained
     const why = error instanceof Error ? error.message : String(error)
     return new UserError(code, `The archive could not be restored: ${why}.`, 'Restore it again. It will continue.')
@@ -247,25 +197,22 @@ export class Indexing implements Passes {
   get state(): DaemonState {
     if (this.#errors.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
-    if (this.#upkeep.doing.length > 0) return 'indexing'
     return this.#sources.isUpToDate && this.#backlog === 0 ? 'ready' : 'indexing'
   }
 
   /** Why the mirror is not complete, as sentences, and what was done about damage. */
   get reasons(): string[] {
-    return [...this.#errors, ...this.#upkeep.doing, ...this.#upkeep.notices]
+    return [...this.#errors, ...this.#notices.filter(({ path }) => existsSync(path)).map(({ text }) => text)]
   }
 
   get #errors(): string[] {
-    const own = [this.#upkeep.error, this.#error]
-    const errors = own.flatMap((error) => (error === null ? [] : `${error.code}: ${error.message}`))
+    const errors = this.#error === null ? [] : [`${this.#error.code}: ${this.#error.message}`]
     return [...errors, ...sourceReasons(this.#sources.ends)]
   }
 
   /** True if nothing is being read, indexed or checked. */
   get isResting(): boolean {
-    const isChecking = this.#upkeep.doing.length > 0 || this.#isChecking
-    return this.#hasStarted && !isChecking && !this.#isRunning && this.#backlog === 0
+    return this.#hasStarted && !this.#isRunning && this.#backlog === 0
   }
 
   /** Runs `act` after a delay, unless the daemon was stopped. */
@@ -299,7 +246,6 @@ export class Indexing implements Passes {
     try {
       const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
-      this.#damages = 0
       this.#backlog = outcome.backlog
       this.#needsMerge = outcome.needsMerge
       settle(outcome)
@@ -345,24 +291,12 @@ export class Indexing implements Passes {
     for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)
     const isWaiting = this.#isBlocked
     this.#isBlocked = true
-    if (damageIn(error) !== 'none') return this.#onRunDamage(error, orders)
+    if (isDamage(error)) return this.onDamage(error)
     // While a disk is full, every pass fails. The error is logged once, and only one retry is planned.
     if (this.#error?.code !== error.code) logError(this.#log, error)
     this.#error = error
     this.#missed.push(...orders)
     if (!isWaiting) this.#timers.later(() => this.#resume(), RETRY_MS)
-  }
-
-  /** Checks and repairs the mirror. The orders run afterwards. */
-  #onRunDamage(damaged: UserError, orders: readonly Order[]): void {
-    logError(this.#log, damaged)
-    this.#damages += 1
-    this.#missed.push(...orders.map(({ id }) => ({ id, depth: 'reconcile' }) as const))
-    // Damage that returns after a repair is not repaired again and again without a pause.
-    const delayMs = this.#damages > 2 ? RETRY_MS : 0
-    const suspected = this.#damages === 1 ? damageIn(damaged) : 'rows'
-    const resume = (): void => this.#resume()
-    this.#timers.later(() => this.#upkeep.check(suspected).then(resume, () => undefined), delayMs)
   }
 
   #resume(): void {

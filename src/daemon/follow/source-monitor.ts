@@ -97,16 +97,6 @@ export class SourceMonitor {
     this.#context.watch([...this.#roots(), ...sources.map((source) => source.folder)], files)
   }
 
-  /** Requests a pass over every source, because a new mirror does not have their rows. */
-  readAgain(): void {
-    this.wasAllRead = false
-    for (const [id, followed] of this.#followed) {
-      followed.signature = undefined
-      followed.end = null
-      this.#context.nudge(id, 'reconcile')
-    }
-  }
-
   /** @param isAll false to check only sources that probably change soon */
   poll(isAll: boolean): void {
     // A folder that did not exist when watching started has no events, so it is polled.

@@ -1,4 +1,4 @@
-import { isDamage, mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'

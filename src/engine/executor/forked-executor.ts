@@ -1,6 +1,6 @@
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 import { UserError } from '../../model/user-error.ts'
-import { damageToldBy } from '../../mirror/maintenance/check-pages.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { stopped, type Executor, type RunOptions } from './executor.ts'
 import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'
@@ -11,13 +11,13 @@ import { SearchPool } from './search-pool.ts'
  */
 export class ForkedExecutor implements Executor {
   readonly #mirrorPath: string
-  readonly #onDamage: () => void
+  readonly #onDamage: (error: UserError) => void
   readonly #searches: SearchPool
   readonly #jobs = new Set<JobProcess>()
   #isClosed = false
 
   /** @param onDamage is called when a search fails because the mirror's file is damaged */
-  constructor(mirrorPath: string, onDamage: () => void = () => undefined) {
+  constructor(mirrorPath: string, onDamage: (error: UserError) => void = () => undefined) {
     this.#mirrorPath = mirrorPath
     this.#onDamage = onDamage
     this.#searches = new SearchPool(mirrorPath)
@@ -41,7 +41,7 @@ export class ForkedExecutor implements Executor {
       // TypeScript does not see that the name determines the type of the input.
       const { question, deadlineMs } = input as Jobs['search']['input']
       return this.#searches.ask(question, deadlineMs).catch((error: unknown) => {
-        if (error instanceof UserError && damageToldBy(error.code) !== 'none') this.#onDamage()
+        if (error instanceof UserError && isDamage(error)) this.#onDamage(error)
         throw error
       })
     }

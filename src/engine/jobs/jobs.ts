@@ -1,6 +1,4 @@
 import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
-import { checkSomeParts, type PartsCheck } from '../../mirror/maintenance/check-in-parts.ts'
-import { areTermsSound } from '../../mirror/maintenance/check-pages.ts'
 import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
 import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
 import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
@@ -22,10 +20,6 @@ export interface Jobs {
   readonly 'hub-push': Of<typeof hubPushJob>
   /** A part of a pull. */
   readonly 'hub-pull': Of<typeof hubPullJob>
-  /** Checks the full-text tables: one statement of many seconds that needs about 60 MB. True if they are sound. */
-  readonly 'check-terms': { readonly input: null; readonly result: boolean }
-  /** Checks pages in parts: statements of up to some ten seconds. */
-  readonly 'check-pages': { readonly input: { readonly forMs: number }; readonly result: PartsCheck }
   /** Bytes of the full-text tables. */
   readonly 'measure-terms': { readonly input: null; readonly result: number }
 }
@@ -44,10 +38,7 @@ export const loadJob: Loaders = {
   'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
   'hub-push': async () => (await import('./hub.ts')).hubPushJob,
   'hub-pull': async () => (await import('./hub.ts')).hubPullJob,
-  'check-terms': async () => inOneStep((_input, context) => areTermsSound(context.mirror())),
   'measure-terms': async () => inOneStep((_input, context) => measureTermsBytes(context.mirror(PAGES_CACHE_KB))),
-  'check-pages': async () =>
-    inOneStep(({ forMs }, context) => checkSomeParts(context.mirror(PAGES_CACHE_KB), forMs, Date.now)),
 }
 
 /** Each page is read once, so a cache would only take memory. */

@@ -1,3 +1,4 @@
+import { dropSetAside, listSetAside } from '../../mirror/damage/replace-mirror.ts'
 import { beginPurge } from '../../mirror/purge/begin-purge.ts'
 import { findTargets } from '../../mirror/purge/find-targets.ts'
 import { planPurge } from '../../mirror/purge/plan-purge.ts'
@@ -24,7 +25,7 @@ function* act(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => numbe
   switch (order.act) {
     case 'plan': {
       const targets = yield* findTargets(kept.db, order.scope)
-      return { ...nothing, plan: planPurge(kept.db, order.scope, targets, kept.setAside) }
+      return { ...nothing, plan: planPurge(kept.db, order.scope, targets, listSetAside(kept.path)) }
     }
     case 'remove': {
       const targets = yield* findTargets(kept.db, order.scope)
@@ -45,7 +46,7 @@ function* act(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => numbe
 
 function* remove(kept: MirrorMaintenance, now: () => number): Generator<void, Done> {
   yield* endRemoval(kept.db, now())
-  const setAside = kept.dropSetAside()
+  const setAside = dropSetAside(kept.path)
   // The connection remembers words of before, and its settings are for removing only.
   kept.close()
   return { ...nothing, setAside }

@@ -2,7 +2,6 @@ import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
-import { noteChecked } from '../../mirror/maintenance/check-in-parts.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -65,8 +64,6 @@ export class WriterActs {
     switch (order.kind) {
       case 'run':
         return yield* this.#run(order, onStep)
-      case 'upkeep':
-        return yield* this.maintenance.run(order.task)
       case 'purge': {
         // Copies of Cursor's files may contain purged text.
         if (order.order.act === 'remove') removeCopies()
@@ -83,8 +80,6 @@ export class WriterActs {
           yield
         }
       }
-      case 'checked':
-        return noteChecked(this.db, order.parts, this.#now())
       case 'usage': {
         // Seldom needed, and it loads a date library.
         const { readUsageFile } = await import('../../api/tokens/read-usage-file.ts')

@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
-import { damageOf } from '../../mirror/maintenance/check-pages.ts'
-import { runToCompletion } from '../deferred.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
-import type { UpkeepOutcome, UpkeepTask, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
+import type { WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
@@ -74,26 +73,21 @@ async function locked<Outcome>(dataDir: string, acts: WriterActs, act: () => Pro
   }
 }
 
-/** A command does not check the mirror first. If the mirror proves to be damaged, it is repaired and the act is repeated. */
+/** If the mirror proves to be damaged, a new one replaces it, and the act is repeated. */
 async function repairing<Outcome>(
   { maintenance }: WriterActs,
   note: (text: string) => void,
   act: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const maintain = (task: UpkeepTask): UpkeepOutcome => {
-    const outcome = runToCompletion(maintenance.run(task))
-    for (const sentence of outcome.news) note(sentence)
-    return outcome
-  }
-  const { damage: found } = maintain({ task: 'salvage', suspected: 'none' })
-  if (found === 'rows') maintain({ task: 'set-aside', suspected: 'none' })
   try {
     return await act()
   } catch (error) {
-    const suspected = damageOf(error)
-    if (suspected === 'none') throw error
-    const { damage } = maintain({ task: 'check', suspected })
-    if (damage === 'rows') maintain({ task: 'set-aside', suspected: 'none' })
+    if (!isDamage(error)) throw error
+    maintenance.noteDamage()
+    maintenance.close()
     return await act()
+  } finally {
+    if (maintenance.news !== null) note(maintenance.news)
+    maintenance.news = null
   }
 }

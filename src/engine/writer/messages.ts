@@ -2,7 +2,7 @@ import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
-import type { Damage, MirrorPart } from '../../mirror/maintenance/check-pages.ts'
+import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
@@ -29,42 +29,11 @@ export interface RunOrder {
   readonly backlogMs: number
 }
 
-/** A check or repair of the mirror. A mirror that was set aside and is not salvaged yet is salvaged first. */
-export interface UpkeepTask {
-  /**
-   * - `salvage`: nothing else.
-   * - `look`: only checks that the file is still the one that was opened.
-   * - `start`: checks as `check` does, unless the mirror was sound when it was last closed, and is unchanged since.
-   * - `check`: walks all pages.
-   * - `check-terms`: compares the full-text tables with the messages.
-   * - `set-aside`: moves the mirror aside and makes a new one from what can be saved. Nobody may read it meanwhile.
-   */
-  readonly task: 'salvage' | 'look' | 'start' | 'check' | 'check-terms' | 'set-aside'
-  /** What to treat as damaged if the check finds nothing. */
-  readonly suspected: Damage
-}
-
-export interface UpkeepOrder {
-  readonly kind: 'upkeep'
-  readonly task: UpkeepTask
-}
-
-export interface UpkeepOutcome {
-  /** `rows`: the mirror must be set aside. Anything else was repaired. */
-  readonly damage: Damage
-  /** What was repaired, as sentences. */
-  readonly news: readonly string[]
-  /** What happened to damaged mirrors whose files are still there. */
-  readonly notices: readonly { readonly path: string; readonly text: string }[]
-  /** How many messages wait for full-text rows, and chats for their digests. */
-  readonly backlog: number
-  readonly termsCheckedAtMs: number | null
-}
-
 /** Something to write that comes from no source. */
-export type WriteOrder =
-  | { readonly kind: 'checked'; readonly parts: readonly MirrorPart[] }
-  | { readonly kind: 'usage'; readonly file: UsageFileText }
+export interface UsageOrder {
+  readonly kind: 'usage'
+  readonly file: UsageFileText
+}
 
 /** A part of a restore, which ends after a while so that passes can run in between. */
 export interface RestoreStretch {
@@ -92,16 +61,8 @@ export interface HubOrder {
   readonly order: HubWrite
 }
 
-export type WriterOrder = RunOrder | UpkeepOrder | WriteOrder | RestoreStretch | PurgeOrder | HubOrder
-/** The number is how many rows were saved. */
-export type WriterOutcome =
-  | RunOutcome
-  | UpkeepOutcome
-  | number
-  | UsageOutcome
-  | RestoreSlice
-  | MirrorPurgeOutcome
-  | HubWritten
+export type WriterOrder = RunOrder | UsageOrder | RestoreStretch | PurgeOrder | HubOrder
+export type WriterOutcome = RunOutcome | UsageOutcome | RestoreSlice | MirrorPurgeOutcome | HubWritten
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {
@@ -143,8 +104,17 @@ export interface StepNews {
   readonly moreLosses: number
 }
 
+export interface OpenedMirror {
+  /** What was saved of a damaged mirror when it was opened, as sentences. */
+  readonly news: string | null
+  /** What happened to damaged mirrors whose files are still there. */
+  readonly notices: readonly SalvageNotice[]
+  /** How many messages wait for full-text rows, and chats for their digests. */
+  readonly backlog: number
+}
+
 export type FromWorker =
-  | { readonly kind: 'open' }
+  | ({ readonly kind: 'open' } & OpenedMirror)
   | { readonly kind: 'step'; readonly step: StepNews }
   | { readonly kind: 'done'; readonly outcome: WriterOutcome }
   | {
@@ -152,6 +122,6 @@ export type FromWorker =
       readonly code: string
       readonly message: string
       readonly hint: string | null
-      /** What is wrong with the mirror's own file. `none` if something else failed. */
-      readonly damage: Damage
+      /** Whether the mirror's own file is damaged. */
+      readonly isDamage: boolean
     }

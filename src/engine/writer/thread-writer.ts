@@ -1,19 +1,19 @@
 import type { Worker } from 'node:worker_threads'
-import { mirrorDamaged } from '../../mirror/maintenance/check-pages.ts'
+import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import { deferred, type Deferred } from '../deferred.ts'
-import type { FromWorker, StepNews, ToWorker, WriterOutcome, WriterSetup } from './messages.ts'
+import type { FromWorker, OpenedMirror, StepNews, ToWorker, WriterOutcome, WriterSetup } from './messages.ts'
 import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
 
 export interface ThreadWriter extends Writer {
   /** Resolves when the mirror is open and migrated. @throws UserError if it cannot be opened */
-  readonly opened: Promise<void>
+  readonly opened: Promise<OpenedMirror>
 }
 
 /** A writer on a separate thread. @param worker from `startWriterThread`, and not used yet */
 export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: StepNews) => void): ThreadWriter {
   worker.postMessage(setup)
-  const opened = deferred<void>()
+  const opened = deferred<OpenedMirror>()
   let running: Deferred<WriterOutcome> | null = null
   let last: Promise<unknown> = Promise.resolve()
   let isStopping = false
@@ -24,7 +24,7 @@ export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: 
     running = null
   }
   worker.on('message', (message: FromWorker) => {
-    if (message.kind === 'open') opened.resolve()
+    if (message.kind === 'open') opened.resolve(message)
     else if (message.kind === 'step') onStep(message.step)
     else if (message.kind === 'failed') fail(errorOf(message, setup.mirrorPath))
     else {
@@ -67,8 +67,8 @@ const stopped = (): UserError => new UserError('stopped', 'The daemon is stoppin
 
 type Failure = FromWorker & { readonly kind: 'failed' }
 
-function errorOf({ code, message, hint, damage }: Failure, mirrorPath: string): UserError {
+function errorOf({ code, message, hint, isDamage }: Failure, mirrorPath: string): UserError {
   if (isOfFullDisk(code)) return diskFull(mirrorPath)
-  if (damage !== 'none') return mirrorDamaged(message, damage)
+  if (isDamage) return mirrorDamaged(message)
   return new UserError(code, message, hint ?? 'See the earlier lines of the log.')
 }

@@ -1,26 +1,14 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
-import type { MirrorPart } from '../../mirror/maintenance/check-pages.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
 import type { RestoreOrder, RestoreResult } from '../restore.ts'
-import type {
-  RestoreSlice,
-  RunOrder,
-  RunOutcome,
-  UpkeepOutcome,
-  UpkeepTask,
-  WriterOrder,
-  WriterOutcome,
-} from './messages.ts'
+import type { RestoreSlice, RunOrder, RunOutcome, WriterOrder, WriterOutcome } from './messages.ts'
 
 /** The only writer of the mirror. It does one thing at a time. The next one waits. */
 export interface Writer {
   /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
   run(order: RunOrder): Promise<RunOutcome>
-  maintain(task: UpkeepTask): Promise<UpkeepOutcome>
-  /** Notes that these parts of the mirror were found sound. */
-  noteChecked(parts: readonly MirrorPart[]): Promise<number>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
   /**
@@ -46,8 +34,6 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
   const ask = <Outcome extends WriterOutcome>(order: WriterOrder): Promise<Outcome> => send(order) as Promise<Outcome>
   return {
     run: (order) => ask<RunOutcome>(order),
-    maintain: (task) => ask<UpkeepOutcome>({ kind: 'upkeep', task }),
-    noteChecked: (parts) => ask<number>({ kind: 'checked', parts }),
     importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
     async restore(wanted, onSlice) {
       for (let order: RestoreOrder | null = wanted; ; order = null) {

@@ -1,4 +1,3 @@
-import type { Part } from '../../model/part.ts'
 import type { MessageColumns } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
@@ -11,6 +10,7 @@ import {
   type CallFact,
   replaceInDigest,
 } from './digest-format.ts'
+import { parseParts } from '../parse-parts.ts'
 
 const FIND_WORD = `select num from digest_words where word = ?`
 const ADD_WORD = `insert into digest_words (word) values (?)`
@@ -137,7 +137,7 @@ const READ_PARTS = `select parts from bodies where num = ?`
 
 function readCallsOfBody(db: Mirror, body: number): readonly CallFact[] {
   const row = prepared<{ parts: string }>(db, READ_PARTS).get(body)
-  return row === undefined ? [] : callsOf(JSON.parse(row.parts) as readonly Part[])
+  return row === undefined ? [] : callsOf(parseParts(row.parts))
 }
 
 const LIST_THREAD = `

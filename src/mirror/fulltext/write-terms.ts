@@ -1,10 +1,10 @@
-import type { Part } from '../../model/part.ts'
 import { columnNames, searchColumns } from '../../text/terms/columns.ts'
 import { markTerms } from '../../text/terms/marks.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { writeDictionary } from '../write/write-dictionary.ts'
+import { parseParts } from '../parse-parts.ts'
 
 /** The terms of one message as UTF-8: one buffer for each column of `columnNames`, then one for its marks. */
 export type MessageTerms = readonly Buffer[]
@@ -13,7 +13,7 @@ const NO_TERMS = Buffer.alloc(0)
 
 /** @param partsJson a message's parts as stored */
 export function cutParts(partsJson: string): MessageTerms {
-  const parts = JSON.parse(partsJson) as Part[]
+  const parts = parseParts(partsJson)
   const { columns } = searchColumns(parts)
   const cut = columnNames.map((name) => (columns[name] === '' ? NO_TERMS : indexTermBytes(columns[name])))
   return [...cut, Buffer.from(markTerms(parts))]

@@ -1,5 +1,4 @@
 import type { ChatId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
 import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, type MessageWrite } from '../write/batch.ts'
 import { comparable } from '../write/messages/text-key.ts'
 import type { Mirror } from '../open.ts'
@@ -7,6 +6,7 @@ import { prepared } from '../prepared.ts'
 import { readOutline } from '../threads/outlines.ts'
 import { textsOf } from './message-texts.ts'
 import { addTombstones, Tombstones } from './tombstones.ts'
+import { parseParts } from '../parse-parts.ts'
 
 /**
  * A batch without what was purged, whichever source it comes from. The source's rows stay, so that they count as read:
@@ -55,7 +55,7 @@ function spareChat(tombstones: Tombstones, chat: ChatWrite): ChatWrite | null {
 export function isPurged(tombstones: Tombstones, chatId: ChatId, message: MessageWrite): boolean {
   if (!tombstones.comparesTexts) return false
   const atMs = message.sentAtMs ?? message.startedAtMs ?? message.timingAtMs
-  return tombstones.hasTextIn(JSON.parse(message.partsJson) as readonly Part[], { chatId, atMs })
+  return tombstones.hasTextIn(parseParts(message.partsJson), { chatId, atMs })
 }
 
 function spareFacts(tombstones: Tombstones, chatId: ChatId, facts: ChatFacts): ChatFacts {
@@ -95,4 +95,4 @@ export function barRenumbered(db: Mirror, source: number, chat: ChatWrite): Chat
 }
 
 const wordsOf = (partsJson: string): readonly string[] =>
-  [...textsOf(JSON.parse(partsJson) as readonly Part[])].flatMap(({ text }) => comparable(text) ?? [])
+  [...textsOf(parseParts(partsJson))].flatMap(({ text }) => comparable(text) ?? [])

@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto'
 import { asMessageId, type MessageId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
 import type { OutlineEntry } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
@@ -9,6 +8,7 @@ import type { ChatWrite, MessageWrite } from '../write/batch.ts'
 import type { HeldMessage, NextMessage } from '../write/messages/message-columns.ts'
 import { readParts } from '../write/messages/save-message.ts'
 import type { ThreadWrite } from './place-thread.ts'
+import { parseParts } from '../parse-parts.ts'
 
 // The id of a message without one is made of its chat and its place. Two stores, or one at two times, can have other
 // words at the same place: each of these messages then gets an id of its own, so that all of them are kept.
@@ -102,5 +102,4 @@ export function replacedMessage(
   return { held, columns, partsJson: null, calls: null }
 }
 
-const textsIn = (partsJson: string): readonly string[] =>
-  [...textsOf(JSON.parse(partsJson) as readonly Part[])].map(({ text }) => text)
+const textsIn = (partsJson: string): readonly string[] => [...textsOf(parseParts(partsJson))].map(({ text }) => text)

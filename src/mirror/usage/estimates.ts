@@ -1,8 +1,8 @@
 import type { Role } from '../../model/message.ts'
-import type { Part } from '../../model/part.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
+import { parseParts } from '../parse-parts.ts'
 
 const IS_OFF = `select 1 from upkeep where task = 'estimates-off'`
 const TURN_OFF = `insert into upkeep (task, done_at) values ('estimates-off', ?) on conflict do nothing`
@@ -44,7 +44,7 @@ export function estimateNext(db: Mirror): number {
   if (chat === undefined) return 0
   db.transaction(() => {
     for (const { key, role, parts } of prepared<Stored>(db, LIST).all(chat)) {
-      const { input, output } = estimateMessage(role, JSON.parse(parts) as Part[])
+      const { input, output } = estimateMessage(role, parseParts(parts))
       prepared(db, SAVE).run(input, output, BigInt(key))
     }
     prepared(db, TAKE).run(chat)

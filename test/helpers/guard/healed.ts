@@ -1,31 +1,32 @@
+import { runToCompletion } from '../../../src/engine/deferred.ts'
 import { runPasses } from '../../../src/engine/writer/run-passes.ts'
 import type { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
-import type { UpkeepOutcome, UpkeepTask } from '../../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import type { PassDepth } from '../../../src/indexer/source.ts'
+import { isDamage } from '../../../src/mirror/damage/find-damage.ts'
+import { listSalvages, type SalvageNotice } from '../../../src/mirror/damage/replace-mirror.ts'
 
-export function keepNow(
-  kept: MirrorMaintenance,
-  task: UpkeepTask['task'],
-  suspected: UpkeepTask['suspected'] = 'none',
-): UpkeepOutcome {
-  const steps = kept.run({ task, suspected })
-  for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+/** Opens the mirror as the daemon does after a crash. @returns what is said of damaged mirrors */
+export const keepSound = (kept: MirrorMaintenance): SalvageNotice[] => listSalvages(kept.db, kept.path)
+
+/** Replaces the mirror, as after an error that means damage. */
+export function repair(kept: MirrorMaintenance): void {
+  kept.noteDamage()
+  if (kept.db.open) kept.close()
+  void kept.db
 }
 
-/** The checks that the daemon runs on a mirror at its start and once a week. */
-export function keepSound(kept: MirrorMaintenance): UpkeepOutcome {
-  for (const task of ['check', 'check-terms'] as const) {
-    const { damage } = keepNow(kept, task)
-    if (damage === 'rows') keepNow(kept, 'set-aside')
-  }
-  return keepNow(kept, 'salvage')
-}
-
-/** A complete pass over this Cursor home. */
+/** A complete pass over this Cursor home. If it meets damage, the mirror is repaired, and the pass is repeated. */
 export function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDepth = 'nudge'): void {
   const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
   const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-  const steps = runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now)
-  while (steps.next().done !== true);
+  const pass = (): unknown =>
+    runToCompletion(runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now))
+  try {
+    pass()
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    repair(kept)
+    pass()
+  }
 }

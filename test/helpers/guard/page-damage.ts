@@ -136,7 +136,7 @@ export function heal({ home }: LossyHome, original: Original, { damaged, bytes }
   writeFileSync(path, bytes)
   const kept = new MirrorMaintenance(path, Date.now)
   try {
-    const { notices } = keepSound(kept)
+    const notices = keepSound(kept)
     kept.db.pragma('synchronous = off')
     passOver(kept, home.userDir)
     const survivors = original.survivors(damaged)

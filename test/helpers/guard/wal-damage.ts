@@ -63,7 +63,7 @@ export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[]
   try {
     kept.db.pragma('synchronous = off')
     const before = findFaults(kept.db)
-    const { notices } = keepSound(kept)
+    const notices = keepSound(kept)
     passOver(kept, home.userDir)
     const isEqual = JSON.stringify(dumpMirror(kept.db)) === JSON.stringify(wanted)
     return [

@@ -1,4 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
+import { soundParts } from '../../../mirror/parse-parts.ts'
 import { useOfTool } from './chat-acts.ts'
 import type { ChatId } from '../../../model/ids.ts'
 
@@ -75,7 +76,7 @@ const EDITS = `${ACTIVE}
   from active a
   join messages m on m.chat = a.num
   join bodies b on b.num = m.body
-  join json_each(b.parts) p
+  join json_each(${soundParts('b.parts')}) p
   join json_each(p.value, '$.paths') path
   where m.is_orphan = 0 and m.tool_calls > 0
     and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)

@@ -1,6 +1,7 @@
 import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { ChatFile, ToolCount } from '../../http/schemas/chats.ts'
+import { parseParts } from '../../../mirror/parse-parts.ts'
 
 /** What a chat did, without texts: a tool call, or a file attached for the model. */
 export type ChatAct =
@@ -19,7 +20,7 @@ export function listChatActs(db: Mirror, chatNum: number): ChatAct[] {
   const acts: ChatAct[] = []
   // One body at a time: a long chat has tens of megabytes of tool output, which are not needed here.
   for (const parts of db.prepare<[number], string>(THREAD_PARTS).pluck().iterate(chatNum)) {
-    for (const part of JSON.parse(parts) as readonly Part[]) {
+    for (const part of parseParts(parts)) {
       if (part.kind === 'attachment') acts.push({ kind: 'attachment', path: part.path })
       if (part.kind === 'tool') acts.push(toolAct(part))
     }

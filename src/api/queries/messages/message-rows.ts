@@ -1,11 +1,11 @@
 import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { recordedTokens, type Role, type TimeSource } from '../../../model/message.ts'
-import type { Part } from '../../../model/part.ts'
 import { HUB } from '../../../mirror/sources/source-ranks.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
 import type { Message, Tokens } from '../../http/schemas/messages.ts'
+import { parseParts } from '../../../mirror/parse-parts.ts'
 
 interface MessageRow {
   readonly id: string
@@ -56,7 +56,7 @@ function toMessage(row: MessageRow, chatId: ChatId): Message {
     createdAtSource: row.createdAtSource as TimeSource | null,
     model: row.model,
     tokens: toTokens(row),
-    parts: row.parts === null ? [] : (JSON.parse(row.parts) as Part[]),
+    parts: row.parts === null ? [] : parseParts(row.parts),
     isOrphan: row.isOrphan === 1,
     isSimulated: row.isSimulated === 1,
     deletedInCursor: row.isLive === 0,

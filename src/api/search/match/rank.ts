@@ -8,6 +8,7 @@ import type { Scorer } from '../scorer.ts'
 import { walkMessages } from './walk.ts'
 import { rowsOf } from './statement.ts'
 import { stepThrough, type Steps } from './steps.ts'
+import { parseParts } from '../../../mirror/parse-parts.ts'
 
 export interface RankedMessage {
   readonly key: number
@@ -150,7 +151,7 @@ function readMessages(
   const statement = rowsOf<{ key: number; chat: number; parts: string; title: string }>(db, SELECT_BODIES)
   const read: ReadMessage[] = []
   for (const { key, chat, parts, title } of statement.iterate({ keys: JSON.stringify([...keys]) })) {
-    const body = JSON.parse(parts) as readonly Part[]
+    const body = parseParts(parts)
     read.push({ key, chat, parts: body, ...scorer.scoreMessage(key, body, title) })
     if (deadline.isPassed()) break
   }

@@ -1,12 +1,12 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import type { Part } from '../../../model/part.ts'
 import { asPathTerm, pathsOf } from '../../../text/terms/marks.ts'
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { expressionOf } from '../plan/condition.ts'
 import { slipsForgiven } from '../spelling/near-words.ts'
 import type { FrequentWords } from './frequent-words.ts'
 import type { TypedWord } from './typed.ts'
+import { parseParts } from '../../../mirror/parse-parts.ts'
 
 /** A message can be as large as the output of a tool, so only a few of moderate size are read. */
 const MESSAGES_MAX = 12
@@ -33,7 +33,7 @@ export function findFiles(db: Mirror, frequent: FrequentWords, words: readonly T
   if (nodes.length === 0 || nodes.some(({ phrases }) => phrases.length === 0)) return []
   const match = `{marks} : (${expressionOf({ kind: 'all', nodes })})`
   const bodies = prepared<{ parts: string }>(db, NAMING).all({ match })
-  return [...new Set(bodies.flatMap(({ parts }) => (JSON.parse(parts) as Part[]).flatMap(pathsOf)))]
+  return [...new Set(bodies.flatMap(({ parts }) => parseParts(parts).flatMap(pathsOf)))]
 }
 
 /** Only whole words: for a prefix, the index would merge the lists of all words with that prefix. */

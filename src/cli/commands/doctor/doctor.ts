@@ -8,7 +8,6 @@ import { sumLosses } from '../../../api/queries/sources/list-losses.ts'
 import { listSources } from '../../../api/queries/sources/list-sources.ts'
 import { mirrorPath } from '../../../engine/data-folder.ts'
 import { misconfiguredFolders } from '../../../engine/source-reasons.ts'
-import { describeSalvage } from '../../../engine/writer/maintenance.ts'
 import { discoverSources } from '../../../indexer/discover.ts'
 import { closedBy } from '../../../indexer/open-safely/cursor-file.ts'
 import { mayExist } from '../../../indexer/open-safely/file-identity.ts'
@@ -16,7 +15,7 @@ import { listSetAside } from '../../../indexer/open-safely/set-aside.ts'
 import type { Source } from '../../../indexer/source.ts'
 import type { UnknownRows } from '../../../indexer/sources/composer-kv/read/read-unknown.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
-import { listSalvages } from '../../../mirror/salvage/salvage.ts'
+import { listSalvages } from '../../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../../settings.ts'
@@ -150,8 +149,8 @@ function namedInVain({ userDirs, userDirsExplicit, homes, homesExplicit }: Setti
 
 const lossyRepairs = (mirror: Mirror, path: string): string[] =>
   listSalvages(mirror, path)
-    .filter(({ lost, hasLostBars }) => lost + hasLostBars > 0)
-    .map((report) => describeSalvage(path, report))
+    .filter(({ isLossy }) => isLossy)
+    .map(({ text }) => text)
 
 type State = Pick<StoreReport, 'state' | 'detail'>
 

@@ -3,6 +3,7 @@ import type { Part } from '../../../model/part.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 import type { TrackedFacts } from '../../usage/tracked.ts'
+import { parseParts } from '../../parse-parts.ts'
 
 /** Columns of a chat that are derived from its messages. */
 export interface DerivedChat {
@@ -107,7 +108,7 @@ const TITLE_CHARS_MAX = 80
 
 function* readUserParts(db: Mirror, chatNum: number): Generator<readonly Part[]> {
   for (const { parts } of prepared<{ parts: string }>(db, FIRST_USER_BODIES).iterate(chatNum)) {
-    yield JSON.parse(parts) as Part[]
+    yield parseParts(parts)
   }
 }
 

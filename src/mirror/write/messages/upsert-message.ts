@@ -7,6 +7,7 @@ import type { ThreadWrite } from '../../threads/place-thread.ts'
 import type { Part } from '../../../model/part.ts'
 import { packMessage } from './pack-message.ts'
 import { readParts } from './save-message.ts'
+import { parseParts } from '../../parse-parts.ts'
 
 /** The next state of a message that was read. Its place is still the former one. */
 export function upsertMessage(
@@ -60,14 +61,14 @@ function readAgain(held: HeldMessage | null, message: MessageWrite, source: numb
 function withFoundContent(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
   const { asks, partsJson } = message
   if (held === null || asks.length === 0) return message
-  const before = JSON.parse(readParts(db, held.body)) as Part[]
+  const before = parseParts(readParts(db, held.body))
   const found = asks
     .map((reference) => ({ reference, part: findContent(before, reference) }))
     .filter(({ part }) => part !== null)
   if (found.length === 0) return message
   const parts = found.reduce(
     (sum, { reference, part }) => (part === null ? sum : addContent(sum, reference, part)),
-    JSON.parse(partsJson) as readonly Part[],
+    parseParts(partsJson),
   )
   const settled = new Set(found.map(({ reference }) => reference))
   return packMessage({ ...message, parts, asks: asks.filter((reference) => !settled.has(reference)) })

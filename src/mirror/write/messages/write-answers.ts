@@ -13,6 +13,7 @@ import { Tombstones } from '../../purge/tombstones.ts'
 import { readParts } from './save-message.ts'
 import { writeChat, type ChatOutcome } from '../chats/write-chat.ts'
 import type { WriteTools } from '../write-tools.ts'
+import { parseParts } from '../../parse-parts.ts'
 
 interface ReferenceRow extends PendingReference {
   readonly num: number
@@ -75,7 +76,7 @@ function complete(db: Mirror, answers: Group<FoundContent>, lent: LentTokens): M
   const { chat, source, messageId } = answers[0].reference
   const held = prepared<HeldMessage>(db, FIND_MESSAGE).get(chat, messageId, source)
   if (held === undefined) return null
-  const before = JSON.parse(readParts(db, held.body)) as readonly Part[]
+  const before = parseParts(readParts(db, held.body))
   const parts = answers.reduce((sum, { reference, answer }) => addContent(sum, reference, answer), before)
   for (const { reference } of answers) prepared(db, SETTLE).run(reference.num)
   const { input_tokens: input, output_tokens: output } = ownTokens(held, lent)

@@ -3,11 +3,11 @@ import type { MessageWrite } from '../write/batch.ts'
 import { findHeldMessage } from '../write/messages/held-messages.ts'
 import type { HeldMessage, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
-import type { Place, ThreadWrite } from '../threads/place-thread.ts'
+import type { Place, ThreadWrite } from './place-thread.ts'
 import { prepared } from '../prepared.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
 import { splitTextKeys } from '../write/messages/text-key.ts'
-import { isUnplaced } from '../threads/place-part.ts'
+import { isUnplaced } from './place-part.ts'
 
 /** Larger writes do not come many times a second. */
 const MESSAGES_MAX = 8

@@ -1,32 +1,33 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
 /**
- * The file beside the mirror that says: this mirror was sound, was closed in order, and has these sizes and times. A mirror
- * that a crash left behind, or that anybody wrote to since, has no such file or another state.
+ * - `clean`: the mirror was sound, was closed in order, and is as its last writer left it.
+ * - `damaged`: an error of its last reader or writer meant damage.
+ * - `unknown`: a crash left it behind, or somebody wrote to it since.
  */
+export type MirrorState = 'clean' | 'damaged' | 'unknown'
+
+/** The file beside the mirror with its sizes and times, or with the word `damaged`. */
 const markOf = (path: string): string => `${path}-clean`
 
-/**
- * Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind.
- * @returns whether the mirror is as its last writer left it
- */
-export function takeCleanMark(path: string): boolean {
+/** Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind. */
+export function takeMark(path: string): MirrorState {
   const mark = markOf(path)
   try {
     const noted = readFileSync(mark, 'utf8')
     // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
     writeDurably(mark, '')
     rmSync(mark, { force: true })
-    return noted === stateOf(path)
+    return noted === 'damaged' ? 'damaged' : noted === stateOf(path) ? 'clean' : 'unknown'
   } catch {
-    return false
+    return 'unknown'
   }
 }
 
-/** Marks a sound mirror after its last write. Nobody has it open for writing. */
-export function leaveCleanMark(path: string): void {
+/** Marks a mirror after its last write. Nobody has it open for writing. */
+export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {
-    writeDurably(markOf(path), stateOf(path))
+    writeDurably(markOf(path), state === 'clean' ? stateOf(path) : state)
   } catch {
     // Without a mark the next start checks the mirror first.
     rmSync(markOf(path), { force: true })

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { openWriter, type Mirror } from '../open.ts'
+import { salvage } from './salvage.ts'
+
+const NAME = /^mirror-damaged-[\w-]+\.db$/
+/** The main file last: while it has its old name, the move can be finished. */
+const SUFFIXES = ['-shm', '-wal', '']
+/** A new mirror that is not complete yet. */
+const UNFINISHED = '-unfinished'
+/** A complete new mirror has the name of the damaged file with this suffix until it takes its place. */
+const COMPLETE = '-new'
+
+/**
+ * Makes a new mirror of what can be read of a damaged one, which gets a name with the date, in the same folder, with its
+ * WAL. Nobody may have it open. If the process is killed, or the disk is full, the damaged mirror is still in its place,
+ * or `finishReplacing` puts the new one there.
+ */
+export function replaceMirror(path: string, nowMs: number): void {
+  const unfinished = path + UNFINISHED
+  remove(unfinished)
+  const file = nameFor(path, nowMs)
+  const db = openWriter(unfinished)
+  try {
+    salvage(db, path, file, nowMs)
+  } finally {
+    db.close()
+  }
+  renameSync(unfinished, nextTo(path, file) + COMPLETE)
+  finishReplacing(path)
+}
+
+/** Gives a complete new mirror the place of the damaged one. A mirror must never be opened without its WAL. */
+export function finishReplacing(path: string): void {
+  if (!existsSync(dirname(path))) return
+  for (const name of readdirSync(dirname(path))) {
+    const file = name.slice(0, -COMPLETE.length)
+    if (!name.endsWith(COMPLETE) || !NAME.test(file)) continue
+    // SQLite made an empty one to read the file.
+    if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`)
+    for (const suffix of SUFFIXES) {
+      if (existsSync(path + suffix)) renameSync(path + suffix, nextTo(path, file) + suffix)
+    }
+    rmSync(`${nextTo(path, file)}-shm`, { force: true })
+    renameSync(nextTo(path, name), path)
+  }
+}
+
+/** The names of the files that were set aside, the newest first. */
+export const listSetAside = (path: string): string[] =>
+  readdirSync(dirname(path))
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse()
+
+/** Removes the files that were set aside, with their WALs. @returns their names */
+export function dropSetAside(path: string): string[] {
+  const files = listSetAside(path)
+  for (const file of files) remove(nextTo(path, file))
+  return files
+}
+
+export const nextTo = (path: string, file: string): string => join(dirname(path), basename(file))
+
+const remove = (path: string): void => SUFFIXES.forEach((suffix) => rmSync(path + suffix, { force: true }))
+
+function nameFor(path: string, nowMs: number): string {
+  const stamp = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(':', '')
+  const taken = new Set(readdirSync(dirname(path)))
+  for (let again = 1; ; again += 1) {
+    const name = `mirror-damaged-${stamp}${again === 1 ? '' : `-${again}`}.db`
+    if (!taken.has(name)) return name
+  }
+}
+
+interface Salvage {
+  readonly file: string
+  readonly chats: number
+  readonly messages: number
+  /** Messages that are known to be lost. */
+  readonly lost: number
+  /** 1 if what was purged may come in again. */
+  readonly hasLostBars: number
+}
+
+const LIST = `
+select file, chats, messages, lost,
+  exists (select 1 from upkeep where task = 'bars-lost' and upkeep.done_at = salvages.done_at) as hasLostBars
+from salvages where done_at is not null order by file
+`
+
+export interface SalvageNotice {
+  /** The damaged file. */
+  readonly path: string
+  readonly text: string
+  /** Whether anything is known to be lost. */
+  readonly isLossy: boolean
+}
+
+/** Sentences about the damaged mirrors that are still there. @param path the mirror */
+export const listSalvages = (db: Mirror, path: string): SalvageNotice[] =>
+  db
+    .prepare<[], Salvage>(LIST)
+    .all()
+    .map((one) => ({
+      path: nextTo(path, one.file),
+      text: describe(path, one),
+      isLossy: one.lost + one.hasLostBars > 0,
+    }))
+    .filter((notice) => existsSync(notice.path))
+
+const count = (value: number): string => value.toLocaleString('en')
+
+function describe(path: string, { file, chats, messages, lost, hasLostBars }: Salvage): string {
+  const unreadable = lost === 0 ? '' : ` ${count(lost)} messages could not be read.`
+  const bars = hasLostBars === 1 ? ' Purged chats that Cursor still has may return. Purge them again.' : ''
+  return `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${nextTo(path, file)}.${bars}`
+}

@@ -1,0 +1,18 @@
+import type { Part } from '../model/part.ts'
+
+const DAMAGED: Part = { kind: 'error', text: 'The text of this message is damaged in the mirror.' }
+
+/** The parts of a stored message. If a damaged page changed them, they are one error: no read and no pass fails on it. */
+export function parseParts(json: string): readonly Part[] {
+  try {
+    const parts: unknown = JSON.parse(json)
+    if (Array.isArray(parts)) return parts as readonly Part[]
+  } catch {
+    // Not JSON.
+  }
+  return [DAMAGED]
+}
+
+/** Parts as JSON, as they are stored. @param column a column of SQL with them */
+export const soundParts = (column: string): string =>
+  `case when json_valid(${column}) then ${column} else '${JSON.stringify([DAMAGED])}' end`
