@@ -56,7 +56,7 @@ export interface UpkeepOutcome {
   readonly news: readonly string[]
   /** What happened to damaged mirrors whose files are still there. */
   readonly notices: readonly { readonly path: string; readonly text: string }[]
-  /** How many messages wait for full-text rows, and chats for their digests. */
+  /** How many messages wait for full-text rows, and chats to be counted. */
   readonly backlog: number
   readonly termsCheckedAtMs: number | null
 }
@@ -120,7 +120,7 @@ export interface RunOutcome {
   readonly added: number
   readonly gone: number
   readonly ends: readonly SourceEnd[]
-  /** How many messages still wait for full-text rows, and chats for their digests. */
+  /** How many messages still wait for full-text rows, and chats to be counted. */
   readonly backlog: number
   /** True if everything is searchable and another run would make the full-text tables smaller. */
   readonly needsMerge: boolean

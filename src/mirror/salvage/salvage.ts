@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { ChatId } from '../../model/ids.ts'
-import { noteUndigested } from '../digests/digest-backlog.ts'
 import { fillTerms } from '../maintenance/rebuild-terms.ts'
 import { noteDone } from '../maintenance/upkeep-times.ts'
 import type { Mirror } from '../open.ts'
+import { noteUncounted } from '../usage/estimates.ts'
 import { prepared } from '../prepared.ts'
 import { emptyBatch } from '../write/batch.ts'
 import { writeBatch } from '../write/write-batch.ts'
@@ -64,7 +64,7 @@ export function* salvage(db: Mirror, { path, file, nowMs }: Saving): Generator<v
     db.transaction(() => fillTerms(db))()
     yield
     yield* rewriteChats(db, nowMs)
-    noteUndigested(db)
+    noteUncounted(db)
     if (hasLostBars(db, unread)) noteDone(db, 'bars-lost', nowMs)
     db.prepare(END).run(nowMs, lost, file)
   } finally {
@@ -75,9 +75,7 @@ export function* salvage(db: Mirror, { path, file, nowMs }: Saving): Generator<v
 
 /** Tables that follow from others or from the stores, and the name of the mirror: the new one is another mirror. */
 const NOT_SAVED = new Set(
-  'unindexed unlisted sweeps digest_words chat_digests undigested unplaced misdated identity token_sums live_rows'.split(
-    ' ',
-  ),
+  'unindexed unlisted sweeps calls uncounted unplaced misdated identity message_sums live_rows'.split(' '),
 )
 
 /**
