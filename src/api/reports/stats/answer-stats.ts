@@ -46,7 +46,7 @@ function countStats(db: Mirror, request: StatsRequest): StatsAnswer {
   const counted = [...tally.chats]
   const listed = counted.filter(({ isSubagent }) => isSubagent === 0)
   const byProject = countByProject(db, tally)
-  const calls = countCalls(db, scope)
+  const { byTool, calls, topFiles } = countCalls(db, scope)
   const lines = { added: addUp(counted, 'linesAdded'), removed: addUp(counted, 'linesRemoved') }
   const files = addUp(counted, 'filesChanged')
   const stats = {
@@ -81,11 +81,13 @@ function countStats(db: Mirror, request: StatsRequest): StatsAnswer {
     byModel: byShare(
       [...tally.byModel].map(([name, share]) => ({ name, chats: share.chats.size, messages: share.messages })),
     ),
+    byTool,
     byMode: countByMode(listed),
     byHour: Array.from({ length: 24 }, (_, hour) => total(tally.byHourOfWeek.map((ofDay) => ofDay[hour] ?? 0))),
     byWeekday: tally.byHourOfWeek.map(total),
     byHourOfWeek: tally.byHourOfWeek,
-    ...calls,
+    topFiles,
+    calls,
     largestChats: listLargestChats(db, listed),
     chatLength: distribute(
       listed.map(({ length }) => length),
