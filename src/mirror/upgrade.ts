@@ -2,7 +2,8 @@ import { statSync } from 'node:fs'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Mirror } from './open.ts'
-import { DURATION, RECORDED, SUM_TABLES, SUM_UP, TABLES, TERM_TABLES } from './schema.ts'
+import { RECORDED, TABLES, TERM_TABLES } from './schema.ts'
+import { DURATION, SUM_TABLES, SUM_UP } from './sum-tables.ts'
 
 /** The oldest schema that is upgraded. No version with an older one was released. */
 const OLDEST_VERSION = 22

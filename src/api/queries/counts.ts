@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { ToolStatus } from '../../model/part.ts'
-import { bind, bindPeriod, COUNTED, narrow, ofUndated, within, type MessageScope } from './message-sums.ts'
+import { bind, bindPeriod, COUNTED, narrow, within, type MessageScope } from './message-sums.ts'
 
 /** A chat, as statistics count it. */
 export interface CountedChat {
@@ -44,20 +44,18 @@ const listCounts = (scope: MessageScope): string => `
   from (${COUNTED}) m where true ${narrow(scope)}
 `
 
-export const readCounts = (db: Mirror, scope: MessageScope): CountRow[] =>
+/** @param period values from `bindPeriod`, or `ofUndated`; by default the period of the scope */
+export const readCounts = (
+  db: Mirror,
+  scope: MessageScope,
+  period = bindPeriod(scope.fromMs, scope.toMs),
+): CountRow[] =>
   db
     .prepare<[object], CountRow>(listCounts(scope))
     .raw()
-    .all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
+    .all({ ...bind(scope), ...period })
 
-/** The messages without a time, whatever the period. */
-export const readUndated = (db: Mirror, scope: MessageScope): CountRow[] =>
-  db
-    .prepare<[object], CountRow>(listCounts(scope))
-    .raw()
-    .all({ ...bind(scope), ...ofUndated })
-
-const callsOf = (scope: MessageScope): string => `
+const fromCalls = (scope: MessageScope): string => `
   from messages m indexed by callers cross join calls u on u.body = m.body
   where m.is_orphan = 0 and m.tool_calls > 0 ${within(scope, 'm.created_at')} ${narrow(scope)}
 `
@@ -69,7 +67,7 @@ export interface ToolRow {
 }
 
 const listTools = (scope: MessageScope): string => `
-  select u.tool, u.status, count(*) as calls ${callsOf(scope)} and u.file = 0 group by 1, 2
+  select u.tool, u.status, count(*) as calls ${fromCalls(scope)} and u.file = 0 group by 1, 2
 `
 
 export const readTools = (db: Mirror, scope: MessageScope): ToolRow[] =>
@@ -80,7 +78,7 @@ const FILES_MAX = 20
 const listFiles = (scope: MessageScope): string => `
   select u.path, count(*) filter (where u.tool in (select value from json_each(@reading))) as reads,
     count(*) filter (where u.tool in (select value from json_each(@editing))) as edits
-  ${callsOf(scope)} and u.path is not null and u.status in ('completed', 'running')
+  ${fromCalls(scope)} and u.path is not null and u.status in ('completed', 'running')
     and u.tool in (select value from json_each(@reading) union all select value from json_each(@editing))
   group by 1 order by count(*) desc, 1 limit ${FILES_MAX}
 `

@@ -1,4 +1,4 @@
-import { quarterOf, UNDATED_QUARTER } from '../../mirror/schema.ts'
+import { quarterOf, UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { ONLY_MODEL } from '../../mirror/usage/match-usage.ts'
 import { sortKeyFloor } from '../../mirror/write/messages/key-allocator.ts'

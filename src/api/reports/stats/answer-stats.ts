@@ -5,7 +5,7 @@ import type { CallCounts, Distribution, Stats } from '../../http/schemas/stats.t
 import { toIso } from '../../iso.ts'
 import { useOfTool } from '../../queries/chats/chat-acts.ts'
 import * as counts from '../../queries/counts.ts'
-import { readDrafts, type MessageScope } from '../../queries/message-sums.ts'
+import { ofUndated, readDrafts, type MessageScope } from '../../queries/message-sums.ts'
 import { readNamedChats, readNamedProjects } from '../../queries/named-rows.ts'
 import { inSnapshot } from '../../queries/snapshot.ts'
 import { Tally } from './tally.ts'
@@ -72,7 +72,7 @@ function countStats(db: Mirror, request: StatsRequest): StatsAnswer {
       linesRemoved: lines.removed.count,
       filesChanged: files.count,
     },
-    undated: countUndated(counts.readUndated(db, scope), chats),
+    undated: countUndated(counts.readCounts(db, scope, ofUndated), chats),
     approximate: { messages: tally.approximate },
     uncounted: { chats: counts.readUncounted(db, scope) },
     series: series.rows,

@@ -1,4 +1,4 @@
-import { UNDATED_QUARTER } from '../../../mirror/schema.ts'
+import { UNDATED_QUARTER } from '../../../mirror/sum-tables.ts'
 import { bucketsBetween, dateOfDay, dayOf, firstDayOf, nextBucket, weekdayOf, ZoneClock } from '../../buckets.ts'
 import type { BucketUnit } from '../../buckets.ts'
 import type { SeriesRow, Stats } from '../../http/schemas/stats.ts'

@@ -2,7 +2,7 @@ import { UNTITLED_CHAT, type ModelSource, type TitleSource } from '../../../mode
 import type { Part } from '../../../model/part.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
-import { DURATION } from '../../schema.ts'
+import { DURATION } from '../../sum-tables.ts'
 import type { TrackedFacts } from '../../usage/tracked.ts'
 
 /** Columns of a chat that are derived from its messages. */
