@@ -1,4 +1,5 @@
 import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
+import { RowInsert } from '../../insert-rows.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 
@@ -26,20 +27,17 @@ export function callsOf(parts: readonly Part[]): readonly CallFact[] {
   })
 }
 
-const ADD_CALL = `insert into calls (body, call, file, tool, status, path) values (?, ?, ?, ?, ?, ?)`
-const DROP_CALLS = `delete from calls where body = ?`
+/** The rows of a message's calls. @param body the number of its body */
+export const rowsOf = (body: number | bigint, calls: readonly CallFact[]): unknown[][] =>
+  calls.flatMap(({ tool, status, paths }, call) =>
+    (paths.length === 0 ? [null] : paths).map((path, file) => [body, call, file, tool, status, path]),
+  )
 
-/** Writes the calls of a new body. They are removed with it. */
-export function addCalls(db: Mirror, body: number | bigint, calls: readonly CallFact[]): void {
-  for (const [call, { tool, status, paths }] of calls.entries()) {
-    prepared(db, ADD_CALL).run(body, call, 0, tool, status, paths[0] ?? null)
-    for (let file = 1; file < paths.length; file += 1) {
-      prepared(db, ADD_CALL).run(body, call, file, tool, status, paths[file])
-    }
-  }
-}
+/** They are removed with their body. */
+export const addCalls = new RowInsert('calls (body, call, file, tool, status, path)', '(?, ?, ?, ?, ?, ?)')
+const DROP_CALLS = `delete from calls where body = ?`
 
 export function replaceCalls(db: Mirror, body: number, calls: readonly CallFact[]): void {
   prepared(db, DROP_CALLS).run(body)
-  addCalls(db, body, calls)
+  addCalls.run(db, rowsOf(body, calls))
 }

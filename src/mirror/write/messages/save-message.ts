@@ -3,7 +3,7 @@ import type { PendingTerms } from '../../fulltext/pending-terms.ts'
 import { RowInsert } from '../../insert-rows.ts'
 import { prepared } from '../../prepared.ts'
 import type { WriteTools } from '../write-tools.ts'
-import { addCalls, replaceCalls } from './message-calls.ts'
+import { addCalls, replaceCalls, rowsOf, type CallFact } from './message-calls.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
 const COLUMNS = [
@@ -47,13 +47,20 @@ const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${
 /** The rows of a chat's new messages, until they are written together. */
 export class NewMessages {
   readonly #rows: unknown[][] = []
+  readonly #calls: unknown[][] = []
 
-  add(key: number, chatNum: number, body: number | bigint, values: readonly unknown[]): void {
+  add(
+    [key, chatNum, body]: readonly [key: number, chatNum: number, body: number | bigint],
+    values: readonly unknown[],
+    calls: readonly CallFact[],
+  ): void {
     this.#rows.push([key, chatNum, body, ...values])
+    this.#calls.push(...rowsOf(body, calls))
   }
 
   write(db: Mirror): void {
     addRows.run(db, this.#rows)
+    addCalls.run(db, this.#calls)
   }
 }
 
@@ -77,8 +84,7 @@ export function saveMessage(
     if (partsJson === null) throw new Error('a new message needs its body')
     const key = keys.next(columns.created_at, columns.position)
     const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
-    addCalls(db, lastInsertRowid, calls ?? [])
-    added.add(key, chatNum, lastInsertRowid, values)
+    added.add([key, chatNum, lastInsertRowid], values, calls ?? [])
     if (columns.is_shadowed === 0) terms.add(key, partsJson)
     names.write(columns.marks, columns.model)
     return true
