@@ -7,84 +7,6 @@ export type BucketUnit = (typeof bucketUnits)[number]
 export const BUCKETS_MAX = 10_000
 const DAY_MS = 86_400_000
 
-/** The period to divide into buckets. */
-export interface BucketRange {
-  readonly unit: BucketUnit
-  /** IANA name, or an offset such as `+05:45`. */
-  readonly timeZone: string
-  /** Epoch milliseconds, inclusive. */
-  readonly firstMs: number
-  /** Epoch milliseconds, inclusive. */
-  readonly lastMs: number
-}
-
-export type BucketList =
-  | { readonly kind: 'buckets'; readonly buckets: Buckets }
-  /** `count` and `max` are numbers of buckets. */
-  | { readonly kind: 'too-many'; readonly count: number; readonly max: number }
-
-/** The days, weeks (from Monday) or months of a time zone that cover a range, empty ones included. */
-export function listBuckets(range: BucketRange, max: number = BUCKETS_MAX): BucketList {
-  const count = estimateCount(range)
-  if (count > max) return { kind: 'too-many', count, max }
-  return { kind: 'buckets', buckets: new Buckets(range) }
-}
-
-/** A cheap estimate without the time zone, because the range may be 500,000 years long. */
-function estimateCount({ unit, firstMs, lastMs }: BucketRange): number {
-  const days = Math.max(0, lastMs - firstMs) / DAY_MS
-  return Math.ceil(days / { day: 1, week: 7, month: 28 }[unit])
-}
-
-/** Finds the bucket of a moment in constant time. */
-export class Buckets {
-  /** The first local date of each bucket, `YYYY-MM-DD`, ascending. */
-  readonly starts: readonly string[]
-  /** The zone's UTC offsets over the range. */
-  readonly offsets: ZoneOffsets
-  readonly #firstMs: number
-  readonly #lastMs: number
-  readonly #firstDay: number
-  /** The bucket of each local day of the range; -1 for a day that the zone skipped. */
-  readonly #bucketOfDay: Int32Array
-
-  constructor({ unit, timeZone, firstMs, lastMs }: BucketRange) {
-    this.offsets = new ZoneOffsets(timeZone, firstMs, lastMs)
-    this.#firstMs = firstMs
-    this.#lastMs = lastMs
-    const days = localDays(this.offsets, firstMs, lastMs)
-    this.#firstDay = days[0] ?? 0
-    this.#bucketOfDay = new Int32Array((days.at(-1) ?? 0) - this.#firstDay + 1).fill(-1)
-    const starts: string[] = []
-    for (const day of days) {
-      const start = dateOfDay(firstDayOf(day, unit))
-      if (starts.at(-1) !== start) starts.push(start)
-      this.#bucketOfDay[day - this.#firstDay] = starts.length - 1
-    }
-    this.starts = starts
-  }
-
-  /** The index in `starts` of the bucket that contains a moment; -1 outside the range. @param ms epoch milliseconds */
-  indexAt(ms: number): number {
-    if (!(ms >= this.#firstMs && ms <= this.#lastMs)) return -1
-    return this.indexAtLocal(this.offsets.toLocalMs(ms))
-  }
-
-  /** The same for a local time. @param localMs from `offsets.toLocalMs`, for a moment within the range */
-  indexAtLocal(localMs: number): number {
-    return this.#bucketOfDay[dayOf(localMs) - this.#firstDay] ?? -1
-  }
-}
-
-/** Every local day with a moment in the range, ascending. A zone may skip a day: Samoa had no 30 December 2011. */
-function localDays(offsets: ZoneOffsets, firstMs: number, lastMs: number): readonly number[] {
-  const days = new Set<number>()
-  for (const stretch of offsets.localStretches(firstMs, lastMs)) {
-    for (let day = dayOf(stretch.firstMs); day <= dayOf(stretch.lastMs); day += 1) days.add(day)
-  }
-  return [...days].sort((left, right) => left - right)
-}
-
 /** The first date of the bucket that contains a local date. @param date `YYYY-MM-DD` */
 export const startOfDate = (date: string, unit: BucketUnit): string =>
   dateOfDay(firstDayOf(Date.parse(date) / DAY_MS, unit))
@@ -98,52 +20,50 @@ export const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7
 /** `YYYY-MM-DD`. @param day from `dayOf` */
 export const dateOfDay = (day: number): string => new Date(day * DAY_MS).toISOString().replace(/T.*$/, '')
 
-function firstDayOf(day: number, unit: BucketUnit): number {
+/** The first day of the bucket that contains a local day. @param day from `dayOf` */
+export function firstDayOf(day: number, unit: BucketUnit): number {
   if (unit === 'day') return day
   if (unit === 'week') return day - weekdayOf(day)
   return day - new Date(day * DAY_MS).getUTCDate() + 1
 }
 
+/** The number of buckets from one to another. @param first and last: the first days of the buckets, as from `firstDayOf` */
+export function bucketsBetween(first: number, last: number, unit: BucketUnit): number {
+  return unit === 'month' ? monthOf(last) - monthOf(first) : (last - first) / (unit === 'week' ? 7 : 1)
+}
+
+const monthOf = (day: number): number => {
+  const date = new Date(day * DAY_MS)
+  return date.getUTCFullYear() * 12 + date.getUTCMonth()
+}
+
+/** The first day of the next bucket. */
+export const nextBucket = (first: number, unit: BucketUnit): number =>
+  firstDayOf(first + { day: 1, week: 7, month: 31 }[unit], unit)
+
 /**
- * The UTC offsets of a time zone between two moments. Temporal is called once per clock change and not once per message:
- * for half a million messages it would need seconds.
+ * Local times of a zone, best asked in ascending order. Temporal is called once for each clock change and not for each
+ * time: for half a million messages it would need seconds.
  */
-export class ZoneOffsets {
-  /** Epoch milliseconds from which each offset applies, ascending. The first one also applies before. */
-  readonly #startsMs: number[] = []
-  readonly #offsetsMs: number[] = []
-  /** The index that was found last. The next moment is usually near. */
-  #at = 0
+export class ZoneClock {
+  readonly #timeZone: string
+  /** The stretch of time with a single offset that was found last. */
+  #startMs = Infinity
+  #endMs = -Infinity
+  #offsetMs = 0
 
-  /**
-   * @param firstMs epoch milliseconds of the first moment that will be looked up
-   * @param lastMs epoch milliseconds of the last one
-   * @throws RangeError for an unknown zone
-   */
-  constructor(timeZone: string, firstMs: number, lastMs: number) {
-    let moment: Temporal.ZonedDateTime | null =
-      Temporal.Instant.fromEpochMilliseconds(firstMs).toZonedDateTimeISO(timeZone)
-    while (moment !== null && moment.epochMilliseconds <= lastMs) {
-      this.#startsMs.push(moment.epochMilliseconds)
-      this.#offsetsMs.push(moment.offsetNanoseconds / 1e6)
-      moment = moment.getTimeZoneTransition('next')
-    }
+  constructor(timeZone: string) {
+    this.#timeZone = timeZone
   }
 
-  /** The local time, as the epoch milliseconds at which a UTC clock shows the same. */
+  /** The local time, as the epoch milliseconds at which a UTC clock shows the same. @throws RangeError for an unknown zone */
   toLocalMs(ms: number): number {
-    while (ms < (this.#startsMs[this.#at] ?? -Infinity) && this.#at > 0) this.#at -= 1
-    while (ms >= (this.#startsMs[this.#at + 1] ?? Infinity)) this.#at += 1
-    return ms + (this.#offsetsMs[this.#at] ?? 0)
-  }
-
-  /** The periods between two clock changes: the local time at the first and at the last millisecond of each. */
-  localStretches(firstMs: number, lastMs: number): { readonly firstMs: number; readonly lastMs: number }[] {
-    return this.#startsMs.flatMap((startMs, index) => {
-      const offsetMs = this.#offsetsMs[index] ?? 0
-      const from = Math.max(startMs, firstMs)
-      const to = Math.min((this.#startsMs[index + 1] ?? Infinity) - 1, lastMs)
-      return from > to ? [] : [{ firstMs: from + offsetMs, lastMs: to + offsetMs }]
-    })
+    if (ms < this.#startMs || ms >= this.#endMs) {
+      const moment = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(this.#timeZone)
+      this.#startMs = ms
+      this.#endMs = moment.getTimeZoneTransition('next')?.epochMilliseconds ?? Infinity
+      this.#offsetMs = moment.offsetNanoseconds / 1e6
+    }
+    return ms + this.#offsetMs
   }
 }

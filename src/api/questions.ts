@@ -1,6 +1,5 @@
 import type { Mirror } from '../mirror/open.ts'
-import { answerStats } from './reports/stats/answer-stats.ts'
-import type { StatsAnswer, StatsRequest } from './reports/stats/stats.ts'
+import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
 import { searchBody, type SearchBodyRequest } from './search/search-body.ts'
 import { gatherWords } from './search/suggest/frequent-words.ts'
 import { suggest, type SuggestRequest } from './search/suggest/suggest.ts'
@@ -40,7 +39,7 @@ type Answerers = {
 const answerers: Answerers = {
   search: (db, request, deadlineMs) => searchBody(db, { ...request, deadlineMs }),
   suggest: (db, request) => JSON.stringify(suggest(db, request)),
-  stats: answerStats,
+  stats: (db, request) => answerStats(db, request),
   tokens: (db, request) => readLedger(db, request),
 }
 

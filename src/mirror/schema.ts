@@ -1,29 +1,7 @@
+import { SUM_TABLES } from './sum-tables.ts'
+
 /** A message of a thread with tokens that Cursor recorded. */
 export const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
-
-/** The quarter of an hour of a time, counted from 1970; a number far below all others if the time is unknown. */
-const quarterOf = (at: string): string =>
-  `coalesce((${at} - (${at} % 900000 + 900000) % 900000) / 900000, -1000000000000000)`
-
-const groupOf = (row: string): string => `${quarterOf(`${row}.created_at`)}, ${row}.chat, coalesce(${row}.model, '')`
-
-const add = `
-  insert into token_sums (quarter, chat, model, messages, estimated, input, output)
-  values (${groupOf('new')}, 1, new.estimated_input is not null,
-    coalesce(new.estimated_input, 0), coalesce(new.estimated_output, 0))
-  on conflict do update set messages = messages + 1, estimated = estimated + excluded.estimated,
-    input = input + excluded.input, output = output + excluded.output;
-`
-
-const subtract = `
-  update token_sums set messages = messages - 1, estimated = estimated - (old.estimated_input is not null),
-    input = input - coalesce(old.estimated_input, 0), output = output - coalesce(old.estimated_output, 0)
-  where (quarter, chat, model) = (${groupOf('old')});
-  delete from token_sums where (quarter, chat, model) = (${groupOf('old')}) and messages = 0;
-`
-
-const COUNTED = ['chat', 'model', 'created_at', 'is_orphan', 'estimated_input', 'estimated_output']
-const isChanged = COUNTED.map((column) => `old.${column} is not new.${column}`).join(' or ')
 
 /**
  * The full-text tables. They are contentless: they can be dropped and made anew from `bodies` and `chats`. `text/` splits
@@ -122,6 +100,7 @@ create table heads (
 ) strict, without rowid;
 
 -- machine: null for a chat of this machine. model_source: who said the model, Cursor's chat or its tracking database.
+-- duration_ms: from the first to the last message with a time of its own; null for fewer than two.
 create table chats (
   num integer primary key, id text not null unique, source integer not null references sources (num),
   format text not null, name text, title text not null, title_source text not null, summary text, todos text,
@@ -136,7 +115,7 @@ create table chats (
   octets integer not null default 0, message_count integer not null default 0,
   user_message_count integer not null default 0, tool_call_count integer not null default 0,
   size_bytes integer not null default 0, revision integer not null,
-  model_source text, machine integer references machines (id)
+  model_source text, machine integer references machines (id), duration_ms integer
 ) strict;
 create index chats_by_activity on chats (last_activity_at);
 create index chats_by_project on chats (project, last_activity_at);
@@ -212,13 +191,11 @@ create index losses_by_time on losses (at, chat, kind, message_id);
 create table names (kind text not null, name text not null, primary key (kind, name)) strict, without rowid;
 create table terms (term text primary key) strict, without rowid;
 
--- Work that waits: messages without full-text rows; messages whose terms are not in terms; chats without a digest,
--- with times by an older rule, with estimates by an older rule; chats whose messages have temporary places.
+-- Work that waits: messages without full-text rows; messages whose terms are not in terms; chats with times by an older
+-- rule; chats whose messages have temporary places.
 create table unindexed (key integer primary key) strict;
 create table unlisted (key integer primary key) strict;
-create table undigested (chat integer primary key references chats (num) on delete cascade) strict;
 create table misdated (chat integer primary key references chats (num) on delete cascade) strict;
-create table unestimated (chat integer primary key references chats (num) on delete cascade) strict;
 create table unplaced (
   chat integer not null references chats (num) on delete cascade,
   source integer not null references sources (num) on delete cascade,
@@ -246,13 +223,6 @@ create table blob_calls (
   source integer not null references sources (num), call_id text not null, blob text not null,
   primary key (source, call_id, blob)
 ) strict, without rowid;
-
--- An array of numbers for each chat, see digests/digest-format.ts, and the names that the numbers stand for. Both can be
--- made anew from messages and bodies.
-create table digest_words (num integer primary key, word text not null unique) strict;
-create table chat_digests (
-  chat integer primary key references chats (num) on delete cascade, entries blob not null
-) strict;
 
 -- Rows of usage files that the user imported. identity: made from the row's content. occurrence: numbers equal rows of
 -- a file, so overlapping files add no duplicates. chat: the chat that was matched to the row.
@@ -316,20 +286,7 @@ create table superseded_messages (
   primary key (chat_id, id)
 ) strict, without rowid;
 
--- The messages of threads and their estimated tokens, by quarter of an hour, chat and model. In every zone of today a day
--- begins with a quarter. model: empty if the message names none. Triggers see every change, whoever makes it.
-create table token_sums (
-  quarter integer not null, chat integer not null, model text not null,
-  messages integer not null, estimated integer not null, input integer not null, output integer not null,
-  primary key (quarter, chat, model)
-) strict, without rowid;
-create trigger message_counted after insert on messages when new.is_orphan = 0 begin ${add} end;
-create trigger message_uncounted after delete on messages when old.is_orphan = 0 begin ${subtract} end;
-create trigger message_no_more_counted after update of ${COUNTED.join(', ')} on messages
-when old.is_orphan = 0 and (${isChanged}) begin ${subtract} end;
-create trigger message_counted_again after update of ${COUNTED.join(', ')} on messages
-when new.is_orphan = 0 and (${isChanged}) begin ${add} end;
-
+${SUM_TABLES}
 -- How many rows each source holds, kept by triggers.
 create table live_rows (source integer primary key, count integer not null) strict;
 create trigger row_counted after insert on source_rows when new.is_live = 1 begin

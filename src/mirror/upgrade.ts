@@ -3,6 +3,7 @@ import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Mirror } from './open.ts'
 import { RECORDED, TABLES, TERM_TABLES } from './schema.ts'
+import { DURATION, SUM_TABLES, SUM_UP } from './sum-tables.ts'
 
 /** The oldest schema that is upgraded. No version with an older one was released. */
 const OLDEST_VERSION = 22
@@ -24,6 +25,23 @@ const steps: readonly string[] = [
   // Tokens were counted by a process with a tokenizer. Now each message gets an estimate when it is written.
   `create table unestimated (chat integer primary key references chats (num) on delete cascade) strict;
   insert into unestimated (chat) select num from chats;`,
+
+  // Statistics had an array of numbers for each chat. Now they add up rows, as reports of tokens do.
+  `drop trigger message_counted;
+  drop trigger message_uncounted;
+  drop trigger message_no_more_counted;
+  drop trigger message_counted_again;
+  drop table token_sums;
+  drop table chat_digests;
+  drop table digest_words;
+  drop table undigested;
+  ${SUM_TABLES}
+  ${SUM_UP}
+  insert into uncounted (chat) select num from chats where tool_call_count > 0 union select chat from unestimated;
+  drop table unestimated;
+  alter table chats add column duration_ms integer;
+  update chats set duration_ms = known.duration_ms
+  from (select chat, ${DURATION} as duration_ms from messages group by chat) known where known.chat = chats.num;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

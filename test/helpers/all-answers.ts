@@ -83,7 +83,7 @@ async function askWhole(daemon: Asker, path: string): Promise<unknown> {
   return { ...answer, items }
 }
 
-/** Chat digests are computed in the background. */
+/** Tool calls of a mirror of an older version are counted in the background. */
 function untilCounted(daemon: Asker): Promise<unknown> {
   return waitUntil(
     'the whole mirror',

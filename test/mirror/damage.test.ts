@@ -18,7 +18,7 @@ const PAGE_ROUNDS = 10
 const WAL_ROUNDS = 25
 const DISK_ROUNDS = 12
 /** What follows from messages: no row that exists nowhere else is lost with it. */
-const DERIVED = 'chat_digests'
+const DERIVED = 'calls'
 
 let lossy: LossyHome
 let original: Original

@@ -309,8 +309,6 @@ test('hours and weekdays are a heatmap with a table, and the table is saved as C
 
 const tables = [
   ['Messages by week', ['week', 'Messages', 'Prompts', 'Tool calls', 'Chats'], 50],
-  ['Messages by hour', ['hour', 'Messages'], 24],
-  ['Messages by weekday', ['weekday', 'Messages'], 7],
   ['Projects', ['Project', 'Chats', 'Messages'], 6],
   ['Tools', ['Tool', 'Calls', 'Failed'], 13],
   ['Models', ['Model', 'Chats', 'Messages'], 5],

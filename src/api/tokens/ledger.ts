@@ -2,11 +2,12 @@ import type { Mirror } from '../../mirror/open.ts'
 import { modelLabel } from '../../text/tokens/model-name.ts'
 import type { BucketUnit } from '../buckets.ts'
 import { bucketAt } from '../periods.ts'
+import { type MessageScope, readDrafts } from '../queries/message-sums.ts'
 import { resolveMachines } from '../queries/machines.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
-import { readDrafts, readGroupSums, readRecorded, PeriodSums, type TokenScope } from '../queries/tokens/token-sums.ts'
+import { readGroupSums, readRecorded, PeriodSums } from '../queries/tokens/token-sums.ts'
 import { PriceBook, priceList } from './prices.ts'
 import type { TokenGrouping, TokensRequest } from './request.ts'
 import { Tally } from './tally.ts'
@@ -31,7 +32,7 @@ export const readLedger = (db: Mirror, request: TokensRequest): TokensAnswer =>
 class Ledger {
   readonly #db: Mirror
   readonly #request: TokensRequest
-  readonly #scope: TokenScope
+  readonly #scope: MessageScope
   readonly #tallies = new Map<Key, Tally>()
   readonly #totals = new Tally()
   /** Recorded messages that are copies in forked chats. */

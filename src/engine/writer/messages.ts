@@ -81,7 +81,7 @@ export interface RunOutcome {
   readonly added: number
   readonly gone: number
   readonly ends: readonly SourceEnd[]
-  /** How many messages still wait for full-text rows, and chats for their digests. */
+  /** How many messages still wait for full-text rows, and chats to be counted. */
   readonly backlog: number
   /** True if everything is searchable and another run would make the full-text tables smaller. */
   readonly needsMerge: boolean

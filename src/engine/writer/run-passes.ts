@@ -124,7 +124,7 @@ function* readSources(
 /** With a backlog of this many messages and chats, full-text rows are merged only at its end. */
 const MERGED_LATER_MIN = 4000
 
-/** Indexes messages first, then counts digests, gives new times, and finally merges segments of the full-text tables. */
+/** Indexes messages first, then counts messages, gives new times, and finally merges segments of the full-text tables. */
 function* workOff(
   mirror: Mirror,
   backlogMs: number,

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { ChatId } from '../../model/ids.ts'
 import Database from '../../sqlite.ts'
-import { noteUndigested } from '../digests/digest-backlog.ts'
+import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/match-project.ts'
 import { emptyBatch } from '../write/batch.ts'
@@ -12,9 +12,7 @@ import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from '.
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */
 const NOT_SAVED = new Set(
-  'unindexed unlisted sweeps digest_words chat_digests undigested unplaced misdated identity token_sums live_rows'.split(
-    ' ',
-  ),
+  'unindexed unlisted sweeps calls uncounted unplaced misdated identity message_sums live_rows'.split(' '),
 )
 
 /**
@@ -63,7 +61,7 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
       db.exec(FILL_INDEX)
     })()
     rewriteChats(db, nowMs)
-    noteUndigested(db)
+    noteUncounted(db)
     if (hasLostBars(db, partly)) db.prepare(NOTE_LOST_BARS).run(nowMs)
     db.prepare(END).run(file, nowMs, nowMs, lost)
   } finally {

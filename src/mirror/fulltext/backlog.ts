@@ -5,8 +5,7 @@ import { prepared } from '../prepared.ts'
 import { listTerms, listingTerms, writeDictionary } from '../write/write-dictionary.ts'
 import { cutNewest, noteBacklogChange, type CutAhead } from './cut-ahead.ts'
 import { addTerms, cutParts, type MessageTerms } from './write-terms.ts'
-import { countUndigested, digestBacklog } from '../digests/digest-backlog.ts'
-import { countUnestimated, estimateNext } from '../usage/estimates.ts'
+import { countUncounted, countNext } from '../usage/estimates.ts'
 
 const NOTE = `insert into unindexed (key) values (?)`
 const TAKE = `delete from unindexed where key = ?`
@@ -105,12 +104,12 @@ const COUNT_MISDATED = `select count(*) as count from misdated`
 const countMisdated = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_MISDATED).get()?.count ?? 0
 
 /**
- * All deferred work: messages whose terms are not listed, messages that are not indexed, chats without a digest, chats with
- * times or estimates by an older rule.
+ * All deferred work: messages whose terms are not listed, messages that are not indexed, chats whose messages are not
+ * counted, chats with times by an older rule.
  */
 export const countWaiting = (db: Mirror): number =>
-  countUnlisted(db) + countBacklog(db) + countUndigested(db) + countMisdated(db) + countUnestimated(db)
+  countUnlisted(db) + countBacklog(db) + countMisdated(db) + countUncounted(db)
 
 /** Does some of the deferred work in one transaction, the most urgent kind first. @returns how many items; 0 if none waits */
 export const workOffSome = (db: Mirror, ahead: CutAhead | null = null): number =>
-  listSome(db) || indexBacklog(db, ahead) || digestBacklog(db) || estimateNext(db)
+  listSome(db) || indexBacklog(db, ahead) || countNext(db)

@@ -34,8 +34,6 @@ const BY_NUM = [
   `delete from asks where chat = ?`,
   `delete from losses where chat = ?`,
   `delete from outlines where chat = ?`,
-  `delete from chat_digests where chat = ?`,
-  `delete from undigested where chat = ?`,
   `update usage_events set chat = null where chat = ?`,
   `delete from chats where num = ?`,
 ]

@@ -1,4 +1,3 @@
-import { digestBacklog, noteUndigested } from '../digests/digest-backlog.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write/write-dictionary.ts'
@@ -8,7 +7,7 @@ const TABLES = ['message_terms', 'chat_terms'] as const
 
 /**
  * Removes from the lists of words whatever no message and no chat contains any more: terms, and names of tools and models.
- * Digests and their words are rebuilt. The index keeps the terms of removed rows until its segments are merged into one.
+ * The index keeps the terms of removed rows until its segments are merged into one.
  */
 export function* forgetWords(db: Mirror): Generator<void, void> {
   db.pragma('secure_delete = on')
@@ -18,12 +17,7 @@ export function* forgetWords(db: Mirror): Generator<void, void> {
   }
   forgetTerms(db)
   yield
-  db.transaction(() => {
-    forgetNames(db)
-    db.exec(`delete from chat_digests; delete from digest_words`)
-    noteUndigested(db)
-  })()
-  while (digestBacklog(db) > 0) yield
+  db.transaction(() => forgetNames(db))()
 }
 
 const OPEN_VOCABULARY = TABLES.map(

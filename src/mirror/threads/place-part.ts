@@ -54,8 +54,8 @@ export const isUnplaced = (db: Mirror, chatNum: number): boolean => prepared(db,
 
 const TAKE_PLACED = `delete from unplaced where chat = ?`
 
-/** Notes that all messages of the chat are placed. @returns whether the chat was waiting for that */
-export const takePlaced = (db: Mirror, chatNum: number): boolean => prepared(db, TAKE_PLACED).run(chatNum).changes > 0
+/** Notes that all messages of the chat are placed. */
+export const takePlaced = (db: Mirror, chatNum: number): void => void prepared(db, TAKE_PLACED).run(chatNum)
 
 const LIST_UNPLACED = `select chats.id from unplaced join chats on chats.num = unplaced.chat where unplaced.source = ?`
 

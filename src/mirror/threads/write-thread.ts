@@ -1,6 +1,5 @@
 import type { MessageId } from '../../model/ids.ts'
 import type { ChatWrite } from '../write/batch.ts'
-import { writeDigest, type CountedMessage, updateDigest } from '../digests/write-digest.ts'
 import { listHeldMessages } from '../write/messages/held-messages.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
 import type { Mirror } from '../open.ts'
@@ -30,15 +29,13 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const part = placePart(db, thread)
   if (part !== null) {
     noteUnplaced(db, thread.chatNum, thread.source)
-    return { ...savePlaced(db, thread, part, digestLater), all: null }
+    return { ...savePlaced(db, thread, part), all: null }
   }
   const rewritten = rewriteInPlace(db, thread)
-  if (rewritten !== null) return { ...savePlaced(db, thread, rewritten, updateDigest), all: null }
-  const isDigestDue = takePlaced(db, thread.chatNum)
-  return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)), writeDigest, isDigestDue)
+  if (rewritten !== null) return { ...savePlaced(db, thread, rewritten), all: null }
+  takePlaced(db, thread.chatNum)
+  return savePlaced(db, thread, placeAll(db, thread, nextMessages(db, thread)))
 }
-
-const digestLater: typeof writeDigest = () => {}
 
 const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
 
@@ -53,7 +50,7 @@ function supersede(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   }
   takePlaced(db, thread.chatNum)
   const rest = superseded.length === 0 ? next : next.filter((message) => !isSuperseded(message))
-  const outcome = savePlaced(db, thread, placeAll(db, thread, rest), writeDigest, true)
+  const outcome = savePlaced(db, thread, placeAll(db, thread, rest))
   return { ...outcome, changed: outcome.changed + superseded.length }
 }
 
@@ -83,24 +80,18 @@ function savePlaced(
   db: Mirror,
   thread: ThreadWrite,
   placed: readonly (readonly [NextMessage, Place])[],
-  digest: typeof writeDigest,
-  isDigestDue = false,
 ): ThreadOutcome {
-  const counted: CountedMessage[] = []
   const added = new NewMessages()
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placed) {
     const { held: before, partsJson, calls } = message
     if (before !== null && isUnchanged(message, place)) {
       outcome.all.push(before)
-      counted.push({ body: before.body, columns: before, calls })
       continue
     }
     const next = { held: before, columns: placedColumns(message.columns, place), partsJson, calls }
     outcome.all.push(next.columns)
-    const savedBody = saveMessage(db, thread.tools, thread.chatNum, next, added)
-    counted.push({ body: savedBody ?? before?.body ?? 0, columns: next.columns, calls })
-    if (savedBody === null) continue
+    if (!saveMessage(db, thread.tools, thread.chatNum, next, added)) continue
     if (!thread.isPrompts) notePrompts(thread, next)
     if (message.held === null) outcome.added += 1
     else if (message.held.is_live === 1 && message.columns.is_live === 0) outcome.gone += 1
@@ -108,7 +99,6 @@ function savePlaced(
     outcome.messageIds.push(message.columns.id)
   }
   added.write(db)
-  if (isDigestDue || outcome.messageIds.length > 0) digest(db, thread.tools.words, thread.chatNum, counted)
   return outcome
 }
 

@@ -2,7 +2,6 @@ import { hasEstimates } from '../usage/estimates.ts'
 import { tellsFacts, type Batch, type BatchOutcome, type ChatWrite } from './batch.ts'
 import { writeBlobCalls } from './pending-references.ts'
 import { sealCommits } from '../fulltext/bulk.ts'
-import { DigestWords } from '../digests/write-digest.ts'
 import { KeyAllocator } from './messages/key-allocator.ts'
 import { Names } from './write-tools.ts'
 import type { Mirror } from '../open.ts'
@@ -39,7 +38,6 @@ export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
       ranks: new SourceRanks(db),
       prompts: new RepeatedPrompts(db),
       names: new Names(db),
-      words: new DigestWords(db),
       isEstimating: hasEstimates(db),
     }
     const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))

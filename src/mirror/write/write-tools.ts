@@ -1,4 +1,3 @@
-import type { DigestWords } from '../digests/write-digest.ts'
 import type { KeyAllocator } from './messages/key-allocator.ts'
 import type { PendingTerms } from '../fulltext/pending-terms.ts'
 import type { RepeatedPrompts } from './chats/prompt-chats.ts'
@@ -44,7 +43,6 @@ export interface WriteTools {
   readonly ranks: SourceRanks
   readonly prompts: RepeatedPrompts
   readonly names: Names
-  readonly words: DigestWords
   /** Whether messages get an estimate of their tokens. */
   readonly isEstimating: boolean
 }

@@ -53,10 +53,6 @@ export function Hours({ stats }: { stats: Stats }) {
         <CsvButton title={title} columns={columns} rows={rows} />
         <DataTable caption={title} columns={columns} rows={[...rows, total]} />
       </details>
-      <div class="columns">
-        <Times unit="hour" names={HOURS} values={stats.byHour} />
-        <Times unit="weekday" names={WEEKDAYS} values={stats.byWeekday} />
-      </div>
     </section>
   )
 }
@@ -94,42 +90,3 @@ const Heatmap = ({ week, most }: { week: Stats['byHourOfWeek']; most: number }) 
     ))}
   </div>
 )
-
-/** A row of bars that is a table: the numbers are read, the bars are seen. */
-function Times({ unit, names, values }: { unit: string; names: readonly string[]; values: readonly number[] }) {
-  const most = Math.max(1, ...values)
-  const caption = `Messages by ${unit}`
-  const timesColumns: readonly Column<string>[] = [
-    { name: unit, value: (name) => name },
-    { name: 'Messages', value: (name) => values[names.indexOf(name)] ?? 0 },
-  ]
-  return (
-    <section>
-      <div class="head">
-        <h2 class="section-title">{caption}</h2>
-        <CsvButton title={caption} columns={timesColumns} rows={names} />
-      </div>
-      <table class="times">
-        <caption class="hidden">{caption}</caption>
-        <tbody>
-          <tr class="times-bars">
-            {values.map((value, index) => (
-              <td key={names[index]} title={`${names[index]}: ${count(value)}`}>
-                <span class="times-bar" style={{ height: `${Math.round((value / most) * 100)}%` }}>
-                  <span class="hidden">{count(value)}</span>
-                </span>
-              </td>
-            ))}
-          </tr>
-          <tr>
-            {names.map((name, index) => (
-              <th key={name} scope="col" class={names.length > 7 && index % 3 !== 0 ? 'dim' : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </tbody>
-      </table>
-    </section>
-  )
-}

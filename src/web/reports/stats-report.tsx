@@ -64,7 +64,7 @@ const NotCharted = ({ stats: { undated, outOfSeries, uncounted, from, to } }: { 
   <p class="soft">
     {undated.messages > 0 && `${undatedText(undated.messages, from ?? to)} `}
     {outOfSeries.messages > 0 && `${plural(outOfSeries.messages, 'message')} far from the others: not in the chart. `}
-    {uncounted.chats > 0 && `${plural(uncounted.chats, 'chat')} not counted yet.`}
+    {uncounted.chats > 0 && `Tool calls of ${plural(uncounted.chats, 'chat')} are not counted yet.`}
   </p>
 )
 

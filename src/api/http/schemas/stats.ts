@@ -84,7 +84,7 @@ export const statsAnswer = named(
       z.object({ messages: count }),
       'Messages without their own time, counted at the time of a neighbour or of their chat.',
     ),
-    uncounted: says(z.object({ chats: count }), 'Chats that are not counted yet. The other numbers lack them.'),
+    uncounted: says(z.object({ chats: count }), 'Chats whose tool calls are not counted by tool and file yet.'),
     series: z.array(seriesRow),
     outOfSeries: says(
       z.object({ messages: count }),

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
 import { isOfMachines } from '../machines.ts'
-import type { TokenScope } from './token-sums.ts'
+import type { MessageScope } from '../message-sums.ts'
 
 export interface ChatRecord {
   readonly chat: number
@@ -30,7 +30,7 @@ const CHAT_RECORDS = `
 `
 
 /** Values of chats rather than messages: cents and context size, by the time of the chat's last activity. */
-export const readChatRecords = (db: Mirror, scope: TokenScope): ChatRecord[] =>
+export const readChatRecords = (db: Mirror, scope: MessageScope): ChatRecord[] =>
   db.prepare<[Bound], ChatRecord>(CHAT_RECORDS).all(bind(scope))
 
 export interface ImportedEvent {
@@ -59,10 +59,10 @@ const EVENTS = `
 `
 
 /** Rows of imported usage files, by time. */
-export const readEvents = (db: Mirror, scope: TokenScope): ImportedEvent[] =>
+export const readEvents = (db: Mirror, scope: MessageScope): ImportedEvent[] =>
   db.prepare<[Bound], ImportedEvent>(EVENTS).all(bind(scope))
 
-const bind = ({ projectNums, machineNums, models, fromMs, toMs }: TokenScope): Bound => ({
+const bind = ({ projectNums, machineNums, models, fromMs, toMs }: MessageScope): Bound => ({
   projects: projectNums === null ? null : JSON.stringify(projectNums),
   machines: machineNums === null ? null : JSON.stringify(machineNums),
   models: models === null ? null : JSON.stringify(models),

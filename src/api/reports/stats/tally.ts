@@ -1,153 +1,150 @@
-import type { DigestWalk } from '../../../mirror/digests/digest-format.ts'
-import type { ChatColumns } from '../../queries/read-digests.ts'
-import type { Calendar } from './calendar.ts'
-import type { CallTally } from './call-tally.ts'
+import { UNDATED_QUARTER } from '../../../mirror/sum-tables.ts'
+import { bucketsBetween, dateOfDay, dayOf, firstDayOf, nextBucket, weekdayOf, ZoneClock } from '../../buckets.ts'
+import type { BucketUnit } from '../../buckets.ts'
+import type { SeriesRow, Stats } from '../../http/schemas/stats.ts'
+import type { CountedChat, CountRow } from '../../queries/counts.ts'
+import { QUARTER_MS } from '../../queries/message-sums.ts'
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-
-/** Which messages to count. */
-export interface TallyRange {
-  /** Epoch milliseconds, inclusive; -Infinity for no bound. */
-  readonly fromMs: number
-  /** Exclusive; Infinity for no bound. */
-  readonly toMs: number
-  /** Whether messages without a time count too. */
-  readonly isEndless: boolean
-}
 
 interface Share {
-  chats: number
+  readonly chats: Set<number>
   messages: number
-  /** Index of the chat that was last counted here. */
-  last: number
 }
 
-/** Counts one chat after the other. */
+interface Bucket {
+  readonly firstDay: number
+  /** Without subagents. */
+  readonly chats: Set<number>
+  messages: number
+  userMessages: number
+  toolCalls: number
+}
+
+/** Adds up counts by everything that statistics group by, in the local time of a zone. */
 export class Tally {
   messages = 0
   userMessages = 0
-  undatedMessages = 0
-  undatedChats = 0
-  approximateMessages = 0
-  readonly calls: CallTally
-  readonly columns: ChatColumns
-  /** Indexes of the chats with counted messages. */
-  readonly counted: number[] = []
-  /** By index: messages of the whole thread. */
-  readonly lengths: Int32Array
-  /** By index: milliseconds from the first to the last message with its own time; -1 if unknown. */
-  readonly durationsMs: Float64Array
+  toolCalls = 0
+  approximate = 0
+  readonly byModel = new Map<string | null, Share>()
   readonly byProject = new Map<number | null, Share>()
-  readonly byModel = new Map<number, Share>()
-  /** Messages by hour: 24 entries per day of the calendar. */
-  readonly hours: Int32Array
-  /** By day of the calendar. */
-  readonly userMessagesOfDay: Int32Array
-  readonly toolCallsOfDay: Int32Array
-  /** By bucket of the calendar. */
-  readonly chats: Int32Array
-  readonly #lastInBucket: Int32Array
-  readonly calendar: Calendar | null
-  readonly #range: TallyRange
-  #place = -1
-  #isSubagent = false
-  #model = 0
-  #modelShare: Share | undefined
-  #day = 0
-  /** In local time. Infinity: no day yet. */
-  #dayStartMs = Infinity
+  /** The chats with counted messages. */
+  readonly chats = new Set<CountedChat>()
+  /** 7 lists of 24 counts, Monday first. */
+  readonly byHourOfWeek = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0))
+  readonly #days = new Set<number>()
+  readonly #buckets = new Map<number, Bucket>()
+  readonly #unit: BucketUnit
+  readonly #clock: ZoneClock
 
-  /** @param calendar null if no message has a time */
-  constructor(columns: ChatColumns, calendar: Calendar | null, calls: CallTally, range: TallyRange) {
-    this.columns = columns
-    this.lengths = new Int32Array(columns.nums.length)
-    this.durationsMs = new Float64Array(columns.nums.length)
-    this.calendar = calendar
-    this.calls = calls
-    this.#range = range
-    const days = calendar?.days.length ?? 0
-    const buckets = calendar?.buckets.length ?? 0
-    this.hours = new Int32Array(days * 24)
-    this.userMessagesOfDay = new Int32Array(days)
-    this.toolCallsOfDay = new Int32Array(days)
-    this.chats = new Int32Array(buckets)
-    this.#lastInBucket = new Int32Array(buckets).fill(-1)
+  constructor(unit: BucketUnit, timeZone: string) {
+    this.#unit = unit
+    this.#clock = new ZoneClock(timeZone)
   }
 
-  /** @param place index of a chat. @param walk is before its first message */
-  add(place: number, walk: DigestWalk): void {
-    this.#place = place
-    this.#isSubagent = this.columns.isSubagent[place] === 1
-    const before = this.messages
-    let [length, own, firstMs, lastMs] = [0, 0, Infinity, -Infinity]
-    while (walk.next()) {
-      const { atMs } = walk
-      length += 1
-      if (walk.hasOwnTime) {
-        own += 1
-        if (atMs < firstMs) firstMs = atMs
-        if (atMs > lastMs) lastMs = atMs
+  add(chat: CountedChat, row: CountRow): void {
+    const [, quarter, model, messages, users, calls, approximate] = row
+    this.messages += messages
+    this.userMessages += users
+    this.toolCalls += calls
+    this.approximate += approximate
+    this.chats.add(chat)
+    for (const share of [shareOf(this.byModel, model), shareOf(this.byProject, chat.project)]) {
+      share.messages += messages
+      if (chat.isSubagent === 0) share.chats.add(chat.num)
+    }
+    if (quarter === UNDATED_QUARTER) return
+    const localMs = this.#clock.toLocalMs(quarter * QUARTER_MS)
+    const day = dayOf(localMs)
+    this.#days.add(day)
+    const hours = this.byHourOfWeek[weekdayOf(day)] ?? []
+    const hour = Math.floor(localMs / HOUR_MS) - day * 24
+    hours[hour] = (hours[hour] ?? 0) + messages
+    const bucket = this.#bucketOf(firstDayOf(day, this.#unit))
+    bucket.messages += messages
+    bucket.userMessages += users
+    bucket.toolCalls += calls
+    if (chat.isSubagent === 0) bucket.chats.add(chat.num)
+  }
+
+  #bucketOf(firstDay: number): Bucket {
+    let bucket = this.#buckets.get(firstDay)
+    if (bucket === undefined) {
+      bucket = { firstDay, chats: new Set(), messages: 0, userMessages: 0, toolCalls: 0 }
+      this.#buckets.set(firstDay, bucket)
+    }
+    return bucket
+  }
+
+  get activeDays(): number {
+    return this.#days.size
+  }
+
+  /** The buckets from the first to the last one with a message, and how many messages are outside. */
+  series(
+    isOpen: boolean,
+    max: number,
+  ): { readonly rows: SeriesRow[] | null; readonly left: number; readonly count: number } {
+    const sorted = [...this.#buckets.values()].sort((one, other) => one.firstDay - other.firstDay)
+    const [first, last] = [sorted[0], sorted.at(-1)]
+    const count = first === undefined || last === undefined ? 0 : this.#between(first, last) + 1
+    if (count > max && !isOpen) return { rows: null, left: 0, count }
+    const stretch = count > max ? this.#busiestStretch(sorted, max) : sorted
+    return { rows: this.#withEmpty(stretch), left: sumOf(sorted) - sumOf(stretch), count }
+  }
+
+  #between(first: Bucket, last: Bucket): number {
+    return bucketsBetween(first.firstDay, last.firstDay, this.#unit)
+  }
+
+  /** Up to `max` buckets in a row with the most messages. So a message with a wrong year stays outside. */
+  #busiestStretch(sorted: readonly Bucket[], max: number): readonly Bucket[] {
+    let [start, messages, most] = [0, 0, 0]
+    let best: readonly [number, number] = [0, 0]
+    for (const [at, bucket] of sorted.entries()) {
+      messages += bucket.messages
+      for (let first = sorted[start]; first && this.#between(first, bucket) >= max; first = sorted[start]) {
+        messages -= first.messages
+        start += 1
       }
-      const { fromMs, toMs, isEndless } = this.#range
-      if (walk.hasTime ? atMs >= fromMs && atMs < toMs : isEndless) this.#count(walk, atMs)
+      if (messages <= most) continue
+      most = messages
+      best = [start, at + 1]
     }
-    this.undatedMessages += length - walk.timed
-    if (walk.timed === 0 && !this.#isSubagent) this.undatedChats += 1
-    if (this.messages === before) return
-    this.#share(this.byProject, this.columns.project[place] ?? null, this.messages - before)
-    this.counted.push(place)
-    this.lengths[place] = length
-    this.durationsMs[place] = own < 2 ? -1 : lastMs - firstMs
+    return sorted.slice(...best)
   }
 
-  #count(walk: DigestWalk, atMs: number): void {
-    this.messages += 1
-    if (walk.isUser) this.userMessages += 1
-    this.#countModel(walk.model)
-    if (walk.hasTime) this.#countTime(walk, atMs)
-    if (walk.callCount > 0) this.calls.add(walk)
-  }
-
-  /** Consecutive messages usually have the same model, so the last look-up is reused. */
-  #countModel(model: number): void {
-    if (model !== this.#model || this.#modelShare?.last !== this.#place) {
-      this.#share(this.byModel, model, 0)
-      this.#model = model
-      this.#modelShare = this.byModel.get(model)
+  #withEmpty(stretch: readonly Bucket[]): SeriesRow[] {
+    const rows: SeriesRow[] = []
+    let next = stretch[0]?.firstDay ?? 0
+    for (const { firstDay, chats, messages, userMessages, toolCalls } of stretch) {
+      for (; next < firstDay; next = nextBucket(next, this.#unit)) rows.push({ start: dateOfDay(next), ...nothing })
+      rows.push({ start: dateOfDay(firstDay), chats: chats.size, messages, userMessages, toolCalls })
+      next = nextBucket(firstDay, this.#unit)
     }
-    if (this.#modelShare !== undefined) this.#modelShare.messages += 1
+    return rows
   }
 
-  #countTime(walk: DigestWalk, atMs: number): void {
-    if (this.calendar === null) return
-    if (!walk.hasOwnTime) this.approximateMessages += 1
-    const localMs = this.calendar.toLocalMs(atMs)
-    if (!(localMs >= this.#dayStartMs && localMs < this.#dayStartMs + DAY_MS)) {
-      this.#dayStartMs = Math.floor(localMs / DAY_MS) * DAY_MS
-      this.#day = this.calendar.dayAt(localMs)
+  /** The longest run of days with messages; of equal ones the latest. */
+  get longestStreak(): Stats['longestStreak'] {
+    let [length, best, bestEnd] = [0, 0, 0]
+    for (const day of [...this.#days].sort((one, other) => one - other)) {
+      length = this.#days.has(day - 1) ? length + 1 : 1
+      if (length < best) continue
+      best = length
+      bestEnd = day
     }
-    const day = this.#day
-    addTo(this.hours, day * 24 + Math.floor((localMs - this.#dayStartMs) / HOUR_MS), 1)
-    if (walk.isUser) addTo(this.userMessagesOfDay, day, 1)
-    if (walk.callCount > 0) addTo(this.toolCallsOfDay, day, walk.callCount)
-    if (this.#isSubagent) return
-    const bucket = this.calendar.bucketOf(day)
-    if (this.#lastInBucket[bucket] === this.#place) return
-    this.#lastInBucket[bucket] = this.#place
-    addTo(this.chats, bucket, 1)
-  }
-
-  #share<Key>(shares: Map<Key, Share>, key: Key, messages: number): void {
-    let share = shares.get(key)
-    if (share === undefined) shares.set(key, (share = { chats: 0, messages: 0, last: -1 }))
-    share.messages += messages
-    if (share.last === this.#place) return
-    share.last = this.#place
-    if (!this.#isSubagent) share.chats += 1
+    return best === 0 ? null : { days: best, from: dateOfDay(bestEnd - best + 1), to: dateOfDay(bestEnd) }
   }
 }
 
-function addTo(counts: Int32Array, index: number, count: number): void {
-  counts[index] = (counts[index] ?? 0) + count
+const sumOf = (buckets: readonly Bucket[]): number => buckets.reduce((sum, { messages }) => sum + messages, 0)
+
+const nothing = { chats: 0, messages: 0, userMessages: 0, toolCalls: 0 }
+
+function shareOf<Key>(shares: Map<Key, Share>, key: Key): Share {
+  let share = shares.get(key)
+  if (share === undefined) shares.set(key, (share = { chats: new Set(), messages: 0 }))
+  return share
 }

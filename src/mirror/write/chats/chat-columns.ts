@@ -69,6 +69,7 @@ const COLUMNS = [
   'user_message_count',
   'tool_call_count',
   'size_bytes',
+  'duration_ms',
   'own_row',
   'is_live',
   'deleted_at',

@@ -2,6 +2,7 @@ import { UNTITLED_CHAT, type ModelSource, type TitleSource } from '../../../mode
 import type { Part } from '../../../model/part.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
+import { DURATION } from '../../sum-tables.ts'
 import type { TrackedFacts } from '../../usage/tracked.ts'
 import { parseParts } from '../../parse-parts.ts'
 
@@ -18,6 +19,7 @@ export interface DerivedChat {
   readonly user_message_count: number
   readonly tool_call_count: number
   readonly size_bytes: number
+  readonly duration_ms: number | null
 }
 
 interface ChatBasis {
@@ -34,6 +36,7 @@ select
   count(*) filter (where is_orphan = 0) as message_count,
   count(*) filter (where is_orphan = 0 and role = 'user') as user_message_count,
   coalesce(sum(tool_calls) filter (where is_orphan = 0), 0) as tool_call_count,
+  ${DURATION} as duration_ms,
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
   count(*) filter (where is_live = 1 and not exists (
     select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source
@@ -47,6 +50,7 @@ interface ThreadSum {
   readonly message_count: number
   readonly user_message_count: number
   readonly tool_call_count: number
+  readonly duration_ms: number | null
   readonly octets: number
   readonly live_without_row: number
   readonly first_at: number | null
@@ -90,6 +94,7 @@ export function deriveChat(
       user_message_count: sum.user_message_count,
       tool_call_count: sum.tool_call_count,
       size_bytes: basis.octets + sum.octets,
+      duration_ms: sum.duration_ms,
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { MessageId } from '../../../model/ids.ts'
 import type { Role, TimeSource } from '../../../model/message.ts'
-import type { CallFact } from '../../digests/digest-format.ts'
+import type { CallFact } from './message-calls.ts'
 
 /** One row of `messages`, except its key, chat and body. */
 export interface MessageColumns {

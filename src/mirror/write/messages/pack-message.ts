@@ -4,7 +4,7 @@ import { wholeColumns } from '../../../text/terms/columns.ts'
 import { marksOf } from '../../../text/terms/marks.ts'
 import type { PendingReference, MessageDraft, MessageWrite } from '../batch.ts'
 import { estimateMessage } from '../../../text/tokens/estimate-tokens.ts'
-import { callsOf } from '../../digests/digest-format.ts'
+import { callsOf } from './message-calls.ts'
 
 const noReferences: readonly PendingReference[] = []
 const noChildren: MessageWrite['childChatIds'] = []

@@ -3,6 +3,7 @@ import type { PendingTerms } from '../../fulltext/pending-terms.ts'
 import { RowInsert } from '../../insert-rows.ts'
 import { prepared } from '../../prepared.ts'
 import type { WriteTools } from '../write-tools.ts'
+import { addCalls, replaceCalls, rowsOf, type CallFact } from './message-calls.ts'
 import type { HeldMessage, MessageColumns, NextMessage } from './message-columns.ts'
 
 const COLUMNS = [
@@ -46,13 +47,20 @@ const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${
 /** The rows of a chat's new messages, until they are written together. */
 export class NewMessages {
   readonly #rows: unknown[][] = []
+  readonly #calls: unknown[][] = []
 
-  add(key: number, chatNum: number, body: number | bigint, values: readonly unknown[]): void {
+  add(
+    [key, chatNum, body]: readonly [key: number, chatNum: number, body: number | bigint],
+    values: readonly unknown[],
+    calls: readonly CallFact[],
+  ): void {
     this.#rows.push([key, chatNum, body, ...values])
+    this.#calls.push(...rowsOf(body, calls))
   }
 
   write(db: Mirror): void {
     addRows.run(db, this.#rows)
+    addCalls.run(db, this.#calls)
   }
 }
 
@@ -60,15 +68,15 @@ export class NewMessages {
  * Writes one message with its body and its full-text row. The full-text row moves if the message's time changed, and is
  * removed if the thread already has the same content.
  * @param added gets the row of a new message
- * @returns the number of its body if anything changed, else null
+ * @returns whether anything changed
  */
 export function saveMessage(
   db: Mirror,
   { terms, keys, names, isEstimating }: WriteTools,
   chatNum: number,
-  { held, columns: wanted, partsJson }: NextMessage,
+  { held, columns: wanted, partsJson, calls }: NextMessage,
   added: NewMessages,
-): number | null {
+): boolean {
   const columns =
     isEstimating || wanted === held ? wanted : { ...wanted, estimated_input: null, estimated_output: null }
   const values = COLUMNS.map((column) => columns[column])
@@ -76,19 +84,22 @@ export function saveMessage(
     if (partsJson === null) throw new Error('a new message needs its body')
     const key = keys.next(columns.created_at, columns.position)
     const { lastInsertRowid } = prepared(db, ADD_BODY).run(partsJson)
-    added.add(key, chatNum, lastInsertRowid, values)
+    added.add([key, chatNum, lastInsertRowid], values, calls ?? [])
     if (columns.is_shadowed === 0) terms.add(key, partsJson)
     names.write(columns.marks, columns.model)
-    return Number(lastInsertRowid)
+    return true
   }
   const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
-  if (!hasNewBody && isSame(held, columns)) return null
+  if (!hasNewBody && isSame(held, columns)) return false
   const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
   moveTerms(terms, held, columns, key, () => partsJson ?? readParts(db, held.body))
   prepared(db, SAVE_MESSAGE).run(key, ...values, held.key)
-  if (hasNewBody) prepared(db, SAVE_BODY).run(partsJson, held.body)
+  if (hasNewBody) {
+    prepared(db, SAVE_BODY).run(partsJson, held.body)
+    replaceCalls(db, held.body, calls ?? [])
+  }
   names.write(columns.marks, columns.model)
-  return held.body
+  return true
 }
 
 const ADD_BODY = `insert into bodies (parts) values (?)`

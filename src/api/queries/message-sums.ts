@@ -1,0 +1,118 @@
+import { quarterOf, UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { ONLY_MODEL } from '../../mirror/usage/match-usage.ts'
+import { sortKeyFloor } from '../../mirror/write/messages/key-allocator.ts'
+import { isOfMachines } from './machines.ts'
+
+/** Which messages, chats and events count. */
+export interface MessageScope {
+  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
+  readonly projectNums: readonly number[] | null
+  /** From `resolveMachines`, in the same way. */
+  readonly machineNums: readonly number[] | null
+  /** Chats that were never sent, from `readDrafts`. Their messages do not count. */
+  readonly draftNums: readonly number[]
+  /** Exact names; null: any. */
+  readonly models: readonly string[] | null
+  /** Epoch milliseconds, inclusive. */
+  readonly fromMs: number | null
+  /** Epoch milliseconds, exclusive. */
+  readonly toMs: number | null
+}
+
+const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
+
+/** Drafts with messages. There are few. */
+export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
+
+const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
+const OF_MACHINES = `(select c.num from chats c where ${isOfMachines('c', '@machines')})`
+const OF_MODELS = `(
+  m.model in (select value from json_each(@models)) or m.model is null and m.chat in (
+    select c.num from chats c where ${ONLY_MODEL} in (select value from json_each(@models))
+  )
+)`
+
+export type Bound = Readonly<Record<string, string | number | bigint | null>>
+
+/** Values for all parameters of a scope. SQLite ignores those that a statement does not use. */
+export function bind({ projectNums, machineNums, draftNums, models, fromMs, toMs }: MessageScope): Bound {
+  return {
+    projects: JSON.stringify(projectNums),
+    machines: JSON.stringify(machineNums),
+    drafts: JSON.stringify(draftNums),
+    models: JSON.stringify(models),
+    fromMs,
+    toMs,
+  }
+}
+
+export function narrow({ projectNums, machineNums, draftNums, models }: MessageScope): string {
+  const tests = [
+    projectNums === null ? '' : `and m.chat in ${OF_PROJECTS}`,
+    machineNums === null ? '' : `and m.chat in ${OF_MACHINES}`,
+    draftNums.length === 0 ? '' : `and m.chat not in (select value from json_each(@drafts))`,
+    models === null ? '' : `and ${OF_MODELS}`,
+  ]
+  return tests.join(' ')
+}
+
+export function within({ fromMs, toMs }: MessageScope, column: string): string {
+  return [fromMs === null ? '' : `and ${column} >= @fromMs`, toMs === null ? '' : `and ${column} < @toMs`].join(' ')
+}
+
+/**
+ * Kept sums of whole quarters of an hour, and the messages between them and the bounds of the period. Keys grow with time,
+ * so a period is a range of keys.
+ */
+export const COUNTED = `
+  select quarter, chat, nullif(model, '') as model, messages, users, calls, approximate, estimated, input, output
+  from message_sums where quarter >= @fromQuarter and quarter < @toQuarter
+  union all ${edge('start')}
+  union all ${edge('end')}
+`
+
+function edge(name: 'start' | 'end'): string {
+  return `
+    select ${quarterOf('created_at')}, chat, model, 1, role = 'user', tool_calls,
+      created_at_source in ('neighbour', 'chat'), estimated_input is not null, estimated_input, estimated_output
+    from messages not indexed
+    where key >= @${name}Key and key < @${name}KeyEnd and created_at >= @${name}Ms and created_at < @${name}EndMs
+      and is_orphan = 0
+  `
+}
+
+export const QUARTER_MS = 900_000
+/** A key may be slightly later than the time of its message. */
+const KEY_SLACK = 64 * 1024 * 1024
+
+/** Values for all parameters of a sum over a period, in epoch milliseconds. Without any bound, undated messages count. */
+export function bindPeriod(fromMs: number | null, toMs: number | null): Bound {
+  const isEndless = fromMs === null && toMs === null
+  const fromQuarter = fromMs === null ? UNDATED_QUARTER + Number(!isEndless) : Math.ceil(fromMs / QUARTER_MS)
+  const toQuarter = toMs === null ? Number.MAX_SAFE_INTEGER : Math.floor(toMs / QUARTER_MS)
+  // The whole period can be inside one quarter.
+  const isInside = fromMs !== null && toMs !== null && fromQuarter > toQuarter
+  const start = fromMs === null ? NOTHING : ([fromMs, isInside ? toMs : fromQuarter * QUARTER_MS] as const)
+  const end = toMs === null || isInside ? NOTHING : ([toQuarter * QUARTER_MS, toMs] as const)
+  return { fromQuarter, toQuarter, ...bindEdge('start', start), ...bindEdge('end', end) }
+}
+
+const NOTHING = [0, 0] as const
+
+function bindEdge(name: 'start' | 'end', [fromMs, toMs]: readonly [number, number]): Bound {
+  const isEmpty = fromMs >= toMs
+  return {
+    [`${name}Key`]: isEmpty ? 0 : BigInt(sortKeyFloor(fromMs)),
+    [`${name}KeyEnd`]: isEmpty ? 0 : BigInt(sortKeyFloor(toMs) + KEY_SLACK),
+    [`${name}Ms`]: fromMs,
+    [`${name}EndMs`]: toMs,
+  }
+}
+
+/** The period of the messages without a time. */
+export const ofUndated: Bound = {
+  ...bindPeriod(0, 0),
+  fromQuarter: UNDATED_QUARTER,
+  toQuarter: UNDATED_QUARTER + 1,
+}
