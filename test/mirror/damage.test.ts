@@ -218,7 +218,7 @@ test('a message whose text is no JSON any more says so in every answer, and no p
   await world.sync()
   await world.restart(() => {
     const db = new Database(world.mirrorPath)
-    db.exec(`update bodies set parts = '[{"kind":"te' where parts like '%walnut%'; insert into unestimated values (1)`)
+    db.exec(`update bodies set parts = '[{"kind":"te' where parts like '%walnut%'; insert into uncounted values (1)`)
     db.close()
   })
   world.home.global().message('a', 'two', text('cherry and plum'))

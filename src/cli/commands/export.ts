@@ -3,7 +3,7 @@ import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
 import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
 import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
-import { printable, printableJsonText } from '../../text/printable.ts'
+import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
 
@@ -23,7 +23,7 @@ export function addCommand(program: Command, session: Session): void {
     .option('--output <file>', 'write to a new file that only you can read, instead of stdout (-)')
     .option('--force', 'overwrite the file if it exists')
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option('--redact', 'mask keys, tokens and passwords that a rule knows; the file says how many')
+    .option('--redact', 'mask keys, tokens and passwords that a rule knows, and report how many')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
   addExamples(
     command,
@@ -40,10 +40,14 @@ async function exportChat(chatId: string, command: Command, session: Session): P
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}/export`
-    const text = answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact }))
-    if (output !== undefined && output !== '-') return writePrivately(output, text, force === true)
-    const shown = session.screen.width === null ? verbatim : terminalText[format]
-    for await (const piece of text) await session.print(shown(piece))
+    const end = new FileEnd()
+    const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
+    if (output !== undefined && output !== '-') await writePrivately(output, text, force === true)
+    else {
+      const shown = session.screen.width === null ? verbatim : terminalText[format]
+      for await (const piece of text) await session.print(shown(piece))
+    }
+    if (redact === true) await session.note(`${printableLine(end.maskedSentence)}\n`)
   })
 }
 
@@ -55,4 +59,25 @@ const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
   json: printableJsonText,
   jsonl: printableJsonText,
   html: printable,
+}
+
+/** UTF-16 units. The report of what was masked is always shorter. */
+const END_LENGTH = 16 * 1024
+
+/** Passes a text through, and remembers its end. */
+class FileEnd {
+  #end = ''
+
+  async *of(text: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const piece of text) {
+      this.#end = (this.#end + piece).slice(-END_LENGTH)
+      yield piece
+    }
+  }
+
+  /** The report of the file about masked secrets, in every format. It stands after all text of the chat. */
+  get maskedSentence(): string {
+    const sentences = this.#end.match(/Masked in this file: [^<"\n]*\./g)
+    return sentences?.at(-1) ?? 'The file does not say what was masked in it.'
+  }
 }
