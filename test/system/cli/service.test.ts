@@ -192,14 +192,6 @@ describe('under the restrictions of the unit (with python3 and libseccomp)', () 
     expect(service.starts).toHaveLength(1)
   })
 
-  test('the daemon names the remedy if it listens beyond loopback by a later change of the settings', async () => {
-    await install('--config', configFile('{}'))
-    configFile('{"http": {"host": "0.0.0.0"}}')
-    service = new Supervised('Restart=no')
-    expect(await service.ended).toBe(1)
-    expect(service.output).toContain('cursordex service install')
-  })
-
   test('beyond loopback it may ask for the addresses of the machine', async () => {
     await install('--host', '0.0.0.0')
     service = new Supervised()

@@ -241,5 +241,5 @@ test('a daemon with an archive job that can never run does not start, and names 
   writeFileSync(config, JSON.stringify({ archives: { jobs: [job] } }))
   const ended = await place.run(['serve', '--config', config])
   expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
-  expect(ended.stderr).toMatch(/archives\.jobs\[0\]\.scope is wrong .*"projekt" is not a part of a scope/)
+  expect(ended.stderr).toMatch(/archives\.jobs\[0\]\.scope is wrong .*"projekt" is not a known key; perhaps "project"/)
 })
