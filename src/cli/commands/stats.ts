@@ -40,7 +40,7 @@ async function showStats(command: Command, session: Session): Promise<void> {
     if (decoded === null) return
     if (decoded.uncounted.chats > 0) {
       await session.note(
-        `${countText(decoded.uncounted.chats, 'chat')} not counted yet. Run the command again in a moment.\n`,
+        `Tool calls of ${countText(decoded.uncounted.chats, 'chat')} are not counted yet. Run the command again in a moment.\n`,
       )
     }
     const { messages } = decoded.undated

@@ -115,8 +115,9 @@ function keptFlags(settings: Settings, given: Flags, { env }: Surroundings): str
 async function uninstall({ surroundings, print }: Session, { dataDir, configFile }: Settings): Promise<void> {
   const manager = managerOf(surroundings)
   if (!existsSync(manager.file)) return print('The service is not installed.\n')
-  // Where no manager runs, there is nothing to stop.
   if (isActive(manager, surroundings)) runAll(manager.stop, surroundings)
+  // It may be between two starts, or no manager runs: then there is nothing to stop.
+  else for (const line of manager.stop) runTool(line, surroundings.env)
   rmSync(manager.file)
   const left = [dataDir, configFile].filter((path) => existsSync(path)).map((path) => `  ${printableLine(path)}\n`)
   const head = left.length === 0 ? '' : 'These remain. Delete them if you do not want them any more:\n'
