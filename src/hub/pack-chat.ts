@@ -1,3 +1,4 @@
+import { HUB_BYTES_MAX } from '../api/archives/archive-files.ts'
 import { packChat as packArchived } from '../api/queries/archived-chat.ts'
 import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
@@ -8,9 +9,6 @@ import type { Mirror } from '../mirror/open.ts'
 
 /** The version of the rules by which a row was redacted; 0 if it was not. */
 export const redactionOf = (isRedacted: boolean): number => (isRedacted ? REDACTION_VERSION : 0)
-
-/** PostgreSQL refuses values of 1 GB, and needs several copies of one in memory. */
-const OBJECT_BYTES_MAX = 100 * 1024 * 1024
 
 interface Packing {
   /** The uuid of this machine. */
@@ -25,11 +23,9 @@ interface Packing {
  * @returns null if the chat was purged meanwhile
  */
 export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
-  const packed = packArchived(db, chat.num, packing.origin, (lines) => rewritten(db, lines, chat, packing))
-  if (packed === null || packed.kind === 'damaged') return packed
-  const value = packed.value.packed
-  if (value.length <= OBJECT_BYTES_MAX) return { kind: 'sound', value }
-  return { kind: 'damaged', why: `it is ${value.length} bytes long, packed` }
+  const change = (lines: Iterable<string>) => rewritten(db, lines, chat, packing)
+  const packed = packArchived(db, chat.num, packing.origin, { change, bytesMax: HUB_BYTES_MAX })
+  return packed?.kind === 'sound' ? { kind: 'sound', value: packed.value.packed } : packed
 }
 
 function* rewritten(

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { asChatId } from '../../src/model/ids.ts'
 import { HubWorld, pushTogether, say } from './hub-world.ts'
@@ -51,6 +53,50 @@ test('three machines, four rounds: after the first one nothing moves', async () 
     for (const machine of all) expect(machine.words()).toEqual(all[0]?.words())
   }
   expect(moves.slice(1)).toEqual([0, 0, 0])
+})
+
+/** Writes these parts in place of the message with this text. */
+function spoil(machine: Machine, text: string, parts: string): void {
+  const db = new Database(machine.path)
+  db.prepare(`update bodies set parts = ${parts} where parts like ?`).run(`%${text}%`)
+  db.close()
+}
+
+const OVER_64_MB = 65 * 1024 * 1024
+
+test.each([false, true])('a damaged chat and one of more than 64 MB are not pushed, redacted: %s', async (redact) => {
+  const ada = world.machine('ada', 'admin', { redact })
+  for (const id of ['sound', 'damaged', 'large']) await say(ada, id, [`words of ${id}`])
+  spoil(ada, 'words of damaged', `'[{"kind":"te'`)
+  spoil(ada, 'words of large', `json_array(json_object('kind', 'text', 'text', hex(zeroblob(${OVER_64_MB / 2}))))`)
+  const leftOut = [
+    { id: 'damaged', why: expect.stringContaining('damaged in the mirror') as string },
+    { id: 'large', why: 'it has more than 64 MB of text' },
+  ]
+  expect(await ada.push()).toMatchObject({ pushed: 1, leftOut })
+  expect(await world.count()).toBe(1)
+})
+
+test('an object that unpacks to more than 64 MB is marked as damaged, and the pull goes on', async () => {
+  const [ada, bob] = [world.machine('ada'), world.machine('bob')]
+  for (const id of ['a', 'b', 'c']) await say(ada, id, [`words of ${id}`])
+  await bob.sync()
+  await ada.push()
+  const read = `select object from cursordex.chats where chat = 'b'`
+  const [row] = await world.server.sql<{ object: Buffer }>(read, world.url)
+  const text = gunzipSync(row?.object ?? '').toString()
+  const large = gzipSync(text.replace('words of b', 'x'.repeat(OVER_64_MB)))
+  await world.server.sql(
+    `update cursordex.chats set object = decode('${large.toString('hex')}', 'hex') where chat = 'b'`,
+    world.url,
+  )
+  expect(await bob.pull()).toMatchObject({ pulled: 2 })
+  const states = bob.mirror.prepare('select chat, state from hub_ledger order by chat').raw().all()
+  expect(states).toEqual([
+    ['a', 'shown'],
+    ['b', 'damaged'],
+    ['c', 'shown'],
+  ])
 })
 
 test('two machines of one role push while a third one pulls', async () => {

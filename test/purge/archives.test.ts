@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -25,6 +34,9 @@ describe('of two archived chats with the text', () => {
     expect(report.archives).toMatchObject({ objects: 2, messages: 2, damaged: [] })
     expect([report.check?.found, place.filesWith(SECRET)]).toEqual([[], []])
     expect([await place.isSound(), await place.archived()]).toEqual([true, ['a2', 'b2']])
+    const [name = ''] = report.archives.runs
+    const manifest = readFileSync(join(place.archives, 'runs', `${name}.json`), 'utf8')
+    expect(manifest.match(/^"sha256"/gm)).toHaveLength(1)
     expect(await place.archive()).toMatchObject({ state: 'verified', chats: 2, messages: 2 })
     expect(await place.archived()).toEqual(['a2', 'b2'])
   })

@@ -22,8 +22,12 @@ import { UserError } from '../../model/user-error.ts'
 export const ARCHIVE_LOCK = '.lock'
 /** The end of a file's name while it is being written. */
 const UNFINISHED = '.tmp'
-/** The maximum size of a file, and of the text of a chat. It is about the maximum length of a JavaScript string. */
+/** The maximum size of a file, and of the text of a chat that is read. It is about the maximum length of a JavaScript string. */
 export const BYTES_MAX = 500 * 1024 * 1024
+/** The maximum text of a chat that is archived. Packing it takes about four times as much memory. */
+export const PACKED_BYTES_MAX = 150 * 1024 * 1024
+/** The maximum text of a chat at the hub. Who pulls it unpacks it beside all other work. */
+export const HUB_BYTES_MAX = 64 * 1024 * 1024
 
 export const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
@@ -101,12 +105,12 @@ export function whyUnsound(dir: string, hash: string): string | null {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A packed chat. @throws Error that says what is wrong */
-export const unpackObject = (packed: Buffer): ArchivedObject =>
-  decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: BYTES_MAX })))
+const unpackObject = (packed: Buffer, bytesMax: number): ArchivedObject =>
+  decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })))
 
-/** A whole object. Every byte is compared with its name. */
-export const readObject = (dir: string, hash: string): Decoded<ArchivedObject> =>
-  attempt(() => unpackObject(readPacked(dir, hash)))
+/** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
+export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>
+  attempt(() => unpackObject(readPacked(dir, hash), bytesMax))
 
 /**
  * Writes a file of the archive: a temporary one, synced to the disk, and then renamed. Whoever names it elsewhere calls

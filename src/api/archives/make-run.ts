@@ -59,14 +59,16 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   for (const [index, { num, id, revision, ...chat }] of chats.entries()) {
     if (index % STEP === 0) yield { done: index, total: chats.length }
     const held = former.get(id)
+    // An archive of version 1 does not say it.
+    const isListed = chat.isListed === 1
     const isSound = held !== undefined && whyUnsound(dir, held.object) === null
     const isHeld = isSound && held.revision === revision
     const read = isHeld ? null : packChat(db, num, origin)
     if (read?.kind === 'damaged') leftOut.push({ id, why: read.why })
-    if (isHeld || (isSound && read?.kind === 'damaged')) entries.push(held)
+    if (isHeld || (isSound && read?.kind === 'damaged')) entries.push({ ...held, isListed })
     if (read?.kind !== 'sound') continue
     const { object, packed, messages } = read.value
-    const entry = { id, object, bytes: packed.length, revision, messages, isListed: chat.isListed === 1 }
+    const entry = { id, object, bytes: packed.length, revision, messages, isListed }
     entries.push(entry)
     written.push(entry)
     writing.push(writePlainFile(dir, objectPath(object), packed))

@@ -10,6 +10,7 @@ import { asChatId, asMessageId, type ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { DamagedArchive, PurgeReport } from '../http/schemas/purge.ts'
 import {
+  BYTES_MAX,
   listObjects,
   listRunNames,
   readManifest,
@@ -38,7 +39,10 @@ class ArchiveFolder {
     this.runs = listRunNames(dir).flatMap((name) => {
       const read = readManifest(dir, name)
       if (read.kind === 'damaged') this.damaged.push({ kind: 'run', name, chatId: null, why: read.why })
-      return read.kind === 'damaged' ? [] : read.value
+      if (read.kind === 'damaged') return []
+      // A manifest that is written again gets a checksum of its own.
+      const { sha256: _, ...run } = read.value
+      return run
     })
     for (const { chats } of this.runs) for (const { id, object } of chats) this.#chatIds.set(object, id)
   }
@@ -228,7 +232,7 @@ export async function rewriteArchive(dir: string, tombstones: Tombstones, match:
 
 async function writeRest(dir: string, { chat, messages }: ArchivedObject) {
   const lines = [{ ...chat, messageCount: messages.length }, ...messages].map((line) => `${JSON.stringify(line)}\n`)
-  const { object, packed, messages: count } = packLines(lines)
+  const { object, packed, messages: count } = packLines(lines, BYTES_MAX)
   await writePlainFile(dir, objectPath(object), packed)
   await syncFolders(dir, [objectPath(object)])
   requireWritten(dir, { id: chat.id, object })

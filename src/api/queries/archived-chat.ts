@@ -3,13 +3,12 @@ import { gzipSync } from 'node:zlib'
 import { decodeObject, FORMAT, FORMAT_VERSION, type ArchivedChat } from '../../archive/archived-chat.ts'
 import { Damage, type Decoded } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { soundParts } from '../../mirror/parse-parts.ts'
 import { prepared } from '../../mirror/prepared.ts'
 import { ARCHIVE } from '../../mirror/sources/source-ranks.ts'
 import { listTracked, parseModels } from '../../mirror/usage/tracked.ts'
 import { toIso } from '../iso.ts'
 import { inSnapshot } from './snapshot.ts'
-import { BYTES_MAX } from '../archives/archive-files.ts'
+import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
 
 /** A packed chat that is not written yet. */
 export interface PackedChat {
@@ -24,19 +23,19 @@ export interface PackedChat {
  * A chat as an object of an archive. It is decoded as a restore does it, so nothing is written that cannot be restored.
  * Null if the chat was purged meanwhile.
  * @param origin the mirror's identity. A chat restored from another mirror's archive keeps the origin of that mirror
- * @param change rewrites the lines, for a reader who may not see everything
+ * @param how by `change` the lines are rewritten, for a reader who may not see everything
  */
 export function packChat(
   db: Mirror,
   num: number,
   origin: string,
-  change: (lines: Iterable<string>) => Iterable<string> = (lines) => lines,
+  how: { readonly change: (lines: Iterable<string>) => Iterable<string>; readonly bytesMax: number } = asItIs,
 ): Decoded<PackedChat> | null {
   return inSnapshot(db, () => {
     const chat = readChat(db, num, origin)
     if (chat === null) return null
     try {
-      return { kind: 'sound', value: packLines(change(linesOf(chat, db, num))) }
+      return { kind: 'sound', value: packLines(how.change(linesOf(chat, db, num)), how.bytesMax) }
     } catch (error) {
       // A text that is too long is a RangeError. Errors of the disk are others.
       if (error instanceof Damage || error instanceof RangeError) return { kind: 'damaged', why: error.message }
@@ -45,20 +44,29 @@ export function packChat(
   })
 }
 
+const asItIs = { change: (lines: Iterable<string>) => lines, bytesMax: PACKED_BYTES_MAX }
+
 function* linesOf(chat: ArchivedChat, db: Mirror, num: number): Generator<string> {
   yield `${JSON.stringify(chat)}\n`
   yield* readMessageLines(db, num)
 }
 
 /** @param lines of a chat and its messages, with line feeds  @throws Damage; RangeError for a text that is too long */
-export function packLines(lines: Iterable<string>): PackedChat {
-  const text = [...lines].join('')
-  const { messages } = decodeObject(text)
-  const bytes = Buffer.from(text)
-  if (bytes.length > BYTES_MAX) throw new Damage(`it is ${bytes.length} bytes long`)
+export function packLines(lines: Iterable<string>, bytesMax: number): PackedChat {
+  const all: string[] = []
+  let bytes = 0
+  for (const line of lines) {
+    bytes += Buffer.byteLength(line)
+    if (bytes > bytesMax) throw new Damage(`it has more than ${bytesMax / 1024 ** 2} MB of text`)
+    all.push(line)
+  }
+  const text = all.join('')
+  // A long chat is in memory as few times as possible.
+  all.length = 0
+  const messages = decodeObject(text).messages.length
   // Level 4 takes half the time of the default level 6 and makes source code 4% larger, as measured.
-  const packed = gzipSync(bytes, { level: 4 })
-  return { object: hash('sha256', packed), packed, messages: messages.length }
+  const packed = gzipSync(text, { level: 4 })
+  return { object: hash('sha256', packed), packed, messages }
 }
 
 /** Columns in the names of the format: a time ends in `At`, a flag begins with `is`. */
@@ -201,7 +209,7 @@ const MESSAGE = `
     m.id, m.alias, iif(m.is_orphan = 1, null, m.position) as position, m.role, m.sent_at as sentAt,
     m.started_at as startedAt, m.timing_at as timingAt, m.model, m.input_tokens as input, m.output_tokens as output,
     m.request_id as requestId, m.is_simulated as isSimulated, m.is_orphan as isOrphan, m.deleted_at as deletedAt,
-    s.kind as source, m.octets, ${soundParts('b.parts')} as parts
+    s.kind as source, m.octets, b.parts, json_valid(b.parts) as hasJson
   from messages m
   join bodies b on b.num = m.body
   join sources s on s.num = m.source
@@ -213,6 +221,7 @@ interface MessageColumns {
   readonly output: number | null
   readonly requestId: string | null
   readonly parts: string
+  readonly hasJson: number
 }
 
 /** The thread comes first. The parts are stored as JSON and copied unchanged. The transaction must outlive the iteration. */
@@ -221,7 +230,9 @@ function* readMessageLines(db: Mirror, num: number): Generator<string> {
     const row = prepared<MessageColumns & Columns>(db, MESSAGE).get(key)
     // No row can disappear within one transaction.
     if (row === undefined) throw new Error('a message of the chat is missing')
-    const { input, output, requestId, parts, ...columns } = row
+    const { input, output, requestId, parts, hasJson, ...columns } = row
+    // A substitute for it would count as the chat's newest state.
+    if (hasJson !== 1) throw new Damage(`the text of its message ${row['id']} is damaged in the mirror`)
     const tokens = input === null && output === null ? null : { input: input ?? 0, output: output ?? 0 }
     const head = { ...encoded(columns), tokens, ...(requestId === null ? {} : { requestId }) }
     yield `${JSON.stringify(head).slice(0, -1)},"parts":${parts}}\n`

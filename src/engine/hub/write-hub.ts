@@ -1,4 +1,4 @@
-import { readObject } from '../../api/archives/archive-files.ts'
+import { HUB_BYTES_MAX, readObject } from '../../api/archives/archive-files.ts'
 import { FORMAT_VERSION } from '../../archive/archived-chat.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart, SpooledRow } from '../../hub/pull.ts'
@@ -109,6 +109,6 @@ async function* take(
 
 function readSpooled(dir: string, { object }: SpooledRow): PulledObject {
   if (object === null) return 'newer'
-  const read = readObject(dir, object)
+  const read = readObject(dir, object, HUB_BYTES_MAX)
   return read.kind === 'sound' ? read.value : 'damaged'
 }

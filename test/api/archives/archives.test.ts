@@ -13,9 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { writePlainFile as write } from '../../../src/api/archives/archive-files.ts'
 import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../../src/api/http/schemas/archives.ts'
+import type { Manifest } from '../../../src/archive/manifest.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import { archivedChat, archivedMessage, linesOf, plantChat, plantRun, RUN } from '../../helpers/made-archive.ts'
@@ -116,6 +118,24 @@ describe('a run', () => {
     expect(await run({ q: 'chat:c' })).toMatchObject({ state: 'verified', chats: 1, messages: 2 })
     expect(await run()).toMatchObject({ chats: 3 })
     expect(objects()).toHaveLength(3)
+  })
+
+  test('leaves out a chat with a text that is damaged in the mirror, and keeps its older state', async () => {
+    await run()
+    await world.restart(() => {
+      const db = new Database(world.mirrorPath)
+      db.exec(`update bodies set parts = '[{"kind":"te' where parts like '%asked in b%'`)
+      db.close()
+    })
+    world.home.global().message('b', '2', { type: 2, text: 'told otherwise' })
+    await world.sync(true)
+    const why = expect.stringContaining('damaged in the mirror') as string
+    expect(await run()).toMatchObject({ state: 'verified', chats: 3, leftOut: [{ id: 'b', why }] })
+    expect(objects()).toHaveLength(3)
+    const other = await World.open()
+    await other.post('/api/archives/newest/restore', { from: dir })
+    expect(JSON.stringify(await other.thread('b'))).toContain('asked in b')
+    await other.remove()
   })
 
   test('stores a missing or truncated object again', async () => {
@@ -233,6 +253,22 @@ test('an archive of version 1, with a hash for each message, is listed, verified
   expect(listed).toMatchObject({ state: 'verified', chats: 1, messages: 2 })
   expect(await verify(listed)).toMatchObject({ ok: true, checked: 2, damaged: [] })
   expect(await world.post(`/api/archives/${RUN}/restore`)).toMatchObject({ ok: true, added: 2, addedChats: 1 })
+})
+
+test('a draft in an archive of version 1 counts no longer as a chat after the next run', async () => {
+  world.home.global().chat('draft', { name: 'Nothing said' })
+  await world.sync()
+  const made = await run()
+  expect(made).toMatchObject({ chats: 3 })
+  const { origin, chats } = JSON.parse(readFileSync(runFile(made), 'utf8')) as Manifest
+  rmSync(runFile(made))
+  const former = chats.map(({ id, object, bytes, revision, messages }) => {
+    return { id, object, bytes, revision, content: '', messages: Array<string>(messages).fill('') }
+  })
+  plantRun(dir, former, { origin })
+  expect(await world.get(`/api/archives/${RUN}`)).toMatchObject({ chats: 4 })
+  const before = objects()
+  expect([await run(), objects()]).toMatchObject([{ state: 'verified', chats: 3 }, before])
 })
 
 describe('something in the place of an archived chat makes the run fail, and is named', () => {

@@ -64,6 +64,19 @@ test('a rewritten message keeps its joined texts, and loses those it no longer n
   expect(indexer.pass('full')).toMatchObject({ changed: 0, added: 0, gone: 0 })
 })
 
+test('a text of a message that is damaged in the mirror is joined when the message is read again', () => {
+  const name = `composer.content.${digest('sha256', 'later')}`
+  write({ context: { pasted: [name] } })
+  indexer.pass()
+  indexer.mirror.exec(`update bodies set parts = '[{"kind":"te'`)
+  store.put(name, 'later')
+  indexer.pass('full')
+  expect(indexer.mirror.prepare('select parts from bodies').pluck().all()).toEqual(['[{"kind":"te'])
+  write({ context: { pasted: [name] }, text: 'look at this again' })
+  indexer.pass()
+  expect(partsOf()).toMatchObject([{ text: 'look at this again' }, { text: 'later' }])
+})
+
 test('of a long text the beginning is stored, and marked as such', () => {
   // Characters of three bytes, so that the cut falls into one.
   const most = 256 * 1024

@@ -13,7 +13,7 @@ import { Tombstones } from '../../purge/tombstones.ts'
 import { readParts } from './save-message.ts'
 import { writeChat, type ChatOutcome } from '../chats/write-chat.ts'
 import type { WriteTools } from '../write-tools.ts'
-import { parseParts } from '../../parse-parts.ts'
+import { isSubstitute, parseParts } from '../../parse-parts.ts'
 
 interface ReferenceRow extends PendingReference {
   readonly num: number
@@ -71,7 +71,7 @@ interface FoundContent {
   readonly answer: AnswerWrite
 }
 
-/** Null if the source has lost the message meanwhile. */
+/** Null if the source has lost the message meanwhile, or its stored text is damaged: reading it again finds them again. */
 function complete(db: Mirror, answers: Group<FoundContent>, lent: LentTokens): MessageWrite | null {
   const { chat, source, messageId } = answers[0].reference
   const held = prepared<HeldMessage>(db, FIND_MESSAGE).get(chat, messageId, source)
@@ -79,6 +79,7 @@ function complete(db: Mirror, answers: Group<FoundContent>, lent: LentTokens): M
   const before = parseParts(readParts(db, held.body))
   const parts = answers.reduce((sum, { reference, answer }) => addContent(sum, reference, answer), before)
   for (const { reference } of answers) prepared(db, SETTLE).run(reference.num)
+  if (isSubstitute(before)) return null
   const { input_tokens: input, output_tokens: output } = ownTokens(held, lent)
   return packMessage({
     id: held.id,
