@@ -29,6 +29,9 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     const stop = (): void => {
       isStopping = true
       resolve()
+      // A long step is interrupted: of a pass, or of the check or repair of the mirror before the daemon listens. Its
+      // transaction is rolled back, and an unfinished new mirror is made again.
+      endSoon(0)
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) replaceListeners(signal, stop)
     // The terminal closed. A plain daemon may be meant to continue (nohup). A companion must clean up.
@@ -38,19 +41,18 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   const start = (): Promise<Daemon> => startDaemon(settings, context)
   const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
   if (daemon === null) return
-  let exitCode = 0
   try {
     await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])
     await Promise.race([stopped, daemon.lost])
   } catch (error) {
-    exitCode = 1
+    endSoon(1)
     throw error
   } finally {
-    // A pass in a long step is interrupted. Its transaction is rolled back.
-    setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
 }
+
+const endSoon = (exitCode: number): unknown => setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
 
 /**
  * Replaces the listener that ends the process at once while it loads. The new one is added first: a signal that arrives

@@ -10,8 +10,17 @@ export interface ThreadWriter extends Writer {
   readonly opened: Promise<OpenedMirror>
 }
 
-/** A writer on a separate thread. @param worker from `startWriterThread`, and not used yet */
-export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: StepNews) => void): ThreadWriter {
+/**
+ * A writer on a separate thread.
+ * @param worker from `startWriterThread`, and not used yet
+ * @param onError is called when an order fails, whoever handles the error: the mirror may be damaged
+ */
+export function threadWriter(
+  worker: Worker,
+  setup: WriterSetup,
+  onStep: (step: StepNews) => void,
+  onError: (error: UserError) => void,
+): ThreadWriter {
   worker.postMessage(setup)
   const opened = deferred<OpenedMirror>()
   let running: Deferred<WriterOutcome> | null = null
@@ -19,6 +28,7 @@ export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: 
   let isStopping = false
 
   const fail = (error: UserError): void => {
+    onError(error)
     opened.reject(error)
     running?.reject(error)
     running = null
