@@ -25,13 +25,14 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     ),
   )
   let isStopping = false
+  let hasStarted = false
   const stopped = new Promise<void>((resolve) => {
-    const stop = (): void => {
+    const stop = (signal: NodeJS.Signals): void => {
       isStopping = true
       resolve()
-      // A long step is interrupted: of a pass, or of the check or repair of the mirror before the daemon listens. Its
-      // transaction is rolled back, and an unfinished new mirror is made again.
-      endSoon(0)
+      setTimeout(() => {
+        if (!hasStarted) endBySignal(signal)
+      }, STOP_WITHIN_MS).unref()
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) replaceListeners(signal, stop)
     // The terminal closed. A plain daemon may be meant to continue (nohup). A companion must clean up.
@@ -41,24 +42,35 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   const start = (): Promise<Daemon> => startDaemon(settings, context)
   const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
   if (daemon === null) return
+  hasStarted = true
+  let exitCode = 0
   try {
     await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])
     await Promise.race([stopped, daemon.lost])
   } catch (error) {
-    endSoon(1)
+    exitCode = 1
     throw error
   } finally {
+    // A pass in a long step is interrupted. Its transaction is rolled back.
+    setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
 }
 
-const endSoon = (exitCode: number): unknown => setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
+/**
+ * Ends a start that checks or repairs the mirror: one call of SQLite, which `process.exit` would wait for. Its transaction
+ * is rolled back, and an unfinished new mirror is made again.
+ */
+function endBySignal(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+}
 
 /**
  * Replaces the listener that ends the process at once while it loads. The new one is added first: a signal that arrives
  * while nobody listens is lost.
  */
-function replaceListeners(signal: NodeJS.Signals, listener: () => void): void {
+function replaceListeners(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void {
   const former = process.listeners(signal)
   process.on(signal, listener)
   for (const other of former) process.off(signal, other)
