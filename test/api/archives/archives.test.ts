@@ -283,7 +283,7 @@ test('a foreign file in the place of the lock is named, and the mirror is not ta
     const detail = expect.stringContaining('.lock is not a lock of cursordex. Move it away.') as string
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'archive-folder', detail }])
   }
-  expect(readdirSync(world.settings.dataDir).filter((name) => name.startsWith('mirror-damaged'))).toEqual([])
+  expect(readdirSync(world.settings.dataDir).filter((file) => file.startsWith('mirror-damaged'))).toEqual([])
 })
 
 test.each([
