@@ -57,10 +57,7 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   }
 }
 
-/**
- * Ends a start that checks or repairs the mirror: one call of SQLite, which `process.exit` would wait for. Its transaction
- * is rolled back, and an unfinished new mirror is made again.
- */
+/** Ends a check or repair of the mirror, which is made again: `process.exit` would wait for SQLite. */
 function endBySignal(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)

@@ -184,10 +184,7 @@ function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine)
       engine.hubSchedule.tick()
     },
     showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,
-    onFault: (error) => {
-      log.error({ stack: stackWithoutText(error) }, 'scheduled task failed')
-      indexing.onError(error)
-    },
+    onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'scheduled task failed'),
   })
 }
 

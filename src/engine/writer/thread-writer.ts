@@ -10,11 +10,7 @@ export interface ThreadWriter extends Writer {
   readonly opened: Promise<OpenedMirror>
 }
 
-/**
- * A writer on a separate thread.
- * @param worker from `startWriterThread`, and not used yet
- * @param onError is called when an order fails, whoever handles the error: the mirror may be damaged
- */
+/** A writer on a separate thread. @param worker not used yet @param onError is told of each failure: it may be damage */
 export function threadWriter(
   worker: Worker,
   setup: WriterSetup,

@@ -35,10 +35,7 @@ export function takeMark(path: string): MirrorState {
   }
 }
 
-/**
- * Marks a mirror: as `clean` after its last write, when nobody has it open for writing; as `damaged` at once, by whoever
- * meets damage. The latter stays until a writer takes it.
- */
+/** `clean`: after the last write, when nobody has it open for writing. `damaged`: at once, and it stays until it is taken. */
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {
     if (state === 'clean' && existsSync(markOf(path)) && readFileSync(markOf(path), 'utf8') === 'damaged') return

@@ -19,9 +19,7 @@ export function isDamage(error: unknown): boolean {
 
 const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
 /** They can be missing only if a repair of an older version was interrupted. */
-const COUNT_TERM_TABLES = `
-select count(*) from sqlite_schema where name glob 'message_terms*' or name glob 'chat_terms*'
-`
+const COUNT_TERM_TABLES = `select count(*) from sqlite_schema where name glob 'chat_terms*' or name glob 'message_terms*'`
 const TERM_TABLES = 10
 /** A page that two tables lead to belongs to only one of them, and it is unknown to which. */
 const FIND_SHARED = `select 1 from dbstat group by pageno having count(*) > 1 limit 1`
