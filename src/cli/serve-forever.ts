@@ -25,10 +25,14 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     ),
   )
   let isStopping = false
+  let hasStarted = false
   const stopped = new Promise<void>((resolve) => {
-    const stop = (): void => {
+    const stop = (signal: NodeJS.Signals): void => {
       isStopping = true
       resolve()
+      setTimeout(() => {
+        if (!hasStarted) endBySignal(signal)
+      }, STOP_WITHIN_MS).unref()
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) replaceListeners(signal, stop)
     // The terminal closed. A plain daemon may be meant to continue (nohup). A companion must clean up.
@@ -38,6 +42,7 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   const start = (): Promise<Daemon> => startDaemon(settings, context)
   const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
   if (daemon === null) return
+  hasStarted = true
   let exitCode = 0
   try {
     await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])
@@ -52,11 +57,17 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   }
 }
 
+/** Ends a check or repair of the mirror, which is made again: `process.exit` would wait for SQLite. */
+function endBySignal(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+}
+
 /**
  * Replaces the listener that ends the process at once while it loads. The new one is added first: a signal that arrives
  * while nobody listens is lost.
  */
-function replaceListeners(signal: NodeJS.Signals, listener: () => void): void {
+function replaceListeners(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void {
   const former = process.listeners(signal)
   process.on(signal, listener)
   for (const other of former) process.off(signal, other)

@@ -8,8 +8,6 @@ import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
 import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
 import { misconfiguredFolders } from '../engine/source-reasons.ts'
-import { leaveMark } from '../mirror/damage/clean-mark.ts'
-import { isDamage, mirrorDamaged } from '../mirror/damage/find-damage.ts'
 import { disabledKindsOf, type Settings } from '../settings.ts'
 import { Indexing } from './follow/indexing.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
@@ -95,7 +93,6 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
         await ended
         // The writer closes last. Then SQLite empties its WAL, and the mirror is a single file again.
         await indexing.stop()
-        if (indexing.isDamaged) leaveMark(mirrorPath(dataDir), 'damaged')
         lock.release()
       },
     }
@@ -148,7 +145,7 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     excludedProjects: settings.exclude.projects,
     isEstimating: settings.tokens.estimate,
   }
-  const executor = new ForkedExecutor(path, (error) => indexing.onDamage(error))
+  const executor = new ForkedExecutor(path, (error) => indexing.onError(error))
   const reader = lazyReader(path)
   const readers = {
     shut: () => [reader, executor].forEach((one) => one.shut()),
@@ -170,6 +167,7 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     },
     publish: (data) => hub.send('archive', data),
     log: (level, sentence) => log[level](sentence),
+    onError: (error) => indexing.onError(error),
     later: (act, delayMs) => indexing.later(act, delayMs),
   })
   const termsSize = new TermsSize(path, { executor, now, isResting: () => indexing.isResting })
@@ -230,7 +228,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: stackWithoutText(error) }, 'a request failed')
-      if (isDamage(error)) indexing.onDamage(mirrorDamaged(error instanceof Error ? error.message : String(error)))
+      indexing.onError(error)
     },
   }
 }

@@ -36,6 +36,8 @@ export interface EngineContext {
   publish(data: DaemonEvent['data']): void
   /** Writes to the log. The sentence must not contain text from a chat. */
   log(level: 'info' | 'warn' | 'error', sentence: string): void
+  /** Is told of errors that nobody else sees: the mirror may be damaged. */
+  onError?(error: unknown): void
   /** Absent in a command, which ends earlier. The next start of the daemon continues. */
   later?(act: () => void, delayMs: number): void
 }
@@ -151,6 +153,7 @@ const openHubSchedule = (settings: Settings, context: EngineContext, sharing: Sh
     now: () => context.now(),
     zone: () => context.zone(),
     sharing,
+    onError: (error) => context.onError?.(error),
     later: (act, delayMs) => context.later?.(act, delayMs),
     log: (level, sentence) => context.log(level, sentence),
   })

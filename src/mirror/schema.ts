@@ -202,8 +202,7 @@ create table unplaced (
   primary key (chat, source)
 ) strict, without rowid;
 
--- When each check was last done. Then each damaged file that was set aside, and how much was saved from it. One without
--- done_at was interrupted and is repeated.
+-- When each check was last done. Then each damaged file that was set aside, and how much was saved from it.
 create table upkeep (task text primary key, done_at integer not null) strict, without rowid;
 create table salvages (
   file text primary key, begun_at integer not null, done_at integer,

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { headers } from '../helpers/cursor.ts'
 import { minute, PurgeHome } from '../helpers/purge-home.ts'
@@ -34,6 +35,17 @@ describe('a text', () => {
     await place.pass()
     expect(await place.messages('a')).toEqual(['a2', 'a3'])
     for (const word of [SECRET, 'xylophon', 'quartz']) expect(place.filesWith(word)).toEqual([])
+  })
+
+  test('of a message whose stored form is damaged is removed too', async () => {
+    await place.world.restart(() => {
+      const db = new Database(place.world.mirrorPath)
+      db.exec(`update bodies set parts = substr(parts, 1, length(parts) - 2) where parts like '%${SECRET}%'`)
+      db.close()
+    })
+    expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1, check: { found: [] } })
+    await place.pass()
+    expect(await place.messages('a')).toEqual(['a2', 'a3'])
   })
 
   test('stays out under any id, whenever it was sent, and other words come in', async () => {

@@ -7,6 +7,7 @@ import { InlineExecutor } from '../../engine/executor/inline-executor.ts'
 import { DirectPasses } from '../../engine/passes.ts'
 import { misconfiguredFolders } from '../../engine/source-reasons.ts'
 import { inlineWriter } from '../../engine/writer/inline-writer.ts'
+import { noteIfDamaged } from '../../mirror/damage/clean-mark.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
 import { reasonText } from '../commands/status.ts'
@@ -76,6 +77,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
       mirrorPath: path,
     }),
     subscribe: () => () => undefined,
+    reportFault: (error) => noteIfDamaged(path, error),
   })
   const unreported = [...passes.reasons]
   return {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import type { Progress } from '../../api/http/schemas/archives.ts'
-import { isDamage } from '../../mirror/damage/find-damage.ts'
+import { leaveMark } from '../../mirror/damage/clean-mark.ts'
+import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
@@ -72,8 +73,6 @@ export class Indexing implements Passes {
   /** Rejects with UserError `mirror-damaged` if an error means that. Never resolves. The next start makes a new mirror. */
   readonly damaged: Promise<never>
   readonly #damaged = deferred<never>()
-  /** True from the first such error on. */
-  isDamaged = false
   /** What happened to damaged mirrors whose files are still there. */
   #notices: readonly SalvageNotice[] = []
   /** Why the last run failed. */
@@ -95,7 +94,12 @@ export class Indexing implements Passes {
     this.#log = log
     this.#hub = hub
     this.metrics = new Metrics(now)
-    this.#writer = threadWriter(thread, setup, (step) => this.#onStep(step))
+    this.#writer = threadWriter(
+      thread,
+      setup,
+      (step) => this.#onStep(step),
+      (error) => this.onError(error),
+    )
     const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
     this.#scheduler = new PassScheduler({
       now,
@@ -141,11 +145,14 @@ export class Indexing implements Passes {
     this.#sources.reconcileChanged()
   }
 
-  /** A read or a write failed in a way that means damage. */
-  onDamage(error: UserError): void {
+  /** Every error of a reader or writer comes here. After one that means damage the daemon ends. */
+  onError(error: unknown): void {
+    if (!(error instanceof Error) || !isDamage(error)) return
     this.#isBlocked = true
-    this.isDamaged = true
-    this.#timers.later(() => this.#damaged.reject(error), ANSWER_MS)
+    // At once: the end may be forced.
+    leaveMark(this.#setup.mirrorPath, 'damaged')
+    const known = error instanceof UserError ? error : mirrorDamaged(error.message)
+    this.#timers.later(() => this.#damaged.reject(known), ANSWER_MS)
   }
 
   /** Writes data that comes from no source, between two passes. */
@@ -188,7 +195,6 @@ export class Indexing implements Passes {
     if (error instanceof UserError && /^(archive-|bad-map$)/.test(error.code)) return error
     const explained = explainError(error, this.#setup.mirrorPath)
     const { code } = explained
-    if (isDamage(explained)) this.onDamage(explained)
     if (code === 'stopped' || code === 'disk-full') return explained
     const why = error instanceof Error ? error.message : String(error)
     return new UserError(code, `The archive could not be restored: ${why}.`, 'Restore it again. It will continue.')
@@ -291,7 +297,7 @@ export class Indexing implements Passes {
     for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)
     const isWaiting = this.#isBlocked
     this.#isBlocked = true
-    if (isDamage(error)) return this.onDamage(error)
+    if (isDamage(error)) return
     // While a disk is full, every pass fails. The error is logged once, and only one retry is planned.
     if (this.#error?.code !== error.code) logError(this.#log, error)
     this.#error = error

@@ -5,6 +5,7 @@ import { makeRun } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
 import { verifyArchive } from '../../api/archives/verify-archive.ts'
 import type { ArchiveRun, ArchiveVerdict, Progress, Scope } from '../../api/http/schemas/archives.ts'
+import { isDamage } from '../../mirror/damage/find-damage.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -97,13 +98,15 @@ export function takeArchiveLock(dir: string): Lock {
   const path = join(dir, ARCHIVE_LOCK)
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    if (existsSync(path) && !lstatSync(path).isFile()) {
-      throw new UserError('archive-folder', `${path} is not a plain file.`, 'Move it away.')
-    }
+    if (existsSync(path) && !lstatSync(path).isFile()) throw foreignLock(path, 'is not a plain file')
     const lock = lockFile(path, LOCK_WAIT_MS)
     if (lock !== null) return lock
   } catch (error) {
-    throw explainDisk(error)
+    // The file has other bytes. SQLite's error must not count as damage of the mirror.
+    throw isDamage(error) ? foreignLock(path, 'is not a lock of cursordex') : explainDisk(error)
   }
   throw new UserError('archive-busy', `Another program is working in ${dir}.`, 'Try again when it is done.')
 }
+
+const foreignLock = (path: string, why: string): UserError =>
+  new UserError('archive-folder', `${path} ${why}.`, 'Move it away.')

@@ -1,6 +1,4 @@
 import type { JobName, Jobs } from '../jobs/jobs.ts'
-import { UserError } from '../../model/user-error.ts'
-import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { stopped, type Executor, type RunOptions } from './executor.ts'
 import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'
@@ -11,15 +9,15 @@ import { SearchPool } from './search-pool.ts'
  */
 export class ForkedExecutor implements Executor {
   readonly #mirrorPath: string
-  readonly #onDamage: (error: UserError) => void
+  readonly #onError: (error: unknown) => void
   readonly #searches: SearchPool
   readonly #jobs = new Set<JobProcess>()
   #isClosed = false
 
-  /** @param onDamage is called when a search fails because the mirror's file is damaged */
-  constructor(mirrorPath: string, onDamage: (error: UserError) => void = () => undefined) {
+  /** @param onError is called when a job fails, whoever handles the error: the mirror may be damaged */
+  constructor(mirrorPath: string, onError: (error: unknown) => void = () => undefined) {
     this.#mirrorPath = mirrorPath
-    this.#onDamage = onDamage
+    this.#onError = onError
     this.#searches = new SearchPool(mirrorPath)
   }
 
@@ -37,15 +35,15 @@ export class ForkedExecutor implements Executor {
     options: RunOptions = {},
   ): Promise<Jobs[Name]['result']> {
     if (this.#isClosed || options.signal?.aborted === true) throw stopped()
-    if (name === 'search') {
+    try {
+      if (name !== 'search') return await this.#runOnce(name, input, options)
       // TypeScript does not see that the name determines the type of the input.
       const { question, deadlineMs } = input as Jobs['search']['input']
-      return this.#searches.ask(question, deadlineMs).catch((error: unknown) => {
-        if (error instanceof UserError && isDamage(error)) this.#onDamage(error)
-        throw error
-      })
+      return await this.#searches.ask(question, deadlineMs)
+    } catch (error) {
+      this.#onError(error)
+      throw error
     }
-    return this.#runOnce(name, input, options)
   }
 
   async #runOnce<Name extends JobName>(

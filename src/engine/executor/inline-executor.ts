@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { noteIfDamaged } from '../../mirror/damage/clean-mark.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import type { Job } from '../jobs/job.ts'
 import { loadJob, type JobName, type Jobs } from '../jobs/jobs.ts'
@@ -24,14 +25,18 @@ export class InlineExecutor implements Executor {
     input: Jobs[Name]['input'],
     options: RunOptions = {},
   ): Promise<Jobs[Name]['result']> {
-    // A purge opens the mirror's file as plain bytes. Closing it would drop the SQLite locks of this process.
-    if (name === 'purge') return (this.#forked ??= new ForkedExecutor(this.#mirrorPath)).run(name, input, options)
     let own: Mirror | null = null
     const mirror = name === 'search' ? this.#reader : () => (own ??= openReader(this.#mirrorPath))
     try {
+      // A purge opens the mirror's file as plain bytes. Closing it would drop the SQLite locks of this process.
+      if (name === 'purge')
+        return await (this.#forked ??= new ForkedExecutor(this.#mirrorPath)).run(name, input, options)
       // The input has the job's kind.
       const job = await loadJob[name]()
       return await runInSteps(job(input, { mirrorPath: this.#mirrorPath, mirror }), options)
+    } catch (error) {
+      noteIfDamaged(this.#mirrorPath, error)
+      throw error
     } finally {
       ;(own as Mirror | null)?.close()
     }

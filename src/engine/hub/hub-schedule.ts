@@ -18,6 +18,7 @@ interface HubScheduleContext {
   now(): number
   zone(): string
   readonly sharing: Pick<Sharing, 'push' | 'pull'>
+  onError?(error: unknown): void
   /** Runs `act` after a delay, unless the daemon was stopped. */
   later(act: () => void, delayMs: number): void
   log(level: 'info' | 'warn', sentence: string): void
@@ -74,6 +75,7 @@ export class HubSchedule {
       turn.error = null
       turn.dueAtMs = this.#next(turn.schedule)
     } catch (error) {
+      context.onError?.(error)
       const known = error instanceof UserError ? error : new UserError('hub-failed', String(error), '')
       if (known.code !== 'stopped' && turn.error?.message !== known.message) {
         context.log('warn', `${known.message} ${known.hint}`)

@@ -24,8 +24,6 @@ export class MirrorMaintenance {
   #db: Mirror | null = null
   /** The file that is open. */
   #identity: string | null = null
-  /** False after an error that means damage. */
-  #isSound = true
   /** What was saved of a damaged mirror when the mirror was opened, as sentences. */
   news: string | null = null
 
@@ -48,22 +46,24 @@ export class MirrorMaintenance {
 
   #open(): Mirror {
     finishReplacing(this.path)
-    const state = existsSync(this.path) ? takeMark(this.path) : 'clean'
+    const mark = takeMark(this.path)
+    const state = existsSync(this.path) ? mark : 'clean'
     let db = state === 'damaged' ? null : openIfSound(this.path, state === 'clean')
     if (db === null) {
+      // If this is killed, the next opening must not depend on the check: it misses some damage.
+      leaveMark(this.path, 'damaged')
       replaceMirror(this.path, this.#now())
       db = openWriter(this.path)
       this.news = listSalvages(db, this.path).at(-1)?.text ?? null
     }
     this.#db = db
-    this.#isSound = true
     this.#identity = identityAt(this.path)
     return db
   }
 
   /** After an error that means damage, the next opening replaces the mirror. */
   noteDamage(): void {
-    this.#isSound = false
+    leaveMark(this.path, 'damaged')
   }
 
   close(): void {
@@ -73,7 +73,7 @@ export class MirrorMaintenance {
     if (!isInPlace) bringHome(this.#db)
     this.#db.close()
     this.#db = null
-    if (isInPlace) leaveMark(this.path, this.#isSound ? 'clean' : 'damaged')
+    if (isInPlace) leaveMark(this.path, 'clean')
   }
 }
 

@@ -10,8 +10,13 @@ export interface ThreadWriter extends Writer {
   readonly opened: Promise<OpenedMirror>
 }
 
-/** A writer on a separate thread. @param worker from `startWriterThread`, and not used yet */
-export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: StepNews) => void): ThreadWriter {
+/** A writer on a separate thread. @param worker not used yet @param onError is told of each failure: it may be damage */
+export function threadWriter(
+  worker: Worker,
+  setup: WriterSetup,
+  onStep: (step: StepNews) => void,
+  onError: (error: UserError) => void,
+): ThreadWriter {
   worker.postMessage(setup)
   const opened = deferred<OpenedMirror>()
   let running: Deferred<WriterOutcome> | null = null
@@ -19,6 +24,7 @@ export function threadWriter(worker: Worker, setup: WriterSetup, onStep: (step: 
   let isStopping = false
 
   const fail = (error: UserError): void => {
+    onError(error)
     opened.reject(error)
     running?.reject(error)
     running = null

@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { isDamage } from './find-damage.ts'
 
 /**
  * - `clean`: the mirror was sound, was closed in order, and is as its last writer left it.
@@ -24,14 +35,20 @@ export function takeMark(path: string): MirrorState {
   }
 }
 
-/** Marks a mirror after its last write. Nobody has it open for writing. */
+/** `clean`: after the last write, when nobody has it open for writing. `damaged`: at once, and it stays until it is taken. */
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {
+    if (state === 'clean' && existsSync(markOf(path)) && readFileSync(markOf(path), 'utf8') === 'damaged') return
     writeDurably(markOf(path), state === 'clean' ? stateOf(path) : state)
   } catch {
     // Without a mark the next start checks the mirror first.
     rmSync(markOf(path), { force: true })
   }
+}
+
+/** Marks the mirror if the error of its reader means damage: a later writer replaces it. */
+export function noteIfDamaged(path: string, error: unknown): void {
+  if (isDamage(error)) leaveMark(path, 'damaged')
 }
 
 function writeDurably(file: string, text: string): void {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { openWriter, type Mirror } from '../open.ts'
+import { takeMark } from './clean-mark.ts'
 import { salvage } from './salvage.ts'
 
 const NAME = /^mirror-damaged-[\w-]+\.db$/
@@ -23,9 +24,12 @@ export function replaceMirror(path: string, nowMs: number): void {
   const db = openWriter(unfinished)
   try {
     salvage(db, path, file, nowMs)
+    db.pragma('wal_checkpoint(truncate)')
   } finally {
     db.close()
   }
+  // Only the main file gets the new name.
+  if (sizeOf(`${unfinished}-wal`) > 0) throw new Error(`${unfinished} is not complete without its write-ahead log`)
   renameSync(unfinished, nextTo(path, file) + COMPLETE)
   finishReplacing(path)
 }
@@ -36,8 +40,10 @@ export function finishReplacing(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     const file = name.slice(0, -COMPLETE.length)
     if (!name.endsWith(COMPLETE) || !NAME.test(file)) continue
+    // The mark is of the damaged file.
+    takeMark(path)
     // SQLite made an empty one to read the file.
-    if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`)
+    if (sizeOf(`${path}-wal`) === 0) rmSync(`${path}-wal`, { force: true })
     for (const suffix of SUFFIXES) {
       if (existsSync(path + suffix)) renameSync(path + suffix, nextTo(path, file) + suffix)
     }
@@ -61,6 +67,8 @@ export function dropSetAside(path: string): string[] {
 }
 
 export const nextTo = (path: string, file: string): string => join(dirname(path), basename(file))
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 const remove = (path: string): void => SUFFIXES.forEach((suffix) => rmSync(path + suffix, { force: true }))
 

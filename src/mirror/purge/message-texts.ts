@@ -1,7 +1,7 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import { holdsAny, type PurgeScope } from './scope.ts'
-import { parseParts } from '../parse-parts.ts'
+import { partsOrNull } from '../parse-parts.ts'
 
 /** A string or number in a message. `isWords`: a person or program wrote it. Otherwise it names a file or a tool. */
 export interface MessageText {
@@ -45,7 +45,10 @@ function leavesOf(given: unknown): readonly string[] {
  */
 export function matchingTexts(json: string, needles: readonly string[], parts?: readonly Part[]): MessageText[] {
   if (!holdsAny(json, needles)) return []
-  return [...textsOf(parts ?? parseParts(json))].filter(({ text }) => holdsAny(text, needles))
+  const known = parts ?? partsOrNull(json)
+  // A damaged message is purged by what is left of it.
+  if (known === null) return [{ text: json, isWords: true }]
+  return [...textsOf(known)].filter(({ text }) => holdsAny(text, needles))
 }
 
 /** A text that was removed. `chatId`: the chat that it stays out of; null: all chats. */

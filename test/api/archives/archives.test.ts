@@ -310,6 +310,18 @@ test.skipIf(isWindows)('a folder that may not be read is named', async () => {
   expect([response.status, await response.json()]).toMatchObject([503, { code: 'archive-folder', detail }])
 })
 
+test('a foreign file in the place of the lock is named, and the mirror is not taken for damaged', async () => {
+  const { name } = await run()
+  writeFileSync(join(dir, '.lock'), 'notes that somebody keeps here '.repeat(40))
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  for (const act of ['restore', 'verify']) {
+    const response = await world.request(`/api/archives/${name}/${act}`, init)
+    const detail = expect.stringContaining('.lock is not a lock of cursordex. Move it away.') as string
+    expect([response.status, await response.json()]).toMatchObject([503, { code: 'archive-folder', detail }])
+  }
+  expect(readdirSync(world.settings.dataDir).filter((file) => file.startsWith('mirror-damaged'))).toEqual([])
+})
+
 test.each([
   ['a plain file', 'file'],
   ['a path below a plain file', 'file/below'],

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { leaveMark } from '../../../src/mirror/damage/clean-mark.ts'
 import { wordOf } from '../../helpers/fill-store.ts'
 import { placeWithLoss } from '../../helpers/place-with-loss.ts'
 import { getJson, untilReady, type Workplace } from '../../helpers/spawn-cursordex.ts'
@@ -111,6 +112,36 @@ test('when full-text tables fail in a search, it gets 503 and not 500, and the n
   const again = await place.serve()
   await untilReady(again.url)
   await expectAllHeld(again.url)
+  expect(aside()).toHaveLength(1)
+})
+
+test('when an archive job meets damage, the daemon ends, leaves a mark at once, and the next start replaces the mirror', async () => {
+  const pages = pagesOf('bodies')
+  const { daemon, url } = await place.serve()
+  await untilReady(url)
+  for (const page of pages) overwrite(page)
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  expect((await fetch(`${url}/api/archives`, init)).ok).toBe(true)
+  await waitUntil('the mark', () => existsSync(`${mirror()}-clean`))
+  // Whatever happens now, also a forced end.
+  daemon.signal('SIGKILL')
+  await daemon.ended
+  expect(readFileSync(`${mirror()}-clean`, 'utf8')).toBe('damaged')
+  const again = await place.serve()
+  await untilReady(again.url)
+  expect(aside()).toHaveLength(1)
+})
+
+test('a search without a daemon that meets damage leaves a mark, and the next command replaces the mirror', async () => {
+  const pages = pagesOf('message_terms_data')
+  for (const page of pages) overwrite(page)
+  // The disk lost the pages after a clean end.
+  leaveMark(mirror(), 'clean')
+  const failed = await place.run(['search', wordOf(1, 2)])
+  expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining('The mirror is damaged')])
+  expect(aside()).toEqual([])
+  const { exitCode, stderr } = await place.run(['search', wordOf(1, 2)])
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining('24 messages of 4 chats were saved')])
   expect(aside()).toHaveLength(1)
 })
 

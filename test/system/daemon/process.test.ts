@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -110,6 +111,21 @@ test('a signal at the very start stops it too, and leaves no daemon.json', async
   expect(exitCode).toBe(0)
   expect(tookMs).toBeLessThan(3000)
   expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+})
+
+test('a signal while the start waits for the mirror ends the daemon within two seconds', async () => {
+  mkdirSync(place.dataDir)
+  const other = new Database(join(place.dataDir, 'mirror.db'))
+  other.exec('create table held (x); begin exclusive')
+  const daemon = place.start()
+  await waitUntil('the start', () => existsSync(join(place.dataDir, 'daemon.lock')))
+  // SQLite waits ten seconds, in the middle of a call, as it does in a check of all pages.
+  await sleep(1000)
+  const { signal, tookMs } = await daemon.stop('SIGTERM')
+  other.close()
+  // An exit with a code would wait for SQLite.
+  expect(signal).toBe('SIGTERM')
+  expect(tookMs).toBeLessThan(STOP_MS_MAX)
 })
 
 test('a second daemon on the folder ends with exit code 3 and a sentence, and the first continues', async () => {
