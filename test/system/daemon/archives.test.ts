@@ -223,7 +223,7 @@ test('if the source is switched off, nothing is restored, and the error says so'
 })
 
 test('an archive whose process is killed has failed, and the next one is made', async () => {
-  fillStore(place.cursor.global(), { chats: 300, messagesPerChat: 20, textLength: 2000 })
+  fillStore(place.cursor.global(), { chats: 80, messagesPerChat: 20, textLength: 2000 })
   const { daemon, url } = await place.serve()
   await untilReady(url)
   const begun = await getJson<Run>(url, '/api/archives', post({}))
@@ -234,7 +234,7 @@ test('an archive whose process is killed has failed, and the next one is made', 
     return run.state === 'running' ? null : run
   })
   expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('archive') })
-  expect(await archiveAll(faceOf(url))).toMatchObject({ state: 'verified', chats: 300 })
+  expect(await archiveAll(faceOf(url))).toMatchObject({ state: 'verified', chats: 80 })
 })
 
 /** The child process of the daemon that does this. */
