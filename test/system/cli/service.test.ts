@@ -140,7 +140,7 @@ describe('under the restrictions of the unit (with python3 and libseccomp)', () 
   const search = (url: string) =>
     waitUntil('a search', async () => {
       const response = await fetch(`${url}/api/search?q=chat*`)
-      return response.status === 503 ? null : ((await response.json()) as unknown)
+      return response.status === 503 ? null : response.json()
     })
   const health = (url: string) => getJson(`${url}/api/health`)
 
