@@ -1,6 +1,6 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
-import type { MessageColumns } from '../write/messages/message-columns.ts'
+import type { MessageColumns } from '../write/messages/messages.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { splitTextKeys } from '../write/messages/text-key.ts'

@@ -5,9 +5,9 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { textsOf } from '../purge/message-texts.ts'
 import type { ChatWrite, MessageWrite } from '../write/batch.ts'
-import type { HeldMessage, NextMessage } from '../write/messages/message-columns.ts'
-import { readParts } from '../write/messages/save-message.ts'
-import type { ThreadWrite } from './place-thread.ts'
+import type { HeldMessage, NextMessage } from '../write/messages/messages.ts'
+import { readParts } from '../write/messages/messages.ts'
+import type { ThreadWrite } from '../write/write-thread.ts'
 import { parseParts } from '../parse-parts.ts'
 
 // The id of a message without one is made of its chat and its place. Two stores, or one at two times, can have other

@@ -1,8 +1,13 @@
 import type { MessageId } from '../../model/ids.ts'
-import { recordedTokens, type Role, type Placeholder } from '../../model/message.ts'
-import type { ChatWrite } from '../write/batch.ts'
+import { recordedTokens, type Placeholder, type RecordedTokens, type Role } from '../../model/message.ts'
+import type { Outline, ThreadEntry } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
+import type { ChatWrite } from '../write/batch.ts'
+import type { MessageColumns } from '../write/messages/messages.ts'
+import { arrangeThread } from './arrange-thread.ts'
+
+// A placeholder is a row that records tokens and has nothing to show. Messages of the thread borrow its tokens.
 
 const IS_ANY_HELD = `select 1 from placeholders where chat = ? and source = ? limit 1`
 const DROP = `delete from placeholders where chat = ? and source = ? and id = ?`
@@ -53,3 +58,120 @@ export const listPlaceholders = (db: Mirror, chat: number, source: number): Plac
       const tokens = recordedTokens(input, output)
       return tokens === null ? [] : [{ ...row, tokens }]
     })
+
+/** Tokens of placeholders that a message borrows; 0 if none. */
+interface Lent {
+  readonly input: number
+  readonly output: number
+}
+
+/** By source and id of the messages. Nearly all chats have none. */
+export type LentTokens = ReadonlyMap<string, Lent>
+
+export const noneLent: LentTokens = new Map()
+
+type Borrower = Pick<MessageColumns, 'source' | 'id'>
+const keyOf = ({ source, id }: Borrower): string => `${source} ${id}`
+
+const LIST_LENT = `select source, id, input, output from lent_tokens where chat = ?`
+const DROP_LENT = `delete from lent_tokens where chat = ?`
+const ADD_LENT = `insert into lent_tokens (chat, source, id, input, output) values (?, ?, ?, ?, ?)`
+
+/** The part of the tokens of a chat's messages that comes from its placeholders. */
+export function readLent(db: Mirror, chat: number): LentTokens {
+  const rows = prepared<Lent & Borrower>(db, LIST_LENT).all(chat)
+  return rows.length === 0 ? noneLent : new Map(rows.map(({ input, output, ...row }) => [keyOf(row), { input, output }]))
+}
+
+export function saveLent(db: Mirror, chat: number, before: LentTokens, after: LentTokens): void {
+  const isSame = before.size === after.size && [...after].every(([key, lent]) => isEqual(before.get(key), lent))
+  if (isSame) return
+  prepared(db, DROP_LENT).run(chat)
+  for (const [key, { input, output }] of after) {
+    const space = key.indexOf(' ')
+    prepared(db, ADD_LENT).run(chat, Number(key.slice(0, space)), key.slice(space + 1), input, output)
+  }
+}
+
+const isEqual = (one: Lent | undefined, other: Lent): boolean =>
+  one?.input === other.input && one.output === other.output
+
+type Tokens = Pick<MessageColumns, 'input_tokens' | 'output_tokens'>
+
+/** A message without the tokens that it borrows. */
+export const ownTokens = <Message extends Borrower & Tokens>(message: Message, lent: LentTokens): Message =>
+  shifted(message, lent.get(keyOf(message)), -1)
+
+/** A message with the tokens that it borrows. */
+export const withLent = <Message extends Borrower & Tokens>(message: Message, lent: LentTokens): Message =>
+  shifted(message, lent.get(keyOf(message)), 1)
+
+function shifted<Message extends Tokens>(message: Message, lent: Lent | undefined, sign: 1 | -1): Message {
+  if (lent === undefined) return message
+  // Zero means not recorded.
+  const shift = (tokens: number | null, by: number): number | null => {
+    const sum = (tokens ?? 0) + sign * by
+    return sum > 0 ? sum : null
+  }
+  return {
+    ...message,
+    input_tokens: shift(message.input_tokens, lent.input),
+    output_tokens: shift(message.output_tokens, lent.output),
+  }
+}
+
+/** A thread whose messages may borrow. */
+export interface LendingThread<Message extends Borrower> {
+  readonly outline: Outline
+  /** The messages that the outline places. */
+  readonly entries: readonly ThreadEntry[]
+  /** The messages that are shown, by id. */
+  readonly shown: ReadonlyMap<MessageId, Message>
+  /** Of an archive: it stores the displayed tokens of a message, which already include those of placeholders. */
+  isSettled(message: Message): boolean
+}
+
+/**
+ * A placeholder's tokens go to the last message before it in its turn (a turn begins with the user's message). If there is
+ * none, they go to the first message after it; at the end of a chat, to the last message.
+ */
+export function lendTokens<Message extends Borrower>(
+  { outline, entries, shown, isSettled }: LendingThread<Message>,
+  placeholders: readonly Placeholder[],
+): LentTokens {
+  if (placeholders.length === 0) return noneLent
+  const lending = new Map(placeholders.map((placeholder) => [placeholder.id, placeholder]))
+  // The content of placeholders is never compared.
+  const empty = placeholders.map((placeholder) => ({ ...placeholder, isLive: true, contentHash: '' }))
+  const lent = new Map<string, Lent>()
+  const lend = (message: Message, { input, output }: RecordedTokens): void => {
+    if (isSettled(message)) return
+    const sum = lent.get(keyOf(message)) ?? { input: 0, output: 0 }
+    lent.set(keyOf(message), { input: sum.input + (input ?? 0), output: sum.output + (output ?? 0) })
+  }
+  let inTurn: Message | null = null
+  let last: Message | null = null
+  let waiting: RecordedTokens[] = []
+  let next = 0
+  for (const { id, position } of arrangeThread(outline, [...entries, ...empty], null)) {
+    // An orphan has no place in the thread.
+    if (position === null) continue
+    // The message that begins a turn may be missing in the thread.
+    for (; next < position; next += 1) if (outline?.[next]?.role === 'user') inTurn = null
+    next = position + 1
+    const message = shown.get(id)
+    const placeholder = lending.get(id)
+    if (message !== undefined) {
+      for (const tokens of waiting) lend(message, tokens)
+      waiting = []
+      inTurn = message
+      last = message
+    } else if (placeholder !== undefined) {
+      if (placeholder.role === 'user') inTurn = null
+      if (inTurn === null) waiting.push(placeholder.tokens)
+      else lend(inTurn, placeholder.tokens)
+    }
+  }
+  if (last !== null) for (const tokens of waiting) lend(last, tokens)
+  return lent
+}

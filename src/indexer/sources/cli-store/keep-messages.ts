@@ -1,4 +1,4 @@
-import type { HeldMessage } from '../../../mirror/write/messages/message-columns.ts'
+import type { HeldMessage } from '../../../mirror/write/messages/messages.ts'
 import { textKey } from '../../../mirror/write/messages/text-key.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { HeldMessage } from '../../../mirror/write/messages/message-columns.ts'
+import type { HeldMessage } from '../../../mirror/write/messages/messages.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { weighEvidence } from '../../projects/evidence.ts'

@@ -1,7 +1,7 @@
 import { readingStep, type PassRequest, type PassStep } from '../../source.ts'
 import type { Piece, WholeContent } from '../../open-safely/whole-store.ts'
 import { writeWhole } from '../../open-safely/write-whole.ts'
-import { listLiveMessages } from '../../../mirror/write/messages/held-messages.ts'
+import { listLiveMessages } from '../../../mirror/write/messages/messages.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { groupStores, type Listing, type StoreGroup } from './list-stores.ts'

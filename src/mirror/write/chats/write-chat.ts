@@ -6,7 +6,6 @@ import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, childrenOf } fr
 import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { forgetMoved, mergeMetadata, ownRowMetadata, saveMetadata } from './chat-metadata.ts'
-import { noneLent, readLent } from '../../threads/lent-tokens.ts'
 import { enterLosses } from '../../sources/losses.ts'
 import type { Mirror } from '../../open.ts'
 import { noteOwnRow, readOwnRows, type OwnRowState } from '../../threads/outlines.ts'
@@ -16,7 +15,7 @@ import { notePlaceholders } from '../../threads/placeholders.ts'
 import { touchChat, nextRevision } from '../revision.ts'
 import { dropSupersededChat } from './superseded.ts'
 import { readTracked, type TrackedFacts } from '../../usage/tracked.ts'
-import { writeThread } from '../../threads/write-thread.ts'
+import { writeThread } from '../write-thread.ts'
 import type { WriteTools } from '../write-tools.ts'
 
 export interface ChatOutcome {
@@ -72,10 +71,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
     source: batch.source,
     owner: source,
     isPrompts: facts.format === PROMPTS,
-    isOrderKnown:
-      !isOwnRowNew && source === before.source && facts.cursor_created_at === (held?.cursor_created_at ?? null),
     chatTime: chatTime(facts.cursor_created_at, tracked),
-    lent: held === undefined ? noneLent : readLent(db, before.num),
     nowMs: batch.nowMs,
     tools,
   })

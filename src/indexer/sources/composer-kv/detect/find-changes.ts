@@ -1,6 +1,6 @@
 import * as held from '../../../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../../../mirror/open.ts'
-import { listUnplaced } from '../../../../mirror/threads/place-part.ts'
+import { listUnplaced } from '../../../../mirror/write/write-thread.ts'
 import type { OpenFile } from '../../../open-safely/cursor-file.ts'
 import type { Comparison } from '../../../mass-loss.ts'
 import { tryRead } from '../../../open-safely/read-portion.ts'

@@ -1,58 +1,49 @@
-import { arrangeThread } from './arrange-thread.ts'
 import type { MessageId } from '../../model/ids.ts'
+import type { Placeholder } from '../../model/message.ts'
 import type { ChatTime, Outline, Placement, ThreadEntry } from '../../model/thread.ts'
-import { tellsFacts, type ChatWrite } from '../write/batch.ts'
-import { lendTokens, type LentTokens } from './lent-tokens.ts'
-import { mergeThreads, type ListedThread, type MergedThread } from './merge-threads.ts'
-import type { MessageColumns, NextMessage } from '../write/messages/message-columns.ts'
-import type { Mirror } from '../open.ts'
-import { readOutline } from './outlines.ts'
-import { isPromptHeld } from '../write/chats/prompt-chats.ts'
 import type { SourceRanks } from '../sources/source-ranks.ts'
-import type { WriteTools } from '../write/write-tools.ts'
+import type { MessageColumns, NextMessage, Place } from '../write/messages/messages.ts'
 import { splitTextKeys } from '../write/messages/text-key.ts'
+import { arrangeThread } from './arrange-thread.ts'
+import { mergeThreads, type ListedThread, type MergedThread } from './merge-threads.ts'
+import { lendTokens, type LentTokens } from './placeholders.ts'
 
-export interface ThreadWrite {
-  readonly chatNum: number
-  /** True if the mirror had nothing of the chat before. */
-  readonly isNew: boolean
-  readonly write: ChatWrite
-  /** The source from which `write` was read. */
-  readonly source: number
+/** All that the sources say of a chat, without the texts of its messages. */
+export interface ChatSayings {
+  readonly messages: readonly NextMessage[]
   /** The source that decides the chat's facts. */
   readonly owner: number
-  readonly isPrompts: boolean
-  /** True if neither the chat's own row nor a change of its owner affects the order and the times. */
-  readonly isOrderKnown: boolean
   readonly chatTime: ChatTime | null
-  /** The placeholder tokens that its messages had before. */
-  readonly lent: LentTokens
-  readonly nowMs: number
-  readonly tools: WriteTools
+  readonly ranks: SourceRanks
+  /** A source's order of the chat; null if it gives none, undefined if it never had the chat's own row. */
+  outlineOf(source: number): Outline | undefined
+  placeholdersOf(source: number): readonly Placeholder[]
+  /** Whether another chat contains the message, which then only repeats it. */
+  isRepeated(message: MessageColumns): boolean
 }
 
-/** A message's position and time. */
-export type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
+export interface Assembled {
+  readonly placed: readonly PlacedMessage[]
+  readonly lent: LentTokens
+}
+
+export type PlacedMessage = readonly [NextMessage, Place]
 
 /**
  * Places all messages of a chat. The best source with messages gives the order. A message of another source is placed if
  * that order names it, or by its time if there is no order. Messages with the same text as the thread are copies. The
  * others are orphans.
  */
-export function placeAll(
-  db: Mirror,
-  thread: ThreadWrite,
-  messages: readonly NextMessage[],
-): readonly (readonly [NextMessage, Place])[] {
-  const best = bestSource(messages, thread)
-  const { chosen, repeated } = chooseById(db, messages, thread, best)
-  const { ranks } = thread.tools
+export function assemble(chat: ChatSayings): Assembled {
+  const { messages, ranks, chatTime } = chat
+  const best = bestSource(messages, ranks)
+  const { chosen, repeated } = chooseById(chat, best)
   // All archives of a chat count as one source, even if different mirrors made them.
   const isOfArchives = best !== null && ranks.isArchive(best)
   const isBest = (source: number): boolean => source === best || (isOfArchives && ranks.isArchive(source))
   const isOneSource = chosen.every(({ columns }) => isBest(columns.source))
-  const merged = isOneSource || best === null ? null : mergedList(db, thread, best, messages)
-  const outline = merged?.outline ?? (best === null ? null : outlineOf(db, thread, best))
+  const merged = isOneSource || best === null ? null : mergedList(chat, best)
+  const outline = merged?.outline ?? (best === null ? null : orderOf(chat, best))
   const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
   const isPlacedByOrder = ({ columns }: NextMessage): boolean => isBest(columns.source) || named.has(columns.id)
   const placedByOrder = isOneSource ? chosen : chosen.filter(isPlacedByOrder)
@@ -60,7 +51,7 @@ export function placeAll(
     ? []
     : chosen
         .filter((message) => !isPlacedByOrder(message))
-        .toSorted((a, b) => thread.tools.ranks.compare(a.columns.source, b.columns.source))
+        .toSorted((a, b) => ranks.compare(a.columns.source, b.columns.source))
   // Messages in merged lists were compared one by one.
   const others = foreign.filter(({ columns }) => merged?.listed.has(columns.id) !== true)
   const repeats = foreign.filter(({ columns }) => merged?.repeated.has(columns.id))
@@ -68,67 +59,89 @@ export function placeAll(
   const joining = outline === null ? foreign.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
   const inThread = new Map([...placedByOrder, ...joining].map((message) => [message.columns.id, message]))
   const outside = foreign.filter((one) => inThread.get(one.columns.id) !== one)
-  const entries = Array.from(inThread.values(), (message) => threadEntry(message.columns))
-  const arranged = arrangeThread(outline, entries, thread.chatTime)
-  return lendTokens(db, thread, { outline, entries, source: best }, [
-    ...arranged.flatMap((placement) => {
-      const message = inThread.get(placement.id)
-      return message === undefined ? [] : [[message, placeColumns(placement)] as const]
-    }),
+  const entries = Array.from(inThread.values(), threadEntry)
+  const thread = arrangeThread(outline, entries, chatTime).flatMap((placement): readonly PlacedMessage[] => {
+    const message = inThread.get(placement.id)
+    return message === undefined ? [] : [[message, placeColumns(placement)]]
+  })
+  const placed = [
+    ...thread,
     ...placeForeign(
       outside.filter((message) => !copies.has(message)),
       placedByOrder,
-      thread,
+      chatTime,
     ),
     ...[...outside.filter((message) => copies.has(message)), ...repeated].map(
       (message) => [message, placeCopy(message.columns)] as const,
     ),
-  ])
+  ]
+  return { placed, lent: best === null ? new Map() : lendInThread(chat, best, outline, entries, placed) }
+}
+
+/**
+ * Places the messages of one part of a long chat relative to each other only. All messages of the chat are placed together
+ * with the last part: doing that after each part would multiply the memory and time for a long chat.
+ */
+export function arrangePart(
+  messages: readonly NextMessage[],
+  outline: Outline,
+  chatTime: ChatTime | null,
+): readonly PlacedMessage[] {
+  const read = new Map(messages.map((message) => [message.columns.id, message]))
+  return arrangeThread(outline, messages.map(threadEntry), chatTime).flatMap((placement) => {
+    const message = read.get(placement.id)
+    return message === undefined ? [] : [[message, placeColumns(placement)] as const]
+  })
+}
+
+function lendInThread(
+  { placeholdersOf, ranks }: ChatSayings,
+  best: number,
+  outline: Outline,
+  entries: readonly ThreadEntry[],
+  placed: readonly PlacedMessage[],
+): LentTokens {
+  const placeholders = placeholdersOf(best)
+  if (placeholders.length === 0) return new Map()
+  // A row that is also held as a message would count twice.
+  const held = new Set(placed.map(([{ columns }]) => columns.id))
+  const shown = placed.flatMap(([{ columns }, { is_orphan }]) =>
+    is_orphan === 0 ? [[columns.id, columns] as const] : [],
+  )
+  const isSettled = ({ source }: MessageColumns): boolean => ranks.isArchive(source)
+  return lendTokens(
+    { outline, entries, shown: new Map(shown), isSettled },
+    placeholders.filter(({ id }) => !held.has(id)),
+  )
 }
 
 /** Orphans of other sources, dated like orphans of the best source. They are indexed unless the thread has the same content. */
 function placeForeign(
   foreign: readonly NextMessage[],
   placedByOrder: readonly NextMessage[],
-  { chatTime }: ThreadWrite,
-): (readonly [NextMessage, Place])[] {
+  chatTime: ChatTime | null,
+): PlacedMessage[] {
   const contents = new Set(placedByOrder.map(({ columns }) => columns.content_hash))
   return foreign.flatMap((message) =>
-    arrangeThread([], [threadEntry(message.columns)], chatTime).map((placement) => {
+    arrangeThread([], [threadEntry(message)], chatTime).map((placement) => {
       const isShadowed = contents.has(message.columns.content_hash)
       return [message, placeColumns({ ...placement, isShadowed })] as const
     }),
   )
 }
 
-/**
- * The order to use. An outline that was just read is taken from `write`. The outline of an archive orders the archive's
- * messages, and those of a source that never had the chat's own row.
- */
-function outlineOf(
-  db: Mirror,
-  { chatNum, source, owner, write, tools: { ranks } }: ThreadWrite,
-  best: number,
-): Outline {
+/** The order to use. That of an archive orders the archive's messages, and those of a source that never had the chat's own row. */
+function orderOf({ owner, ranks, outlineOf }: ChatSayings, best: number): Outline {
   const by = ranks.isArchive(best) && ranks.isArchive(owner) ? owner : best
-  const outlineFrom = (of: number): Outline | undefined => {
-    if (of === source && tellsFacts(write.ownRow)) return write.ownRow.outline
-    return (of === source ? write.part?.outline : null) ?? readOutline(db, chatNum, of)
-  }
-  return outlineFrom(by) ?? (ranks.isArchive(owner) ? (outlineFrom(owner) ?? null) : null)
+  return outlineOf(by) ?? (ranks.isArchive(owner) ? (outlineOf(owner) ?? null) : null)
 }
 
 /** The list of the best source, completed by the lists of others with the same rank; null if there are none. */
-function mergedList(
-  db: Mirror,
-  thread: ThreadWrite,
-  best: number,
-  messages: readonly NextMessage[],
-): MergedThread | null {
-  const { ranks } = thread.tools
+function mergedList(chat: ChatSayings, best: number): MergedThread | null {
+  const { messages, ranks } = chat
   const listOf = (source: number): ListedThread[] => {
     const own = messages.filter(({ columns }) => columns.source === source && columns.is_embedded === 1)
-    const outline = own.length === 0 ? null : outlineOf(db, thread, source)
+    const outline = own.length === 0 ? null : orderOf(chat, source)
     const contents = own.map(({ columns }) => [columns.id, `${columns.role} ${columns.content_hash}`] as const)
     const textKeys = own.map(
       ({ columns }) => [columns.id, keysOf(columns).map((key) => `${columns.role} ${key}`)] as const,
@@ -145,27 +158,22 @@ function mergedList(
 
 interface ChosenRows {
   readonly chosen: readonly NextMessage[]
-  /** Other sources' rows of the same messages, and prompts that another chat contains. */
+  /** Other sources' rows of the same messages, and messages that another chat contains. */
   readonly repeated: readonly NextMessage[]
 }
 
 /** Chooses one of several rows of a message: live rows first, then the row of the best source. */
-function chooseById(
-  db: Mirror,
-  messages: readonly NextMessage[],
-  { tools, isPrompts }: ThreadWrite,
-  best: number | null,
-): ChosenRows {
+function chooseById({ messages, ranks, isRepeated }: ChatSayings, best: number | null): ChosenRows {
   const chosen = new Map<MessageId, NextMessage>()
   const repeated: NextMessage[] = []
   const isBetter = (one: MessageColumns, other: MessageColumns): boolean => {
     if (one.is_live !== other.is_live) return one.is_live > other.is_live
     if (other.source === best) return false
-    return one.source === best || tools.ranks.best([one.source, other.source]) === one.source
+    return one.source === best || ranks.best([one.source, other.source]) === one.source
   }
   for (const message of messages) {
     const rival = chosen.get(message.columns.id)
-    if (isPrompts && isPromptHeld(db, message.columns.user_text)) repeated.push(message)
+    if (isRepeated(message.columns)) repeated.push(message)
     else if (rival === undefined) chosen.set(message.columns.id, message)
     else if (isBetter(message.columns, rival.columns)) {
       repeated.push(rival)
@@ -179,7 +187,7 @@ function chooseById(
  * A source that lost all its messages is replaced by one with live messages, unless that one has a worse rank and not more
  * messages. For example, a transcript outlives its chat but has neither times nor tool outputs.
  */
-function bestSource(messages: readonly NextMessage[], { tools: { ranks } }: ThreadWrite): number | null {
+function bestSource(messages: readonly NextMessage[], ranks: SourceRanks): number | null {
   const live = messages.filter(isLive)
   if (live.length === 0 || live.length === messages.length) return fullestOfBest(countBySource(messages), ranks)
   const liveIds = new Set(live.map(({ columns }) => columns.id))
@@ -221,28 +229,24 @@ const placeCopy = ({ sent_at }: MessageColumns): Place => ({
   is_shadowed: 1,
 })
 
-export function threadEntry(columns: MessageColumns): ThreadEntry {
-  return {
-    id: columns.id,
-    alias: columns.alias,
-    role: columns.role,
-    sentAtMs: columns.sent_at,
-    startedAtMs: columns.started_at,
-    timingAtMs: columns.timing_at,
-    isLive: columns.is_live === 1,
-    contentHash: columns.content_hash,
-  }
-}
+const threadEntry = ({ columns }: NextMessage): ThreadEntry => ({
+  id: columns.id,
+  alias: columns.alias,
+  role: columns.role,
+  sentAtMs: columns.sent_at,
+  startedAtMs: columns.started_at,
+  timingAtMs: columns.timing_at,
+  isLive: columns.is_live === 1,
+  contentHash: columns.content_hash,
+})
 
-export function placeColumns(placement: Placement): Place {
-  return {
-    position: placement.position,
-    created_at: placement.createdAtMs,
-    created_at_source: placement.createdAtSource,
-    is_orphan: placement.isOrphan ? 1 : 0,
-    is_shadowed: placement.isShadowed ? 1 : 0,
-  }
-}
+const placeColumns = (placement: Placement): Place => ({
+  position: placement.position,
+  created_at: placement.createdAtMs,
+  created_at_source: placement.createdAtSource,
+  is_orphan: placement.isOrphan ? 1 : 0,
+  is_shadowed: placement.isShadowed ? 1 : 0,
+})
 
 /**
  * The messages that only repeat texts of the thread, or of a better source. Sources use different ids and split messages

@@ -1,0 +1,173 @@
+import type { ChatId, MessageId } from '../../../model/ids.ts'
+import type { Role, TimeSource } from '../../../model/message.ts'
+import type { PendingTerms } from '../../fulltext/pending-terms.ts'
+import { RowInsert } from '../../insert-rows.ts'
+import type { Mirror } from '../../open.ts'
+import { prepared } from '../../prepared.ts'
+import type { WriteTools } from '../write-tools.ts'
+import { addCalls, replaceCalls, rowsOf, type CallFact } from './message-calls.ts'
+
+/** The columns of `messages`, except key, chat and body. This one list drives every insert, select, update and compare. */
+const emptyColumns = {
+  source: 0,
+  id: '' as MessageId,
+  role: 'user' as Role,
+  alias: null as MessageId | null,
+  position: null as number | null,
+  created_at: null as number | null,
+  created_at_source: null as TimeSource | null,
+  sent_at: null as number | null,
+  started_at: null as number | null,
+  timing_at: null as number | null,
+  model: null as string | null,
+  input_tokens: null as number | null,
+  output_tokens: null as number | null,
+  estimated_input: null as number | null,
+  estimated_output: null as number | null,
+  request_id: null as string | null,
+  /** 0: in the thread. 1: the chat does not name it. 2: a copy from another source of text in the thread. */
+  is_orphan: 0,
+  is_shadowed: 0,
+  is_simulated: 0,
+  is_embedded: 0,
+  is_live: 0,
+  deleted_at: null as number | null,
+  tool_calls: 0,
+  octets: 0,
+  content_hash: '',
+  user_text: null as number | null,
+  text_keys: null as string | null,
+  /** JSON: the result of `marksOf` for its parts. */
+  marks: '',
+  is_index_capped: 0,
+}
+
+export type MessageColumns = Readonly<typeof emptyColumns>
+export type HeldMessage = MessageColumns & { readonly key: number; readonly body: number }
+
+/** A message's position and time. */
+export type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
+
+/** The next state of a message. `partsJson` and `calls` are set if the message was read again. */
+export interface NextMessage {
+  readonly held: HeldMessage | null
+  readonly columns: MessageColumns
+  readonly partsJson: string | null
+  readonly calls: readonly CallFact[] | null
+}
+
+const COLUMNS = Object.keys(emptyColumns) as (keyof MessageColumns)[]
+const emptyHeld: HeldMessage = { key: 0, body: 0, ...emptyColumns }
+const HELD_COLUMNS = Object.keys(emptyHeld) as (keyof HeldMessage)[]
+
+const SELECT = `select ${HELD_COLUMNS.join(', ')} from messages where chat = ?`
+const FIND = `${SELECT} and id = ? and source = ?`
+
+/** Rows are read as arrays: better-sqlite3 takes nearly twice as long to make an object of so many columns. */
+function heldOf(row: readonly unknown[]): HeldMessage {
+  const held: Record<string, unknown> = { ...emptyHeld }
+  for (const [at, column] of HELD_COLUMNS.entries()) held[column] = row[at]
+  return held as unknown as HeldMessage
+}
+
+/** All messages of a chat. A chat of thousands is listed whenever one of its messages is written. */
+export const listMessages = (db: Mirror, chat: number): HeldMessage[] =>
+  Array.from(prepared(db, SELECT).raw().iterate(chat) as IterableIterator<readonly unknown[]>, heldOf)
+
+export function findMessage(db: Mirror, chat: number, id: MessageId, source: number): HeldMessage | null {
+  const row = prepared(db, FIND).raw().get(chat, id, source) as readonly unknown[] | undefined
+  return row === undefined ? null : heldOf(row)
+}
+
+const FIND_CHAT = `select num from chats where id = ?`
+
+/** A source's live messages of a chat, in order. */
+export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): HeldMessage[] {
+  const chat = prepared<number>(db, FIND_CHAT).pluck().get(chatId)
+  const placeOf = ({ position }: HeldMessage): number => position ?? Number.MAX_SAFE_INTEGER
+  return (chat === undefined ? [] : listMessages(db, chat))
+    .filter((message) => message.source === source && message.is_live === 1)
+    .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
+}
+
+const addRows = new RowInsert(
+  `messages (key, chat, body, ${COLUMNS.join(', ')})`,
+  `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
+)
+const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where key = ?`
+const ADD_BODY = `insert into bodies (parts) values (?)`
+const SAVE_BODY = `update bodies set parts = ? where num = ?`
+const READ_PARTS = `select parts from bodies where num = ?`
+
+/** The stored parts of a message, as JSON. */
+export function readParts(db: Mirror, body: number): string {
+  const parts = prepared<string>(db, READ_PARTS).pluck().get(body)
+  if (parts === undefined) throw new Error('a message has no body')
+  return parts
+}
+
+/**
+ * Saves messages of one chat, each with its body and its full-text row. The full-text row moves if the message's time
+ * changed, and is removed if the thread already has the same content. New rows are written together, by `write`.
+ */
+export class MessageSaver {
+  readonly #db: Mirror
+  readonly #chat: number
+  readonly #tools: WriteTools
+  readonly #rows: unknown[][] = []
+  readonly #calls: unknown[][] = []
+
+  constructor(db: Mirror, chat: number, tools: WriteTools) {
+    this.#db = db
+    this.#chat = chat
+    this.#tools = tools
+  }
+
+  /** @returns whether anything changed */
+  save({ held, columns: wanted, partsJson, calls }: NextMessage): boolean {
+    const { terms, keys, names, isEstimating } = this.#tools
+    const columns =
+      isEstimating || wanted === held ? wanted : { ...wanted, estimated_input: null, estimated_output: null }
+    if (held === null) {
+      if (partsJson === null) throw new Error('a new message needs its body')
+      const key = keys.next(columns.created_at, columns.position)
+      const { lastInsertRowid: body } = prepared(this.#db, ADD_BODY).run(partsJson)
+      this.#rows.push([key, this.#chat, body, ...valuesOf(columns)])
+      this.#calls.push(...rowsOf(body, calls ?? []))
+      if (columns.is_shadowed === 0) terms.add(key, partsJson)
+      names.write(columns.marks, columns.model)
+      return true
+    }
+    const hasNewBody = partsJson !== null && readParts(this.#db, held.body) !== partsJson
+    if (!hasNewBody && COLUMNS.every((column) => held[column] === columns[column])) return false
+    const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
+    moveTerms(terms, held, columns, key, () => partsJson ?? readParts(this.#db, held.body))
+    prepared(this.#db, SAVE_MESSAGE).run(key, ...valuesOf(columns), held.key)
+    if (hasNewBody) {
+      prepared(this.#db, SAVE_BODY).run(partsJson, held.body)
+      replaceCalls(this.#db, held.body, calls ?? [])
+    }
+    names.write(columns.marks, columns.model)
+    return true
+  }
+
+  write(): void {
+    addRows.run(this.#db, this.#rows)
+    addCalls.run(this.#db, this.#calls)
+  }
+}
+
+const valuesOf = (columns: MessageColumns): unknown[] => COLUMNS.map((column) => columns[column])
+
+function moveTerms(
+  terms: PendingTerms,
+  held: HeldMessage,
+  columns: MessageColumns,
+  key: number,
+  parts: () => string,
+): void {
+  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
+  if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
+  if (held.is_shadowed === 0) terms.drop(held.key)
+  if (columns.is_shadowed === 0) terms.add(key, parts())
+}
