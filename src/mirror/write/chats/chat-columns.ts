@@ -1,80 +1,92 @@
-import { indexTermBytes } from '../../../text/terms/terms.ts'
+import { UNTITLED_CHAT, type ModelSource, type TitleSource } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import type { DerivedChat } from './derive-chat.ts'
-import type { MergedMetadata } from './chat-metadata.ts'
+import { indexTermBytes } from '../../../text/terms/terms.ts'
 import type { Mirror } from '../../open.ts'
-import type { OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
+import type { OwnRowState } from '../../threads/outlines.ts'
 import { nextRevision } from '../revision.ts'
 import { writeDictionary } from '../write-dictionary.ts'
 
-/** Columns that come from sources: from the chat's own row, and for the merged ones also from lists of chats. */
-export interface FactColumns extends MergedMetadata {
-  readonly format: string
-  readonly summary: string | null
-  readonly todos: string | null
-  readonly cursor_model: string | null
-  readonly status: string | null
-  readonly context_used: number | null
-  readonly context_limit: number | null
-  readonly recorded_cost_cents: number | null
-  readonly octets: number
+/** The columns of a chat's own row, of a chat of which only messages are known. */
+export const noFacts = {
+  format: 'split' as string,
+  summary: null as string | null,
+  todos: null as string | null,
+  cursor_model: null as string | null,
+  status: null as string | null,
+  context_used: null as number | null,
+  context_limit: null as number | null,
+  recorded_cost_cents: null as number | null,
+  octets: 0,
 }
 
-export interface ChatRow extends FactColumns, DerivedChat {
-  readonly num: number
-  readonly id: ChatId
-  readonly source: number
-  readonly own_row: OwnRowState
-  readonly is_live: number
-  readonly deleted_at: number | null
+/** The columns that the chat's own row and the lists of chats say together. */
+const noMetadata = {
+  name: null as string | null,
+  cursor_created_at: null as number | null,
+  cursor_updated_at: null as number | null,
+  mode: null as string | null,
+  branch: null as string | null,
+  is_archived: 0,
+  is_draft: 0,
+  is_subagent: 0,
+  parent_chat_id: null as ChatId | null,
+  lines_added: null as number | null,
+  lines_removed: null as number | null,
+  files_changed: null as number | null,
 }
 
-export type ChatColumns = Omit<ChatRow, 'num' | 'id'>
+/** The columns that follow from the chat's messages. */
+const nothingDerived = {
+  title: UNTITLED_CHAT as string,
+  title_source: 'none' as TitleSource,
+  created_at: null as number | null,
+  last_activity_at: null as number | null,
+  model: null as string | null,
+  models: '[]',
+  model_source: null as ModelSource | null,
+  message_count: 0,
+  user_message_count: 0,
+  tool_call_count: 0,
+  size_bytes: 0,
+  duration_ms: null as number | null,
+}
+
+export type OwnColumns = Readonly<typeof noFacts>
+export type MergedMetadata = Readonly<typeof noMetadata>
+export type DerivedChat = Readonly<typeof nothingDerived>
+
+/** The columns of `chats` that a write may change. */
+const emptyColumns = {
+  source: 0,
+  ...noFacts,
+  ...noMetadata,
+  ...nothingDerived,
+  own_row: 'none' as OwnRowState,
+  is_live: 1,
+  deleted_at: null as number | null,
+}
+
+export type ChatColumns = Readonly<typeof emptyColumns>
+export type ChatRow = ChatColumns & { readonly num: number; readonly id: ChatId }
+
+const COLUMNS = Object.keys(emptyColumns) as (keyof ChatColumns)[]
+const OWN_COLUMNS = Object.keys(noFacts) as (keyof OwnColumns)[]
+
+export const pickOwn = (row: OwnColumns): OwnColumns =>
+  Object.fromEntries(OWN_COLUMNS.map((column) => [column, row[column]])) as unknown as OwnColumns
+
+/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
+const ADD_CHAT = `
+insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
+`
+
+export function addChat(db: Mirror, id: ChatId, source: number): ChatRow {
+  const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
+  return { ...emptyColumns, num: Number(lastInsertRowid), id, source }
+}
 
 const IS_LINKED = `select 1 from chat_links where child_id = ?`
-
-/** Columns of `chats` that a write may change, in binding order. */
-const COLUMNS = [
-  'source',
-  'format',
-  'name',
-  'summary',
-  'todos',
-  'cursor_created_at',
-  'cursor_updated_at',
-  'mode',
-  'branch',
-  'cursor_model',
-  'status',
-  'is_archived',
-  'is_draft',
-  'is_subagent',
-  'parent_chat_id',
-  'lines_added',
-  'lines_removed',
-  'files_changed',
-  'context_used',
-  'context_limit',
-  'recorded_cost_cents',
-  'octets',
-  'title',
-  'title_source',
-  'created_at',
-  'last_activity_at',
-  'model',
-  'models',
-  'model_source',
-  'message_count',
-  'user_message_count',
-  'tool_call_count',
-  'size_bytes',
-  'duration_ms',
-  'own_row',
-  'is_live',
-  'deleted_at',
-] as const satisfies readonly (keyof ChatRow)[]
-
 const SAVE_CHAT = `update chats set ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, revision = ? where num = ?`
 
 /**
@@ -102,8 +114,7 @@ type TitleColumns = Pick<ChatRow, 'title' | 'summary' | 'todos'>
 
 function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
   if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
-  const rowid = BigInt(num)
-  if (before !== null) prepared(db, DROP_TITLE).run(rowid)
+  if (before !== null) prepared(db, DROP_TITLE).run(BigInt(num))
   addTitleTerms(db, num, after)
 }
 
@@ -121,16 +132,9 @@ function todoTexts(todos: string | null): string[] {
 
 const LIST_CHATS = `select num, title, summary, todos from chats where num not in (select id from chat_terms_docsize)`
 
-interface UnindexedChat {
-  readonly num: number
-  readonly title: string
-  readonly summary: string | null
-  readonly todos: string | null
-}
-
 /** Adds the missing full-text rows of chats. @returns how many were missing */
 export function fillTitles(db: Mirror): number {
-  const chats = prepared<UnindexedChat>(db, LIST_CHATS).all()
+  const chats = prepared<TitleColumns & { readonly num: number }>(db, LIST_CHATS).all()
   for (const chat of chats) addTitleTerms(db, chat.num, chat)
   return chats.length
 }

@@ -1,35 +1,56 @@
 import type { ChatId } from '../../../model/ids.ts'
-import type { Batch, ChatFacts, ChatMetadata } from '../batch.ts'
 import type { Mirror } from '../../open.ts'
-import type { OwnRowState } from '../../threads/outlines.ts'
 import { prepared } from '../../prepared.ts'
 import { ARCHIVE, type SourceRanks } from '../../sources/source-ranks.ts'
+import type { OwnRowState } from '../../threads/outlines.ts'
+import type { Batch, ChatFacts, ChatMetadata } from '../batch.ts'
+import type { MergedMetadata } from './chat-columns.ts'
 
 /** The list name under which the metadata of the chat's own row is stored. */
 const OWN_ROW = ''
 
-export function ownRowMetadata(chatId: ChatId, facts: ChatFacts): ChatMetadata {
-  const { name, createdAtMs, updatedAtMs, mode, isArchived, isDraft, isSubagent, parentChatId } = facts
-  const { linesAdded, linesRemoved, filesChanged, branch = null } = facts
-  const flags = { isArchived, isDraft, isSubagent, parentChatId }
-  const changes = { linesAdded, linesRemoved, filesChanged, branch }
-  return { chatId, list: OWN_ROW, name, createdAtMs, updatedAtMs, mode, ...flags, ...changes }
-}
+/** The metadata that the chat's own row contains, as a list would give it. */
+export const ownRowMetadata = (chatId: ChatId, facts: ChatFacts): ChatMetadata => ({
+  branch: null,
+  ...facts,
+  chatId,
+  list: OWN_ROW,
+})
 
-const COLUMNS = [
-  'name',
-  'created_at',
-  'updated_at',
-  'mode',
-  'branch',
-  'is_archived',
-  'is_draft',
-  'is_subagent',
-  'parent_chat_id',
-  'lines_added',
-  'lines_removed',
-  'files_changed',
-] as const
+/** The columns of a list's entry, in the order of statements. */
+const emptyMetadata = {
+  name: null as string | null,
+  created_at: null as number | null,
+  updated_at: null as number | null,
+  mode: null as string | null,
+  branch: null as string | null,
+  is_archived: null as number | null,
+  is_draft: null as number | null,
+  is_subagent: null as number | null,
+  parent_chat_id: null as ChatId | null,
+  lines_added: null as number | null,
+  lines_removed: null as number | null,
+  files_changed: null as number | null,
+}
+type MetadataColumns = Readonly<typeof emptyMetadata>
+const COLUMNS = Object.keys(emptyMetadata) as (keyof MetadataColumns)[]
+
+const flag = (value: boolean | null): number | null => (value === null ? null : Number(value))
+
+const columnsOf = (said: ChatMetadata): MetadataColumns => ({
+  name: said.name,
+  created_at: said.createdAtMs,
+  updated_at: said.updatedAtMs,
+  mode: said.mode,
+  branch: said.branch,
+  is_archived: flag(said.isArchived),
+  is_draft: flag(said.isDraft),
+  is_subagent: flag(said.isSubagent),
+  parent_chat_id: said.parentChatId,
+  lines_added: said.linesAdded,
+  lines_removed: said.linesRemoved,
+  files_changed: said.filesChanged,
+})
 
 const SAVE_METADATA = `
 insert into heads (chat_id, source, list, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
@@ -38,18 +59,15 @@ where ${COLUMNS.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 `
 
 /** @returns whether anything changed */
-export function saveMetadata(db: Mirror, source: number, head: ChatMetadata): boolean {
-  const values = [head.name, head.createdAtMs, head.updatedAtMs, head.mode, head.branch]
-  const flags = [head.isArchived, head.isDraft, head.isSubagent].map((flag) => (flag === null ? null : Number(flag)))
-  const rest = [head.parentChatId, head.linesAdded, head.linesRemoved, head.filesChanged]
-  const { changes } = prepared(db, SAVE_METADATA).run(head.chatId, source, head.list, ...values, ...flags, ...rest)
-  return changes > 0
+export function saveMetadata(db: Mirror, source: number, said: ChatMetadata): boolean {
+  const columns = columnsOf(said)
+  const values = COLUMNS.map((column) => columns[column])
+  return prepared(db, SAVE_METADATA).run(said.chatId, source, said.list, ...values).changes > 0
 }
 
 /** @returns the chats whose metadata changed */
-export function writeChatMetadata(db: Mirror, batch: Batch): ChatId[] {
-  return batch.heads.filter((head) => saveMetadata(db, batch.source, head)).map((head) => head.chatId)
-}
+export const writeChatMetadata = (db: Mirror, { source, heads }: Batch): ChatId[] =>
+  heads.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
 
 const FORGET_OWN_ROW = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
 
@@ -69,22 +87,6 @@ export function forgetMoved(
   }
 }
 
-/** The merged metadata of a chat from all lists, as columns of `chats`. */
-export interface MergedMetadata {
-  readonly name: string | null
-  readonly cursor_created_at: number | null
-  readonly cursor_updated_at: number | null
-  readonly mode: string | null
-  readonly branch: string | null
-  readonly is_archived: number
-  readonly is_draft: number
-  readonly is_subagent: number
-  readonly parent_chat_id: ChatId | null
-  readonly lines_added: number | null
-  readonly lines_removed: number | null
-  readonly files_changed: number | null
-}
-
 /** Builds with this list no longer update the older lists. Archiving a chat does not change its update time. */
 const NEWEST_LIST = 'header-table'
 
@@ -93,43 +95,26 @@ const NEWEST_LIST = 'header-table'
  * the same time, the list that is still updated.
  */
 const LIST_METADATA = `
-select list, kind, ${COLUMNS.map((name) => `heads.${name}`).join(', ')}
-from heads cross join sources on sources.num = heads.source
+select heads.*, kind from heads cross join sources on sources.num = heads.source
 where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
 
-interface MetadataRow {
-  readonly list: string
-  readonly kind: string
-  readonly name: string | null
-  readonly created_at: number | null
-  readonly updated_at: number | null
-  readonly mode: string | null
-  readonly branch: string | null
-  readonly is_archived: number | null
-  readonly is_draft: number | null
-  readonly is_subagent: number | null
-  readonly parent_chat_id: ChatId | null
-  readonly lines_added: number | null
-  readonly lines_removed: number | null
-  readonly files_changed: number | null
-}
-
+/** What the chat's own row and all lists say together, as columns of `chats`. */
 export function mergeMetadata(db: Mirror, chatId: ChatId): MergedMetadata {
-  const all = prepared<MetadataRow>(db, LIST_METADATA).all(chatId)
+  const all = prepared<MetadataColumns & { list: string; kind: string }>(db, LIST_METADATA).all(chatId)
   // An archive's metadata of the chat's own row counts only if no store ever had that row.
   const hasStoreRow = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
-  const heads = hasStoreRow ? all.filter(({ kind }) => kind !== ARCHIVE) : all
-  const first = <Key extends keyof MetadataRow>(key: Key): MetadataRow[Key] | null =>
-    heads.find((head) => head[key] !== null)?.[key] ?? null
+  const counted = hasStoreRow ? all.filter(({ kind }) => kind !== ARCHIVE) : all
+  const first = <Key extends keyof MetadataColumns>(key: Key): MetadataColumns[Key] | null =>
+    counted.find((said) => said[key] !== null)?.[key] ?? null
   // A missing flag in the chat's own row does not mean "not archived". Otherwise the latest entry decides.
-  const archival = heads.filter(({ list, is_archived }) =>
+  const archival = counted.filter(({ list, is_archived }) =>
     list === OWN_ROW ? is_archived === 1 : is_archived !== null,
   )
   const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
-  const own = heads.find(({ list }) => list === OWN_ROW)
-  const updates = heads.flatMap(({ updated_at }) => updated_at ?? [])
+  const own = counted.find(({ list }) => list === OWN_ROW)
+  const updates = counted.flatMap(({ updated_at }) => updated_at ?? [])
   return {
     name: first('name'),
     cursor_created_at: first('created_at'),
@@ -139,7 +124,7 @@ export function mergeMetadata(db: Mirror, chatId: ChatId): MergedMetadata {
     is_archived: newest?.is_archived ?? 0,
     // Only the own row decides: an outdated list must not hide a chat.
     is_draft: own?.is_draft ?? 0,
-    is_subagent: heads.some((head) => head.is_subagent === 1) ? 1 : 0,
+    is_subagent: counted.some((said) => said.is_subagent === 1) ? 1 : 0,
     parent_chat_id: first('parent_chat_id'),
     lines_added: first('lines_added'),
     lines_removed: first('lines_removed'),

@@ -1,34 +1,13 @@
-import { UNTITLED_CHAT, type ModelSource, type TitleSource } from '../../../model/chat.ts'
+import { UNTITLED_CHAT } from '../../../model/chat.ts'
 import type { Part } from '../../../model/part.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 import { DURATION } from '../../sum-tables.ts'
 import type { TrackedFacts } from '../../usage/tracked.ts'
 import { parseParts } from '../../parse-parts.ts'
+import type { ChatRow, DerivedChat } from './chat-columns.ts'
 
-/** Columns of a chat that are derived from its messages. */
-export interface DerivedChat {
-  readonly title: string
-  readonly title_source: TitleSource
-  readonly created_at: number | null
-  readonly last_activity_at: number | null
-  readonly model: string | null
-  readonly models: string
-  readonly model_source: ModelSource | null
-  readonly message_count: number
-  readonly user_message_count: number
-  readonly tool_call_count: number
-  readonly size_bytes: number
-  readonly duration_ms: number | null
-}
-
-interface ChatBasis {
-  readonly name: string | null
-  readonly cursor_created_at: number | null
-  readonly cursor_updated_at: number | null
-  readonly cursor_model: string | null
-  readonly octets: number
-}
+type ChatBasis = Pick<ChatRow, 'name' | 'cursor_created_at' | 'cursor_updated_at' | 'cursor_model' | 'octets'>
 
 /** Times taken from the chat or from a neighbour do not tell when something happened, so they are not used. */
 const SUM_UP_THREAD = `
@@ -46,16 +25,10 @@ select
 from messages where chat = ?
 `
 
-interface ThreadSum {
-  readonly message_count: number
-  readonly user_message_count: number
-  readonly tool_call_count: number
-  readonly duration_ms: number | null
-  readonly octets: number
-  readonly live_without_row: number
-  readonly first_at: number | null
-  readonly last_at: number | null
-}
+type ThreadSum = Pick<
+  ChatRow,
+  'message_count' | 'user_message_count' | 'tool_call_count' | 'duration_ms' | 'octets'
+> & { readonly live_without_row: number; readonly first_at: number | null; readonly last_at: number | null }
 
 const LIST_MODELS = `
 select model, max(position) as last from messages

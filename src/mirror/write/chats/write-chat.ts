@@ -3,7 +3,7 @@ import type { Loss } from '../../../model/chat.ts'
 import type { ChatTime } from '../../../model/thread.ts'
 import { noteCopy } from '../pending-references.ts'
 import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, childrenOf } from '../batch.ts'
-import { saveColumns, type ChatRow, type FactColumns } from './chat-columns.ts'
+import { addChat, noFacts, pickOwn, saveColumns, type ChatRow, type MergedMetadata, type OwnColumns } from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { forgetMoved, mergeMetadata, ownRowMetadata, saveMetadata } from './chat-metadata.ts'
 import { enterLosses } from '../../sources/losses.ts'
@@ -30,10 +30,6 @@ export interface ChatOutcome {
 }
 
 const FIND_CHAT = `select * from chats where id = ?`
-/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
-const ADD_CHAT = `
-insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
-`
 
 export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
   const held = prepared<ChatRow>(db, FIND_CHAT).get(given.id)
@@ -109,7 +105,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
  * the row. An archive decides until a store reports the chat's own row.
  */
 function nextOwner(
-  { source }: FormerChat,
+  { source }: ChatRow,
   { ownRow, messages }: ChatWrite,
   batch: Batch,
   { ranks }: WriteTools,
@@ -124,7 +120,7 @@ function nextOwner(
   return hasBetterRank || isSuccessor ? batch.source : source
 }
 
-function ownColumnsOf(before: FormerChat, { ownRow }: ChatWrite, source: number, owner: number): OwnColumns {
+function ownColumnsOf(before: ChatRow, { ownRow }: ChatWrite, source: number, owner: number): OwnColumns {
   if (tellsFacts(ownRow) && source === owner) return ownColumns(ownRow.facts, ownRow.octets)
   return owner === before.source ? pickOwn(before) : noFacts
 }
@@ -143,7 +139,7 @@ interface StateBasis {
 }
 
 /** The columns derived from the chat's messages, and whether any source still has the chat. */
-function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: StateBasis) {
+function deriveState(db: Mirror, before: ChatRow, facts: OwnColumns & MergedMetadata, basis: StateBasis) {
   const { source, ownRows } = basis
   const { columns, liveWithoutRow } = deriveChat(db, before.num, facts, basis.tracked)
   const states = new Set(ownRows.values())
@@ -159,7 +155,7 @@ function deriveState(db: Mirror, before: FormerChat, facts: FactColumns, basis: 
 }
 
 /** The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time. */
-function deletedAt({ deleted_at, is_live }: FormerChat, { write: { ownRow }, nowMs }: StateBasis): number | null {
+function deletedAt({ deleted_at, is_live }: ChatRow, { write: { ownRow }, nowMs }: StateBasis): number | null {
   if (is_live === 0) return deleted_at
   return ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
 }
@@ -182,53 +178,16 @@ const noOutcome = (chatId: ChatId): ChatOutcome => ({
   losses: [],
 })
 
-/** The columns of the former row that the writing of a chat needs. */
-type FormerChat = Pick<ChatRow, 'num' | 'id' | 'source' | 'is_live' | 'deleted_at'> & OwnColumns
-
-function addChat(db: Mirror, id: ChatId, source: number): FormerChat {
-  const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
-  return { num: Number(lastInsertRowid), id, source, is_live: 1, deleted_at: null, ...noFacts }
-}
-
-type OwnColumns = Omit<FactColumns, keyof ReturnType<typeof mergeMetadata>>
-
-function ownColumns(facts: ChatFacts, octets: number): OwnColumns {
-  return {
-    format: facts.format,
-    summary: facts.summary,
-    todos: facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
-    cursor_model: facts.model,
-    status: facts.status,
-    context_used: facts.contextTokens?.used ?? null,
-    context_limit: facts.contextTokens?.limit ?? null,
-    recorded_cost_cents: facts.recordedCostCents,
-    octets,
-  }
-}
-
-/** The columns of a chat of which only messages are known. */
-const noFacts: OwnColumns = {
-  format: 'split',
-  summary: null,
-  todos: null,
-  cursor_model: null,
-  status: null,
-  context_used: null,
-  context_limit: null,
-  recorded_cost_cents: null,
-  octets: 0,
-}
-
-const pickOwn = (row: OwnColumns): OwnColumns => ({
-  format: row.format,
-  summary: row.summary,
-  todos: row.todos,
-  cursor_model: row.cursor_model,
-  status: row.status,
-  context_used: row.context_used,
-  context_limit: row.context_limit,
-  recorded_cost_cents: row.recorded_cost_cents,
-  octets: row.octets,
+const ownColumns = (facts: ChatFacts, octets: number): OwnColumns => ({
+  format: facts.format,
+  summary: facts.summary,
+  todos: facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
+  cursor_model: facts.model,
+  status: facts.status,
+  context_used: facts.contextTokens?.used ?? null,
+  context_limit: facts.contextTokens?.limit ?? null,
+  recorded_cost_cents: facts.recordedCostCents,
+  octets,
 })
 
 const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
