@@ -103,13 +103,14 @@ const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live 
 function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMessage[] {
   if (!thread.isNew) renameRivals(db, thread.chatNum, thread.source, thread.write)
   const held = thread.isNew ? [] : listMessages(db, thread.chatNum)
+  const vanished = new Set(thread.write.vanished)
   const others: NextMessage[] = []
   const own = new Map<MessageId, NextMessage>()
   for (const message of held) {
     const columns = lent.size === 0 ? message : ownTokens(message, lent)
     const next = { held: message, columns, partsJson: null, calls: null }
     if (message.source !== thread.source) others.push(next)
-    else own.set(message.id, isLost(message, thread) ? { ...next, columns: gone(columns, thread.nowMs) } : next)
+    else own.set(message.id, isLost(message, thread.write.ownRow, vanished) ? { ...next, columns: gone(columns, thread.nowMs) } : next)
   }
   for (const message of thread.write.messages) {
     const before = own.get(message.id)?.held ?? null
@@ -122,9 +123,13 @@ function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMe
 }
 
 /** Whether a message that this pass did not read is gone from the source. */
-function isLost({ id, is_live, is_embedded }: HeldMessage, { write: { ownRow, vanished } }: ThreadWrite): boolean {
+function isLost(
+  { id, is_live, is_embedded }: HeldMessage,
+  ownRow: ChatWrite['ownRow'],
+  vanished: ReadonlySet<MessageId>,
+): boolean {
   if (is_live === 0) return false
-  if (is_embedded === 0) return vanished.includes(id)
+  if (is_embedded === 0) return vanished.has(id)
   return ownRow.kind === 'gone' || (ownRow.kind === 'read' && !ownRow.embeddedIds.has(id))
 }
 

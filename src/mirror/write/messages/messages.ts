@@ -57,6 +57,7 @@ export interface NextMessage {
 }
 
 const COLUMNS = Object.keys(emptyColumns) as (keyof MessageColumns)[]
+const SAVED_COLUMNS = ['key', ...COLUMNS] as const
 const emptyHeld: HeldMessage = { key: 0, body: 0, ...emptyColumns }
 const HELD_COLUMNS = Object.keys(emptyHeld) as (keyof HeldMessage)[]
 
@@ -94,7 +95,9 @@ const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
 )
-const SAVE_MESSAGE = `update messages set key = ?, ${COLUMNS.map((column) => `${column} = ?`).join(', ')} where key = ?`
+/** Only what changed: SQLite rewrites the entries of every index over a column that is set, even to the same value. */
+const saveMessage = (changed: readonly string[]): string =>
+  `update messages set ${changed.map((column) => `${column} = ?`).join(', ')} where key = ?`
 const ADD_BODY = `insert into bodies (parts) values (?)`
 const SAVE_BODY = `update bodies set parts = ? where num = ?`
 const READ_PARTS = `select parts from bodies where num = ?`
@@ -139,10 +142,15 @@ export class MessageSaver {
       return true
     }
     const hasNewBody = partsJson !== null && readParts(this.#db, held.body) !== partsJson
-    if (!hasNewBody && COLUMNS.every((column) => held[column] === columns[column])) return false
     const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
+    const next = { ...columns, key }
+    const changed = SAVED_COLUMNS.filter((column) => held[column] !== next[column])
+    if (!hasNewBody && changed.length === 0) return false
     moveTerms(terms, held, columns, key, () => partsJson ?? readParts(this.#db, held.body))
-    prepared(this.#db, SAVE_MESSAGE).run(key, ...valuesOf(columns), held.key)
+    if (changed.length > 0) {
+      const values = changed.map((column) => next[column])
+      prepared(this.#db, saveMessage(changed)).run(...values, held.key)
+    }
     if (hasNewBody) {
       prepared(this.#db, SAVE_BODY).run(partsJson, held.body)
       replaceCalls(this.#db, held.body, calls ?? [])
