@@ -1,6 +1,6 @@
 import type { Part } from '../../model/part.ts'
 import { columnOf, searchableText, type ColumnName } from '../../text/terms/columns.ts'
-import { stretchesOf } from '../../text/passages/fences.ts'
+import { stretchesOf } from '../../text/passages/spoken-texts.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 
 /** The matches in one part of a message. */

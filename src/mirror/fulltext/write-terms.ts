@@ -1,5 +1,4 @@
-import { columnNames, searchColumns } from '../../text/terms/columns.ts'
-import { markTerms } from '../../text/terms/marks.ts'
+import { columnNames, markTerms, searchColumns } from '../../text/terms/columns.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'

@@ -2,7 +2,7 @@ import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { PROMPTS } from '../write/chats/prompt-chats.ts'
-import { splitTextKeys } from '../write/messages/text-key.ts'
+import { splitTextKeys } from '../write/messages/pack-message.ts'
 import { matchingTexts, type MessageText } from './message-texts.ts'
 import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
 

@@ -5,7 +5,7 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { comparable } from '../write/messages/text-key.ts'
+import { comparable } from '../write/messages/pack-message.ts'
 import { textsOf, type RemovedText } from './message-texts.ts'
 
 type Kind = 'chat' | 'message' | 'text'

@@ -1,6 +1,6 @@
 import type { ChatId } from '../../model/ids.ts'
 import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, type MessageWrite } from '../write/batch.ts'
-import { comparable } from '../write/messages/text-key.ts'
+import { comparable } from '../write/messages/pack-message.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { readOutline } from '../threads/outlines.ts'

@@ -3,7 +3,7 @@ import type { Loss } from '../../model/chat.ts'
 import type { MessageColumns } from '../write/messages/messages.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
-import { splitTextKeys } from '../write/messages/text-key.ts'
+import { splitTextKeys } from '../write/messages/pack-message.ts'
 
 /** Cursor deletes a chat in several writes. Messages lost within this time before the chat count as part of its loss. */
 const ONE_DELETION_MS = 3_600_000

@@ -80,7 +80,9 @@ const ADD_LENT = `insert into lent_tokens (chat, source, id, input, output) valu
 /** The part of the tokens of a chat's messages that comes from its placeholders. */
 export function readLent(db: Mirror, chat: number): LentTokens {
   const rows = prepared<Lent & Borrower>(db, LIST_LENT).all(chat)
-  return rows.length === 0 ? noneLent : new Map(rows.map(({ input, output, ...row }) => [keyOf(row), { input, output }]))
+  return rows.length === 0
+    ? noneLent
+    : new Map(rows.map(({ input, output, ...row }) => [keyOf(row), { input, output }]))
 }
 
 export function saveLent(db: Mirror, chat: number, before: LentTokens, after: LentTokens): void {

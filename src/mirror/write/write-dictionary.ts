@@ -1,4 +1,4 @@
-import { isSignTerm } from '../../text/terms/marks.ts'
+import { isSignTerm } from '../../text/terms/columns.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 

@@ -7,7 +7,15 @@ import { prepared } from '../prepared.ts'
 import { arrangePart, assemble, type Assembled, type PlacedMessage } from '../threads/assemble.ts'
 import { renameRivals, replacedMessage } from '../threads/messages-by-place.ts'
 import { readOutline } from '../threads/outlines.ts'
-import { listPlaceholders, noneLent, ownTokens, readLent, saveLent, withLent, type LentTokens } from '../threads/placeholders.ts'
+import {
+  listPlaceholders,
+  noneLent,
+  ownTokens,
+  readLent,
+  saveLent,
+  withLent,
+  type LentTokens,
+} from '../threads/placeholders.ts'
 import { tellsFacts, type ChatWrite, type MessageWrite, type PendingReference } from './batch.ts'
 import { isPromptHeld } from './chats/prompt-chats.ts'
 import { dropSuperseded } from './chats/superseded.ts'
@@ -84,7 +92,8 @@ const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1
 
 /** Whether more of the chat comes, so that its messages need not be placed together yet. */
 function isPart(db: Mirror, { chatNum, isNew, isPrompts, source, write }: ThreadWrite): boolean {
-  if (write.part === undefined || write.part.isLast || isNew || isPrompts || write.ownRow.kind !== 'unread') return false
+  if (write.part === undefined || write.part.isLast || isNew || isPrompts || write.ownRow.kind !== 'unread')
+    return false
   // A vanished row counts only if it was a message: a row with nothing to show may never have been one.
   const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(chatNum, id) !== undefined)
   return !isAnyLost && prepared(db, HAS_OTHER).get(chatNum, source) === undefined
@@ -110,7 +119,11 @@ function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMe
     const columns = lent.size === 0 ? message : ownTokens(message, lent)
     const next = { held: message, columns, partsJson: null, calls: null }
     if (message.source !== thread.source) others.push(next)
-    else own.set(message.id, isLost(message, thread.write.ownRow, vanished) ? { ...next, columns: gone(columns, thread.nowMs) } : next)
+    else
+      own.set(
+        message.id,
+        isLost(message, thread.write.ownRow, vanished) ? { ...next, columns: gone(columns, thread.nowMs) } : next,
+      )
   }
   for (const message of thread.write.messages) {
     const before = own.get(message.id)?.held ?? null

@@ -1,4 +1,4 @@
-import { shownFor } from '../../../text/passages/readable.ts'
+import { shownFor } from '../../../text/passages/spoken-texts.ts'
 import { VALUE_LENGTH, type SecretRule } from './shapes.ts'
 import { nameRules, otherRules, tokenRules, type RuleGroup } from './rules.ts'
 

@@ -1,4 +1,4 @@
-import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/passages/readable.ts'
+import { beginsLikeJson, unescaped, withoutOrders } from '../../../text/passages/spoken-texts.ts'
 import { echo, lexQuery, type QueryToken } from './lex.ts'
 import {
   readField,

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
-import { asPathTerm, markTerm, foldName } from '../../../text/terms/marks.ts'
+import { asPathTerm, markTerm, foldName } from '../../../text/terms/columns.ts'
 import { readPeriod, type Clock } from '../../periods.ts'
 import { isOfMachines, resolveMachines } from '../../queries/machines.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'

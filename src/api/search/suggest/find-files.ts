@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { asPathTerm, pathsOf } from '../../../text/terms/marks.ts'
+import { asPathTerm, pathsOf } from '../../../text/terms/columns.ts'
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { expressionOf } from '../plan/condition.ts'
 import { slipsForgiven } from '../spelling/near-words.ts'

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { markTerm } from '../../../text/terms/marks.ts'
+import { markTerm } from '../../../text/terms/columns.ts'
 import { expressionOf, type Match } from '../plan/condition.ts'
 
 export interface Named {

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { pathWordOf } from '../../../text/terms/marks.ts'
+import { pathWordOf } from '../../../text/terms/columns.ts'
 import { UNSPACED_SCRIPTS } from '../../../text/terms/signs.ts'
 import { CountedWords, WordGatherer } from './counted-words.ts'
 

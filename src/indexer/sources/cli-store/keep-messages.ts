@@ -1,5 +1,5 @@
 import type { HeldMessage } from '../../../mirror/write/messages/messages.ts'
-import { textKey } from '../../../mirror/write/messages/text-key.ts'
+import { textKey } from '../../../mirror/write/messages/pack-message.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
 import type { DecodedThread } from '../records/state/model-messages.ts'

@@ -3,7 +3,15 @@ import type { Loss } from '../../../model/chat.ts'
 import type { ChatTime } from '../../../model/thread.ts'
 import { noteCopy } from '../pending-references.ts'
 import { tellsFacts, type Batch, type ChatFacts, type ChatWrite, childrenOf } from '../batch.ts'
-import { addChat, noFacts, pickOwn, saveColumns, type ChatRow, type MergedMetadata, type OwnColumns } from './chat-columns.ts'
+import {
+  addChat,
+  noFacts,
+  pickOwn,
+  saveColumns,
+  type ChatRow,
+  type MergedMetadata,
+  type OwnColumns,
+} from './chat-columns.ts'
 import { deriveChat } from './derive-chat.ts'
 import { forgetMoved, mergeMetadata, ownRowMetadata, saveMetadata } from './chat-metadata.ts'
 import { enterLosses } from '../../sources/losses.ts'

@@ -5,7 +5,7 @@ import { RowInsert } from '../../insert-rows.ts'
 import type { Mirror } from '../../open.ts'
 import { prepared } from '../../prepared.ts'
 import type { WriteTools } from '../write-tools.ts'
-import { addCalls, replaceCalls, rowsOf, type CallFact } from './message-calls.ts'
+import { addCalls, replaceCalls, rowsOf, type CallFact } from './pack-message.ts'
 
 /** The columns of `messages`, except key, chat and body. This one list drives every insert, select, update and compare. */
 const emptyColumns = {

@@ -1,10 +1,84 @@
 import { hash as digest } from 'node:crypto'
-import { textKey, textKeys } from './text-key.ts'
-import { wholeColumns } from '../../../text/terms/columns.ts'
-import { marksOf } from '../../../text/terms/marks.ts'
-import type { PendingReference, MessageDraft, MessageWrite } from '../batch.ts'
+import { RowInsert } from '../../insert-rows.ts'
+import type { Mirror } from '../../open.ts'
+import { prepared } from '../../prepared.ts'
+import type { MessageDraft, MessageWrite, PendingReference } from '../batch.ts'
+import { type Part, type ToolStatus, toolStatuses } from '../../../model/part.ts'
+import { marksOf, wholeColumns } from '../../../text/terms/columns.ts'
 import { estimateMessage } from '../../../text/tokens/estimate-tokens.ts'
-import { callsOf } from './message-calls.ts'
+
+/** White space that is not a single space. Most is, and replacing each by itself takes five times as long. */
+const WHITE_SPACE = /[^\S ]\s*| \s+/g
+
+/** The text with normalised white space, for comparison; null if it has no words. */
+export function comparable(text: string): string | null {
+  const words = text.replace(WHITE_SPACE, ' ').trim()
+  return words === '' ? null : words
+}
+
+const shortHash = (text: string): string => digest('sha256', text).slice(0, 12)
+
+/** A 48-bit hash that is equal for messages with the same words; null if there are none. */
+export function textKey(parts: readonly Part[]): number | null {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? (comparable(part.text) ?? []) : []))
+  return texts.length === 0 ? null : parseInt(shortHash(texts.join('\u0000')), 16)
+}
+
+/**
+ * Short hashes of a message's texts, to compare messages of several sources. Empty for a message of only tool calls; null
+ * if the message has other content that cannot be compared.
+ */
+export function textKeys(parts: readonly Part[]): string | null {
+  const keys = parts.flatMap((part) => {
+    const text =
+      part.kind === 'text' || part.kind === 'error' || part.kind === 'thinking' ? comparable(part.text) : null
+    return text === null ? [] : [shortHash(text)]
+  })
+  if (keys.length > 0) return keys.join(' ')
+  return parts.every((part) => part.kind === 'tool') ? '' : null
+}
+
+/** Splits the result of `textKeys`. Empty if there was nothing to compare. */
+export const splitTextKeys = (keys: string | null): string[] => (keys ?? '').split(' ').filter((key) => key !== '')
+
+/** One tool call, with the facts that statistics count. */
+export interface CallFact {
+  readonly tool: string
+  readonly status: ToolStatus
+  /** Files and folders that the call names, without duplicates. */
+  readonly paths: readonly string[]
+}
+
+const noCalls: readonly CallFact[] = []
+/** A call with more paths than this lists files; it does not work on each of them. */
+const PATHS_MAX = 100
+
+export function callsOf(parts: readonly Part[]): readonly CallFact[] {
+  // Most messages have no tool call. They share one empty list.
+  if (!parts.some((part) => part.kind === 'tool')) return noCalls
+  return parts.flatMap((part) => {
+    if (part.kind !== 'tool') return []
+    const { name: tool, paths } = part
+    // A damaged body may contain an unknown status.
+    const status = toolStatuses.includes(part.status) ? part.status : 'completed'
+    return [{ tool, status, paths: paths.length < 2 ? paths : [...new Set(paths)].slice(0, PATHS_MAX) }]
+  })
+}
+
+/** The rows of a message's calls. @param body the number of its body */
+export const rowsOf = (body: number | bigint, calls: readonly CallFact[]): unknown[][] =>
+  calls.flatMap(({ tool, status, paths }, call) =>
+    (paths.length === 0 ? [null] : paths).map((path, file) => [body, call, file, tool, status, path]),
+  )
+
+/** They are removed with their body. */
+export const addCalls = new RowInsert('calls (body, call, file, tool, status, path)', '(?, ?, ?, ?, ?, ?)')
+const DROP_CALLS = `delete from calls where body = ?`
+
+export function replaceCalls(db: Mirror, body: number, calls: readonly CallFact[]): void {
+  prepared(db, DROP_CALLS).run(body)
+  addCalls.run(db, rowsOf(body, calls))
+}
 
 const noReferences: readonly PendingReference[] = []
 const noChildren: MessageWrite['childChatIds'] = []
