@@ -215,7 +215,9 @@ test('a chat in both the store and a transcript is shown once', async () => {
     'assistant: Answered by both',
     `user: ${repeatedPrompt}`,
   ])
-  expect(await daemon.get('/api/search?q=%22answered%20by%20both%22')).toMatchObject({ total: 1 })
+  for (const query of ['"answered by both"', 'chat:era-both role:assistant']) {
+    expect(await daemon.get(`/api/search?q=${encodeURIComponent(query)}`), query).toMatchObject({ total: 1 })
+  }
 })
 
 test('calls that the user rejected in a dialog count as rejected, and other calls do not', async () => {

@@ -105,6 +105,9 @@ describe('a cheap pass finds', () => {
     store.message('a', 'm2', { type: 2, text: 'other words' })
     expect(indexer.pass()).toMatchObject({ changed: 1, added: 0 })
     expect(indexer.thread('a')[1]).toEqual(['m2', 1, 'other words'])
+    store.message('a', 'm2', { type: 2, text: 'quite different' })
+    indexer.pass()
+    expect([indexer.found('other'), indexer.found('different')]).toEqual([0, 1])
   })
 
   test('the last row rewritten again and again', () => {
