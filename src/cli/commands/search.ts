@@ -18,12 +18,12 @@ import {
   type ReadingOptions,
 } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
-import { wrap } from '../terminal/display-width.ts'
+import { wrap } from '../terminal/text.ts'
 import { emptyText, notePage } from './list.ts'
 import { printableLine } from '../../text/printable.ts'
 import { decodeAnswer, readAnswer, type Session } from '../session.ts'
-import { renderRows, snippetSpans, type RowColumn } from '../terminal/table.ts'
-import { renderCards } from './search-cards.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { renderCards, snippetText } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
 import { searchAnswer, type SearchAnswer, type SearchHit } from '../../api/http/schemas/search.ts'
 
@@ -119,7 +119,7 @@ const columns: readonly RowColumn<SearchHit>[] = [
     read: ({ chat: { title }, matchCount = 1, matchCountIsExact = true }) =>
       matchCount > 1 ? `${title} (${atLeast(matchCountIsExact, String(matchCount))})` : title,
   },
-  { title: 'text', read: ({ snippet }) => snippetSpans(snippet) },
+  { title: 'text', read: ({ snippet }) => snippetText(snippet, (hit) => hit) },
   { title: 'chat id', read: ({ chat }) => chat.id },
   { title: 'message id', read: ({ message }) => message.id },
   {

@@ -3,9 +3,8 @@ import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'
-import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { countText, durationText, machineText, timeText } from '../terminal/formats.ts'
-import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
+import { cutTo, displayWidth, firstLine, lines, renderCode, renderMarkdown, wrapLine } from '../terminal/text.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 /** How many lines of a failed call's output are shown. */

@@ -12,11 +12,10 @@ import {
   type ReadingOptions,
 } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
-import { renderBars, type Bar } from '../terminal/bars.ts'
-import { cutTo } from '../terminal/display-width.ts'
+import { cutTo } from '../terminal/text.ts'
 import { bytesText, countText, durationText, numberText, shownIds, undatedText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { renderBars, renderRows, type Bar, type RowColumn } from '../terminal/table.ts'
 import { noteUnknown } from './list.ts'
 
 export function addCommand(program: Command, session: Session): void {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { printableLine } from '../../text/printable.ts'
 import { addExamples, addJson } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
-import { renderAttention, renderFacts, type Fact } from '../terminal/facts.ts'
+import { renderAttention, wrap } from '../terminal/text.ts'
 import { bytesText, countText, durationText, lossText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows } from '../terminal/table.ts'
@@ -27,9 +28,11 @@ async function showStatus(command: Command, session: Session): Promise<void> {
   })
 }
 
+const LABEL_WIDTH = 10
+
 /** @param hasList lists every source, not only sums and the sources that need attention */
 function renderStatus(status: Status, origin: Answers['origin'], screen: Screen, hasList: boolean): string {
-  const facts: readonly (Fact | null)[] = [
+  const facts: readonly (readonly [label: string, text: string] | null)[] = [
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
@@ -40,8 +43,13 @@ function renderStatus(status: Status, origin: Answers['origin'], screen: Screen,
     ['mirror', mirrorText(status.mirror)],
     typeof status.lagMs === 'number' ? ['delay', durationText(status.lagMs)] : null,
   ]
-  const known = facts.filter((fact) => fact !== null)
-  const block = renderFacts(known, 0, screen)
+  const block = facts
+    .filter((fact) => fact !== null)
+    .map(([label, text]) => {
+      const head = screen.colours.dim(label.padEnd(LABEL_WIDTH))
+      return `${head} ${wrap(printableLine(text), LABEL_WIDTH + 1, screen)}\n`
+    })
+    .join('')
   if (status.sources.length === 0) return `${block}\nNo Cursor was found yet.\n`
   if (hasList) return `${block}\n${renderSources(status, screen)}`
   const attention = renderAttention(needingAttention(status), screen)

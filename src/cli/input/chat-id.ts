@@ -5,7 +5,7 @@ import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
 import { decodeAnswer } from '../session.ts'
-import { cutTo } from '../terminal/display-width.ts'
+import { cutTo } from '../terminal/text.ts'
 import { shortIds } from '../terminal/formats.ts'
 import { queryOf } from './options.ts'
 
@@ -32,7 +32,7 @@ export async function completeChatId(answers: Answers, word: string): Promise<st
   if (only === undefined) return word
   if (total === 1) return only.id
   const short = shortIds(items.map(({ id }) => id))
-  const lines = items.map(({ id, title }) => `  ${short.get(id) ?? id}  ${cutTo(printableLine(title), TITLE_MAX)}`)
+  const lines = items.map(({ id, title }) => `  ${short(id)}  ${cutTo(printableLine(title), TITLE_MAX)}`)
   const more = total > items.length ? [`  and ${total - items.length} more`] : []
   const text = [`${total} chats have an id that begins with ${word}:`, ...lines, ...more].join('\n')
   throw new UserError('several-chats', text, 'Give more characters of the id.', { exitCode: 2 })

@@ -1,7 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Environment } from '../../settings.ts'
-import { printTo } from './print.ts'
+import { printTo } from './screen.ts'
 
 export interface Pager {
   /** @throws PipeClosed if the user has left the pager */
@@ -19,21 +19,20 @@ export async function openPager(env: Environment): Promise<Pager | null> {
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { ...env, LESS: env['LESS'] ?? 'FRX' },
   })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
   try {
     await once(child, 'spawn')
   } catch {
     return null
   }
   process.on('SIGINT', ignoreInterrupt)
-  return { print: printTo(child.stdin), close: () => closed(child) }
+  const close = async (): Promise<void> => {
+    child.stdin.end()
+    await ended
+    process.removeListener('SIGINT', ignoreInterrupt)
+  }
+  return { print: printTo(child.stdin), close }
 }
 
 /** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */
 const ignoreInterrupt = (): void => {}
-
-async function closed(child: ChildProcess): Promise<void> {
-  const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
-  child.stdin?.end()
-  await ended
-  process.removeListener('SIGINT', ignoreInterrupt)
-}
