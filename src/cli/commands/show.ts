@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
-import { CHAT_ID, completeChatPart, completeMessageId } from '../input/chat-id.ts'
+import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
 import { printableJson, printable } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
@@ -54,9 +54,9 @@ async function show(chatId: string, command: Command, session: Session): Promise
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}`
-    const { around } = typed
-    const target = around === undefined ? undefined : await completeMessageId(answers, `${path}/messages`, around)
-    const options = target === undefined ? typed : { ...typed, around: target }
+    // The output shows ids of messages after an @.
+    const around = typed.around?.replace(/^@/, '')
+    const options = around === undefined ? typed : { ...typed, around }
     if (options.json === true) {
       const pages = readPages(answers, `${path}/messages`, options)
       return session.print(`${printableJson(await joined(pages))}\n`)
