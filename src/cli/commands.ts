@@ -70,16 +70,12 @@ export const asTyped = (text: string, isCheckout: boolean): string =>
  * Adds the commands. Loaded are the default command and every command whose name is among the arguments. For help, which
  * lists the arguments of each command, all are loaded. For the others only the name and the description are added.
  */
-export async function addCommands(
-  program: Command,
-  session: Session,
-  argv: readonly string[],
-  place: Place,
-): Promise<void> {
+export async function addCommands(program: Command, session: Session): Promise<void> {
+  const { argv } = session
   const isHelp = argv.some((word) => ['help', '--help', '-h'].includes(word))
   for (const name of names) {
     const isUsed = isHelp || name === 'serve' || argv.includes(name)
-    if (isUsed) (await modules[name]()).addCommand(program, session, place)
+    if (isUsed) (await modules[name]()).addCommand(program, session, session)
     else program.command(name)
     program.commands.at(-1)?.description(descriptions[name])
   }
