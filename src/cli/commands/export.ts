@@ -40,18 +40,25 @@ async function exportChat(chatId: string, command: Command, session: Session): P
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}/export`
-    const end = new FileEnd()
-    const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
-    if (output !== undefined && output !== '-') await writePrivately(output, text, force === true)
-    else {
-      const shown = session.screen.width === null ? verbatim : terminalText[format]
-      for await (const piece of text) await session.print(shown(piece))
+    const query = queryOf({ as: format, includeOrphans: orphans, redact })
+    let end = ''
+    async function* remembered(): AsyncGenerator<string> {
+      for await (const piece of answers.text(path, query)) {
+        end = (end + piece).slice(-END_LENGTH)
+        yield piece
+      }
     }
-    if (redact === true) await session.note(`${printableLine(end.maskedSentence)}\n`)
+    if (output !== undefined && output !== '-') await writePrivately(output, remembered(), force === true)
+    else {
+      const shown = session.screen.width === null ? (text: string) => text : terminalText[format]
+      for await (const piece of remembered()) await session.print(shown(piece))
+    }
+    if (redact !== true) return
+    // The report about masked secrets stands after all text of the chat, in every format.
+    const sentences = end.match(/Masked in this file: [^<"\n]*\./g)
+    await session.note(`${printableLine(sentences?.at(-1) ?? 'The file does not say what was masked in it.')}\n`)
   })
 }
-
-const verbatim = (text: string): string => text
 
 /** Removes terminal control characters. The result stays valid in each format. */
 const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
@@ -63,21 +70,3 @@ const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
 
 /** UTF-16 units. The report of what was masked is always shorter. */
 const END_LENGTH = 16 * 1024
-
-/** Passes a text through, and remembers its end. */
-class FileEnd {
-  #end = ''
-
-  async *of(text: AsyncIterable<string>): AsyncGenerator<string> {
-    for await (const piece of text) {
-      this.#end = (this.#end + piece).slice(-END_LENGTH)
-      yield piece
-    }
-  }
-
-  /** The report of the file about masked secrets, in every format. It stands after all text of the chat. */
-  get maskedSentence(): string {
-    const sentences = this.#end.match(/Masked in this file: [^<"\n]*\./g)
-    return sentences?.at(-1) ?? 'The file does not say what was masked in it.'
-  }
-}

@@ -83,16 +83,14 @@ async function printChat(
   const isFull = screen.width === null || options.full === true
   const view = { screen, width: screen.width ?? Infinity, isFull }
   let before: Message | null = null
-  let isFirst = true
+  // The head is printed only after the first page arrived, so that an error prints nothing.
+  let start = renderHead(head, view)
   for await (const page of readPages(answers, `${path}/messages`, options)) {
-    // The head is printed only after the first page arrived, so that an error prints nothing.
-    if (isFirst) await print(renderHead(head, view))
-    isFirst = false
+    if (start !== '') await print(start)
+    start = ''
     const messages = page.items.map((item) => decodeAnswer(messageSchema, item))
-    const short = shownIds(
-      messages.map(({ id }) => id),
-      screen,
-    )
+    const ids = messages.map(({ id }) => id)
+    const short = shownIds(ids, screen)
     for (const message of messages) {
       await print(renderMessage(message, view, isFull || !continues(message, before) ? short(message.id) : null))
       before = message
@@ -101,22 +99,22 @@ async function printChat(
 }
 
 /** The pages of a thread. Each is requested after the one before was used. */
-async function* readPages(answers: Answers, path: string, options: ShowOptions): AsyncGenerator<PageAnswer> {
-  const { around, orphans } = options
-  const wanted = options.limit ?? Number.POSITIVE_INFINITY
-  const fixed = { around, includeOrphans: orphans }
-  if (around !== undefined) {
-    const limit = options.limit === undefined ? undefined : Math.min(options.limit, PAGE_MESSAGES_MAX)
-    yield decodeAnswer(pageAnswer, await answers.get(path, queryOf({ ...fixed, limit })))
-    return
-  }
-  let offset = 0
-  while (offset < wanted) {
+async function* readPages(
+  answers: Answers,
+  path: string,
+  { around, orphans, limit: wanted = Infinity }: ShowOptions,
+): AsyncGenerator<PageAnswer> {
+  let total = Infinity
+  for (let offset = 0; offset < Math.min(wanted, total);) {
     const limit = Math.min(PAGE_MESSAGES_MAX, wanted - offset)
-    const page = decodeAnswer(pageAnswer, await answers.get(path, queryOf({ ...fixed, limit, offset })))
+    // The page around a message is the only one, and the server knows its size.
+    const place = around === undefined ? { limit, offset } : { limit: wanted === Infinity ? undefined : limit }
+    const query = queryOf({ around, includeOrphans: orphans, ...place })
+    const page = decodeAnswer(pageAnswer, await answers.get(path, query))
     yield page
+    if (around !== undefined || page.items.length === 0) return
     offset += page.items.length
-    if (page.items.length === 0 || offset >= page.total) return
+    total = page.total
   }
 }
 
