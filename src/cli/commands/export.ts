@@ -1,19 +1,11 @@
 import { Option, type Command } from 'commander'
 import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
-import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
+import { addExamples, queryOf, type Options } from '../input/options.ts'
 import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
-
-interface ExportOptions extends JsonOption {
-  readonly as?: ExportFormat | 'md'
-  readonly output?: string
-  readonly force?: true
-  readonly orphans?: true
-  readonly redact?: true
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -34,7 +26,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
-  const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
+  const { as, json, output, force, orphans, redact } = command.opts<Options>()
   refuseEmpty({ '--output': output })
   const format = json === true ? 'json' : as === undefined || as === 'md' ? 'markdown' : as
   const given = pathPart('chatId', chatId)

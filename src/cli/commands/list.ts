@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { inOwnZone, queryOf, type PageOptions, type ReadingOptions } from '../input/options.ts'
+import { inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { decodeAnswer, readAnswer, type Session } from '../session.ts'
 import { atLeast, countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -48,7 +48,7 @@ export async function printList<Answer extends Page, Row>(
   session: Session,
   more: Parameters<typeof queryOf>[0] = {},
 ): Promise<void> {
-  const { json: _, ...filters } = command.opts<ReadingOptions>()
+  const { json: _, ...filters } = command.opts<Options>()
   const query = queryOf({ ...inOwnZone(filters, session.screen), ...more })
   const page = await readAnswer(list.schema, await answers.get(list.path, query), command, session)
   if (page === null) return
@@ -68,7 +68,7 @@ export async function printList<Answer extends Page, Row>(
  * Notes on stderr that there are more results, and how to see them. Otherwise a person who counts the lines of a pipe
  * would take one page for everything. A program that passes `--limit` knows that the list is cut.
  */
-export async function notePage(session: Session, page: Page, { limit }: PageOptions): Promise<void> {
+export async function notePage(session: Session, page: Page, { limit }: Options): Promise<void> {
   const { items, total } = page
   const next = (page.offset ?? 0) + items.length
   const isKnown = session.screen.width === null && limit !== undefined

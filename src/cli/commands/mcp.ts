@@ -4,7 +4,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
-import { addExamples } from '../input/options.ts'
+import { addExamples, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { ownProgram } from './own-program.ts'
 import { writePrivately } from './write-privately.ts'
@@ -30,7 +30,7 @@ export function addCommand(program: Command, session: Session): void {
 
 /** Until the client closes its end. Nothing else may be written to stdout. */
 async function serve(command: Command, session: Session): Promise<void> {
-  const { redact } = command.opts<{ readonly redact: boolean }>()
+  const { redact = true } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const [{ createMcpServer }, { queryOf }, { StdioServerTransport }] = await Promise.all([
       import('../../api/mcp/server.ts'),
@@ -119,11 +119,8 @@ async function installByCommand(
   if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
   const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })
   if (error !== undefined || status !== 0) {
-    throw new UserError(
-      'install-failed',
-      `${client} failed${status === null ? '' : ` with exit code ${status}`}.`,
-      `Run it yourself: ${shown}`,
-    )
+    const text = `${client} failed${status === null ? '' : ` with exit code ${status}`}.`
+    throw new UserError('install-failed', text, `Run it yourself: ${shown}`)
   }
 }
 

@@ -15,7 +15,7 @@ import {
   hasDates,
   inOwnZone,
   queryOf,
-  type ReadingOptions,
+  type Options,
 } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { wrap } from '../terminal/text.ts'
@@ -39,10 +39,6 @@ const languageHelp = `Search language:
   is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
   A repeated field matches any of its values. A - before a field excludes it.
 `
-
-interface SearchOptions extends ReadingOptions {
-  readonly chat?: readonly string[]
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -81,7 +77,7 @@ export function addCommand(program: Command, session: Session): void {
 
 async function search(command: Command, session: Session): Promise<void> {
   refuseUnknownOptions(command, session.argv)
-  const { json: _, ...filters } = command.opts<SearchOptions>()
+  const { json: _, ...filters } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
     const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
@@ -141,12 +137,7 @@ async function showRelated({ items, related }: SearchAnswer, session: Session): 
   await session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
 }
 
-async function noteFound(
-  found: SearchAnswer,
-  filters: SearchOptions,
-  answers: Answers,
-  session: Session,
-): Promise<void> {
+async function noteFound(found: SearchAnswer, filters: Options, answers: Answers, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   // A warning already reports the corrected query.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addExamples } from '../input/options.ts'
+import { addExamples, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { refuseExcess } from '../input/usage.ts'
 
@@ -8,7 +8,7 @@ export function addCommand(program: Command, session: Session): void {
   command.action(async () => {
     // Commander passes every unknown word to the default command.
     refuseExcess(program, command.args)
-    if (command.optsWithGlobals<{ readonly demo?: true }>().demo === true) await session.demo(command)
+    if (command.optsWithGlobals<Options>().demo === true) await session.demo(command)
     else await session.serve(command)
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')

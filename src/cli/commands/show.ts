@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
+import { addExamples, addJson, queryOf, wholeNumber, type Options } from '../input/options.ts'
 import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
 import { printableJson, printable } from '../../text/printable.ts'
@@ -16,15 +16,6 @@ const PAGE_MESSAGES_MAX = 200
 
 const pageAnswer = z.looseObject({ items: z.array(z.unknown()), total: messagesAnswer.shape.total })
 type PageAnswer = z.infer<typeof pageAnswer>
-
-interface ShowOptions extends JsonOption {
-  readonly orphans?: true
-  readonly limit?: number
-  readonly around?: string
-  readonly as?: 'md' | 'markdown'
-  readonly full?: true
-  readonly pager: boolean
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -50,7 +41,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function show(chatId: string, command: Command, session: Session): Promise<void> {
-  const typed = command.opts<ShowOptions>()
+  const typed = command.opts<Options>()
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}`
@@ -62,11 +53,11 @@ async function show(chatId: string, command: Command, session: Session): Promise
       return session.print(`${printableJson(await joined(pages))}\n`)
     }
     if (options.as === undefined) {
-      return session.paged(options.pager, (print) => printChat(path, options, answers, session.screen, print))
+      return session.paged(options.pager !== false, (print) => printChat(path, options, answers, session.screen, print))
     }
     const query = queryOf({ as: 'markdown', includeOrphans: options.orphans })
     const shown = session.screen.width === null ? (text: string) => text : printable
-    await session.paged(options.pager, async (print) => {
+    await session.paged(options.pager !== false, async (print) => {
       for await (const piece of answers.text(`${path}/export`, query)) await print(shown(piece))
     })
   })
@@ -74,7 +65,7 @@ async function show(chatId: string, command: Command, session: Session): Promise
 
 async function printChat(
   path: string,
-  options: ShowOptions,
+  options: Options,
   answers: Answers,
   screen: Screen,
   print: Session['print'],
@@ -102,7 +93,7 @@ async function printChat(
 async function* readPages(
   answers: Answers,
   path: string,
-  { around, orphans, limit: wanted = Infinity }: ShowOptions,
+  { around, orphans, limit: wanted = Infinity }: Options,
 ): AsyncGenerator<PageAnswer> {
   let total = Infinity
   for (let offset = 0; offset < Math.min(wanted, total);) {

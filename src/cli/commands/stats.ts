@@ -2,15 +2,7 @@ import { Option, type Command } from 'commander'
 import { bucketUnits } from '../../api/buckets.ts'
 import { statsAnswer, type Stats } from '../../api/http/schemas/stats.ts'
 import { printableLine } from '../../text/printable.ts'
-import {
-  addDates,
-  addExamples,
-  addFilters,
-  addJson,
-  inOwnZone,
-  queryOf,
-  type ReadingOptions,
-} from '../input/options.ts'
+import { addDates, addExamples, addFilters, addJson, inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
 import { cutTo } from '../terminal/text.ts'
 import { bytesText, countText, durationText, numberText, shownIds, undatedText } from '../terminal/formats.ts'
@@ -32,7 +24,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function showStats(command: Command, session: Session): Promise<void> {
-  const { json: _, ...filters } = command.opts<ReadingOptions>()
+  const { json: _, ...filters } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     const decoded = await readAnswer(statsAnswer, answer, command, session)

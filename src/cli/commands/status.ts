@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addJson } from '../input/options.ts'
+import { addExamples, addJson, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
 import { renderAttention, wrap } from '../terminal/text.ts'
@@ -23,7 +23,7 @@ async function showStatus(command: Command, session: Session): Promise<void> {
     const status = await readAnswer(statusAnswer, answer, command, session)
     if (status === null) return
     const { screen } = session
-    const hasList = command.opts<{ readonly sources?: true }>().sources === true || screen.width === null
+    const hasList = command.opts<Options>().sources === true || screen.width === null
     await session.print(renderStatus(status, answers.origin, screen, hasList))
   })
 }

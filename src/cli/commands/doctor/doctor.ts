@@ -18,7 +18,7 @@ import type { SourceId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../../settings.ts'
 import { printableJson } from '../../../text/printable.ts'
-import { addJson, addExamples, type JsonOption } from '../../input/options.ts'
+import { addJson, addExamples, type Options } from '../../input/options.ts'
 import type { Place, Session } from '../../session.ts'
 import { countText } from '../../terminal/formats.ts'
 import { attentionIn, renderDoctor } from './doctor-text.ts'
@@ -55,7 +55,7 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
   addExamples(command, 'cursordex doctor', 'cursordex doctor --all')
   command.action(async () => {
     const report = examine(settingsOf(command))
-    const { json, all = false } = command.opts<JsonOption & { readonly all?: boolean }>()
+    const { json, all = false } = command.opts<Options>()
     await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen, all))
   })
 }

@@ -4,18 +4,13 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
-import { flagsFor, type Flags, type Settings, type Surroundings } from '../../../settings.ts'
+import { flagsFor, type Settings, type Surroundings } from '../../../settings.ts'
 import { printable, printableLine } from '../../../text/printable.ts'
 import { findDaemon, type Daemon } from '../../client/client.ts'
-import { addExamples } from '../../input/options.ts'
+import { addExamples, type Options } from '../../input/options.ts'
 import type { Place, Session } from '../../session.ts'
 import { ownProgram } from '../own-program.ts'
 import { managerOf, runTool, type CommandLine, type Manager } from './managers.ts'
-
-interface ServiceOptions extends Flags {
-  readonly print?: true
-  readonly follow?: boolean
-}
 
 /** What each of the commands gets. */
 interface Task {
@@ -23,7 +18,7 @@ interface Task {
   readonly manager: Manager
   readonly surroundings: Surroundings
   readonly settings: Settings
-  readonly options: ServiceOptions
+  readonly options: Options
 }
 
 export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {

@@ -13,7 +13,7 @@ import {
   addRepeatable,
   queryOf,
   wholeNumber,
-  type ReadingOptions,
+  type Options,
   hasDates,
   inOwnZone,
 } from '../../input/options.ts'
@@ -22,12 +22,6 @@ import { decodeAnswer, printAnswer, readAnswer, type Session } from '../../sessi
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
 import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
-
-interface TokensOptions extends ReadingOptions {
-  readonly groupBy?: string
-  readonly csv?: true
-  readonly notes?: true
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -55,7 +49,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function tokens(command: Command, session: Session): Promise<void> {
-  const { json: _, csv, notes, ...filters } = command.opts<TokensOptions>()
+  const { json: _, csv, notes, ...filters } = command.opts<Options>()
   const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
   const isOfTime = ['day', 'week', 'month'].includes(filters.groupBy ?? 'day')
@@ -105,7 +99,7 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
 
 async function importFile(file: string, command: Command, session: Session): Promise<void> {
   // The parent command may have taken a flag of the same name.
-  const { tz } = command.optsWithGlobals<{ readonly tz?: string }>()
+  const { tz } = command.optsWithGlobals<Options>()
   const text = await readText(file)
   const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
   const path = `/api/tokens/import?${query.toString()}`
