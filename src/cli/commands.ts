@@ -26,7 +26,7 @@ const descriptions = {
   status: 'show what is mirrored, from where, and whether there are problems',
   sync: 'read changes in Cursor’s files now, and wait until that is done',
   doctor: 'check what needs attention, and what was read from each store',
-  completion: 'print a script that completes commands and names in a shell',
+  completion: 'print a script that completes commands and options in a shell',
 } as const
 
 type Name = keyof typeof descriptions

@@ -1,56 +1,22 @@
 import { script } from '@bomb.sh/tab'
 import { Argument, type Command, type Option } from 'commander'
-import { listRunNames } from '../../api/archives/archive-files.ts'
-import { readCompletionValues, type CompletedKind, type CompletionValue } from '../../api/queries/completion-values.ts'
 import { partNames } from '../../api/search/language/tree.ts'
-import { mirrorPath } from '../../engine/data-folder.ts'
-import { openReader } from '../../mirror/open.ts'
 import { roles } from '../../model/message.ts'
-import { printableLine } from '../../text/printable.ts'
-import type { Settings } from '../../settings.ts'
 import { addExamples } from '../input/options.ts'
-import type { Place, Session, SettingsOf } from '../session.ts'
+import type { Session } from '../session.ts'
 
-export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session): void {
   const shell = new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish', 'powershell'])
   const command = program.command('completion').addArgument(shell)
   addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
   // A script asks with `cursordex completion SHELL complete -- WORD…`. The last word is the one at the cursor.
   const isAsked = session.argv[2] === 'complete'
-  command.allowExcessArguments(isAsked).action((name: string) => {
-    if (!isAsked) return session.print(scriptOf(name))
-    let answer = NO_FILES
-    try {
-      answer = answerOf(program, command.args.slice(2), name === 'bash', settingsOf)
-    } catch {
-      // Nobody asks for an error while typing: without a mirror, or with wrong settings, nothing is offered.
-    }
-    return session.print(answer)
-  })
+  command
+    .allowExcessArguments(isAsked)
+    .action((name: string) => session.print(isAsked ? answerOf(program, command.args.slice(2)) : scriptOf(name)))
 }
 
-/** The values of options and arguments that commander does not know, by their names. Any other may be a file. */
-const VALUES: Readonly<Record<string, CompletedKind | 'archives' | readonly string[]>> = {
-  role: roles,
-  in: partNames,
-  project: 'projects',
-  repo: 'projects',
-  chat: 'chats',
-  chatId: 'chats',
-  tool: 'tools',
-  model: 'models',
-  machine: 'machines',
-  name: 'archives',
-}
-
-/** The last line of an answer tells the script whether names of files fit, too. */
-const WITH_FILES = ':0\n'
-const NO_FILES = ':4\n'
-
-/**
- * The library's script for bash needs another package, evaluates what is typed, and expands what is offered. Names come
- * from chats, so nothing may be evaluated. Its script for zsh breaks names at spaces and colons.
- */
+/** The library's script for bash needs another package, and evaluates what is typed. */
 const bash = `_cursordex() {
   COMPREPLY=()
   local line
@@ -67,35 +33,34 @@ function scriptOf(shell: string): string {
   let text = ''
   const { log } = console
   // The library prints, and takes no stream.
-  Object.assign(console, { log: (line: string) => (text = line) })
+  Object.assign(console, { log: (line: string) => (text = `${line}\n`) })
   script(shell as 'zsh', 'cursordex', `cursordex completion ${shell}`)
   Object.assign(console, { log })
-  return `${text
-    .replace('"${=words[1,CURRENT]}"', '"${(@)words[1,CURRENT]}"')
-    .replace('comp=${comp//:/\\:}', 'comp=${comp//:/\\\\:}')
-    .replace('completions -Q ', 'completions ')}\n`
+  return text
 }
 
-/** A line with a value and its description for each that fits at the cursor. @param typed with quotes */
-function answerOf(program: Command, typed: readonly string[], isBash: boolean, settingsOf: SettingsOf): string {
+interface Offer {
+  readonly value: string
+  readonly description: string
+}
+
+/** A line for each word that fits at the cursor. The last line tells the script whether names of files fit, too. */
+function answerOf(program: Command, typed: readonly string[]): string {
   const words = typed.flatMap((word, index) => {
-    // bash splits words at an equals sign, too.
-    if (isBash && word === '=') return index === typed.length - 1 ? [''] : []
-    const plain = word.replaceAll(/\\(.)|["']/gs, '$1')
-    return /^(--[^=]+)=(.*)$/s.exec(plain)?.slice(1) ?? plain
+    // bash splits words at an equals sign.
+    if (word === '=') return index === typed.length - 1 ? [''] : []
+    return /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word
   })
-  const start = words.at(-1) ?? ''
-  const offers = offersAt(program, words, settingsOf)
-  const lines = (offers ?? [])
-    // A shell cannot insert several lines.
-    .filter(({ value }) => value.startsWith(start) && value !== '' && printableLine(value) === value)
-    .map(({ value, description }) => `${isBash ? inBash(value, typed.at(-1)) : value}\t${printableLine(description)}\n`)
-  return `${lines.join('')}${offers === null ? WITH_FILES : NO_FILES}`
+  const offers = offersAt(program, words)
+  const fitting = (offers ?? []).filter(({ value }) => value.startsWith(words.at(-1) ?? ''))
+  const lines = fitting.map(({ value, description }) => `${value}\t${description}\n`)
+  return `${lines.join('')}${offers === null ? ':0' : ':4'}\n`
 }
 
-/** What may be at the end of these words. Null if that is not known. */
-function offersAt(program: Command, words: readonly string[], settingsOf: SettingsOf): CompletionValue[] | null {
-  const start = words.at(-1) ?? ''
+const LISTS: Readonly<Record<string, readonly string[]>> = { role: roles, in: partNames }
+
+/** What may be at the end of these words. Null if anything may, such as a file. */
+function offersAt(program: Command, words: readonly string[]): Offer[] | null {
   const help = program.createHelp()
   let command = program
   let option: Option | undefined
@@ -109,7 +74,7 @@ function offersAt(program: Command, words: readonly string[], settingsOf: Settin
     else if (below === undefined) place += 1
     else command = below
   }
-  if (option === undefined && start.startsWith('-')) {
+  if (option === undefined && words.at(-1)?.startsWith('-') === true) {
     return options().map(({ long, description }) => ({ value: long ?? '', description }))
   }
   const commands = option === undefined && place === 0 ? help.visibleCommands(command) : []
@@ -117,28 +82,6 @@ function offersAt(program: Command, words: readonly string[], settingsOf: Settin
   const { registeredArguments } = command
   const source = option ?? registeredArguments[place] ?? registeredArguments.find(({ variadic }) => variadic)
   if (source === undefined) return names
-  const known = source.argChoices ?? VALUES[option?.attributeName() ?? source.name()]
-  if (known === undefined) return null
-  if (typeof known !== 'string') return [...names, ...known.map((value) => ({ value, description: '' }))]
-  // Settings that were typed before say which mirror is read.
-  program.parseOptions(words.slice(0, -1))
-  return [...names, ...readValues(known, start, settingsOf(program))]
-}
-
-/** @param typed within quotes, bash adds the closing one itself */
-function inBash(text: string, typed = ''): string {
-  if (typed.startsWith('"')) return text.replaceAll(/["\\$`]/g, String.raw`\$&`)
-  if (typed.startsWith("'")) return text.replaceAll("'", String.raw`'\''`)
-  return text.replaceAll(/[^\p{L}\p{M}\p{N}_%+,./@:=-]/gu, String.raw`\$&`)
-}
-
-/** From the mirror itself, whether or not a daemon runs. Cursor is not read, because that can take long. */
-function readValues(kind: CompletedKind | 'archives', start: string, settings: Settings): CompletionValue[] {
-  if (kind === 'archives') return listRunNames(settings.archives.dir).map((value) => ({ value, description: '' }))
-  const db = openReader(mirrorPath(settings.dataDir))
-  try {
-    return [...readCompletionValues(db, kind, start)]
-  } finally {
-    db.close()
-  }
+  const known = source.argChoices ?? LISTS[option?.attributeName() ?? '']
+  return known === undefined ? null : [...names, ...known.map((value) => ({ value, description: '' }))]
 }

@@ -51,7 +51,8 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
 }
 
 /** Writes the file, and starts the service. A second run updates the file. With `--print` nothing is changed. */
-async function install({ session, manager, surroundings, settings, options }: Task): Promise<void> {
+async function install(task: Task): Promise<void> {
+  const { session, manager, surroundings, settings, options } = task
   const { print } = session
   // The manager does not have the variables of this shell. The config file is read by the daemon itself.
   const words = [...ownProgram(), 'serve', ...flagsFor(options, surroundings.env, settings)]
@@ -75,7 +76,7 @@ async function install({ session, manager, surroundings, settings, options }: Ta
   writeFileSync(manager.file, text, { encoding: text.startsWith('\uFEFF') ? 'utf16le' : 'utf8', mode: 0o644 })
   await print(`Installed: ${manager.file}\n`)
   runAll([...(isUpdate ? manager.stop : []), ...manager.start], surroundings)
-  const daemon = await nextDaemon(settings, manager, former, surroundings)
+  const daemon = await nextDaemon(task, former)
   if (daemon === null) return print('It was started and does not answer yet. See: cursordex service logs\n')
   await print(`It runs at ${daemon.url}, and starts at each login.\n`)
   if (surroundings.platform !== 'linux') return
@@ -113,13 +114,14 @@ function daemonText(daemon: Daemon | null, ownVersion: string): string {
   return `${line}. This command has version ${ownVersion}; run: cursordex service restart`
 }
 
-async function restart({ session, manager, surroundings, settings }: Task): Promise<void> {
+async function restart(task: Task): Promise<void> {
+  const { session, manager, surroundings, settings } = task
   if (!existsSync(manager.file)) {
     throw new UserError('not-installed', 'The service is not installed.', 'Install it: cursordex service install')
   }
   const former = await findDaemon(settings.dataDir)
   runAll(manager.restart, surroundings)
-  const daemon = await nextDaemon(settings, manager, former, surroundings)
+  const daemon = await nextDaemon(task, former)
   if (daemon === null) {
     throw new UserError('no-answer', 'The daemon was restarted and does not answer.', 'See: cursordex service logs')
   }
@@ -156,15 +158,10 @@ const ANSWERS_WITHIN_MS = 20_000
  * Waits for the daemon of the service. Null if it does not answer in time, or if the service is no longer active.
  * @param former a daemon that is about to end
  */
-async function nextDaemon(
-  { dataDir }: Settings,
-  manager: Manager,
-  former: Daemon | null,
-  surroundings: Surroundings,
-): Promise<Daemon | null> {
+async function nextDaemon({ settings, manager, surroundings }: Task, former: Daemon | null): Promise<Daemon | null> {
   const endAtMs = performance.now() + ANSWERS_WITHIN_MS
   while (performance.now() < endAtMs) {
-    const daemon = await findDaemon(dataDir)
+    const daemon = await findDaemon(settings.dataDir)
     if (daemon !== null && daemon.pid !== former?.pid) return daemon
     if (!isActive(manager, surroundings)) return null
     await sleep(200)
