@@ -39,11 +39,6 @@ function scriptOf(shell: string): string {
   return text
 }
 
-interface Offer {
-  readonly value: string
-  readonly description: string
-}
-
 /** A line for each word that fits at the cursor. The last line tells the script whether names of files fit, too. */
 function answerOf(program: Command, typed: readonly string[]): string {
   const words = typed.flatMap((word, index) => {
@@ -60,7 +55,7 @@ function answerOf(program: Command, typed: readonly string[]): string {
 const LISTS: Readonly<Record<string, readonly string[]>> = { role: roles, in: partNames }
 
 /** What may be at the end of these words. Null if anything may, such as a file. */
-function offersAt(program: Command, words: readonly string[]): Offer[] | null {
+function offersAt(program: Command, words: readonly string[]) {
   const help = program.createHelp()
   let command = program
   let option: Option | undefined

@@ -5,7 +5,7 @@ import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
 import { inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { decodeAnswer, readAnswer, type Session } from '../session.ts'
-import { atLeast, countText, numberText } from '../terminal/formats.ts'
+import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 
@@ -111,3 +111,10 @@ export async function noteUnknown(filters: NamedFilters, answers: Answers, sessi
     }
   }
 }
+
+/** A count that may be a lower bound. */
+export const atLeast = (isExact: boolean, counted: string): string => `${isExact ? '' : 'at least '}${counted}`
+
+/** What a date range leaves out. */
+export const undatedText = (messages: number): string =>
+  `${countText(messages, 'message')} without a time not counted.\n`

@@ -1,7 +1,8 @@
 import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
 import { printableLine } from '../../text/printable.ts'
+import { atLeast } from './list.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
-import { atLeast, countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
+import { countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 const PASSAGES_MAX = 3

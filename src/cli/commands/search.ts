@@ -3,7 +3,7 @@ import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
-import { atLeast, countText, machineText, numberText, timeText } from '../terminal/formats.ts'
+import { countText, machineText, numberText, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
@@ -19,7 +19,7 @@ import {
 } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { wrap } from '../terminal/text.ts'
-import { emptyText, notePage } from './list.ts'
+import { atLeast, emptyText, notePage } from './list.ts'
 import { printableLine } from '../../text/printable.ts'
 import { decodeAnswer, readAnswer, type Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'

@@ -4,7 +4,7 @@ import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'
 import { countText, durationText, machineText, timeText } from '../terminal/formats.ts'
-import { cutTo, displayWidth, firstLine, lines, renderCode, renderMarkdown, wrapLine } from '../terminal/text.ts'
+import { cutTo, displayWidth, lines, renderCode, renderMarkdown, wrapLine } from '../terminal/text.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 /** How many lines of a failed call's output are shown. */
@@ -156,3 +156,7 @@ function outputOf({ output }: ToolPart): string {
   const names = ['output', 'contents', 'content', 'text', 'answer', 'result']
   return firstText(fieldsOf(output), names) ?? JSON.stringify(output, null, 2)
 }
+
+/** The first line of a text that is not blank, cut to the width. */
+const firstLine = (text: string, width: number): string =>
+  cutTo(printableLine(text.trimStart().split('\n', 1)[0] ?? ''), width)

@@ -5,10 +5,10 @@ import { printableLine } from '../../text/printable.ts'
 import { addDates, addExamples, addFilters, addJson, inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
 import { cutTo } from '../terminal/text.ts'
-import { bytesText, countText, durationText, numberText, shownIds, undatedText } from '../terminal/formats.ts'
+import { bytesText, countText, durationText, numberText, shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderBars, renderRows, type Bar, type RowColumn } from '../terminal/table.ts'
-import { noteUnknown } from './list.ts'
+import { noteUnknown, undatedText } from './list.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('stats')

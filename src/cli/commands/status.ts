@@ -4,7 +4,7 @@ import { addExamples, addJson, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
 import { renderAttention, wrap } from '../terminal/text.ts'
-import { bytesText, countText, durationText, lossText, numberText, timeText } from '../terminal/formats.ts'
+import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
@@ -55,6 +55,12 @@ function renderStatus(status: Status, origin: Answers['origin'], screen: Screen,
   const attention = renderAttention(needingAttention(status), screen)
   return `${block}\n${sumSources(status, screen)}${attention && `\n${attention}`}`
 }
+
+/** `2 chats and 1 message`: what was deleted in Cursor. */
+export const lossText = ({ chats, messages }: { readonly chats: number; readonly messages: number }): string =>
+  [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
+    .filter((text) => text !== '')
+    .join(' and ')
 
 /** A reason without its code, which is for programs. */
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')

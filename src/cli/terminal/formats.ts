@@ -60,19 +60,6 @@ export function bytesText(bytes: number): string {
 export const countText = (count: number, one: string, many: string = `${one}s`): string =>
   `${numberText(count)} ${count === 1 ? one : many}`
 
-/** `2 chats and 1 message`: what was deleted in Cursor. */
-export const lossText = ({ chats, messages }: { readonly chats: number; readonly messages: number }): string =>
-  [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
-    .filter((text) => text !== '')
-    .join(' and ')
-
-/** A count that may be a lower bound. */
-export const atLeast = (isExact: boolean, counted: string): string => `${isExact ? '' : 'at least '}${counted}`
-
-/** What a date range leaves out. */
-export const undatedText = (messages: number): string =>
-  `${countText(messages, 'message')} without a time not counted.\n`
-
 export const numberText = (count: number): string => count.toLocaleString('en-US')
 
 const SHORT_ID = 8

@@ -3,15 +3,13 @@ import { once } from 'node:events'
 import type { Environment } from '../../settings.ts'
 import { printTo } from './screen.ts'
 
-export interface Pager {
-  /** @throws PipeClosed if the user has left the pager */
-  readonly print: (text: string) => Promise<void>
-  /** Waits until the user leaves the pager. */
-  readonly close: () => Promise<void>
-}
+export type Pager = NonNullable<Awaited<ReturnType<typeof openPager>>>
 
-/** Starts `$PAGER`, or `less` if there is one. Null if neither can be started, or if `PAGER` is empty or `cat`. */
-export async function openPager(env: Environment): Promise<Pager | null> {
+/**
+ * Starts `$PAGER`, or `less` if there is one. Null if neither can be started, or if `PAGER` is empty or `cat`. Printing to
+ * it throws `PipeClosed` if the user has left it.
+ */
+export async function openPager(env: Environment) {
   const [command, ...args] = (env['PAGER'] ?? 'less -R').trim().split(/\s+/)
   if (command === undefined || command === '' || command === 'cat') return null
   // As git does: a text that fits the screen needs no key to leave, and colours stay colours.
@@ -26,6 +24,7 @@ export async function openPager(env: Environment): Promise<Pager | null> {
     return null
   }
   process.on('SIGINT', ignoreInterrupt)
+  /** Waits until the user leaves the pager. */
   const close = async (): Promise<void> => {
     child.stdin.end()
     await ended

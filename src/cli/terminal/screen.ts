@@ -66,16 +66,14 @@ function asError(cause: NodeJS.ErrnoException): Error {
   return new UserError('output', `The output could not be written (${code}).`, hint, { cause })
 }
 
-/** A line on the terminal that is overwritten, such as a progress line. */
-export interface StatusLine {
-  /** Whether the output is a terminal that can overwrite a line. If not, nothing is shown. */
-  readonly isSeen: boolean
-  /** An empty text clears the line. */
-  readonly show: (text: string) => Promise<void>
-}
+export type StatusLine = ReturnType<typeof statusLine>
 
-/** @param write to that output */
-export function statusLine(output: Output, env: Environment, write: (text: string) => Promise<void>): StatusLine {
+/**
+ * A line on the terminal that is overwritten, such as a progress line. An empty text clears it. Where a line cannot be
+ * overwritten, it is not seen.
+ * @param write to that output
+ */
+export function statusLine(output: Output, env: Environment, write: (text: string) => Promise<void>) {
   const wipe = lineWipe(output.isTTY === true, env)
-  return { isSeen: wipe !== '', show: async (text) => (wipe === '' ? undefined : write(`${wipe}${text}`)) }
+  return { isSeen: wipe !== '', show: async (text: string) => (wipe === '' ? undefined : write(`${wipe}${text}`)) }
 }

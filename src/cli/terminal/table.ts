@@ -58,9 +58,8 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   const widths = fitWidths(natural, least, screen.width)
   const { dim } = screen.colours
   const head = columns.map(({ title }) => title && dim(title))
-  const painted = body.map((cells) =>
-    cells.map((cell, index) => (cell === '' ? '' : (columns[index]?.paint?.(cell) ?? cell))),
-  )
+  const paintOf = (index: number) => columns[index]?.paint ?? String
+  const painted = body.map((cells) => cells.map((cell, index) => cell && paintOf(index)(cell)))
   return [...(head.some((title) => title !== '') ? [head] : []), ...painted]
     .map((cells) => widths.map((width, index) => aligned(cells[index] ?? '', width, columns[index]?.align)))
     .map((cells) => `${cells.join(GAP).trimEnd()}\n`)
@@ -118,10 +117,11 @@ export function renderBars(bars: readonly Bar[], screen: Screen): string {
     ...(most > 0 ? [{ title: '', paint: colours.cyan }] : []),
     { title: '', widthMin: 0, paint: colours.dim },
   ]
-  const rows = bars.map(({ label, value, figure, note = '' }) => [
+  const shown = bars.map(({ value }) => (most > 0 ? [barOf(value ?? 0, most, longest)] : []))
+  const rows = texts.map(([label = '', figure = '', note = ''], index) => [
     label,
     figure,
-    ...(most > 0 ? [barOf(value ?? 0, most, longest)] : []),
+    ...(shown[index] ?? []),
     note,
   ])
   return renderTable(columns, rows, screen)

@@ -25,14 +25,12 @@ export function wrapLine(line: string, width: number): string[] {
 export const wrap = (text: string, indent: number, { width }: Screen): string =>
   width === null ? text : wrapLine(text, width - indent).join(`\n${' '.repeat(indent)}`)
 
-/** No letter has more characters for each of its columns. */
-const LETTER_MAX = 16
-
 /** The beginning of a printable line, which may have colours, with a sign where it was cut. */
 export function cutTo(line: string, width: number): string {
   if (isWithin(line, width)) return line
   if (width < 2) return '…'.repeat(Math.max(0, width))
-  const start = line.slice(0, (width + 8) * LETTER_MAX)
+  // No letter has more than 16 characters for each of its columns.
+  const start = line.slice(0, (width + 8) * 16)
   const [fitting = ''] = wrapAnsi(start, width - 1, { hard: true, wordWrap: false, trim: false }).split('\n')
   return `${displayWidth(fitting) < width ? fitting : ''}…`
 }
@@ -40,10 +38,6 @@ export function cutTo(line: string, width: number): string {
 /** Printable lines. A tab is four columns. */
 export const lines = (text: string): string[] =>
   printable(text.replaceAll('\r\n', '\n').replaceAll('\t', '    ').trimEnd()).split('\n')
-
-/** The first line of a text that is not blank, cut to the width. */
-export const firstLine = (text: string, width: number): string =>
-  cutTo(printableLine(text.trimStart().split('\n', 1)[0] ?? ''), width)
 
 /** Sentences as a list. */
 export const renderBullets = (sentences: readonly string[], screen: Screen): string =>
@@ -53,11 +47,10 @@ export const renderBullets = (sentences: readonly string[], screen: Screen): str
 export const renderAttention = (sentences: readonly string[], screen: Screen): string =>
   sentences.length === 0 ? '' : `${screen.colours.bold('Needs attention')}\n${renderBullets(sentences, screen)}`
 
-// A fence, a heading, a list item, a quotation, code and bold words: only what chats use much.
+// A fence, a heading, a list item, code and bold words: only what chats use much.
 const fence = /^\s*(```+|~~~+)\s*(\S*)/
 const heading = /^#{1,6}\s+(.*?)\s*#*$/
 const item = /^(\s*)([-*+]|\d{1,4}[.)])\s+(.*)$/
-const quotation = /^\s*>\s?(.*)$/
 const inline = /(`+)(.+?)\1|\*\*(?=\S)(.+?)\*\*/g
 
 const CODE_INDENT = 4
@@ -76,8 +69,6 @@ export function renderMarkdown(text: string, width: number, { colours }: Screen)
           code ? colours.cyan(code) : colours.bold(strong),
         )
       : line
-  const after = (lead: string, below: string, words: string): string[] =>
-    wrapLine(painted(words), width - displayWidth(lead)).map((each, index) => (index === 0 ? lead : below) + each)
   return lines(text).flatMap((line) => {
     const [, mark, language = ''] = fence.exec(line) ?? []
     if (mark !== undefined && (opened === null || (mark.startsWith(opened) && language === ''))) {
@@ -88,13 +79,10 @@ export function renderMarkdown(text: string, width: number, { colours }: Screen)
     const [, title] = heading.exec(line) ?? []
     if (title !== undefined) return wrapLine(title, width).map(colours.bold)
     const [, indent = '', bullet = '', words] = item.exec(line) ?? []
-    if (words !== undefined) {
-      const lead = `${indent.slice(0, NESTED_MAX)}${/\d/.test(bullet) ? bullet : '•'} `
-      return after(lead, ' '.repeat(lead.length), words)
-    }
-    const [, quoted] = quotation.exec(line) ?? []
-    const bar = `${colours.dim('│')} `
-    return quoted === undefined ? wrapLine(painted(line), width) : after(bar, bar, quoted)
+    if (words === undefined) return wrapLine(painted(line), width)
+    const lead = `${indent.slice(0, NESTED_MAX)}${/\d/.test(bullet) ? bullet : '•'} `
+    const below = wrapLine(painted(words), width - lead.length)
+    return below.map((each, index) => (index === 0 ? lead : ' '.repeat(lead.length)) + each)
   })
 }
 

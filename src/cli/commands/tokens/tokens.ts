@@ -3,8 +3,7 @@ import { Option, type Command } from 'commander'
 import { tokenGroupings } from '../../../api/tokens/request.ts'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { undatedText } from '../../terminal/formats.ts'
-import { noteUnknown } from '../list.ts'
+import { noteUnknown, undatedText } from '../list.ts'
 import {
   addDates,
   addExamples,
