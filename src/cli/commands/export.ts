@@ -17,11 +17,8 @@ export function addCommand(program: Command, session: Session): void {
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
     .option('--redact', 'mask keys, tokens and passwords that a rule knows, and report how many')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
-  addExamples(
-    command,
-    'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 > login-bug.md',
-    'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 --as html --output login-bug.html',
-  )
+  const example = 'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
+  addExamples(command, `${example} > login-bug.md`, `${example} --as html --output login-bug.html`)
   command.action((chatId: string) => exportChat(chatId, command, session))
 }
 

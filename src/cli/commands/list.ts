@@ -9,15 +9,12 @@ import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 
-interface Counted {
+interface Page {
+  readonly items: readonly unknown[]
   readonly total: number
   /** A search counts up to 1,000. */
   readonly totalIsExact?: boolean | undefined
   readonly offset?: number | undefined
-}
-
-interface Page extends Counted {
-  readonly items: readonly unknown[]
   readonly limit?: number | undefined
   /** How many items a date range leaves out because they have no date. */
   readonly undated?: number | undefined
@@ -80,10 +77,10 @@ export async function notePage(session: Session, page: Page, { limit }: Options)
 /** The largest offset of a search. */
 const SEARCH_OFFSET_MAX = 10_000
 
-const totalText = ({ total, totalIsExact = true }: Counted): string => atLeast(totalIsExact, numberText(total))
+const totalText = ({ total, totalIsExact = true }: Page): string => atLeast(totalIsExact, numberText(total))
 
 /** Why a page is empty: there are no results, or the offset is too large. */
-export function emptyText(page: Counted, nothing: string): string {
+export function emptyText(page: Page, nothing: string): string {
   if (page.total === 0) return nothing
   return `Nothing at --offset ${page.offset ?? 0}. There are ${totalText(page)} results.`
 }

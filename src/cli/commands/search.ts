@@ -55,18 +55,12 @@ export function addCommand(program: Command, session: Session): void {
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
   addFilters(command, 'machine')
   addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
+  const orders = ['relevance', 'newest', 'oldest']
   addDates(command)
-  command.addOption(
-    new Option('--sort <order>', 'order of the results; by default relevance').choices([
-      'relevance',
-      'newest',
-      'oldest',
-    ]),
-  )
-  command.addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
-  command.option('--literal', 'do not correct misspelt words')
-  addJson(addPage(command))
-  command.addHelpText('after', `\n${languageHelp}`)
+    .addOption(new Option('--sort <order>', 'order of the results; by default relevance').choices(orders))
+    .addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
+    .option('--literal', 'do not correct misspelt words')
+  addJson(addPage(command)).addHelpText('after', `\n${languageHelp}`)
   addExamples(
     command,
     'cursordex search connection pool --project shop --from 2026-01-01',
@@ -118,11 +112,7 @@ const columns: readonly RowColumn<SearchHit>[] = [
   { title: 'text', read: ({ snippet }) => snippetText(snippet, (hit) => hit) },
   { title: 'chat id', read: ({ chat }) => chat.id },
   { title: 'message id', read: ({ message }) => message.id },
-  {
-    title: 'machine',
-    read: ({ chat }) => machineText(chat.machine),
-    isNeededFor: ({ chat }) => chat.machine !== null,
-  },
+  { title: 'machine', read: ({ chat }) => machineText(chat.machine), isNeededFor: ({ chat }) => chat.machine !== null },
 ]
 
 /** In a pipe only exact results are printed, because a program cannot tell these apart. `--json` has both. */

@@ -18,25 +18,19 @@ const pageAnswer = z.looseObject({ items: z.array(z.unknown()), total: messagesA
 type PageAnswer = z.infer<typeof pageAnswer>
 
 export function addCommand(program: Command, session: Session): void {
+  const anyNumber = wholeNumber(1, Number.MAX_SAFE_INTEGER)
   const command = program
     .command('show')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option(
-      '-n, --limit <n>',
-      'how many messages to print at most; by default all',
-      wholeNumber(1, Number.MAX_SAFE_INTEGER),
-    )
+    .option('-n, --limit <n>', 'how many messages to print at most; by default all', anyNumber)
     .option('--around <messageId>', 'only the messages around this one; the beginning of its id is enough')
     .option('--full', 'on a terminal, show thinking and tool calls in full')
     .addOption(new Option('--as <format>', 'print the chat as Markdown').choices(['md', 'markdown']).conflicts('json'))
     .option('--no-pager', 'do not use a pager on a terminal')
   addJson(command)
-  addExamples(
-    command,
-    'cursordex show 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9',
-    'cursordex show 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 --limit 20 --json',
-  )
+  const example = 'cursordex show 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
+  addExamples(command, example, `${example} --limit 20 --json`)
   command.action((chatId: string) => show(chatId, command, session))
 }
 

@@ -23,6 +23,7 @@ import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
 import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
 
 export function addCommand(program: Command, session: Session): void {
+  const rows = wholeNumber(1, 10_000)
   const command = program
     .command('tokens')
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(tokenGroupings))
@@ -30,11 +31,7 @@ export function addCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only this model')
   addFilters(command, 'machine')
   addDates(command)
-    .option(
-      '-n, --limit <n>',
-      'how many rows to print, 1 to 10000; by default 1000, as CSV all',
-      wholeNumber(1, 10_000),
-    )
+    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default 1000, as CSV all', rows)
     .option('--notes', 'explain the numbers')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
@@ -110,17 +107,14 @@ async function importFile(file: string, command: Command, session: Session): Pro
 
 /** @throws UserError `unreadable` */
 async function readText(file: string): Promise<string> {
-  let bytes: Buffer
   try {
-    bytes = await readFile(file)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    const hint = 'Name the file that you downloaded from Cursor’s dashboard.'
-    throw new UserError('unreadable', `${file} cannot be read (${code}).`, hint, { cause: error })
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    throw new UserError('unreadable', `${file} is not UTF-8.`, 'Use the file as you downloaded it.', { cause: error })
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const [what, hint] =
+      code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+        ? ['is not UTF-8', 'Use the file as you downloaded it.']
+        : [`cannot be read (${code})`, 'Name the file that you downloaded from Cursor’s dashboard.']
+    throw new UserError('unreadable', `${file} ${what}.`, hint, { cause })
   }
 }
