@@ -65,7 +65,8 @@ function offersAt(program: Command, words: readonly string[]) {
   for (const word of words.slice(0, -1)) {
     const below = command.commands.find((each) => each.name() === word)
     if (option !== undefined) option = undefined
-    else if (word.startsWith('-')) option = options().find((each) => each.required && each.is(word))
+    else if (word.startsWith('-'))
+      option = options().find(({ required, short, long }) => required && [short, long].includes(word))
     else if (below === undefined) place += 1
     else command = below
   }

@@ -65,8 +65,8 @@ export const numberText = (count: number): string => count.toLocaleString('en-US
 const SHORT_ID = 8
 
 /**
- * How ids are shown together on a terminal: the beginning of each, long enough to tell it from the others. It has 8
- * characters, or more if others begin alike. An id is never cut within a character.
+ * How ids are shown together on a terminal: the beginning of each, 8 characters or more, that no other one has. An id is
+ * never cut within a character.
  */
 export function shortIds(ids: readonly string[]): (id: string) => string {
   const shortened = new Map<string, string>()

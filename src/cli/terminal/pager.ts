@@ -23,6 +23,8 @@ export async function openPager(env: Environment) {
   } catch {
     return null
   }
+  // Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent.
+  const ignoreInterrupt = (): void => {}
   process.on('SIGINT', ignoreInterrupt)
   /** Waits until the user leaves the pager. */
   const close = async (): Promise<void> => {
@@ -32,6 +34,3 @@ export async function openPager(env: Environment) {
   }
   return { print: printTo(child.stdin), close }
 }
-
-/** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */
-const ignoreInterrupt = (): void => {}

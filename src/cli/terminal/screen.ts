@@ -75,5 +75,11 @@ export type StatusLine = ReturnType<typeof statusLine>
  */
 export function statusLine(output: Output, env: Environment, write: (text: string) => Promise<void>) {
   const wipe = lineWipe(output.isTTY === true, env)
-  return { isSeen: wipe !== '', show: async (text: string) => (wipe === '' ? undefined : write(`${wipe}${text}`)) }
+  let shown = ''
+  const show = async (text: string): Promise<void> => {
+    if (wipe === '' || text === shown) return
+    shown = text
+    await write(`${wipe}${text}`)
+  }
+  return { isSeen: wipe !== '', show }
 }

@@ -62,7 +62,13 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   const painted = body.map((cells) => cells.map((cell, index) => cell && paintOf(index)(cell)))
   return [...(head.some((title) => title !== '') ? [head] : []), ...painted]
     .map((cells) => widths.map((width, index) => aligned(cells[index] ?? '', width, columns[index]?.align)))
-    .map((cells) => `${cells.join(GAP).trimEnd()}\n`)
+    .map(
+      (cells) =>
+        `${cells
+          .filter((cell) => cell !== '')
+          .join(GAP)
+          .trimEnd()}\n`,
+    )
     .join('')
 }
 
@@ -86,19 +92,14 @@ function fitWidths(natural: readonly number[], least: readonly number[], room: n
   return widths
 }
 
+/** A label, a figure on the right, the bar and a note. Without a known value there is no bar, which does not mean 0. */
 export interface Bar {
   readonly label: string
-  /** Null is unknown, which has no bar and is not 0. */
   readonly value: number | null
-  /** Text before the bar, right-aligned. Usually the formatted value. */
   readonly figure: string
-  /** Text after the bar. */
   readonly note?: string
 }
 
-const LABEL_MIN = 8
-const BAR_MIN = 4
-const BAR_MAX = 40
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
 /** A table of bars, of which the greatest value has the longest. Elsewhere than on a terminal it has none. */
@@ -106,24 +107,19 @@ export function renderBars(bars: readonly Bar[], screen: Screen): string {
   const { width, colours } = screen
   const texts = bars.map(({ label, figure, note = '' }) => [label, figure, note].map(printableLine))
   if (width === null) return texts.map((cells) => `${cells.join('\t').replace(/\t$/, '')}\n`).join('')
-  // A bar gets what the texts leave.
+  // A bar gets what the texts leave: 4 to 40 columns.
   const widest = [0, 1, 2].map((index) => Math.max(0, ...texts.map((cells) => displayWidth(cells[index] ?? ''))))
   const left = widest.reduce((sum, each) => sum - each - GAP.length, width)
-  const longest = Math.max(BAR_MIN, Math.min(BAR_MAX, left))
+  const longest = Math.max(4, Math.min(40, left))
   const most = Math.max(0, ...bars.map(({ value }) => value ?? 0))
   const columns: readonly Column[] = [
-    { title: '', widthMin: LABEL_MIN },
+    { title: '', widthMin: 8 },
     { title: '', align: 'right' },
-    ...(most > 0 ? [{ title: '', paint: colours.cyan }] : []),
+    { title: '', paint: colours.cyan },
     { title: '', widthMin: 0, paint: colours.dim },
   ]
-  const shown = bars.map(({ value }) => (most > 0 ? [barOf(value ?? 0, most, longest)] : []))
-  const rows = texts.map(([label = '', figure = '', note = ''], index) => [
-    label,
-    figure,
-    ...(shown[index] ?? []),
-    note,
-  ])
+  const shown = bars.map(({ value }) => barOf(value ?? 0, most, longest))
+  const rows = texts.map(([label = '', figure = '', note = ''], index) => [label, figure, shown[index] ?? '', note])
   return renderTable(columns, rows, screen)
 }
 

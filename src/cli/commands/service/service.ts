@@ -59,7 +59,7 @@ async function install(task: Task): Promise<void> {
   const text = manager.render(words)
   if (options.print === true) {
     await session.note(`This would be written to ${manager.file}:\n\n`)
-    return print(text)
+    return print(text.replace('\uFEFF', ''))
   }
   const former = await findDaemon(settings.dataDir)
   const isUpdate = isActive(manager, surroundings)
