@@ -34,7 +34,7 @@ function scriptOf(shell: string): string {
   const { log } = console
   // The library prints, and takes no stream.
   Object.assign(console, { log: (line: string) => (text = `${line}\n`) })
-  script(shell as 'zsh', 'cursordex', `cursordex completion ${shell}`)
+  script(shell, 'cursordex', `cursordex completion ${shell}`)
   Object.assign(console, { log })
   return text
 }

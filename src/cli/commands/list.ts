@@ -110,7 +110,7 @@ export async function noteUnknown(filters: NamedFilters, answers: Answers, sessi
 }
 
 /** A count that may be a lower bound. */
-export const atLeast = (isExact: boolean, counted: string): string => `${isExact ? '' : 'at least '}${counted}`
+export const atLeast = (isExact: boolean, count: string): string => `${isExact ? '' : 'at least '}${count}`
 
 /** What a date range leaves out. */
 export const undatedText = (messages: number): string =>

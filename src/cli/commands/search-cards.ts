@@ -64,7 +64,7 @@ function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen)
   const { message, part, toolName, snippet, missing } = hit
   const { bold, dim, yellow } = screen.colours
   const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
-  const passage = snippetText(snippet, (hit) => bold(yellow(hit)))
+  const passage = snippetText(snippet, (text) => bold(yellow(text)))
   const lines = wrapLine(`${kind && dim(kind)}${passage} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
   const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
   return [...lines, ...lacks].map((line, index) => {

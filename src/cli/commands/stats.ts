@@ -86,8 +86,6 @@ function totals(stats: Stats, screen: Screen): string {
   const kinds = sum.subagents === 0 ? 'chats' : 'chats and subagents'
   const ofChats = (count: number): string =>
     count === known.chats ? '' : `known for ${count} of ${known.chats} ${kinds}`
-  const median = ({ median: middle, p90, max }: Stats['chatLength'], textOf: (value: number | null) => string) =>
-    [textOf(middle), `median; p90 ${textOf(p90)}, max ${textOf(max)}`] as const
   const rows: readonly (readonly [label: string, figure: string, note?: string])[] = [
     ['projects', numberText(sum.projects), 'with messages'],
     ['chats', numberText(sum.chats), sum.subagents === 0 ? '' : `and ${countText(sum.subagents, 'subagent')}`],
@@ -100,8 +98,8 @@ function totals(stats: Stats, screen: Screen): string {
     longestStreak === null
       ? ['longest streak', '-']
       : ['longest streak', countText(longestStreak.days, 'day'), `${longestStreak.from} to ${longestStreak.to}`],
-    ['messages per chat', ...median(chatLength, orUnknown)],
-    ['time per chat', ...median(chatDuration, timeOrUnknown)],
+    ['messages per chat', ...spread(chatLength, orUnknown)],
+    ['time per chat', ...spread(chatDuration, timeOrUnknown)],
     ...uncertainTimes(stats),
   ]
   return renderBars(
@@ -109,6 +107,9 @@ function totals(stats: Stats, screen: Screen): string {
     screen,
   )
 }
+
+const spread = ({ median, p90, max }: Stats['chatLength'], textOf: (value: number | null) => string) =>
+  [textOf(median), `median; p90 ${textOf(p90)}, max ${textOf(max)}`] as const
 
 /** How many messages have no time or an uncertain one, and where they are counted. */
 function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {

@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import type { Environment } from '../../settings.ts'
 import { printTo } from './screen.ts'
 
+/** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */
+const ignoreInterrupt = (): void => {}
+
 export type Pager = NonNullable<Awaited<ReturnType<typeof openPager>>>
 
 /**
@@ -23,8 +26,6 @@ export async function openPager(env: Environment) {
   } catch {
     return null
   }
-  // Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent.
-  const ignoreInterrupt = (): void => {}
   process.on('SIGINT', ignoreInterrupt)
   /** Waits until the user leaves the pager. */
   const close = async (): Promise<void> => {

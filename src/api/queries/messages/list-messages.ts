@@ -94,9 +94,9 @@ function startOfPage(
 ): number | Exclude<MessageList, { kind: 'page' | 'unknown-chat' }> {
   if (request.around === null) return request.offset
   const found = findIds(db, chat, request.around)
-  const [id = null] = found.filter((each) => each === request.around || found.length === 1)
-  if (id === null && found.length > 1) return { kind: 'several-messages', count: found.length }
-  const place = id === null ? null : findPlace(db, chat, id)
+  const id = found.find((each) => each === request.around || found.length === 1)
+  if (id === undefined && found.length > 1) return { kind: 'several-messages', count: found.length }
+  const place = id === undefined ? null : findPlace(db, chat, id)
   if (place === null) return { kind: 'unknown-message', isOrphan: false }
   if (place.isOrphan === 1 && !request.includeOrphans) return { kind: 'unknown-message', isOrphan: true }
   const index = place.isOrphan === 1 ? counts.thread + place.before : place.before

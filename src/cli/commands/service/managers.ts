@@ -50,6 +50,7 @@ const systemctl = (...args: readonly string[]): CommandLine => ['systemctl', '--
 /** The user's systemd. It starts the daemon at login, or at boot if lingering is on. */
 function systemd({ env, homeDir }: Surroundings): Manager {
   const unit = 'cursordex.service'
+  const journal = ['journalctl', '--user', '--unit', unit, '--lines', '100', '--no-pager']
   // The manager starts before the files of the shell are read, so it may not know where programs look for folders.
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME'].filter((name) => env[name]?.startsWith('/'))
   const configHome = folders.includes('XDG_CONFIG_HOME') ? env['XDG_CONFIG_HOME'] : null
@@ -65,10 +66,7 @@ function systemd({ env, homeDir }: Surroundings): Manager {
     start: [systemctl('daemon-reload'), systemctl('enable', '--now', unit)],
     stop: [systemctl('disable', '--now', unit)],
     restart: [systemctl('restart', unit)],
-    logs: (isFollowing) => [
-      ...['journalctl', '--user', '--unit', unit, '--lines', '100', '--no-pager'],
-      ...(isFollowing ? ['--follow'] : []),
-    ],
+    logs: (isFollowing) => (isFollowing ? [...journal, '--follow'] : journal),
   }
 }
 
