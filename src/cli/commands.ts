@@ -33,8 +33,8 @@ type Name = keyof typeof descriptions
 
 /** Only the code of the used command is loaded. */
 const modules: Readonly<Record<Name, () => Promise<{ readonly addCommand: Add }>>> = {
-  serve: () => import('./commands/serve.ts'),
-  demo: () => import('./commands/demo.ts'),
+  serve: async () => ({ addCommand: (await import('./commands/serve.ts')).addServe }),
+  demo: async () => ({ addCommand: (await import('./commands/serve.ts')).addDemo }),
   search: () => import('./commands/search.ts'),
   chats: async () => ({ addCommand: (await import('./commands/lists.ts')).addChats }),
   show: () => import('./commands/show.ts'),

@@ -6,7 +6,7 @@ import type { Answers } from '../client/answers.ts'
 import { renderAttention, wrap } from '../terminal/text.ts'
 import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderRows } from '../terminal/table.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
 
 export function addCommand(program: Command, session: Session): void {
@@ -99,32 +99,24 @@ const tallyText = (counts: Readonly<Record<string, number>>) =>
 /** A row for each kind of source, because Cursor makes a store for every folder that was ever opened. */
 function sumSources({ sources }: Status, screen: Screen): string {
   const kinds = [...new Set(sources.map(({ kind }) => kind))]
-  const rows = kinds.map((kind) => {
-    const ofKind = sources.filter((source) => source.kind === kind)
-    const states = [...new Set(ofKind.map(({ state }) => state))]
-    const counted = states.map((state) => `${ofKind.filter((each) => each.state === state).length} ${state}`)
-    const lastSyncAt = ofKind.reduce<string | null>((latest, each) => maxOf(latest, each.lastSyncAt), null)
-    return {
-      kind,
-      stores: counted.join(', '),
-      count: ofKind.reduce((sum, { rows: each }) => sum + (each ?? 0), 0),
-      lastSyncAt,
-    }
-  })
-  return renderRows(
-    [
-      { title: 'source', read: ({ kind }) => kind },
-      { title: 'stores', read: ({ stores }) => stores },
-      { title: 'rows', align: 'right', read: ({ count }) => count },
-      { title: 'last read', as: 'time', read: ({ lastSyncAt }) => lastSyncAt },
-    ],
-    rows,
-    screen,
-  )
+  const rows = kinds.map((kind) => sources.filter((source) => source.kind === kind))
+  return renderRows(sums, rows, screen)
 }
 
+const sums: readonly RowColumn<Status['sources']>[] = [
+  { title: 'source', read: ([first]) => first?.kind ?? null },
+  { title: 'stores', read: statesText },
+  { title: 'rows', align: 'right', read: (ofKind) => ofKind.reduce((sum, { rows }) => sum + (rows ?? 0), 0) },
+  { title: 'last read', as: 'time', read: (ofKind) => latestOf(ofKind.map(({ lastSyncAt }) => lastSyncAt ?? '')) },
+]
+
 /** ISO times have the order of their letters. */
-const maxOf = (one: string | null, other: string | null): string | null => ((one ?? '') > (other ?? '') ? one : other)
+const latestOf = (times: readonly string[]): string | null => times.toSorted().at(-1) || null
+
+function statesText(sources: Status['sources']): string {
+  const states = [...new Set(sources.map(({ state }) => state))]
+  return states.map((state) => `${sources.filter((each) => each.state === state).length} ${state}`).join(', ')
+}
 
 /** The sources that cannot be read. A missing one is usual: not every version of Cursor has every store. */
 function needingAttention({ sources, issues }: Status): string[] {
