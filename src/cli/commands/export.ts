@@ -39,7 +39,7 @@ async function exportChat(chatId: string, command: Command, session: Session): P
     }
     if (output !== undefined && output !== '-') await writePrivately(output, remembered(), force === true)
     else {
-      const shown = session.screen.width === null ? (text: string) => text : terminalText[format]
+      const shown = session.screen.width === null ? (text: string) => text : onTerminal(format)
       for await (const piece of remembered()) await session.print(shown(piece))
     }
     if (redact !== true) return
@@ -50,12 +50,7 @@ async function exportChat(chatId: string, command: Command, session: Session): P
 }
 
 /** Removes terminal control characters. The result stays valid in each format. */
-const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
-  markdown: printable,
-  json: printableJsonText,
-  jsonl: printableJsonText,
-  html: printable,
-}
+const onTerminal = (format: ExportFormat) => (format.startsWith('json') ? printableJsonText : printable)
 
 /** UTF-16 units. The report of what was masked is always shorter. */
 const END_LENGTH = 16 * 1024

@@ -40,19 +40,14 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
 /** The chat with this id or the only one whose id begins so, else the search for these words. */
 async function placeOf(words: string, answers: Answers): Promise<string> {
   if (words === '') return '/'
-  if (!words.includes(' ')) {
-    const chat = `/chats/${encodeURIComponent(await completeChatId(answers, words))}`
-    if (await isFound(answers, `/api${chat}`)) return chat
-  }
-  return `/?${new URLSearchParams({ q: words }).toString()}`
-}
-
-async function isFound(answers: Answers, path: string): Promise<boolean> {
+  const search = `/?${new URLSearchParams({ q: words }).toString()}`
+  if (words.includes(' ')) return search
+  const chat = `/chats/${encodeURIComponent(await completeChatId(answers, words))}`
   try {
-    await answers.get(path, new URLSearchParams())
-    return true
+    await answers.get(`/api${chat}`, new URLSearchParams())
+    return chat
   } catch (error) {
-    if (error instanceof UserError && error.code === 'chat-not-found') return false
+    if (error instanceof UserError && error.code === 'chat-not-found') return search
     throw error
   }
 }

@@ -24,23 +24,14 @@ export function renderCards(hits: readonly Hit[], screen: Screen): string {
   const messageId = shortIds(hits.map(({ message }) => message.id))
   const byChat = new Map<string, Hit[]>()
   for (const hit of hits) byChat.set(hit.chat.id, [...(byChat.get(hit.chat.id) ?? []), hit])
-  return [...byChat].map(([id, ofChat]) => renderCard(short(id), ofChat, messageId, width, screen)).join('\n')
-}
-
-function renderCard(
-  id: string,
-  hits: readonly Hit[],
-  messageId: (id: string) => string,
-  width: number,
-  screen: Screen,
-): string {
-  const { dim } = screen.colours
-  const passages = hits
-    .slice(0, PASSAGES_MAX)
-    .flatMap((hit) => renderPassage(hit, messageId(hit.message.id), width, screen))
-  const more = hits.length - PASSAGES_MAX
-  const rest = more > 0 ? [dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
-  return [headOf(id, hits, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
+  const cards = [...byChat].map(([id, ofChat]) => {
+    const best = ofChat.slice(0, PASSAGES_MAX)
+    const passages = best.flatMap((hit) => renderPassage(hit, messageId(hit.message.id), width, screen))
+    const more = ofChat.length - best.length
+    const rest = more > 0 ? [screen.colours.dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
+    return [headOf(short(id), ofChat, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
+  })
+  return cards.join('\n')
 }
 
 /** Id, title, project, machine if it is another, and age on one line. A long title is cut, then a long project. */

@@ -15,11 +15,8 @@ export function addCommand(program: Command, session: Session): void {
   addDates(addFilters(command, 'project', 'machine'))
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
   addJson(command)
-  addExamples(
-    command,
-    'cursordex stats --from 2026-01-01 --bucket week',
-    'cursordex stats --project shop --tz Europe/Berlin --json',
-  )
+  const another = 'cursordex stats --project shop --tz Europe/Berlin --json'
+  addExamples(command, 'cursordex stats --from 2026-01-01 --bucket week', another)
   command.action(() => showStats(command, session))
 }
 
@@ -30,9 +27,8 @@ async function showStats(command: Command, session: Session): Promise<void> {
     const decoded = await readAnswer(statsAnswer, answer, command, session)
     if (decoded === null) return
     if (decoded.uncounted.chats > 0) {
-      await session.note(
-        `Tool calls of ${countText(decoded.uncounted.chats, 'chat')} are not counted yet. Run the command again in a moment.\n`,
-      )
+      const chats = countText(decoded.uncounted.chats, 'chat')
+      await session.note(`Tool calls of ${chats} are not counted yet. Run the command again in a moment.\n`)
     }
     const { messages } = decoded.undated
     const leftOut = messages > 0 && isOfRange(decoded) ? undatedText(messages) : ''
