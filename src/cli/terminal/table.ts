@@ -56,8 +56,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   )
   const least = columns.map(({ title, widthMin = Infinity }) => Math.max(widthMin, displayWidth(title)))
   const widths = fitWidths(natural, least, screen.width)
-  const { dim } = screen.colours
-  const head = columns.map(({ title }) => title && dim(title))
+  const head = columns.map(({ title }) => title && screen.colours.dim(title))
   const paintOf = (index: number) => columns[index]?.paint ?? String
   const painted = body.map((cells) => cells.map((cell, index) => cell && paintOf(index)(cell)))
   return [...(head.some((title) => title !== '') ? [head] : []), ...painted]
