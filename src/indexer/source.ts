@@ -1,9 +1,10 @@
 import type { Aside } from '../mirror/aside.ts'
 import type { BatchOutcome } from '../mirror/write/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
-import type { SourceId } from '../model/ids.ts'
+import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
 import type { SourceState } from '../model/source.ts'
 import { sourceNum, noteDecoder } from '../mirror/sources/source-state.ts'
+import type { ClosedFile } from './open-safely/cursor-file.ts'
 import type { StoreLook } from './sources/composer-kv/read/read-unknown.ts'
 
 /**
@@ -106,6 +107,20 @@ export interface Source {
   pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
   /** Its state now, and the rows that this version does not know. Reads no value. */
   look?(): StoreLook
+  /** The chats with messages in another file of the same format, such as a backup, apart from what is known. */
+  readonly chatsIn?: (path: string, known: KnownChats) => ChatsIn
+}
+
+/** What need not be looked for in another file: what the mirror has, and what must stay out of it. */
+export interface KnownChats {
+  hasChat(id: ChatId): boolean
+  hasMessage(chatId: ChatId, id: MessageId): boolean
+}
+
+export interface ChatsIn {
+  readonly ids: readonly ChatId[]
+  /** Why the file could not be read, or not to its end; null if it could. */
+  readonly trouble: ClosedFile | null
 }
 
 /**

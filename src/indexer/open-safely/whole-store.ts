@@ -10,6 +10,8 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
+import type { ChatsIn, KnownChats } from '../source.ts'
+import type { ClosedFile } from './cursor-file.ts'
 
 /** A whole chat, as one piece of a store contains it. */
 export interface WholeChat {
@@ -59,6 +61,18 @@ export interface WholeContent {
   readonly signature: string | null
   readonly bytesRead: number
   readonly longestReadMs: number
+}
+
+/** The unknown chats with messages in a file that was read as a whole. */
+export function unknownIn(
+  found: { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile | { readonly kind: 'same' | 'bare' },
+  known: KnownChats,
+): ChatsIn {
+  if (found.kind !== 'whole') return { ids: [], trouble: found.kind === 'closed' ? found : null }
+  const isWanted = ({ id, messages }: WholeChat): boolean =>
+    !known.hasChat(id) && messages.some((message) => !known.hasMessage(id, message.id))
+  const chats = found.content.pieces.flatMap((piece) => piece.chats)
+  return { ids: chats.filter(isWanted).map(({ id }) => id), trouble: null }
 }
 
 /** Gives an id to a message that has none in the store. */

@@ -24,6 +24,7 @@ import { emptyStore } from './read/empty-store.ts'
 import { diffChats } from './detect/diff-chats.ts'
 import { DirtyChats } from './read/dirty-chats.ts'
 import { CHATS_PER_READ, GROUP_ROWS_MAX, groupChats } from './read/group-chats.ts'
+import { listChatsIn } from './read/list-chats-in.ts'
 import { findByKeys, findNew, sweepValues, type Found, type FoundByKeys, nextPosition } from './detect/find-changes.ts'
 import { ReadAhead } from './read/read-ahead.ts'
 import { beginAside, isIndexedLater, readGroup, wakeAside, type Pass } from './read/read-group.ts'
@@ -82,6 +83,7 @@ export function composerKvSource(userDir: string): Source {
       return end
     },
     look: () => lookAtStore(path),
+    chatsIn: listChatsIn,
   }
   return source
 }

@@ -2,6 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
 import { filesOf, fileSignature } from '../../open-safely/cursor-file.ts'
 import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
+import { unknownIn } from '../../open-safely/whole-store.ts'
 import { writeWhole } from '../../open-safely/write-whole.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
@@ -46,6 +47,7 @@ export function globalItemsSource(userDir: string): Source {
         ? countNeeded
         : yield* readAndWrite(mirror, source, request)
     },
+    chatsIn: (other, known) => unknownIn(readStore(other, null), known),
   }
   return source
 }

@@ -5,7 +5,7 @@ import { closedFolder } from '../../open-safely/closed-folder.ts'
 import { isAbsence } from '../../open-safely/file-identity.ts'
 import { filesOf, fileSignature } from '../../open-safely/cursor-file.ts'
 import { readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
-import type { WholeContent } from '../../open-safely/whole-store.ts'
+import { unknownIn, type WholeContent } from '../../open-safely/whole-store.ts'
 import { writeWhole } from '../../open-safely/write-whole.ts'
 import { emptyBatch } from '../../../mirror/write/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -91,6 +91,7 @@ function workspaceSource(root: string, id: string): Source {
       held.saveSourceState(mirror, num, 'ok', null, request.now())
       return untouched
     },
+    chatsIn: (other, known) => unknownIn(readWorkspace({ id, folder, path: other }, null), known),
   }
   return source
 }

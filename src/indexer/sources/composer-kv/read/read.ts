@@ -166,6 +166,14 @@ export function listKeyPage(db: Database.Database, range: KeyRange, after: Buffe
   return { refs, next: bytes ?? Buffer.from(last.key) }
 }
 
+const NEXT_KEY = `
+select key, cast(key as blob) as bytes from cursorDiskKV where key > cast(? as text) and key < ? order by key limit 1
+`
+
+/** The first key of a family after a bound, from the index alone. */
+export const nextKey = (db: Database.Database, range: KeyRange, after: Buffer): { key: string; bytes: Buffer } | null =>
+  prepared<{ key: string; bytes: Buffer }>(db, NEXT_KEY).get(after, range.to) ?? null
+
 const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? and key < ?`
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`
 const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`

@@ -1,0 +1,25 @@
+import { EXCLUDED_URI } from '../../../mirror/projects/exclusion.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { prepared } from '../../../mirror/prepared.ts'
+import { Tombstones } from '../../../mirror/purge/tombstones.ts'
+import type { ChatId, MessageId } from '../../../model/ids.ts'
+
+const HAS_MESSAGES = `
+select 1 from messages where chat = (select num from chats where id = @id)
+union all
+select 1 from evidence join projects on projects.num = evidence.project where chat_id = @id and uri = '${EXCLUDED_URI}'
+`
+
+export interface KnownChats {
+  hasChat(id: ChatId): boolean
+  hasMessage(chatId: ChatId, id: MessageId): boolean
+}
+
+/** The chats that the mirror has with messages, and what it must not have: what was purged, and excluded projects. */
+export function knownChats(db: Mirror): KnownChats {
+  const tombstones = new Tombstones(db)
+  return {
+    hasChat: (id) => tombstones.hasChat(id) || prepared(db, HAS_MESSAGES).get({ id }) !== undefined,
+    hasMessage: (chatId, id) => tombstones.hasMessage(chatId, id),
+  }
+}
