@@ -9,6 +9,7 @@ export { defaultConfigFile, defaultDataDir, demoLink, discoverCursorUserDirs } f
 export type { Environment } from './settings/folders.ts'
 export { disabledKindsOf, loadSettings, placeInConfig } from './settings/load.ts'
 export type { HubSettings, Settings, SettingsInput, Surroundings } from './settings/load.ts'
+export { flagsFor } from './settings/words.ts'
 export type { Flags } from './settings/words.ts'
 
 /** The environment and folders of this process. Nothing else reads `process.env`. */

@@ -26,23 +26,23 @@ const descriptions = {
   status: 'show what is mirrored, from where, and whether there are problems',
   sync: 'read changes in Cursor’s files now, and wait until that is done',
   doctor: 'check what needs attention, and what was read from each store',
-  completion: 'print a script that completes commands and names in a shell',
+  completion: 'print a script that completes commands and options in a shell',
 } as const
 
 type Name = keyof typeof descriptions
 
 /** Only the code of the used command is loaded. */
 const modules: Readonly<Record<Name, () => Promise<{ readonly addCommand: Add }>>> = {
-  serve: () => import('./commands/serve.ts'),
-  demo: () => import('./commands/demo.ts'),
+  serve: async () => ({ addCommand: (await import('./commands/serve.ts')).addServe }),
+  demo: async () => ({ addCommand: (await import('./commands/serve.ts')).addDemo }),
   search: () => import('./commands/search.ts'),
-  chats: () => import('./commands/chats.ts'),
+  chats: async () => ({ addCommand: (await import('./commands/lists.ts')).addChats }),
   show: () => import('./commands/show.ts'),
   export: () => import('./commands/export.ts'),
-  projects: () => import('./commands/projects.ts'),
+  projects: async () => ({ addCommand: (await import('./commands/lists.ts')).addProjects }),
   stats: () => import('./commands/stats.ts'),
   tokens: () => import('./commands/tokens/tokens.ts'),
-  losses: () => import('./commands/losses.ts'),
+  losses: async () => ({ addCommand: (await import('./commands/lists.ts')).addLosses }),
   commits: () => import('./commands/commits.ts'),
   archive: () => import('./commands/archive/archive.ts'),
   purge: () => import('./commands/purge.ts'),
@@ -70,16 +70,12 @@ export const asTyped = (text: string, isCheckout: boolean): string =>
  * Adds the commands. Loaded are the default command and every command whose name is among the arguments. For help, which
  * lists the arguments of each command, all are loaded. For the others only the name and the description are added.
  */
-export async function addCommands(
-  program: Command,
-  session: Session,
-  argv: readonly string[],
-  place: Place,
-): Promise<void> {
+export async function addCommands(program: Command, session: Session): Promise<void> {
+  const { argv } = session
   const isHelp = argv.some((word) => ['help', '--help', '-h'].includes(word))
   for (const name of names) {
     const isUsed = isHelp || name === 'serve' || argv.includes(name)
-    if (isUsed) (await modules[name]()).addCommand(program, session, place)
+    if (isUsed) (await modules[name]()).addCommand(program, session, session)
     else program.command(name)
     program.commands.at(-1)?.description(descriptions[name])
   }

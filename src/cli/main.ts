@@ -1,42 +1,33 @@
 import { Command, CommanderError } from 'commander'
 import { UserError } from '../model/user-error.ts'
-import { loadSettings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
-import { addCommands, asTyped } from './commands.ts'
-import { addExamples, addSettingFlags, inputOf } from './input/options.ts'
+import { addCommands } from './commands.ts'
+import { addExamples, addSettingFlags } from './input/options.ts'
 import { addSettingsHelp, helpLayout } from './input/help-layout.ts'
-import { PipeClosed } from './terminal/print.ts'
+import { PipeClosed } from './terminal/screen.ts'
 import { printable, printableLine } from '../text/printable.ts'
-import { openSession } from './session.ts'
-import type { Session } from './session.ts'
-import type { World } from './session.ts'
+import { Session, type World } from './session.ts'
 
 /**
  * Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 another cursordex uses
  * the data folder. All output is written by then.
  */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
-  let settings: Settings | null = null
-  const named = (text: string): string => asTyped(text, world.isCheckout === true)
-  const onSettings = (loaded: Settings): void => {
-    settings = loaded
-  }
-  const session = openSession(world, argv, onSettings, named)
+  const session = new Session(world, argv)
   // Commander writes without waiting. Its output is collected here and written at the end.
   const help: string[] = []
   try {
-    const program = await programFor(session, world, argv, help)
+    const program = await programFor(session, help)
     await program.parseAsync(withHelp(argv, program), { from: 'user' })
     return 0
   } catch (error) {
-    return await printEnding(endingOf(error, named(help.join('')), isDebugging(settings, argv)), session)
+    return await printEnding(endingOf(error, session.named(help.join('')), isDebugging(session)), session)
   }
 }
 
-async function programFor(session: Session, world: World, argv: readonly string[], help: string[]): Promise<Command> {
+async function programFor(session: Session, help: string[]): Promise<Command> {
   const program = new Command('cursordex')
     .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
-    .version(world.version, '-V, --version', 'print the version')
+    .version(session.version, '-V, --version', 'print the version')
     .exitOverride()
     .configureHelp(helpLayout)
     .configureOutput({
@@ -49,10 +40,7 @@ async function programFor(session: Session, world: World, argv: readonly string[
     })
   addSettingFlags(program)
   addSettingsHelp(program)
-  await addCommands(program, session, argv, {
-    settingsOf: (command) => loadSettings(inputOf(world, command)),
-    workingDir: world.workingDir ?? '/',
-  })
+  await addCommands(program, session)
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
 }
 
@@ -111,7 +99,7 @@ function bugReport(error: unknown, hasStack: boolean): string {
   return stack === undefined ? line : `${line}${printable(stack)}\n`
 }
 
-function isDebugging(settings: Settings | null, argv: readonly string[]): boolean {
+function isDebugging({ settings, argv }: Session): boolean {
   if (settings !== null) return settings.log.level === 'debug' || settings.log.level === 'trace'
   return /--log-level[= ](debug|trace)/.test(argv.join(' '))
 }

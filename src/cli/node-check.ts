@@ -17,29 +17,15 @@ const REMEDY = 'Install Node 24 (or 22.14 or later, or 20.19 or later) from http
  * Why this Node cannot run the program, as one sentence with a remedy, or null if it can. better-sqlite3 13 is built for
  * Node-API 10. An older Node loads it and crashes without a message. Node 24 crashes with better-sqlite3 12.
  */
-export function whyNodeCannotRun(facts: NodeFacts): string | null {
-  if (!isSupported(facts.node)) return `cursordex does not run on Node ${facts.node}: ${REMEDY}`
-  const napi = Number(facts.napi)
-  if (facts.napiAddon !== null && napi >= 10) return null
-  if (facts.sqliteAddon === null) return 'cursordex is not installed completely: run "npm ci" in its folder.'
-  const installed = `The installed better-sqlite3 ${facts.sqliteAddon}`
-  const isNewForm = Number(facts.sqliteAddon.split('.')[0]) >= 13
-  if (!isNewForm && Number(facts.node.split('.')[0]) >= 24) {
-    return `${installed} does not run on Node ${facts.node}: run "npm ci" again with this Node.`
-  }
-  if (!isNewForm || napi >= 10) return null
-  return (
-    `${installed} needs Node-API 10, and Node ${facts.node} has ` +
-    `${facts.napi === undefined ? 'none' : facts.napi}: run "npm ci" again with this Node, or use a newer one.`
-  )
-}
-
-// The engines of package.json: ^20.19.0 || ^22.14.0 || >=24.0.0
-function isSupported(version: string): boolean {
-  const parts = version.split('.').map(Number)
-  const major = parts[0] || 0
-  const minor = parts[1] || 0
-  if (major === 20) return minor >= 19
-  if (major === 22) return minor >= 14
-  return major >= 24
+export function whyNodeCannotRun({ node, napi, sqliteAddon, napiAddon }: NodeFacts): string | null {
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  // The engines of package.json: ^20.19.0 || ^22.14.0 || >=24.0.0
+  const isSupported = major === 20 ? minor >= 19 : major === 22 ? minor >= 14 : major >= 24
+  if (!isSupported) return `cursordex does not run on Node ${node}: ${REMEDY}`
+  const hasNewApi = Number(napi) >= 10
+  if (napiAddon !== null && hasNewApi) return null
+  if (sqliteAddon === null) return 'cursordex is not installed completely: run "npm ci" in its folder.'
+  const isNewForm = Number(sqliteAddon.split('.')[0]) >= 13
+  if (isNewForm ? hasNewApi : major < 24) return null
+  return `The installed better-sqlite3 ${sqliteAddon} does not run on Node ${node}: run "npm ci" again with this Node.`
 }

@@ -30,7 +30,8 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
     ...surroundings,
     openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note, demoDir }),
     serve: async (settings, companion) => {
-      const writerThread = await (earlyThread ?? startThread())
+      const { startWriterThread } = await import('../engine/start-writer-thread.ts')
+      const writerThread = await (earlyThread ?? startWriterThread())
       const { serveForever } = await import('./serve-forever.ts')
       const machine = { stdout, stderr, writerThread, zone: localTimeZone, now: Date.now }
       const daemon = { ...machine, version, pageDir: PAGE_DIR, asTyped: named }
@@ -49,11 +50,6 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
     now: Date.now,
     openPager: async () => (await import('./terminal/pager.ts')).openPager(surroundings.env),
   }
-}
-
-async function startThread(): Promise<Worker> {
-  const { startWriterThread } = await import('../engine/start-writer-thread.ts')
-  return startWriterThread()
 }
 
 /** Packages are installed in a folder `node_modules`. */

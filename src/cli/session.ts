@@ -5,115 +5,108 @@ import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printableJson, printableLine } from '../text/printable.ts'
 import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
-import { statusLine, type StatusLine, printTo } from './terminal/print.ts'
+import { printTo, screenOf, statusLine, type Output, type Screen, type StatusLine } from './terminal/screen.ts'
+import { asTyped } from './commands.ts'
 import { asksDemo, inputOf, type JsonOption } from './input/options.ts'
-import { screenOf, type Screen, type Output } from './terminal/screen.ts'
 import type { Pager } from './terminal/pager.ts'
 import type { Companion } from './serve-forever.ts'
 
-/** The settings for a command, including its flags. @throws UserError as `loadSettings` does */
-export type SettingsOf = (command: Command) => Settings
-
-/** The working directory, and the settings there. */
-export interface Place {
-  readonly settingsOf: SettingsOf
-  readonly workingDir: string
-}
-
 /** What the commands share in one run of the program. */
-export interface Session {
+export class Session {
   /** The arguments, without the program's name. */
   readonly argv: readonly string[]
   readonly version: string
   /** What the program was started in. */
   readonly surroundings: Surroundings
+  readonly workingDir: string
   readonly screen: Screen
-  readonly stdin: AsyncIterable<Buffer | string>
   readonly print: (text: string) => Promise<void>
   /** Writes to stderr: notes about the output. */
   readonly note: (text: string) => Promise<void>
-  /** Prints through a pager, if stdout is a terminal, `isWanted`, and there is a pager. */
-  readonly paged: (isWanted: boolean, act: (print: Session['print']) => Promise<void>) => Promise<void>
   /** Progress of a long command, on stderr. */
   readonly progress: StatusLine
+  /** The settings of the command, as soon as they are read. */
+  settings: Settings | null = null
+  readonly #world: World
+
+  constructor(world: World, argv: readonly string[]) {
+    const write = printTo(world.stderr)
+    this.#world = world
+    this.argv = argv
+    this.version = world.version
+    this.surroundings = world
+    this.workingDir = world.workingDir ?? '/'
+    this.screen = screenOf(world.stdout, world.env, () => world.timeZone, world.now())
+    this.print = printTo(world.stdout)
+    this.note = (text) => write(this.named(text))
+    this.progress = statusLine(world.stderr, world.env, this.note)
+  }
+
+  get stdin(): World['stdin'] {
+    return this.#world.stdin
+  }
+
+  /** Puts the commands in a text into the form in which the user types them. */
+  named(text: string): string {
+    return asTyped(text, this.#world.isCheckout === true)
+  }
+
+  /** The settings for a command, including its flags. @throws UserError as `loadSettings` does */
+  readonly settingsOf = (command: Command): Settings => (this.settings = loadSettings(inputOf(this.#world, command)))
+
+  /** Prints through a pager, if stdout is a terminal, `isWanted`, and there is a pager. */
+  async paged(isWanted: boolean, act: (print: Session['print']) => Promise<void>): Promise<void> {
+    if (!isWanted || this.#world.stdout.isTTY !== true) return act(this.print)
+    // Opened for the first text, so that an error without a text needs no pager.
+    const opened: Promise<Pager | null>[] = []
+    try {
+      await act(async (text) => {
+        if (opened.length === 0) opened.push(this.#world.openPager())
+        const pager = await opened[0]
+        await (pager?.print ?? this.print)(text)
+      })
+    } finally {
+      const pager = await opened[0]
+      await pager?.close()
+    }
+  }
+
   /** @param change adapts the settings */
-  readonly serve: (command: Command, change?: (settings: Settings) => Settings) => Promise<void>
+  async serve(command: Command, change = (settings: Settings) => settings): Promise<void> {
+    await this.#world.serve(change(this.settingsOf(command)))
+  }
+
   /** Serves a sample Cursor home, and removes it afterwards. */
-  readonly demo: (command: Command) => Promise<void>
-  readonly ask: (command: Command, question: (answers: Answers) => Promise<void>) => Promise<void>
+  async demo(command: Command): Promise<void> {
+    const { DemoStage } = await import('./demo-stage.ts')
+    const { platform, env, homeDir, isCheckout } = this.#world
+    const link = demoLink(platform, env, homeDir)
+    const stage = new DemoStage(this.print, isCheckout === true ? this.workingDir : null, link)
+    try {
+      this.settings = demoSettings(inputOf(this.#world, command), stage.folders)
+      await this.#world.serve(this.settings, stage)
+    } finally {
+      await stage.strike()
+    }
+  }
+
+  async ask(command: Command, question: (answers: Answers) => Promise<void>): Promise<void> {
+    const settings = this.settingsOf(command)
+    if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, this.surroundings.env, command)
+    const answers = await this.#world.openAnswers(settings)
+    try {
+      await question(answers)
+    } finally {
+      // Also after an error: something that was not found may be among the missing data.
+      const missing = answers.missing?.() ?? null
+      if (missing !== null) await this.note(`${printableLine(missing)}\n`)
+      await answers.close()
+    }
+  }
 }
 
-/** @param named puts the commands in a note into the form in which the user types them */
-export function openSession(
-  world: World,
-  argv: readonly string[],
-  onSettings: (settings: Settings) => void,
-  named: (text: string) => string,
-): Session {
-  const settingsOf: SettingsOf = (command) => {
-    const settings = loadSettings(inputOf(world, command))
-    onSettings(settings)
-    return settings
-  }
-  const write = printTo(world.stderr)
-  const note = (text: string): Promise<void> => write(named(text))
-  const print = printTo(world.stdout)
-  return {
-    argv,
-    version: world.version,
-    surroundings: world,
-    get stdin() {
-      return world.stdin
-    },
-    screen: screenOf(world.stdout, world.env, () => world.timeZone, world.now()),
-    print,
-    note,
-    paged: async (isWanted, act) => {
-      if (!isWanted || world.stdout.isTTY !== true) return act(print)
-      // Opened for the first text, so that an error without a text needs no pager.
-      let opening: ReturnType<World['openPager']> | null = null
-      try {
-        await act(async (text) => {
-          const pager = await (opening ??= world.openPager())
-          await (pager?.print ?? print)(text)
-        })
-      } finally {
-        const pager = await (opening as ReturnType<World['openPager']> | null)
-        await pager?.close()
-      }
-    },
-    progress: statusLine(world.stderr, world.env, note),
-    serve: (command, change = (settings) => settings) => world.serve(change(settingsOf(command))),
-    demo: async (command) => {
-      const { DemoStage } = await import('./demo-stage.ts')
-      const stage = new DemoStage(
-        print,
-        world.isCheckout === true ? (world.workingDir ?? '/') : null,
-        demoLink(world.platform, world.env, world.homeDir),
-      )
-      try {
-        const settings = demoSettings(inputOf(world, command), stage.folders)
-        onSettings(settings)
-        await world.serve(settings, stage)
-      } finally {
-        await stage.strike()
-      }
-    },
-    ask: async (command, question) => {
-      const settings = settingsOf(command)
-      if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, world.env, command)
-      const answers = await world.openAnswers(settings)
-      try {
-        await question(answers)
-      } finally {
-        // Also after an error: something that was not found may be among the missing data.
-        const missing = answers.missing?.() ?? null
-        if (missing !== null) await note(`${printableLine(missing)}\n`)
-        await answers.close()
-      }
-    },
-  }
-}
+/** For commands that need no more than the settings and the working directory. */
+export type Place = Pick<Session, 'settingsOf' | 'workingDir'>
 
 /** These commands may begin a new data folder. The others only read: a folder that does not exist is a mistake. */
 const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp', 'pull'])
@@ -121,13 +114,10 @@ const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore',
 /** @throws UserError `no-data-folder`, exit code 2, if a flag or the environment names a folder that does not exist */
 function refuseMissingFolder({ dataDir }: Settings, env: Surroundings['env'], command: Command): void {
   const isNamed = command.optsWithGlobals<Flags>().dataDir !== undefined || Boolean(env['CURSORDEX_DATA_DIR'])
-  const isDemo = asksDemo(command)
-  if (existsSync(dataDir) || !(isNamed || isDemo)) return
-  const text = isDemo && !isNamed ? 'No demo is running.' : `The data folder ${dataDir} does not exist.`
-  const hint =
-    isDemo && !isNamed
-      ? 'Start one with: cursordex demo'
-      : 'Check its name. The daemon or "cursordex sync" makes a new one.'
+  if (existsSync(dataDir) || !(isNamed || asksDemo(command))) return
+  const [text, hint] = isNamed
+    ? [`The data folder ${dataDir} does not exist.`, 'Check its name. The daemon or "cursordex sync" makes a new one.']
+    : ['No demo is running.', 'Start one with: cursordex demo']
   throw new UserError('no-data-folder', text, hint, { exitCode: 2 })
 }
 
@@ -135,12 +125,9 @@ function refuseMissingFolder({ dataDir }: Settings, env: Surroundings['env'], co
 export function decodeAnswer<T>(schema: z.core.$ZodType<T>, answer: unknown): T {
   const decoded = z.safeParse(schema, answer)
   if (decoded.success) return decoded.data
-  throw new UserError(
-    'unexpected-answer',
-    `The answer has an unexpected shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`,
-    `The running daemon may have another version. ${RESTART}`,
-    { cause: decoded.error },
-  )
+  const text = `The answer has an unexpected shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`
+  const hint = `The running daemon may have another version. ${RESTART}`
+  throw new UserError('unexpected-answer', text, hint, { cause: decoded.error })
 }
 
 const isJsonWanted = (command: Command): boolean => command.optsWithGlobals<JsonOption>().json === true

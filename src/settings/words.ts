@@ -1,6 +1,7 @@
 import { UserError } from '../model/user-error.ts'
 import type { Environment } from './folders.ts'
 import type { Layer } from './layer.ts'
+import type { Settings } from './load.ts'
 import { nearestName } from '../text/nearest-name.ts'
 
 /** Settings from the command line. `undefined` means not given. */
@@ -50,6 +51,7 @@ const lists: ReadonlySet<Setting['flag']> = new Set(['cursorUserDir', 'cursorHom
 export const DATA_DIR_VARIABLE = 'CURSORDEX_DATA_DIR'
 
 const settings: readonly Setting[] = [
+  { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: DATA_DIR_VARIABLE, read: asIs },
   {
     group: 'cursor',
     key: 'userDirs',
@@ -66,7 +68,6 @@ const settings: readonly Setting[] = [
     variable: 'CURSORDEX_CURSOR_HOMES',
     read: asIs,
   },
-  { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: DATA_DIR_VARIABLE, read: asIs },
   { group: 'http', key: 'host', flag: 'host', option: '--host', variable: 'CURSORDEX_HOST', read: asIs },
   { group: 'http', key: 'port', flag: 'port', option: '--port', variable: 'CURSORDEX_PORT', read: asNumber },
   {
@@ -115,6 +116,27 @@ export function flagsLayer(flags: Flags): Layer {
     return [{ setting, value: typeof word === 'string' ? setting.read(word) : listed(word) }]
   })
   return layerOf(given, (setting) => `flag ${setting.option}`)
+}
+
+/**
+ * The flags that give another process, which has no such variables, the settings that flags and variables gave here. A
+ * service keeps them in a file that others may read, so the address of the hub, which may have a password, is not among
+ * them.
+ * @param effective of these flags and variables. Its paths are absolute
+ */
+export function flagsFor(given: Flags, env: Environment, effective: Settings): string[] {
+  const isNamed = given.config !== undefined || Boolean(env[CONFIG_VARIABLE])
+  const flags = settings.flatMap(({ group, key, flag, option, variable }) => {
+    const isGiven = given[flag] !== undefined || Boolean(env[variable]) || (lists.has(flag) && env[variable] === '')
+    if (!isGiven || flag === 'hubUrl') return []
+    const tree = effective as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    const value = group === null ? tree[key] : tree[group]?.[key]
+    if (typeof value === 'boolean' || value === null) return value === true ? [option] : []
+    // An empty list means none.
+    const values: readonly unknown[] = Array.isArray(value) && value.length === 0 ? [''] : [value].flat()
+    return values.flatMap((each) => [option, String(each)])
+  })
+  return isNamed ? ['--config', effective.configFile, ...flags] : flags
 }
 
 const listed = (words: readonly string[]) => words.filter((word) => word.trim() !== '')

@@ -233,7 +233,7 @@ const unread: readonly (readonly [symptom: string, plant: () => readonly string[
       writeFileSync(path, '{"sources":{"transcripts":{"enabled":false}}}')
       return ['--config', path]
     },
-    /^2 stores of the kind transcripts are not read, because sources\.transcripts\.enabled is false\.$/,
+    /^Stores of the kind transcripts are not read, because sources\.transcripts\.enabled is false\.$/,
   ],
   [
     'a named folder that does not exist',

@@ -124,14 +124,6 @@ test('status shows the file, the manager, and the daemon', async () => {
   )
 })
 
-test('status names the restart if the daemon has another version', async () => {
-  fake.willStart(process.pid, '1.0.0')
-  await fake.run('install')
-  expect((await fake.run('status')).out).toContain(
-    `version 1.0.0, process ${process.pid}. This command has version 1.2.3; run: cursordex service restart\n`,
-  )
-})
-
 test('restart waits for the new daemon and shows its version', async () => {
   fake.willStart(process.pid, '1.0.0')
   await fake.run('install')

@@ -5,12 +5,12 @@ import { stripVTControlCharacters } from 'node:util'
 import { array, assert, constantFrom, integer, nat, property } from 'fast-check'
 import pc from 'picocolors'
 import { afterAll, describe, expect, test } from 'vitest'
-import { renderBars } from '../../src/cli/terminal/bars.ts'
-import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/display-width.ts'
+import { snippetText } from '../../src/cli/commands/search-cards.ts'
+import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/text.ts'
 import { openPager } from '../../src/cli/terminal/pager.ts'
-import { PipeClosed } from '../../src/cli/terminal/print.ts'
+import { PipeClosed } from '../../src/cli/terminal/screen.ts'
 import type { Screen } from '../../src/cli/terminal/screen.ts'
-import { renderTable, snippetSpans } from '../../src/cli/terminal/table.ts'
+import { renderBars, renderTable } from '../../src/cli/terminal/table.ts'
 
 const screen = (width: number | null): Screen => ({
   width,
@@ -48,11 +48,7 @@ test('any table and any bars fit the terminal', () => {
   const columns = [{ title: 'a', widthMin: 4 }, { title: 'b', widthMin: 4 }, { title: 'id' }]
   assert(
     property(text, text, nat(5_000_000), width, (left, right, value, room) => {
-      const spans = [
-        { text: right.replaceAll(/[^\P{Cc}]|\p{Bidi_Control}/gu, ''), isHit: false },
-        { text: 'hit', isHit: true },
-      ]
-      expectFit(renderTable(columns, [[left, spans, 'c1']], screen(room)), room)
+      expectFit(renderTable(columns, [[left, right, 'c1']], screen(room)), room)
       const bars = [value, null, 0].map((each) => ({ label: left, value: each, figure: String(each), note: right }))
       expectFit(renderBars(bars, screen(room)), room)
     }),
@@ -74,14 +70,11 @@ test('a cut text ends between letters, and wrapped lines lose nothing but spaces
   expect(wrapLine('  return a + b', 10)).toEqual(['  return a', '  + b'])
 })
 
-test('a narrow terminal cuts other columns but never the id, and a cut snippet still shows its hit', () => {
+test('a narrow terminal cuts other columns but never the id', () => {
   const columns = [{ title: 'name', widthMin: 4 }, { title: 'n', align: 'right' as const }, { title: 'id' }]
   const id = '0123456789abcdef'
   const [, line] = renderTable(columns, [['a long name that has no room', '1', id]], screen(30)).split('\n')
   expect(line).toBe(`a long n…  1  ${id}`)
-  const snippet = `${'before '.repeat(20)}<mark>needle</mark>${' after'.repeat(20)}`
-  const [, cut] = renderTable([{ title: 'text', widthMin: 10 }], [[snippetSpans(snippet)]], screen(40)).split('\n')
-  expect(cut).toMatch(/^….*before needle after.*…$/)
 })
 
 test.each([
@@ -89,7 +82,7 @@ test.each([
   ['&unknown; & \u001b[2J<mark>\u009b</mark>', '&unknown; & \\x1b[2J\\x9b'],
   ['</mark><mark>open', 'open'],
 ])('the snippet %j is unescaped once, then made printable', (snippet, shown) => {
-  expect(renderTable([{ title: '' }], [[snippetSpans(snippet)]], screen(null))).toBe(`${shown}\n`)
+  expect(snippetText(snippet, (hit) => hit)).toBe(shown)
 })
 
 describe('the pager', () => {

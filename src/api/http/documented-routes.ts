@@ -154,7 +154,7 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   includeEmpty: 'Lists drafts and chats without messages too.',
   commit: 'Only chats that may have led to the commit with this sha. Needs repo.',
   repo: 'The repository: id, name or path of a known project, or a folder in one.',
-  around: 'Centres the page on the message with this id.',
+  around: 'Centres the page on the message with this id, or with the only id that begins so.',
   includeOrphans: 'Adds messages that the chat no longer lists, at the end.',
   as: 'The format of the answer.',
   redact: 'Masks secrets.',

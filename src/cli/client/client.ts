@@ -98,10 +98,10 @@ async function* partsOf(url: string, incoming: IncomingMessage): AsyncGenerator<
   }
 }
 
-const daemonLost = (url: string, cause: unknown): UserError =>
-  new UserError('daemon-lost', `The daemon at ${url} did not answer.`, 'Try again. It may have just stopped.', {
-    cause,
-  })
+function daemonLost(url: string, cause: unknown): UserError {
+  const hint = 'Try again. It may have just stopped.'
+  return new UserError('daemon-lost', `The daemon at ${url} did not answer.`, hint, { cause })
+}
 
 /** The header by which a daemon requires its token. */
 const TOKEN_REQUIRED = 'Bearer realm="cursordex"'
@@ -142,14 +142,8 @@ async function readIfThere(file: string): Promise<string | null> {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw new UserError(
-      'unreadable',
-      `${file} cannot be read (${code}).`,
-      'Run this as the user who owns the folder.',
-      {
-        cause: error,
-      },
-    )
+    const hint = 'Run this as the user who owns the folder.'
+    throw new UserError('unreadable', `${file} cannot be read (${code}).`, hint, { cause: error })
   }
 }
 

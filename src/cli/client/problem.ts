@@ -17,16 +17,17 @@ export function errorOfProblem(status: number, path: string, body: unknown): Use
     .filter(({ reason }) => !detail?.includes(reason))
     .map(({ name, reason }) => `${name}: ${reason}`)
   const sentences = [detail ?? title ?? `The answer was HTTP ${status}.`, ...reasons]
-  const names = code === NO_MESSAGE ? ['around'] : (errors ?? []).map(({ name }) => name)
+  const names = code === 'message-not-found' ? ['around'] : (errors ?? []).map(({ name }) => name)
   const message = [...sentences, ...givenIn(path, names)].join(' ')
-  const hint = code === NO_MESSAGE ? ORPHANS : endsInRemedy(status, detail) ? '' : hintFor(status, path)
+  const hint = HINTS[code ?? ''] ?? (endsInRemedy(status, detail) ? '' : hintFor(status, path))
   return new UserError(code ?? `http-${status}`, message, hint, { exitCode: status === 400 ? 2 : 1 })
 }
 
-/** The chat exists, but not the message. */
-const NO_MESSAGE = 'message-not-found'
-const ORPHANS =
-  'Without --around all messages of the chat are shown. With --orphans also those that the chat no longer lists.'
+const HINTS: Readonly<Record<string, string>> = {
+  'message-not-found':
+    'Without --around all messages of the chat are shown. With --orphans also those that the chat no longer lists.',
+  'several-messages': 'Give more characters of the id.',
+}
 
 /** The values of the wrong parameters. A 404 already names what was requested. */
 function givenIn(path: string, names: readonly string[]): string[] {

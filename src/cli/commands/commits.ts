@@ -19,11 +19,8 @@ export function addCommand(program: Command, session: Session, { workingDir }: P
     .option('--chat <chatId>', `only commits that this chat may have led to: ${CHAT_ID}`)
     .addOption(new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']))
   addJson(addPage(command))
-  addExamples(
-    command,
-    'cursordex commits --from 7d --confidence medium',
-    'cursordex commits --repo ~/code/shop --from 2026-01-01 --json',
-  )
+  const another = 'cursordex commits --repo ~/code/shop --from 2026-01-01 --json'
+  addExamples(command, 'cursordex commits --from 7d --confidence medium', another)
   command.action(() =>
     session.ask(command, async (answers) => {
       const { repo, chat } = command.opts<{ readonly repo?: string; readonly chat?: string }>()
@@ -67,12 +64,11 @@ const list = listOf({
 
 /** `3 files, 12 messages`. */
 function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): string {
+  const earlier = files?.when === 'earlier' ? ' earlier' : ''
   const words = [
-    ...(files === null
-      ? []
-      : [`${countText(files.paths.length, 'file')}${files.when === 'earlier' ? ' earlier' : ''}`]),
-    ...(time === null ? [] : [countText(time.messages, 'message')]),
-    ...(tracking === null || tracking === undefined ? [] : ['code recorded then']),
+    files === null ? '' : `${countText(files.paths.length, 'file')}${earlier}`,
+    time === null ? '' : countText(time.messages, 'message'),
+    tracking === null || tracking === undefined ? '' : 'code recorded then',
   ]
-  return words.join(', ')
+  return words.filter((word) => word !== '').join(', ')
 }

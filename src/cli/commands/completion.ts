@@ -1,60 +1,22 @@
 import { script } from '@bomb.sh/tab'
-import completionOf from '@bomb.sh/tab/commander'
 import { Argument, type Command, type Option } from 'commander'
-import { listRunNames } from '../../api/archives/archive-files.ts'
-import { readCompletionValues, type CompletedKind, type CompletionValue } from '../../api/queries/completion-values.ts'
 import { partNames } from '../../api/search/language/tree.ts'
-import { mirrorPath } from '../../engine/data-folder.ts'
-import { openReader } from '../../mirror/open.ts'
 import { roles } from '../../model/message.ts'
-import { printableLine } from '../../text/printable.ts'
-import type { Settings } from '../../settings.ts'
 import { addExamples } from '../input/options.ts'
-import type { Place, Session, SettingsOf } from '../session.ts'
+import type { Session } from '../session.ts'
 
-const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
-type Shell = (typeof shells)[number]
-
-export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
-  const command = program.command('completion').addArgument(new Argument('<shell>', 'the shell').choices(shells))
+export function addCommand(program: Command, session: Session): void {
+  const shell = new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish', 'powershell'])
+  const command = program.command('completion').addArgument(shell)
   addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
   // A script asks with `cursordex completion SHELL complete -- WORD…`. The last word is the one at the cursor.
   const isAsked = session.argv[2] === 'complete'
-  command.allowExcessArguments(isAsked).action((shell: Shell) => {
-    if (!isAsked) return session.print(scriptOf(shell))
-    let answer = NOTHING
-    try {
-      answer = answerOf(program, shell, command.args.slice(2), settingsOf)
-    } catch {
-      // Nobody asks for an error while typing: without a mirror, or with wrong settings, nothing is offered.
-    }
-    return session.print(answer)
-  })
+  command
+    .allowExcessArguments(isAsked)
+    .action((name: string) => session.print(isAsked ? answerOf(program, command.args.slice(2)) : scriptOf(name)))
 }
 
-/** The values of options and arguments that commander does not know, by their names. */
-const VALUES: Readonly<Record<string, CompletedKind | 'archives' | 'files' | readonly string[]>> = {
-  role: roles,
-  in: partNames,
-  project: 'projects',
-  repo: 'projects',
-  chat: 'chats',
-  chatId: 'chats',
-  tool: 'tools',
-  model: 'models',
-  machine: 'machines',
-  name: 'archives',
-  csv: 'files',
-}
-
-/** The last line of an answer tells the script whether names of files fit. */
-const WITH_FILES = ':0\n'
-const NOTHING = ':4\n'
-
-/**
- * The library's script for bash needs another package, evaluates what is typed, and expands what is offered. Names come
- * from chats, so nothing may be evaluated. Its script for zsh breaks names at spaces and colons.
- */
+/** The library's script for bash needs another package, and evaluates what is typed. */
 const bash = `_cursordex() {
   COMPREPLY=()
   local line
@@ -66,95 +28,56 @@ const bash = `_cursordex() {
 complete -F _cursordex cursordex
 `
 
-function scriptOf(shell: Shell): string {
+function scriptOf(shell: string): string {
   if (shell === 'bash') return bash
-  const text = logged(() => script(shell, 'cursordex', `cursordex completion ${shell}`))
-  return text
-    .replace('"${=words[1,CURRENT]}"', '"${(@)words[1,CURRENT]}"')
-    .replace('comp=${comp//:/\\:}', 'comp=${comp//:/\\\\:}')
-    .replace('completions -Q ', 'completions ')
-}
-
-/** What the library prints, which is no stream that one can name. */
-function logged(act: () => void): string {
   let text = ''
   const { log } = console
-  Object.assign(console, { log: (line: string) => (text += `${line}\n`) })
-  act()
+  // The library prints, and takes no stream.
+  Object.assign(console, { log: (line: string) => (text = `${line}\n`) })
+  script(shell, 'cursordex', `cursordex completion ${shell}`)
   Object.assign(console, { log })
   return text
 }
 
-/** A line with a value and its description for each that fits at the cursor. @param typed with quotes */
-function answerOf(program: Command, shell: Shell, typed: readonly string[], settingsOf: SettingsOf): string {
-  const plain = typed.map((word) => word.replaceAll(/\\(.)|["']/gs, '$1'))
-  const words = (shell === 'bash' ? plain.reduce<string[]>(glue, []) : plain).flatMap(
-    (word) => /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word,
-  )
-  const start = words.at(-1) ?? ''
-  let ending = NOTHING
-  const valuesOf = (source: Argument | Option, name: string) => (add: (value: string, description: string) => void) => {
-    const known = source.argChoices ?? VALUES[name] ?? []
-    if (known === 'files' || /<(?:folder|file)>$/.test(name)) ending = WITH_FILES
-    else if (typeof known !== 'string') for (const value of known) add(value, '')
-    else for (const { value, description } of readValues(known, start, typedSettings())) add(value, description)
-  }
-  // Settings that were typed before say which mirror is read.
-  const typedSettings = (): Settings => {
-    program.parseOptions(words.slice(0, -1))
-    return settingsOf(program)
-  }
-  const completion = completionOf(program)
-  completion.commands.delete('complete')
-  for (const [path, target] of [['', completion] as const, ...completion.commands]) {
-    const command = path
-      .split(' ')
-      .reduce((above, name) => above.commands.find((each) => each.name() === name) ?? above, program)
-    for (const each of command.registeredArguments) {
-      target.argument(each.name(), valuesOf(each, each.name()), each.variadic)
-    }
-    // Every command takes the options of the program, too.
-    for (const each of [...command.options, ...program.options]) {
-      const [name, alias] = [each.long?.slice(2) ?? '', each.short?.slice(1)]
-      const values = valuesOf(each, /<(?:folder|file)>$/.test(each.flags) ? each.flags : each.attributeName())
-      target.option(name, each.description, ...(each.required ? ([values, alias] as const) : ([alias] as const)))
-    }
-  }
-  logged(() => completion.parse([...words]))
-  // bash replaces only what stands after the last of its breaks.
-  const last = BREAK.test(plain.at(-1) ?? '') ? '' : (plain.at(-1) ?? '')
-  const lines = completion.completions
-    // A shell cannot insert several lines.
-    .filter(({ value }) => value.startsWith(start) && value !== '' && printableLine(value) === value)
-    .map(({ value, description = '' }) => {
-      const text = shell === 'bash' ? inBash(value.slice(start.length - last.length), typed.at(-1)) : value
-      return `${text}\t${printableLine(description)}\n`
-    })
-  return `${lines.join('')}${ending}`
+/** A line for each word that fits at the cursor. The last line tells the script whether names of files fit, too. */
+function answerOf(program: Command, typed: readonly string[]): string {
+  const words = typed.flatMap((word, index) => {
+    // bash splits words at an equals sign.
+    if (word === '=') return index === typed.length - 1 ? [''] : []
+    return /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word
+  })
+  const offers = offersAt(program, words)
+  const fitting = (offers ?? []).filter(({ value }) => value.startsWith(words.at(-1) ?? ''))
+  const lines = fitting.map(({ value, description }) => `${value}\t${description}\n`)
+  return `${lines.join('')}${offers === null ? ':0' : ':4'}\n`
 }
 
-/** bash splits words at these, too. */
-const BREAK = /^[@:=]+$/
+const LISTS: Readonly<Record<string, readonly string[]>> = { role: roles, in: partNames }
 
-const glue = (words: string[], word: string, index: number, all: readonly string[]): string[] =>
-  index > 0 && (BREAK.test(word) || BREAK.test(all[index - 1] ?? ''))
-    ? [...words.slice(0, -1), `${words.at(-1) ?? ''}${word}`]
-    : [...words, word]
-
-/** @param typed within quotes, bash adds the closing one itself */
-function inBash(text: string, typed = ''): string {
-  if (typed.startsWith('"')) return text.replaceAll(/["\\$`]/g, String.raw`\$&`)
-  if (typed.startsWith("'")) return text.replaceAll("'", String.raw`'\''`)
-  return text.replaceAll(/[^\p{L}\p{M}\p{N}_%+,./@:=-]/gu, String.raw`\$&`)
-}
-
-/** From the mirror itself, whether or not a daemon runs. Cursor is not read, because that can take long. */
-function readValues(kind: CompletedKind | 'archives', start: string, settings: Settings): readonly CompletionValue[] {
-  if (kind === 'archives') return listRunNames(settings.archives.dir).map((value) => ({ value, description: '' }))
-  const db = openReader(mirrorPath(settings.dataDir))
-  try {
-    return readCompletionValues(db, kind, start)
-  } finally {
-    db.close()
+/** What may be at the end of these words. Null if anything may, such as a file. */
+function offersAt(program: Command, words: readonly string[]) {
+  const help = program.createHelp()
+  let command = program
+  let option: Option | undefined
+  let place = 0
+  // Every command takes the options of the program, too.
+  const options = () => [...help.visibleOptions(command), ...program.options]
+  for (const word of words.slice(0, -1)) {
+    const below = command.commands.find((each) => each.name() === word)
+    if (option !== undefined) option = undefined
+    else if (word.startsWith('-'))
+      option = options().find(({ required, short, long }) => required && [short, long].includes(word))
+    else if (below === undefined) place += 1
+    else command = below
   }
+  if (option === undefined && words.at(-1)?.startsWith('-') === true) {
+    return options().map(({ long, description }) => ({ value: long ?? '', description }))
+  }
+  const commands = option === undefined && place === 0 ? help.visibleCommands(command) : []
+  const names = commands.map((each) => ({ value: each.name(), description: each.description() }))
+  const { registeredArguments } = command
+  const source = option ?? registeredArguments[place] ?? registeredArguments.find(({ variadic }) => variadic)
+  if (source === undefined) return names
+  const known = source.argChoices ?? LISTS[option?.attributeName() ?? '']
+  return known === undefined ? null : [...names, ...known.map((value) => ({ value, description: '' }))]
 }

@@ -1,19 +1,11 @@
 import { Option, type Command } from 'commander'
 import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
-import { addExamples, queryOf, type JsonOption } from '../input/options.ts'
+import { addExamples, queryOf, type Options } from '../input/options.ts'
 import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
-
-interface ExportOptions extends JsonOption {
-  readonly as?: ExportFormat | 'md'
-  readonly output?: string
-  readonly force?: true
-  readonly orphans?: true
-  readonly redact?: true
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -25,59 +17,40 @@ export function addCommand(program: Command, session: Session): void {
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
     .option('--redact', 'mask keys, tokens and passwords that a rule knows, and report how many')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
-  addExamples(
-    command,
-    'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 > login-bug.md',
-    'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 --as html --output login-bug.html',
-  )
+  const example = 'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
+  addExamples(command, `${example} > login-bug.md`, `${example} --as html --output login-bug.html`)
   command.action((chatId: string) => exportChat(chatId, command, session))
 }
 
 async function exportChat(chatId: string, command: Command, session: Session): Promise<void> {
-  const { as, json, output, force, orphans, redact } = command.opts<ExportOptions>()
+  const { as, json, output, force, orphans, redact } = command.opts<Options>()
   refuseEmpty({ '--output': output })
   const format = json === true ? 'json' : as === undefined || as === 'md' ? 'markdown' : as
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}/export`
-    const end = new FileEnd()
-    const text = end.of(answers.text(path, queryOf({ as: format, includeOrphans: orphans, redact })))
-    if (output !== undefined && output !== '-') await writePrivately(output, text, force === true)
-    else {
-      const shown = session.screen.width === null ? verbatim : terminalText[format]
-      for await (const piece of text) await session.print(shown(piece))
+    const query = queryOf({ as: format, includeOrphans: orphans, redact })
+    let end = ''
+    async function* remembered(): AsyncGenerator<string> {
+      for await (const piece of answers.text(path, query)) {
+        end = (end + piece).slice(-END_LENGTH)
+        yield piece
+      }
     }
-    if (redact === true) await session.note(`${printableLine(end.maskedSentence)}\n`)
+    if (output !== undefined && output !== '-') await writePrivately(output, remembered(), force === true)
+    else {
+      const shown = session.screen.width === null ? (text: string) => text : onTerminal(format)
+      for await (const piece of remembered()) await session.print(shown(piece))
+    }
+    if (redact !== true) return
+    // The report about masked secrets stands after all text of the chat, in every format.
+    const sentences = end.match(/Masked in this file: [^<"\n]*\./g)
+    await session.note(`${printableLine(sentences?.at(-1) ?? 'The file does not say what was masked in it.')}\n`)
   })
 }
 
-const verbatim = (text: string): string => text
-
 /** Removes terminal control characters. The result stays valid in each format. */
-const terminalText: Readonly<Record<ExportFormat, (text: string) => string>> = {
-  markdown: printable,
-  json: printableJsonText,
-  jsonl: printableJsonText,
-  html: printable,
-}
+const onTerminal = (format: ExportFormat) => (format.startsWith('json') ? printableJsonText : printable)
 
 /** UTF-16 units. The report of what was masked is always shorter. */
 const END_LENGTH = 16 * 1024
-
-/** Passes a text through, and remembers its end. */
-class FileEnd {
-  #end = ''
-
-  async *of(text: AsyncIterable<string>): AsyncGenerator<string> {
-    for await (const piece of text) {
-      this.#end = (this.#end + piece).slice(-END_LENGTH)
-      yield piece
-    }
-  }
-
-  /** The report of the file about masked secrets, in every format. It stands after all text of the chat. */
-  get maskedSentence(): string {
-    const sentences = this.#end.match(/Masked in this file: [^<"\n]*\./g)
-    return sentences?.at(-1) ?? 'The file does not say what was masked in it.'
-  }
-}

@@ -3,21 +3,18 @@ import * as z from 'zod/mini'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { inOwnZone, queryOf, type PageOptions, type ReadingOptions } from '../input/options.ts'
+import { inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { decodeAnswer, readAnswer, type Session } from '../session.ts'
-import { atLeast, countText, numberText } from '../terminal/formats.ts'
+import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 
-interface Counted {
+interface Page {
+  readonly items: readonly unknown[]
   readonly total: number
   /** A search counts up to 1,000. */
   readonly totalIsExact?: boolean | undefined
   readonly offset?: number | undefined
-}
-
-interface Page extends Counted {
-  readonly items: readonly unknown[]
   readonly limit?: number | undefined
   /** How many items a date range leaves out because they have no date. */
   readonly undated?: number | undefined
@@ -48,7 +45,7 @@ export async function printList<Answer extends Page, Row>(
   session: Session,
   more: Parameters<typeof queryOf>[0] = {},
 ): Promise<void> {
-  const { json: _, ...filters } = command.opts<ReadingOptions>()
+  const { json: _, ...filters } = command.opts<Options>()
   const query = queryOf({ ...inOwnZone(filters, session.screen), ...more })
   const page = await readAnswer(list.schema, await answers.get(list.path, query), command, session)
   if (page === null) return
@@ -68,7 +65,7 @@ export async function printList<Answer extends Page, Row>(
  * Notes on stderr that there are more results, and how to see them. Otherwise a person who counts the lines of a pipe
  * would take one page for everything. A program that passes `--limit` knows that the list is cut.
  */
-export async function notePage(session: Session, page: Page, { limit }: PageOptions): Promise<void> {
+export async function notePage(session: Session, page: Page, { limit }: Options): Promise<void> {
   const { items, total } = page
   const next = (page.offset ?? 0) + items.length
   const isKnown = session.screen.width === null && limit !== undefined
@@ -80,10 +77,10 @@ export async function notePage(session: Session, page: Page, { limit }: PageOpti
 /** The largest offset of a search. */
 const SEARCH_OFFSET_MAX = 10_000
 
-const totalText = ({ total, totalIsExact = true }: Counted): string => atLeast(totalIsExact, numberText(total))
+const totalText = ({ total, totalIsExact = true }: Page): string => atLeast(totalIsExact, numberText(total))
 
 /** Why a page is empty: there are no results, or the offset is too large. */
-export function emptyText(page: Counted, nothing: string): string {
+export function emptyText(page: Page, nothing: string): string {
   if (page.total === 0) return nothing
   return `Nothing at --offset ${page.offset ?? 0}. There are ${totalText(page)} results.`
 }
@@ -111,3 +108,10 @@ export async function noteUnknown(filters: NamedFilters, answers: Answers, sessi
     }
   }
 }
+
+/** A count that may be a lower bound. */
+export const atLeast = (isExact: boolean, count: string): string => `${isExact ? '' : 'at least '}${count}`
+
+/** What a date range leaves out. */
+export const undatedText = (messages: number): string =>
+  `${countText(messages, 'message')} without a time not counted.\n`

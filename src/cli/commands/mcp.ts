@@ -1,19 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
-import { editJson } from '../../settings.ts'
-import { addExamples } from '../input/options.ts'
+import { editJson, type Flags } from '../../settings.ts'
+import { addExamples, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { ownProgram } from './own-program.ts'
+import { writePrivately } from './write-privately.ts'
 
 const clients = ['cursor', 'claude', 'codex'] as const
 type McpClient = (typeof clients)[number]
-
-interface McpOptions {
-  readonly redact: boolean
-}
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('mcp').option('--no-redact', 'show secrets as they are')
@@ -33,7 +30,7 @@ export function addCommand(program: Command, session: Session): void {
 
 /** Until the client closes its end. Nothing else may be written to stdout. */
 async function serve(command: Command, session: Session): Promise<void> {
-  const { redact } = command.opts<McpOptions>()
+  const { redact = true } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const [{ createMcpServer }, { queryOf }, { StdioServerTransport }] = await Promise.all([
       import('../../api/mcp/server.ts'),
@@ -56,46 +53,35 @@ async function serve(command: Command, session: Session): Promise<void> {
   })
 }
 
-interface InstallOptions {
+interface InstallOptions extends Flags {
   readonly remove?: true
   readonly yes?: true
   readonly file?: string
-  readonly dataDir?: string
-  readonly config?: string
 }
 
 const NAME = 'cursordex'
 
-/** How an agent starts this program: absolute paths, because agents start without a shell. */
-interface Launch {
-  readonly command: string
-  readonly args: readonly string[]
-}
-
 /** Shows the change that adds cursordex to an agent, or takes it out. With `yes` it is made. */
 async function installIn(client: McpClient, command: Command, session: Session): Promise<void> {
   const options = command.optsWithGlobals<InstallOptions>()
-  const launch = launchOf(options, session)
-  if (client === 'cursor') return installInCursor(launch, options, session)
-  const argv =
-    options.remove === true ? ['mcp', 'remove', NAME] : ['mcp', 'add', NAME, '--', launch.command, ...launch.args]
+  // Absolute paths, because agents start it without a shell.
+  const [node, script] = ownProgram()
+  const places = [['--data-dir', options.dataDir] as const, ['--config', options.config] as const]
+  const flags = places.flatMap(([flag, path]) => (path === undefined ? [] : [flag, resolve(session.workingDir, path)]))
+  const args = [script, 'mcp', ...flags]
+  if (client === 'cursor') return installInCursor({ command: node, args }, options, session)
+  const argv = options.remove === true ? ['mcp', 'remove', NAME] : ['mcp', 'add', NAME, '--', node, ...args]
   return installByCommand(client, argv, options, session)
 }
 
-function launchOf({ dataDir, config }: InstallOptions, session: Session): Launch {
-  const [node, script] = ownProgram()
-  const from = session.surroundings.workingDir ?? '/'
-  const flags = [
-    ...(dataDir === undefined ? [] : ['--data-dir', resolve(from, dataDir)]),
-    ...(config === undefined ? [] : ['--config', resolve(from, config)]),
-  ]
-  return { command: node, args: [script, 'mcp', ...flags] }
-}
-
-async function installInCursor(launch: Launch, { remove, yes, file }: InstallOptions, session: Session): Promise<void> {
+async function installInCursor(
+  launch: { readonly command: string; readonly args: readonly string[] },
+  { remove, yes, file }: InstallOptions,
+  session: Session,
+): Promise<void> {
   const path = file ?? join(session.surroundings.homeDir, '.cursor', 'mcp.json')
   const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const value = remove === true ? undefined : { command: launch.command, args: launch.args }
+  const value = remove === true ? undefined : launch
   const after = before === '' && remove === true ? before : editJson(before, ['mcpServers', NAME], value)
   if (after === null) {
     throw new UserError('bad-json', `${path} is not a JSON object.`, 'Repair it, or name another file with --file.')
@@ -103,21 +89,10 @@ async function installInCursor(launch: Launch, { remove, yes, file }: InstallOpt
   if (after === before) return session.print(`${path} needs no change.\n`)
   await session.print(`${path}\n\n${differenceOf(before, after)}\n`)
   if (yes !== true) return session.print('\nNothing was changed. Add --yes to make this change.\n')
-  write(path, after)
-  await session.print('\nDone. Restart Cursor, or switch the server on in its settings.\n')
-}
-
-/** Written beside and renamed, so that Cursor never reads half a file. Its mode stays. */
-function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
-  const target = existsSync(path) ? realpathSync(path) : path
-  const beside = `${target}.${process.pid}.new`
-  try {
-    writeFileSync(beside, text, { mode: existsSync(target) ? statSync(target).mode : 0o600 })
-    renameSync(beside, target)
-  } finally {
-    rmSync(beside, { force: true })
-  }
+  // Cursor never reads half a file, and its mode stays.
+  await writePrivately(path, [after], true, existsSync(path) ? statSync(path).mode : undefined)
+  await session.print('\nDone. Restart Cursor, or switch the server on in its settings.\n')
 }
 
 /** The lines that differ, with a sign before each, as `diff` shows them. */
@@ -144,11 +119,8 @@ async function installByCommand(
   if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
   const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })
   if (error !== undefined || status !== 0) {
-    throw new UserError(
-      'install-failed',
-      `${client} failed${status === null ? '' : ` with exit code ${status}`}.`,
-      `Run it yourself: ${shown}`,
-    )
+    const text = `${client} failed${status === null ? '' : ` with exit code ${status}`}.`
+    throw new UserError('install-failed', text, `Run it yourself: ${shown}`)
   }
 }
 

@@ -6,12 +6,8 @@ import { UserError } from '../../model/user-error.ts'
 import { daemonAnswers, findDaemon, isTokenAsked, readToken } from '../client/client.ts'
 import type { Answers } from '../client/answers.ts'
 import { completeChatId } from '../input/chat-id.ts'
-import { addExamples } from '../input/options.ts'
+import { addExamples, type Options } from '../input/options.ts'
 import type { Place, Session } from '../session.ts'
-
-interface OpenOptions {
-  readonly print?: true
-}
 
 export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
   const command = program
@@ -23,15 +19,12 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
     const { dataDir } = settingsOf(command)
     const [daemon, answers] = [await findDaemon(dataDir), await daemonAnswers(dataDir)]
     if (daemon === null || answers === null) {
-      throw new UserError(
-        'no-daemon',
-        `No daemon serves ${dataDir}, so there is no page.`,
-        'Start one: cursordex serve',
-      )
+      const text = `No daemon serves ${dataDir}, so there is no page.`
+      throw new UserError('no-daemon', text, 'Start one: cursordex serve')
     }
     const token = (await isTokenAsked(daemon.url)) ? await readToken(dataDir) : null
     const address = addressOf(daemon.url, await placeOf(words.join(' '), answers), token)
-    if (command.opts<OpenOptions>().print === true) return session.print(`${address}\n`)
+    if (command.opts<Options>().print === true) return session.print(`${address}\n`)
     // Other accounts can read command lines, so a browser gets the token from a file.
     const page = token === null ? null : leavePage(dataDir, redirectTo(address))
     if (await openInBrowser(page === null ? address : pathToFileURL(page).href)) {
@@ -47,19 +40,14 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
 /** The chat with this id or the only one whose id begins so, else the search for these words. */
 async function placeOf(words: string, answers: Answers): Promise<string> {
   if (words === '') return '/'
-  if (!words.includes(' ')) {
-    const chat = `/chats/${encodeURIComponent(await completeChatId(answers, words))}`
-    if (await isFound(answers, `/api${chat}`)) return chat
-  }
-  return `/?${new URLSearchParams({ q: words }).toString()}`
-}
-
-async function isFound(answers: Answers, path: string): Promise<boolean> {
+  const search = `/?${new URLSearchParams({ q: words }).toString()}`
+  if (words.includes(' ')) return search
+  const chat = `/chats/${encodeURIComponent(await completeChatId(answers, words))}`
   try {
-    await answers.get(path, new URLSearchParams())
-    return true
+    await answers.get(`/api${chat}`, new URLSearchParams())
+    return chat
   } catch (error) {
-    if (error instanceof UserError && error.code === 'chat-not-found') return false
+    if (error instanceof UserError && error.code === 'chat-not-found') return search
     throw error
   }
 }

@@ -12,9 +12,6 @@ const TEMPORARY = /[/\\](_npx|dlx(-[^/\\]*)?|bunx-[^/\\]*|fnm_multishells)[/\\]/
 export function ownProgram(): readonly [node: string, script: string] {
   const script = realpathSync(process.argv[1] ?? '')
   if (!TEMPORARY.test(script)) return [realpathSync(process.execPath), script]
-  throw new UserError(
-    'temporary-install',
-    `This program is in a temporary folder of npx (${dirname(script)}), which npm removes.`,
-    'Install it first: npm install --global cursordex',
-  )
+  const text = `This program is in a temporary folder of npx (${dirname(script)}), which npm removes.`
+  throw new UserError('temporary-install', text, 'Install it first: npm install --global cursordex')
 }

@@ -1,9 +1,9 @@
 import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
 import { printableLine } from '../../text/printable.ts'
-import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
-import { atLeast, countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
+import { atLeast } from './list.ts'
+import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
+import { countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { snippetSpans, spansOf } from '../terminal/table.ts'
 
 const PASSAGES_MAX = 3
 /** Columns before a passage: an indent, the longest role and a gap. */
@@ -21,26 +21,17 @@ type Hit = SearchHit & Partial<Pick<RelatedChat, 'missing'>>
 export function renderCards(hits: readonly Hit[], screen: Screen): string {
   const width = screen.width ?? Infinity
   const short = shortIds(hits.map(({ chat }) => chat.id))
-  const messages = shortIds(hits.map(({ message }) => message.id))
+  const messageId = shortIds(hits.map(({ message }) => message.id))
   const byChat = new Map<string, Hit[]>()
   for (const hit of hits) byChat.set(hit.chat.id, [...(byChat.get(hit.chat.id) ?? []), hit])
-  return [...byChat].map(([id, ofChat]) => renderCard(short.get(id) ?? id, ofChat, messages, width, screen)).join('\n')
-}
-
-function renderCard(
-  id: string,
-  hits: readonly Hit[],
-  messages: ReadonlyMap<string, string>,
-  width: number,
-  screen: Screen,
-): string {
-  const { dim } = screen.colours
-  const passages = hits
-    .slice(0, PASSAGES_MAX)
-    .flatMap((hit) => renderPassage(hit, messages.get(hit.message.id) ?? hit.message.id, width, screen))
-  const more = hits.length - PASSAGES_MAX
-  const rest = more > 0 ? [dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
-  return [headOf(id, hits, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
+  const cards = [...byChat].map(([id, ofChat]) => {
+    const best = ofChat.slice(0, PASSAGES_MAX)
+    const passages = best.flatMap((hit) => renderPassage(hit, messageId(hit.message.id), width, screen))
+    const more = ofChat.length - best.length
+    const rest = more > 0 ? [screen.colours.dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
+    return [headOf(short(id), ofChat, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
+  })
+  return cards.join('\n')
 }
 
 /** Id, title, project, machine if it is another, and age on one line. A long title is cut, then a long project. */
@@ -64,10 +55,20 @@ function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen)
   const { message, part, toolName, snippet, missing } = hit
   const { bold, dim, yellow } = screen.colours
   const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
-  const passage = spansOf(snippetSpans(snippet)).map(({ text, isHit }) => (isHit ? bold(yellow(text)) : text))
-  const lines = wrapLine(`${kind && dim(kind)}${passage.join('')} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
+  const passage = snippetText(snippet, (text) => bold(yellow(text)))
+  const lines = wrapLine(`${kind && dim(kind)}${passage} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
   const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
   return [...lines, ...lacks].map((line, index) => {
     return index === 0 ? `  ${dim(message.role.padEnd(LABEL_WIDTH))}  ${line}` : `${' '.repeat(INDENT)}${line}`
   })
 }
+
+const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+/** A snippet, which is escaped HTML with `<mark>` around the hits, as one printable line. */
+export const snippetText = (snippet: string, paint: (hit: string) => string): string =>
+  printableLine(snippet)
+    // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
+    .replaceAll(/<mark>(.+?)<\/mark>/g, (_, hit: string) => paint(hit))
+    .replaceAll(/<\/?mark>/g, '')
+    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => CHARACTERS[name] ?? entity)

@@ -3,7 +3,7 @@ import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
 import { chatsAnswer } from '../../api/http/schemas/chats.ts'
-import { atLeast, countText, machineText, numberText, timeText } from '../terminal/formats.ts'
+import { countText, machineText, numberText, timeText } from '../terminal/formats.ts'
 import {
   addDates,
   addExamples,
@@ -15,15 +15,15 @@ import {
   hasDates,
   inOwnZone,
   queryOf,
-  type ReadingOptions,
+  type Options,
 } from '../input/options.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
-import { wrap } from '../terminal/display-width.ts'
-import { emptyText, notePage } from './list.ts'
+import { wrap } from '../terminal/text.ts'
+import { atLeast, emptyText, notePage } from './list.ts'
 import { printableLine } from '../../text/printable.ts'
 import { decodeAnswer, readAnswer, type Session } from '../session.ts'
-import { renderRows, snippetSpans, type RowColumn } from '../terminal/table.ts'
-import { renderCards } from './search-cards.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { renderCards, snippetText } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
 import { searchAnswer, type SearchAnswer, type SearchHit } from '../../api/http/schemas/search.ts'
 
@@ -40,10 +40,6 @@ const languageHelp = `Search language:
   A repeated field matches any of its values. A - before a field excludes it.
 `
 
-interface SearchOptions extends ReadingOptions {
-  readonly chat?: readonly string[]
-}
-
 export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
@@ -59,18 +55,12 @@ export function addCommand(program: Command, session: Session): void {
   addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
   addFilters(command, 'machine')
   addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
+  const orders = ['relevance', 'newest', 'oldest']
   addDates(command)
-  command.addOption(
-    new Option('--sort <order>', 'order of the results; by default relevance').choices([
-      'relevance',
-      'newest',
-      'oldest',
-    ]),
-  )
-  command.addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
-  command.option('--literal', 'do not correct misspelt words')
-  addJson(addPage(command))
-  command.addHelpText('after', `\n${languageHelp}`)
+    .addOption(new Option('--sort <order>', 'order of the results; by default relevance').choices(orders))
+    .addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
+    .option('--literal', 'do not correct misspelt words')
+  addJson(addPage(command)).addHelpText('after', `\n${languageHelp}`)
   addExamples(
     command,
     'cursordex search connection pool --project shop --from 2026-01-01',
@@ -81,7 +71,7 @@ export function addCommand(program: Command, session: Session): void {
 
 async function search(command: Command, session: Session): Promise<void> {
   refuseUnknownOptions(command, session.argv)
-  const { json: _, ...filters } = command.opts<SearchOptions>()
+  const { json: _, ...filters } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
     const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
@@ -119,14 +109,10 @@ const columns: readonly RowColumn<SearchHit>[] = [
     read: ({ chat: { title }, matchCount = 1, matchCountIsExact = true }) =>
       matchCount > 1 ? `${title} (${atLeast(matchCountIsExact, String(matchCount))})` : title,
   },
-  { title: 'text', read: ({ snippet }) => snippetSpans(snippet) },
+  { title: 'text', read: ({ snippet }) => snippetText(snippet, (hit) => hit) },
   { title: 'chat id', read: ({ chat }) => chat.id },
   { title: 'message id', read: ({ message }) => message.id },
-  {
-    title: 'machine',
-    read: ({ chat }) => machineText(chat.machine),
-    isNeededFor: ({ chat }) => chat.machine !== null,
-  },
+  { title: 'machine', read: ({ chat }) => machineText(chat.machine), isNeededFor: ({ chat }) => chat.machine !== null },
 ]
 
 /** In a pipe only exact results are printed, because a program cannot tell these apart. `--json` has both. */
@@ -141,12 +127,7 @@ async function showRelated({ items, related }: SearchAnswer, session: Session): 
   await session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
 }
 
-async function noteFound(
-  found: SearchAnswer,
-  filters: SearchOptions,
-  answers: Answers,
-  session: Session,
-): Promise<void> {
+async function noteFound(found: SearchAnswer, filters: Options, answers: Answers, session: Session): Promise<void> {
   const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
   // A warning already reports the corrected query.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)

@@ -1,15 +1,21 @@
 import type { Command } from 'commander'
-import { addExamples } from '../input/options.ts'
+import { addExamples, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { refuseExcess } from '../input/usage.ts'
 
-export function addCommand(program: Command, session: Session): void {
+export function addServe(program: Command, session: Session): void {
   const command = program.command('serve', { isDefault: true }).allowExcessArguments().usage('[options]')
   command.action(async () => {
     // Commander passes every unknown word to the default command.
     refuseExcess(program, command.args)
-    if (command.optsWithGlobals<{ readonly demo?: true }>().demo === true) await session.demo(command)
+    if (command.optsWithGlobals<Options>().demo === true) await session.demo(command)
     else await session.serve(command)
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')
+}
+
+export function addDemo(program: Command, session: Session): void {
+  const command = program.command('demo')
+  command.action(() => session.demo(command))
+  addExamples(command, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
 }

@@ -3,9 +3,8 @@ import type { Message } from '../../api/http/schemas/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'
-import { cutTo, displayWidth, wrapLine } from '../terminal/display-width.ts'
 import { countText, durationText, machineText, timeText } from '../terminal/formats.ts'
-import { firstLine, lines, renderCode, renderMarkdown } from '../terminal/markdown.ts'
+import { cutTo, displayWidth, lines, renderCode, renderMarkdown, wrapLine } from '../terminal/text.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 /** How many lines of a failed call's output are shown. */
@@ -157,3 +156,7 @@ function outputOf({ output }: ToolPart): string {
   const names = ['output', 'contents', 'content', 'text', 'answer', 'result']
   return firstText(fieldsOf(output), names) ?? JSON.stringify(output, null, 2)
 }
+
+/** The first line of a text that is not blank, cut to the width. */
+const firstLine = (text: string, width: number): string =>
+  cutTo(printableLine(text.trimStart().split('\n', 1)[0] ?? ''), width)

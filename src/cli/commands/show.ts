@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander'
 import * as z from 'zod/mini'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addJson, queryOf, wholeNumber, type JsonOption } from '../input/options.ts'
-import { CHAT_ID, completeChatPart, completeMessageId } from '../input/chat-id.ts'
+import { addExamples, addJson, queryOf, wholeNumber, type Options } from '../input/options.ts'
+import { CHAT_ID, completeChatPart } from '../input/chat-id.ts'
 import { pathPart } from '../input/refuse-empty.ts'
 import { printableJson, printable } from '../../text/printable.ts'
 import { decodeAnswer, type Session } from '../session.ts'
@@ -17,56 +17,41 @@ const PAGE_MESSAGES_MAX = 200
 const pageAnswer = z.looseObject({ items: z.array(z.unknown()), total: messagesAnswer.shape.total })
 type PageAnswer = z.infer<typeof pageAnswer>
 
-interface ShowOptions extends JsonOption {
-  readonly orphans?: true
-  readonly limit?: number
-  readonly around?: string
-  readonly as?: 'md' | 'markdown'
-  readonly full?: true
-  readonly pager: boolean
-}
-
 export function addCommand(program: Command, session: Session): void {
+  const anyNumber = wholeNumber(1, Number.MAX_SAFE_INTEGER)
   const command = program
     .command('show')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .option('--orphans', 'also messages that the chat no longer lists, at the end')
-    .option(
-      '-n, --limit <n>',
-      'how many messages to print at most; by default all',
-      wholeNumber(1, Number.MAX_SAFE_INTEGER),
-    )
+    .option('-n, --limit <n>', 'how many messages to print at most; by default all', anyNumber)
     .option('--around <messageId>', 'only the messages around this one; the beginning of its id is enough')
     .option('--full', 'on a terminal, show thinking and tool calls in full')
     .addOption(new Option('--as <format>', 'print the chat as Markdown').choices(['md', 'markdown']).conflicts('json'))
     .option('--no-pager', 'do not use a pager on a terminal')
   addJson(command)
-  addExamples(
-    command,
-    'cursordex show 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9',
-    'cursordex show 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9 --limit 20 --json',
-  )
+  const example = 'cursordex show 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
+  addExamples(command, example, `${example} --limit 20 --json`)
   command.action((chatId: string) => show(chatId, command, session))
 }
 
 async function show(chatId: string, command: Command, session: Session): Promise<void> {
-  const typed = command.opts<ShowOptions>()
+  const typed = command.opts<Options>()
   const given = pathPart('chatId', chatId)
   await session.ask(command, async (answers) => {
     const path = `/api/chats/${await completeChatPart(answers, given)}`
-    const { around } = typed
-    const target = around === undefined ? undefined : await completeMessageId(answers, `${path}/messages`, around)
-    const options = target === undefined ? typed : { ...typed, around: target }
+    // The output shows ids of messages after an @.
+    const around = typed.around?.replace(/^@/, '')
+    const options = around === undefined ? typed : { ...typed, around }
     if (options.json === true) {
       const pages = readPages(answers, `${path}/messages`, options)
       return session.print(`${printableJson(await joined(pages))}\n`)
     }
     if (options.as === undefined) {
-      return session.paged(options.pager, (print) => printChat(path, options, answers, session.screen, print))
+      return session.paged(options.pager !== false, (print) => printChat(path, options, answers, session.screen, print))
     }
     const query = queryOf({ as: 'markdown', includeOrphans: options.orphans })
     const shown = session.screen.width === null ? (text: string) => text : printable
-    await session.paged(options.pager, async (print) => {
+    await session.paged(options.pager !== false, async (print) => {
       for await (const piece of answers.text(`${path}/export`, query)) await print(shown(piece))
     })
   })
@@ -74,7 +59,7 @@ async function show(chatId: string, command: Command, session: Session): Promise
 
 async function printChat(
   path: string,
-  options: ShowOptions,
+  options: Options,
   answers: Answers,
   screen: Screen,
   print: Session['print'],
@@ -83,16 +68,14 @@ async function printChat(
   const isFull = screen.width === null || options.full === true
   const view = { screen, width: screen.width ?? Infinity, isFull }
   let before: Message | null = null
-  let isFirst = true
+  // The head is printed only after the first page arrived, so that an error prints nothing.
+  let start = renderHead(head, view)
   for await (const page of readPages(answers, `${path}/messages`, options)) {
-    // The head is printed only after the first page arrived, so that an error prints nothing.
-    if (isFirst) await print(renderHead(head, view))
-    isFirst = false
+    if (start !== '') await print(start)
+    start = ''
     const messages = page.items.map((item) => decodeAnswer(messageSchema, item))
-    const short = shownIds(
-      messages.map(({ id }) => id),
-      screen,
-    )
+    const ids = messages.map(({ id }) => id)
+    const short = shownIds(ids, screen)
     for (const message of messages) {
       await print(renderMessage(message, view, isFull || !continues(message, before) ? short(message.id) : null))
       before = message
@@ -101,22 +84,22 @@ async function printChat(
 }
 
 /** The pages of a thread. Each is requested after the one before was used. */
-async function* readPages(answers: Answers, path: string, options: ShowOptions): AsyncGenerator<PageAnswer> {
-  const { around, orphans } = options
-  const wanted = options.limit ?? Number.POSITIVE_INFINITY
-  const fixed = { around, includeOrphans: orphans }
-  if (around !== undefined) {
-    const limit = options.limit === undefined ? undefined : Math.min(options.limit, PAGE_MESSAGES_MAX)
-    yield decodeAnswer(pageAnswer, await answers.get(path, queryOf({ ...fixed, limit })))
-    return
-  }
-  let offset = 0
-  while (offset < wanted) {
+async function* readPages(
+  answers: Answers,
+  path: string,
+  { around, orphans, limit: wanted = Infinity }: Options,
+): AsyncGenerator<PageAnswer> {
+  let total = Infinity
+  for (let offset = 0; offset < Math.min(wanted, total);) {
     const limit = Math.min(PAGE_MESSAGES_MAX, wanted - offset)
-    const page = decodeAnswer(pageAnswer, await answers.get(path, queryOf({ ...fixed, limit, offset })))
+    // The page around a message is the only one, and the server knows its size.
+    const place = around === undefined ? { limit, offset } : { limit: wanted === Infinity ? undefined : limit }
+    const query = queryOf({ around, includeOrphans: orphans, ...place })
+    const page = decodeAnswer(pageAnswer, await answers.get(path, query))
     yield page
+    if (around !== undefined || page.items.length === 0) return
     offset += page.items.length
-    if (page.items.length === 0 || offset >= page.total) return
+    total = page.total
   }
 }
 

@@ -2,46 +2,33 @@ import { Option, type Command } from 'commander'
 import { bucketUnits } from '../../api/buckets.ts'
 import { statsAnswer, type Stats } from '../../api/http/schemas/stats.ts'
 import { printableLine } from '../../text/printable.ts'
-import {
-  addDates,
-  addExamples,
-  addFilters,
-  addJson,
-  inOwnZone,
-  queryOf,
-  type ReadingOptions,
-} from '../input/options.ts'
+import { addDates, addExamples, addFilters, addJson, inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
-import { renderBars, type Bar } from '../terminal/bars.ts'
-import { cutTo } from '../terminal/display-width.ts'
-import { bytesText, countText, durationText, numberText, shownIds, undatedText } from '../terminal/formats.ts'
+import { cutTo } from '../terminal/text.ts'
+import { bytesText, countText, durationText, numberText, shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { noteUnknown } from './list.ts'
+import { renderBars, renderRows, type Bar, type RowColumn } from '../terminal/table.ts'
+import { noteUnknown, undatedText } from './list.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('stats')
   addDates(addFilters(command, 'project', 'machine'))
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices([...bucketUnits]))
   addJson(command)
-  addExamples(
-    command,
-    'cursordex stats --from 2026-01-01 --bucket week',
-    'cursordex stats --project shop --tz Europe/Berlin --json',
-  )
+  const another = 'cursordex stats --project shop --tz Europe/Berlin --json'
+  addExamples(command, 'cursordex stats --from 2026-01-01 --bucket week', another)
   command.action(() => showStats(command, session))
 }
 
 async function showStats(command: Command, session: Session): Promise<void> {
-  const { json: _, ...filters } = command.opts<ReadingOptions>()
+  const { json: _, ...filters } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const answer = await answers.get('/api/stats', queryOf({ ...inOwnZone(filters, session.screen, true) }))
     const decoded = await readAnswer(statsAnswer, answer, command, session)
     if (decoded === null) return
     if (decoded.uncounted.chats > 0) {
-      await session.note(
-        `Tool calls of ${countText(decoded.uncounted.chats, 'chat')} are not counted yet. Run the command again in a moment.\n`,
-      )
+      const chats = countText(decoded.uncounted.chats, 'chat')
+      await session.note(`Tool calls of ${chats} are not counted yet. Run the command again in a moment.\n`)
     }
     const { messages } = decoded.undated
     const leftOut = messages > 0 && isOfRange(decoded) ? undatedText(messages) : ''
@@ -62,12 +49,24 @@ function renderStats(stats: Stats, screen: Screen): string {
   const sum = ['Totals', totals(stats, screen)] as const
   const curve = [`Messages by ${stats.bucket}`, series(stats, screen)] as const
   const rest: readonly (readonly [string, string])[] = [
-    ['Messages by project', shares(stats.byProject, screen)],
-    ['Messages by model, if recorded', shares(stats.byModel, screen)],
-    ['Chats by mode', bars(stats.byMode.map(modeBar), screen)],
+    ['Messages by project', bars(stats.byProject.map(share), screen)],
+    ['Messages by model, if recorded', bars(stats.byModel.map(share), screen)],
+    [
+      'Chats by mode',
+      bars(
+        stats.byMode.map(({ name, chats }) => bar(name, chats)),
+        screen,
+      ),
+    ],
     ['Tool calls', bars(stats.byTool.map(toolBar), screen)],
     ['Messages by hour', hours(stats, screen)],
-    ['Messages by weekday', bars(stats.byWeekday.map(weekdayBar), screen)],
+    [
+      'Messages by weekday',
+      bars(
+        stats.byWeekday.map((messages, day) => bar(weekdays[day] ?? '', messages)),
+        screen,
+      ),
+    ],
     ['Largest chats', bars(chatBars(stats.largestChats, screen), screen)],
     ['Files read and edited (top 20)', bars(stats.topFiles.map(fileBar), screen)],
   ]
@@ -83,7 +82,7 @@ function totals(stats: Stats, screen: Screen): string {
   const kinds = sum.subagents === 0 ? 'chats' : 'chats and subagents'
   const ofChats = (count: number): string =>
     count === known.chats ? '' : `known for ${count} of ${known.chats} ${kinds}`
-  const rows: readonly (readonly [string, string, string?])[] = [
+  const rows: readonly (readonly [label: string, figure: string, note?: string])[] = [
     ['projects', numberText(sum.projects), 'with messages'],
     ['chats', numberText(sum.chats), sum.subagents === 0 ? '' : `and ${countText(sum.subagents, 'subagent')}`],
     ['messages', numberText(sum.messages), `${numberText(sum.userMessages)} from you`],
@@ -92,26 +91,21 @@ function totals(stats: Stats, screen: Screen): string {
     ['lines removed', orUnknown(sum.linesRemoved), ofChats(known.linesRemoved)],
     ['files changed', orUnknown(sum.filesChanged), ofChats(known.filesChanged)],
     ['active days', numberText(sum.activeDays)],
-    [
-      'longest streak',
-      longestStreak === null ? '-' : countText(longestStreak.days, 'day'),
-      longestStreak === null ? '' : `${longestStreak.from} to ${longestStreak.to}`,
-    ],
-    [
-      'messages per chat',
-      orUnknown(chatLength.median),
-      `median; p90 ${orUnknown(chatLength.p90)}, max ${orUnknown(chatLength.max)}`,
-    ],
-    [
-      'time per chat',
-      timeOrUnknown(chatDuration.median),
-      `median; p90 ${timeOrUnknown(chatDuration.p90)}, max ${timeOrUnknown(chatDuration.max)}`,
-    ],
+    longestStreak === null
+      ? ['longest streak', '-']
+      : ['longest streak', countText(longestStreak.days, 'day'), `${longestStreak.from} to ${longestStreak.to}`],
+    ['messages per chat', ...spread(chatLength, orUnknown)],
+    ['time per chat', ...spread(chatDuration, timeOrUnknown)],
     ...uncertainTimes(stats),
   ]
-  const asBars = rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note }))
-  return renderBars(asBars, screen)
+  return renderBars(
+    rows.map(([label, figure, note = '']) => ({ label, value: null, figure, note })),
+    screen,
+  )
 }
+
+const spread = ({ median, p90, max }: Stats['chatLength'], textOf: (value: number | null) => string) =>
+  [textOf(median), `median; p90 ${textOf(p90)}, max ${textOf(max)}`] as const
 
 /** How many messages have no time or an uncertain one, and where they are counted. */
 function uncertainTimes(stats: Stats): (readonly [string, string, string])[] {
@@ -138,12 +132,8 @@ function rates({ successRate, errorRate, rejectionRate }: Stats['calls']): strin
   return `${percent(successRate)} completed, ${percent(errorRate)} failed, ${percent(rejectionRate)} rejected`
 }
 
-interface Period {
-  readonly start: string
-  readonly figures: Omit<Stats['series'][number], 'start'> | null
-  /** What is known if there are no figures. */
-  readonly messages?: number
-}
+/** A period, or what is known of several. */
+type Period = { readonly start: string } & Partial<Stats['series'][number]>
 
 function series(stats: Stats, screen: Screen): string {
   const { series: rows, totals: sum, bucket, undated } = stats
@@ -157,19 +147,17 @@ function series(stats: Stats, screen: Screen): string {
   const busy = rows.filter(({ messages, chats }) => messages + chats > 0).toReversed()
   const more = busy.length - ROWS_MAX
   const periods: readonly Period[] = [
-    ...busy.slice(0, ROWS_MAX).map((row) => ({ start: row.start, figures: row })),
-    ...(more > 0 ? [{ start: `${numberText(more)} earlier`, figures: null }] : []),
-    ...(undated.messages > 0 && !isOfRange(stats)
-      ? [{ start: 'undated', figures: null, messages: undated.messages }]
-      : []),
-    { start: 'all', figures: sum },
+    ...busy.slice(0, ROWS_MAX),
+    ...(more > 0 ? [{ start: `${numberText(more)} earlier` }] : []),
+    ...(undated.messages > 0 && !isOfRange(stats) ? [{ start: 'undated', messages: undated.messages }] : []),
+    { ...sum, start: 'all' },
   ]
   const columns: readonly RowColumn<Period>[] = [
     { title: bucket, read: ({ start }) => start },
-    { title: 'messages', align: 'right', read: ({ figures, messages }) => figures?.messages ?? messages ?? '' },
-    { title: 'chats', align: 'right', read: ({ figures }) => figures?.chats ?? '' },
-    { title: 'from you', align: 'right', from: 60, read: ({ figures }) => figures?.userMessages ?? '' },
-    { title: 'tool calls', align: 'right', from: 60, read: ({ figures }) => figures?.toolCalls ?? '' },
+    { title: 'messages', align: 'right', read: ({ messages = '' }) => messages },
+    { title: 'chats', align: 'right', read: ({ chats = '' }) => chats },
+    { title: 'from you', align: 'right', from: 60, read: ({ userMessages = '' }) => userMessages },
+    { title: 'tool calls', align: 'right', from: 60, read: ({ toolCalls = '' }) => toolCalls },
   ]
   return renderRows(columns, periods, screen)
 }
@@ -180,30 +168,22 @@ function bars(all: readonly Bar[], screen: Screen): string {
   return renderBars(all.slice(0, ROWS_MAX), screen) + (more > 0 ? `${screen.colours.dim(`and ${more} more`)}\n` : '')
 }
 
-function shares(rows: Stats['byModel'], screen: Screen): string {
-  return bars(
-    rows.map(({ name, chats, messages }) => ({
-      label: name ?? '-',
-      value: messages,
-      figure: numberText(messages),
-      note: countText(chats, 'chat'),
-    })),
-    screen,
-  )
-}
-
-const modeBar = ({ name, chats }: Stats['byMode'][number]): Bar => ({
-  label: name ?? '-',
-  value: chats,
-  figure: numberText(chats),
+const bar = (label: string | null, value: number, note = '', figure: string = numberText(value)): Bar => ({
+  label: label ?? '-',
+  value,
+  figure,
+  note,
 })
+
+const share = ({ name, chats, messages }: Stats['byModel'][number]): Bar =>
+  bar(name, messages, countText(chats, 'chat'))
 
 function toolBar({ name, calls, errors, rejected }: Stats['byTool'][number]): Bar {
   const notes = [
-    errors === 0 ? [] : [`${numberText(errors)} failed`],
-    rejected === 0 ? [] : [`${numberText(rejected)} rejected`],
+    errors > 0 ? `${numberText(errors)} failed` : '',
+    rejected > 0 ? `${numberText(rejected)} rejected` : '',
   ]
-  return { label: name, value: calls, figure: numberText(calls), note: notes.flat().join(', ') }
+  return bar(name, calls, notes.filter((note) => note !== '').join(', '))
 }
 
 const hourOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
@@ -215,29 +195,15 @@ function hours({ byHour }: Stats, { width }: Screen): string {
   return `most at ${hourOf(byHour.indexOf(most))}: ${numberText(most)}\n`
 }
 
-const weekdayBar = (messages: number, day: number): Bar => ({
-  label: weekdays[day] ?? '',
-  value: messages,
-  figure: numberText(messages),
-})
-
 function chatBars(chats: Stats['largestChats'], screen: Screen): Bar[] {
-  const short = shownIds(
-    chats.map(({ id }) => id),
-    screen,
-  )
-  return chats.map(({ id, title, messages, sizeBytes }) => ({
+  const ids = chats.map(({ id }) => id)
+  const short = shownIds(ids, screen)
+  return chats.map(({ id, title, messages, sizeBytes }) => {
     // A longer title would leave no room for the id.
-    label: screen.width === null ? title : cutTo(printableLine(title), Math.floor(screen.width / 2)),
-    value: sizeBytes,
-    figure: bytesText(sizeBytes),
-    note: `${countText(messages, 'message')}  ${short(id)}`,
-  }))
+    const label = screen.width === null ? title : cutTo(printableLine(title), Math.floor(screen.width / 2))
+    return bar(label, sizeBytes, `${countText(messages, 'message')}  ${short(id)}`, bytesText(sizeBytes))
+  })
 }
 
-const fileBar = ({ path, reads, edits }: Stats['topFiles'][number]): Bar => ({
-  label: path,
-  value: reads + edits,
-  figure: numberText(reads + edits),
-  note: `${numberText(reads)} read, ${numberText(edits)} edited`,
-})
+const fileBar = ({ path, reads, edits }: Stats['topFiles'][number]): Bar =>
+  bar(path, reads + edits, `${numberText(reads)} read, ${numberText(edits)} edited`)

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { addExamples, addJson } from '../input/options.ts'
+import { printableLine } from '../../text/printable.ts'
+import { addExamples, addJson, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'
 import type { Answers } from '../client/answers.ts'
-import { renderAttention, renderFacts, type Fact } from '../terminal/facts.ts'
-import { bytesText, countText, durationText, lossText, numberText, timeText } from '../terminal/formats.ts'
+import { renderAttention, wrap } from '../terminal/text.ts'
+import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderRows } from '../terminal/table.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
 
 export function addCommand(program: Command, session: Session): void {
@@ -22,14 +23,16 @@ async function showStatus(command: Command, session: Session): Promise<void> {
     const status = await readAnswer(statusAnswer, answer, command, session)
     if (status === null) return
     const { screen } = session
-    const hasList = command.opts<{ readonly sources?: true }>().sources === true || screen.width === null
+    const hasList = command.opts<Options>().sources === true || screen.width === null
     await session.print(renderStatus(status, answers.origin, screen, hasList))
   })
 }
 
+const LABEL_WIDTH = 10
+
 /** @param hasList lists every source, not only sums and the sources that need attention */
 function renderStatus(status: Status, origin: Answers['origin'], screen: Screen, hasList: boolean): string {
-  const facts: readonly (Fact | null)[] = [
+  const facts: readonly (readonly [label: string, text: string] | null)[] = [
     ['state', [status.state, ...status.reasons.map(reasonText)].join('; ')],
     ['daemon', daemonText(status, origin)],
     status.progress === null ? null : ['progress', progressText(status.progress)],
@@ -40,13 +43,24 @@ function renderStatus(status: Status, origin: Answers['origin'], screen: Screen,
     ['mirror', mirrorText(status.mirror)],
     typeof status.lagMs === 'number' ? ['delay', durationText(status.lagMs)] : null,
   ]
-  const known = facts.filter((fact) => fact !== null)
-  const block = renderFacts(known, 0, screen)
+  const block = facts
+    .filter((fact) => fact !== null)
+    .map(([label, text]) => {
+      const head = screen.colours.dim(label.padEnd(LABEL_WIDTH))
+      return `${head} ${wrap(printableLine(text), LABEL_WIDTH + 1, screen)}\n`
+    })
+    .join('')
   if (status.sources.length === 0) return `${block}\nNo Cursor was found yet.\n`
   if (hasList) return `${block}\n${renderSources(status, screen)}`
   const attention = renderAttention(needingAttention(status), screen)
   return `${block}\n${sumSources(status, screen)}${attention && `\n${attention}`}`
 }
+
+/** `2 chats and 1 message`: what was deleted in Cursor. */
+export const lossText = ({ chats, messages }: { readonly chats: number; readonly messages: number }): string =>
+  [chats > 0 ? countText(chats, 'chat') : '', messages > 0 ? countText(messages, 'message') : '']
+    .filter((text) => text !== '')
+    .join(' and ')
 
 /** A reason without its code, which is for programs. */
 export const reasonText = (reason: string): string => reason.replace(/^pending-loss: /, '')
@@ -85,32 +99,24 @@ const tallyText = (counts: Readonly<Record<string, number>>) =>
 /** A row for each kind of source, because Cursor makes a store for every folder that was ever opened. */
 function sumSources({ sources }: Status, screen: Screen): string {
   const kinds = [...new Set(sources.map(({ kind }) => kind))]
-  const rows = kinds.map((kind) => {
-    const ofKind = sources.filter((source) => source.kind === kind)
-    const states = [...new Set(ofKind.map(({ state }) => state))]
-    const counted = states.map((state) => `${ofKind.filter((each) => each.state === state).length} ${state}`)
-    const lastSyncAt = ofKind.reduce<string | null>((latest, each) => maxOf(latest, each.lastSyncAt), null)
-    return {
-      kind,
-      stores: counted.join(', '),
-      count: ofKind.reduce((sum, { rows: each }) => sum + (each ?? 0), 0),
-      lastSyncAt,
-    }
-  })
-  return renderRows(
-    [
-      { title: 'source', read: ({ kind }) => kind },
-      { title: 'stores', read: ({ stores }) => stores },
-      { title: 'rows', align: 'right', read: ({ count }) => count },
-      { title: 'last read', as: 'time', read: ({ lastSyncAt }) => lastSyncAt },
-    ],
-    rows,
-    screen,
-  )
+  const rows = kinds.map((kind) => sources.filter((source) => source.kind === kind))
+  return renderRows(sums, rows, screen)
 }
 
+const sums: readonly RowColumn<Status['sources']>[] = [
+  { title: 'source', read: ([first]) => first?.kind ?? null },
+  { title: 'stores', read: statesText },
+  { title: 'rows', align: 'right', read: (ofKind) => ofKind.reduce((sum, { rows }) => sum + (rows ?? 0), 0) },
+  { title: 'last read', as: 'time', read: (ofKind) => latestOf(ofKind.map(({ lastSyncAt }) => lastSyncAt ?? '')) },
+]
+
 /** ISO times have the order of their letters. */
-const maxOf = (one: string | null, other: string | null): string | null => ((one ?? '') > (other ?? '') ? one : other)
+const latestOf = (times: readonly string[]): string | null => times.toSorted().at(-1) || null
+
+function statesText(sources: Status['sources']): string {
+  const states = [...new Set(sources.map(({ state }) => state))]
+  return states.map((state) => `${sources.filter((each) => each.state === state).length} ${state}`).join(', ')
+}
 
 /** The sources that cannot be read. A missing one is usual: not every version of Cursor has every store. */
 function needingAttention({ sources, issues }: Status): string[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
 import { durationText, numberText } from '../terminal/formats.ts'
-import { addExamples, addJson } from '../input/options.ts'
+import { addExamples, addJson, type Options } from '../input/options.ts'
 import { printAnswer, type Session } from '../session.ts'
 import { reasonText } from './status.ts'
 import { syncAnswer, type SyncOutcome } from '../../api/http/schemas/status.ts'
@@ -14,7 +14,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function sync(command: Command, session: Session): Promise<void> {
-  const { full } = command.opts<{ readonly full?: true }>()
+  const { full } = command.opts<Options>()
   const askedAt = performance.now()
   await session.ask(command, async (answers) => {
     const given = (await answers.post('/api/sync', full === true ? { full } : {})) as { readonly tookMs: number }

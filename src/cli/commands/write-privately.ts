@@ -6,9 +6,15 @@ import { UserError } from '../../model/user-error.ts'
  * Writes a text to a file that only its owner can read from the first byte on. It is written beside its place and
  * renamed when it is complete, so that nobody takes half a text for the whole. A failed request leaves no file, and a
  * signal none either. A device is written directly.
+ * @param mode of the new file
  * @throws UserError `output-exists` if the file exists and may not be overwritten; `output` for other errors
  */
-export async function writePrivately(file: string, text: AsyncIterable<string>, mayOverwrite: boolean): Promise<void> {
+export async function writePrivately(
+  file: string,
+  text: AsyncIterable<string> | Iterable<string>,
+  mayOverwrite: boolean,
+  mode = 0o600,
+): Promise<void> {
   let beside = ''
   let handle: FileHandle | null = null
   const remove = (): void => (beside === '' ? undefined : rmSync(beside, { force: true }))
@@ -25,7 +31,7 @@ export async function writePrivately(file: string, text: AsyncIterable<string>, 
     const place = await placeOf(file, mayOverwrite)
     for await (const piece of text) {
       if (handle === null && place.isDevice) handle = await open(place.path, 'w')
-      handle ??= await open((beside = `${place.path}.${process.pid}.tmp`), 'wx', 0o600)
+      handle ??= await open((beside = `${place.path}.${process.pid}.tmp`), 'wx', mode)
       await handle.appendFile(piece, 'utf8')
     }
     await handle?.close()
@@ -55,8 +61,6 @@ async function placeOf(file: string, mayOverwrite: boolean): Promise<{ path: str
 
 function asUserError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof UserError) return error
-  const message = `${file} could not be written (${String(error.code)}).`
-  return new UserError('output', message, 'Choose a folder that you may write to, on a disk with free space.', {
-    cause: error,
-  })
+  const hint = 'Choose a folder that you may write to, on a disk with free space.'
+  return new UserError('output', `${file} could not be written (${String(error.code)}).`, hint, { cause: error })
 }

@@ -1,6 +1,40 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import type { ExportFormat } from '../../api/export/formats.ts'
 import { demoLink, type Flags, type SettingsInput, type Surroundings } from '../../settings.ts'
 import type { Screen } from '../terminal/screen.ts'
+
+/** What commander makes of the options of all commands, where they mean the same. A command has those that it adds. */
+export interface Options extends Flags {
+  readonly demo?: true
+  readonly json?: true
+  readonly limit?: number
+  readonly offset?: number
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly tz?: string | undefined
+  readonly project?: readonly string[]
+  readonly machine?: readonly string[]
+  readonly model?: readonly string[]
+  readonly mode?: readonly string[]
+  readonly chat?: readonly string[]
+  readonly as?: ExportFormat | 'md'
+  readonly output?: string
+  readonly force?: true
+  readonly orphans?: true
+  readonly redact?: boolean
+  readonly around?: string
+  readonly full?: true
+  readonly pager?: boolean
+  readonly groupBy?: string
+  readonly csv?: true
+  readonly notes?: true
+  readonly print?: true
+  readonly follow?: boolean
+  readonly all?: boolean
+  readonly sources?: true
+}
+
+export type JsonOption = Pick<Options, 'json'>
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]
 
@@ -30,18 +64,14 @@ export function addSettingFlags(program: Command): void {
   for (const option of program.options.slice(others)) option.helpGroup(SETTING_FLAGS)
 }
 
-interface CommonOptions extends Flags {
-  readonly demo?: true
-}
-
 /** True for `--demo` of a command that asks the running demo. `serve --demo` starts one. */
 export const asksDemo = (command: Command): boolean =>
-  command.optsWithGlobals<CommonOptions>().demo === true && !['serve', 'demo'].includes(command.name())
+  command.optsWithGlobals<Options>().demo === true && !['serve', 'demo'].includes(command.name())
 
 /** The input for the settings of a command. It reads nothing that takes time. */
 export function inputOf(surroundings: Surroundings, command: Command): SettingsInput {
   const { env, platform, homeDir, workingDir } = surroundings
-  const given = command.optsWithGlobals<CommonOptions>()
+  const given = command.optsWithGlobals<Options>()
   // The mirror of a demo that was killed must not get the chats of this machine.
   const ofDemo = { dataDir: given.dataDir ?? demoLink(platform, env, homeDir), cursorUserDir: [], cursorHome: [] }
   const flags = asksDemo(command) ? { ...given, ...ofDemo } : given
@@ -59,17 +89,8 @@ export function addFilters(command: Command, ...names: readonly (keyof typeof FI
   return command
 }
 
-export interface JsonOption {
-  readonly json?: true
-}
-
 export function addJson(command: Command): Command {
   return command.option('--json', 'print the answer as JSON')
-}
-
-export interface PageOptions {
-  readonly limit?: number
-  readonly offset?: number
 }
 
 /** Pages have the limits of the API: 1 to 200 items. */
@@ -79,25 +100,11 @@ export function addPage(command: Command): Command {
     .option('--offset <n>', 'how many to skip; by default 0', wholeNumber(0, Number.MAX_SAFE_INTEGER))
 }
 
-export interface DateOptions {
-  readonly from?: string
-  readonly to?: string
-  readonly tz?: string
-}
-
 export function addDates(command: Command): Command {
   return command
     .option('--from <date>', 'only from this date or time on')
     .option('--to <date>', 'only before this date or time')
     .option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin; by default yours')
-}
-
-/** The options that several reading commands have. Each command adds those that it knows. */
-export interface ReadingOptions extends JsonOption, PageOptions, DateOptions {
-  readonly project?: readonly string[]
-  readonly machine?: readonly string[]
-  readonly model?: readonly string[]
-  readonly mode?: readonly string[]
 }
 
 export function wholeNumber(min: number, max: number): (word: string) => number {
@@ -125,14 +132,8 @@ export function queryOf(values: Readonly<Record<string, QueryValue>>): URLSearch
   return query
 }
 
-interface Dated {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly tz?: string | undefined
-}
-
 /** Whether the time zone matters. Finding the zone of the machine takes about 15 ms. */
-export const hasDates = ({ from, to }: Dated): boolean => from !== undefined || to !== undefined
+export const hasDates = ({ from, to }: Options): boolean => from !== undefined || to !== undefined
 
 /** Whether a search contains a field with a date. */
 export const hasDateField = (words: string): boolean => /(?:before|after|on):/i.test(words)
@@ -140,7 +141,7 @@ export const hasDateField = (words: string): boolean => /(?:before|after|on):/i.
 /**
  * Adds the user's own time zone, which printed times use too. The daemon may have been started in another zone.
  */
-export const inOwnZone = <Values extends Dated>(
+export const inOwnZone = <Values extends Pick<Options, 'from' | 'to' | 'tz'>>(
   values: Values,
   screen: Screen,
   isDated: boolean = hasDates(values),

@@ -8,9 +8,8 @@ import { UserError } from '../../model/user-error.ts'
 export function refuseEmpty(values: Readonly<Record<string, string | readonly string[] | undefined>>): void {
   for (const [name, value] of Object.entries(values)) {
     if (![value].flat().some((word) => word?.trim() === '')) continue
-    throw new UserError('empty-value', `${name} has an empty value.`, 'Give it a value, or leave it out.', {
-      exitCode: 2,
-    })
+    const hint = 'Give it a value, or leave it out.'
+    throw new UserError('empty-value', `${name} has an empty value.`, hint, { exitCode: 2 })
   }
 }
 
@@ -23,12 +22,8 @@ export function refuseEmpty(values: Readonly<Record<string, string | readonly st
 export function pathPart(argument: 'chatId' | 'name', given: string): string {
   refuseEmpty({ [argument]: given })
   if (given !== '.' && given !== '..') return encodeURIComponent(given)
-  throw new UserError(
-    'bad-id',
-    `${argument} is "${given}", which means a folder within an address.`,
-    argument === 'name' ? 'List the archives with: cursordex archive list' : searchOf(given),
-    { exitCode: 2 },
-  )
+  const text = `${argument} is "${given}", which means a folder within an address.`
+  const search = `Find the messages of a chat with this id with: cursordex search --chat ${given}`
+  const hint = argument === 'name' ? 'List the archives with: cursordex archive list' : search
+  throw new UserError('bad-id', text, hint, { exitCode: 2 })
 }
-
-const searchOf = (id: string): string => `Find the messages of a chat with this id with: cursordex search --chat ${id}`

@@ -1,17 +1,18 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Environment } from '../../settings.ts'
-import { printTo } from './print.ts'
+import { printTo } from './screen.ts'
 
-export interface Pager {
-  /** @throws PipeClosed if the user has left the pager */
-  readonly print: (text: string) => Promise<void>
-  /** Waits until the user leaves the pager. */
-  readonly close: () => Promise<void>
-}
+/** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */
+const ignoreInterrupt = (): void => {}
 
-/** Starts `$PAGER`, or `less` if there is one. Null if neither can be started, or if `PAGER` is empty or `cat`. */
-export async function openPager(env: Environment): Promise<Pager | null> {
+export type Pager = NonNullable<Awaited<ReturnType<typeof openPager>>>
+
+/**
+ * Starts `$PAGER`, or `less` if there is one. Null if neither can be started, or if `PAGER` is empty or `cat`. Printing to
+ * it throws `PipeClosed` if the user has left it.
+ */
+export async function openPager(env: Environment) {
   const [command, ...args] = (env['PAGER'] ?? 'less -R').trim().split(/\s+/)
   if (command === undefined || command === '' || command === 'cat') return null
   // As git does: a text that fits the screen needs no key to leave, and colours stay colours.
@@ -19,21 +20,18 @@ export async function openPager(env: Environment): Promise<Pager | null> {
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { ...env, LESS: env['LESS'] ?? 'FRX' },
   })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
   try {
     await once(child, 'spawn')
   } catch {
     return null
   }
   process.on('SIGINT', ignoreInterrupt)
-  return { print: printTo(child.stdin), close: () => closed(child) }
-}
-
-/** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */
-const ignoreInterrupt = (): void => {}
-
-async function closed(child: ChildProcess): Promise<void> {
-  const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
-  child.stdin?.end()
-  await ended
-  process.removeListener('SIGINT', ignoreInterrupt)
+  /** Waits until the user leaves the pager. */
+  const close = async (): Promise<void> => {
+    child.stdin.end()
+    await ended
+    process.removeListener('SIGINT', ignoreInterrupt)
+  }
+  return { print: printTo(child.stdin), close }
 }

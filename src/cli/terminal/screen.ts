@@ -1,17 +1,16 @@
 import type { Writable } from 'node:stream'
 import pc from 'picocolors'
+import { UserError } from '../../model/user-error.ts'
 import type { Environment } from '../../settings.ts'
-import { wantsColours } from '../../text/printable.ts'
+import { lineWipe, wantsColours } from '../../text/printable.ts'
 
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
-
-export type Colours = ReturnType<typeof pc.createColors>
 
 /** What stdout can show. */
 export interface Screen {
   /** Columns of the terminal. Null if stdout is not a terminal. */
   readonly width: number | null
-  readonly colours: Colours
+  readonly colours: ReturnType<typeof pc.createColors>
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
   /** Epoch milliseconds, for ages such as "3 days ago". */
@@ -33,27 +32,54 @@ export function screenOf(output: Output, env: Environment, timeZone: () => strin
 let cachedZone: string | undefined
 
 /** The time zone of the machine. The first call takes about 15 ms, so it is made only if needed. */
-export function localTimeZone(): string {
-  cachedZone ??= usableZone(Intl.DateTimeFormat().resolvedOptions().timeZone, -new Date().getTimezoneOffset())
-  return cachedZone
+export const localTimeZone = (): string => (cachedZone ??= zoneOfMachine())
+
+function zoneOfMachine(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  try {
+    return Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone || 'UTC'
+  } catch {
+    // If TZ is a POSIX name such as UTC+3, Node reports a name that it does not accept itself.
+    return 'UTC'
+  }
 }
+
+/** The reader of our output has closed the pipe, as `head` does. */
+export class PipeClosed extends Error {
+  override readonly name = 'PipeClosed'
+}
+
+/** Writes to a stream, and waits until the text has left this process. @throws PipeClosed if the reader is gone */
+export function printTo(output: Output): (text: string) => Promise<void> {
+  // Each write reports its errors to its callback. An error event without a listener would end the process.
+  output.on('error', () => {})
+  return (text) =>
+    new Promise((resolve, reject) => {
+      output.write(text, (error) => (error ? reject(asError(error)) : resolve()))
+    })
+}
+
+function asError(cause: NodeJS.ErrnoException): Error {
+  const code = cause.code ?? cause.message
+  if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new PipeClosed('The pipe is closed.')
+  const hint = 'Check the file or device that it is written to.'
+  return new UserError('output', `The output could not be written (${code}).`, hint, { cause })
+}
+
+export type StatusLine = ReturnType<typeof statusLine>
 
 /**
- * A time zone that `Intl` accepts. If TZ is empty or a POSIX name (`UTC+3`, `UTC0`), Node uses an offset, and reports no
- * name or a name that it does not accept itself. Then the result is the zone with that offset, or UTC if there is none.
+ * A line on the terminal that is overwritten, such as a progress line. An empty text clears it. Where a line cannot be
+ * overwritten, it is not seen.
+ * @param write to that output
  */
-export function usableZone(name: string | undefined, minutesEast: number): string {
-  const hours = Math.abs(minutesEast) / 60
-  // These names have the signs of POSIX: zones east of Greenwich are negative.
-  const ofOffset = hours === 0 ? 'UTC' : `Etc/GMT${minutesEast > 0 ? '-' : '+'}${hours}`
-  return [name, ofOffset].find((zone) => zone !== undefined && isZone(zone)) ?? 'UTC'
-}
-
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch (error) {
-    if (error instanceof RangeError) return false
-    throw error
+export function statusLine(output: Output, env: Environment, write: (text: string) => Promise<void>) {
+  const wipe = lineWipe(output.isTTY === true, env)
+  let shown = ''
+  const show = async (text: string): Promise<void> => {
+    if (wipe === '' || text === shown) return
+    shown = text
+    await write(`${wipe}${text}`)
   }
+  return { isSeen: wipe !== '', show }
 }

@@ -1,30 +1,20 @@
 import { printableLine } from '../../text/printable.ts'
-import { cutTo, displayWidth } from './display-width.ts'
 import { numberText, shownIds, timeText } from './formats.ts'
 import type { Screen } from './screen.ts'
-
-/** A piece of a text, and whether it matches the search. It may contain control characters. */
-export interface Span {
-  readonly text: string
-  readonly isHit: boolean
-}
+import { cutTo, displayWidth } from './text.ts'
 
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
   /** On a narrow terminal the column is cut down to this width. Without it the column is never cut. */
   readonly widthMin?: number
+  readonly paint?: (text: string) => string
 }
-
-/** Any text. The table makes it printable. */
-export type Cell = string | readonly Span[]
-
-export const GAP = '  '
 
 /** A column of a table whose rows are objects. */
 export interface RowColumn<Row> extends Column {
   /** A number is written with separators. Null is unknown. */
-  readonly read: (row: Row) => Cell | number | null
+  readonly read: (row: Row) => string | number | null
   /** How the text is shown: a time as an age on a terminal; an id by its beginning there, if that is unique. */
   readonly as?: 'time' | 'id'
   /** Narrower terminals do not show the column. */
@@ -41,12 +31,10 @@ export function renderRows<Row>(columns: readonly RowColumn<Row>[], rows: readon
   )
   const cells = shown.map(({ read, as }) => {
     const values = rows.map(read)
-    const texts = values.filter((value) => typeof value === 'string')
-    const short = as === 'id' ? shownIds(texts, screen) : (text: string) => text
+    const short = shownIds(as === 'id' ? values.filter((value) => typeof value === 'string') : [], screen)
     return values.map((value) => {
       if (value === null) return '-'
       if (typeof value === 'number') return numberText(value)
-      if (typeof value !== 'string') return value
       return as === 'time' && value !== '' ? timeText(value, screen) : short(value)
     })
   })
@@ -54,42 +42,44 @@ export function renderRows<Row>(columns: readonly RowColumn<Row>[], rows: readon
   return renderTable(shown, lines, screen)
 }
 
+const GAP = '  '
+
 /**
- * On a terminal: a head and columns that fit its width. Elsewhere: no head, cells separated by tabs and never cut, for
- * programs. A cell is always one line.
+ * On a terminal: a head, if there are titles, and columns that fit its width. Elsewhere: no head, cells separated by tabs
+ * and never cut, for programs. A cell may be any text, and is shown as one printable line.
  */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], screen: Screen): string {
-  const lines = rows.map((row) => row.map(spansOf))
-  if (screen.width === null) return lines.map((line) => `${line.map(textOf).join('\t')}\n`).join('')
-  const { bold, dim } = screen.colours
+export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], screen: Screen): string {
+  const body = rows.map((cells) => cells.map(printableLine))
+  if (screen.width === null) return body.map((cells) => `${cells.join('\t')}\n`).join('')
   const natural = columns.map(({ title }, index) =>
-    Math.max(displayWidth(title), ...lines.map((line) => displayWidth(textOf(line[index] ?? [])))),
+    Math.max(displayWidth(title), ...body.map((cells) => displayWidth(cells[index] ?? ''))),
   )
-  const least = columns.map(({ title, widthMin }) =>
-    widthMin === undefined ? Infinity : Math.max(widthMin, displayWidth(title)),
-  )
+  const least = columns.map(({ title, widthMin = Infinity }) => Math.max(widthMin, displayWidth(title)))
   const widths = fitWidths(natural, least, screen.width)
-  const body = lines.map((line) =>
-    widths.map((width, index) => {
-      const spans = aroundHit(line[index] ?? [], width)
-      return spans.map(({ text, isHit }) => (isHit ? bold(text) : text)).join('')
-    }),
-  )
-  return [columns.map(({ title }) => title && dim(title)), ...body]
-    .map((cells) => cells.map((cell, index) => aligned(cell, widths[index] ?? 0, columns[index]?.align)))
-    .map((cells) => `${cells.join(GAP).trimEnd()}\n`)
+  const head = columns.map(({ title }) => title && screen.colours.dim(title))
+  const paintOf = (index: number) => columns[index]?.paint ?? String
+  const painted = body.map((cells) => cells.map((cell, index) => cell && paintOf(index)(cell)))
+  return [...(head.some((title) => title !== '') ? [head] : []), ...painted]
+    .map((cells) => widths.map((width, index) => aligned(cells[index] ?? '', width, columns[index]?.align)))
+    .map(
+      (cells) =>
+        `${cells
+          .filter((cell) => cell !== '')
+          .join(GAP)
+          .trimEnd()}\n`,
+    )
     .join('')
 }
 
 /** A printable line, which may have colours, with exactly this width. */
-export function aligned(line: string, width: number, align: Column['align']): string {
+function aligned(line: string, width: number, align: Column['align']): string {
   const cut = cutTo(line, width)
   const space = ' '.repeat(width - displayWidth(cut))
   return align === 'right' ? space + cut : cut + space
 }
 
 /** Narrows the widest column that may be narrower, one step at a time, until a line fits. */
-export function fitWidths(natural: readonly number[], least: readonly number[], room: number): number[] {
+function fitWidths(natural: readonly number[], least: readonly number[], room: number): number[] {
   const widths = [...natural]
   let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - room
   for (; excess > 0; excess -= 1) {
@@ -101,38 +91,40 @@ export function fitWidths(natural: readonly number[], least: readonly number[], 
   return widths
 }
 
-/** One printable line as spans. White space between two spans is preserved. */
-export function spansOf(cell: Cell): Span[] {
-  if (typeof cell === 'string') return [{ text: printableLine(cell), isHit: false }]
-  return cell.map(({ text, isHit }, index) => {
-    const before = index > 0 && /^\s/.test(text) ? ' ' : ''
-    const after = index < cell.length - 1 && /\s$/.test(text) && text.trim() !== '' ? ' ' : ''
-    return { text: `${before}${printableLine(text)}${after}`, isHit }
-  })
+/** A label, a figure on the right, the bar and a note. Without a known value there is no bar, which does not mean 0. */
+export interface Bar {
+  readonly label: string
+  readonly value: number | null
+  readonly figure: string
+  readonly note?: string
 }
 
-const textOf = (spans: readonly Span[]): string => spans.map(({ text }) => text).join('')
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/** Leaves out a part of the beginning, so that the first hit is within the width. */
-function aroundHit(spans: readonly Span[], width: number): readonly Span[] {
-  const hit = spans.findIndex(({ isHit }) => isHit)
-  const before = textOf(spans.slice(0, Math.max(0, hit)))
-  if (displayWidth(before + (spans[hit]?.text ?? '')) < width) return spans
-  const lead = Array.from(before)
-    .slice(-Math.floor(width / 4))
-    .join('')
-  return hit < 0 ? spans : [{ text: `…${lead}`, isHit: false }, ...spans.slice(hit)]
+/** A table of bars, of which the greatest value has the longest. Elsewhere than on a terminal it has none. */
+export function renderBars(bars: readonly Bar[], screen: Screen): string {
+  const { width, colours } = screen
+  const texts = bars.map(({ label, figure, note = '' }) => [label, figure, note].map(printableLine))
+  if (width === null) return texts.map((cells) => `${cells.join('\t').replace(/\t$/, '')}\n`).join('')
+  // A bar gets what the texts leave: 4 to 40 columns.
+  const widest = [0, 1, 2].map((index) => Math.max(0, ...texts.map((cells) => displayWidth(cells[index] ?? ''))))
+  const left = widest.reduce((sum, each) => sum - each - GAP.length, width)
+  const longest = Math.max(4, Math.min(40, left))
+  const most = Math.max(0, ...bars.map(({ value }) => value ?? 0))
+  const columns: readonly Column[] = [
+    { title: '', widthMin: 8 },
+    { title: '', align: 'right' },
+    { title: '', paint: colours.cyan },
+    { title: '', widthMin: 0, paint: colours.dim },
+  ]
+  const shown = bars.map(({ value }) => barOf(value ?? 0, most, longest))
+  const rows = texts.map(([label = '', figure = '', note = ''], index) => [label, figure, shown[index] ?? '', note])
+  return renderTable(columns, rows, screen)
 }
 
-const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-
-/** Splits a snippet, which is escaped HTML with `<mark>` around the hits, into its pieces. */
-export function snippetSpans(snippet: string): Span[] {
-  // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
-  const pieces = snippet.split(/<(\/?)mark>/)
-  return pieces.flatMap((piece, index) => {
-    if (index % 2 === 1 || piece === '') return []
-    const text = piece.replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => CHARACTERS[name] ?? entity)
-    return [{ text, isHit: index > 0 && pieces[index - 1] === '' }]
-  })
+/** A value above 0 has at least the shortest bar, because an empty one would mean 0. */
+function barOf(value: number, most: number, width: number): string {
+  if (value <= 0) return ''
+  const units = Math.max(1, Math.round((value / most) * width * 8))
+  return '█'.repeat(Math.floor(units / 8)) + (EIGHTHS[units % 8] ?? '')
 }

@@ -16,7 +16,7 @@ const dayMs = (day: number): number => Date.UTC(2026, 2, day, 12)
 const thread = Array.from({ length: 10 }, (_, index) => `m${index}`)
 /** Stored in another form than people type it. */
 const accents = 'büro ひば'.normalize('NFD')
-const withOrphans = [...thread, 'o1', 'o2']
+const withOrphans = [...thread, 'orphan-one', 'orphan-two']
 
 let world: World
 
@@ -58,7 +58,7 @@ beforeAll(async () => {
     })
   }
   add(store, 'talk', null, {}, thread)
-  for (const id of ['o1', 'o2']) store.message('talk', id, { type: 2, text: `dropped ${id}` })
+  for (const id of ['orphan-one', 'orphan-two']) store.message('talk', id, { type: 2, text: `dropped ${id}` })
   add(store, 'work', 9, {}, ['w1', 'w2', 'w3', 'w4'])
   store.message('work', 'w1', call('read_file', 'a.ts'))
   store.message('work', 'w2', call('search_replace', 'a.ts'))
@@ -186,6 +186,14 @@ describe('a thread of ten with two orphans', () => {
         const offset = Math.max(0, Math.min(centred, withOrphans.length - limit))
         expect([found.offset, ids(found)]).toEqual([offset, withOrphans.slice(offset, offset + limit)])
       }),
+    )
+  })
+
+  test('is centred on a message by the beginning of its id, if it has four characters and fits no other', async () => {
+    expect(await page('around=orphan-t&limit=1&includeOrphans=true')).toMatchObject({ offset: 11 })
+    await expect(page('around=orp&includeOrphans=true')).rejects.toThrow('message-not-found')
+    await expect(page('around=orph&includeOrphans=true')).rejects.toThrow(
+      '2 messages of the chat have an id that begins',
     )
   })
 })

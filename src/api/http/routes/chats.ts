@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { asChatId, asMessageId } from '../../../model/ids.ts'
+import { asChatId } from '../../../model/ids.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
 import { listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
@@ -55,13 +55,17 @@ export function chatRoutes(context: ApiContext): Hono {
     const chatId = asChatId(c.req.param('id'))
     const list = listMessages(context.mirror(), {
       chatId,
-      around: query.around === null ? null : asMessageId(query.around),
+      around: query.around,
       includeOrphans: query.includeOrphans ?? false,
       limit: query.limit,
       offset: query.offset,
     })
     if (list.kind === 'unknown-chat') throw notFound('chat', chatId)
     if (list.kind === 'unknown-message') throw unknownMessage(list.isOrphan)
+    if (list.kind === 'several-messages') {
+      const detail = `${list.count} messages of the chat have an id that begins with ${query.around}.`
+      throw new Problem(400, 'several-messages', detail)
+    }
     return c.json(list.page)
   })
 

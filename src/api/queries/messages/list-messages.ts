@@ -9,8 +9,11 @@ import type { Message } from '../../http/schemas/messages.ts'
 
 export interface MessageListRequest extends PageRequest {
   readonly chatId: ChatId
-  /** Centres the page on this message. Then `offset` is ignored, and the answer's `offset` is the start of the page. */
-  readonly around: MessageId | null
+  /**
+   * The id of a message, or the beginning of it. The page is centred on this message. Then `offset` is ignored, and the
+   * answer's `offset` is the start of the page.
+   */
+  readonly around: string | null
   /** Adds messages that the chat no longer lists, after the thread, by time. */
   readonly includeOrphans: boolean
 }
@@ -20,6 +23,7 @@ export type MessageList =
   | { readonly kind: 'unknown-chat' }
   /** `isOrphan`: the chat has the message, but orphans are not included. */
   | { readonly kind: 'unknown-message'; readonly isOrphan: boolean }
+  | { readonly kind: 'several-messages'; readonly count: number }
 
 /** One page of a chat, in Cursor's order. */
 export function listMessages(db: Mirror, request: MessageListRequest): MessageList {
@@ -87,15 +91,33 @@ function startOfPage(
   chat: number,
   request: MessageListRequest,
   counts: { thread: number; total: number },
-): number | Extract<MessageList, { kind: 'unknown-message' }> {
+): number | Exclude<MessageList, { kind: 'page' | 'unknown-chat' }> {
   if (request.around === null) return request.offset
-  const place = findPlace(db, chat, request.around)
+  const found = findIds(db, chat, request.around)
+  const id = found.find((each) => each === request.around || found.length === 1)
+  if (id === undefined && found.length > 1) return { kind: 'several-messages', count: found.length }
+  const place = id === undefined ? null : findPlace(db, chat, id)
   if (place === null) return { kind: 'unknown-message', isOrphan: false }
   if (place.isOrphan === 1 && !request.includeOrphans) return { kind: 'unknown-message', isOrphan: true }
   const index = place.isOrphan === 1 ? counts.thread + place.before : place.before
   const centred = index - Math.floor(request.limit / 2)
   return Math.max(0, Math.min(centred, counts.total - request.limit))
 }
+
+/** A shorter beginning must be the whole id. */
+const START_MIN = 4
+
+// The last character of Unicode ends the range.
+const IDS_OF_START = `
+  select id
+  from messages
+  where chat = @chat and is_orphan <> 2 and (
+    id = @start or length(@start) >= ${START_MIN} and id >= @start and id < @start || char(1114111)
+  )
+`
+
+const findIds = (db: Mirror, chat: number, start: string): MessageId[] =>
+  db.prepare<[object], MessageId>(IDS_OF_START).pluck().all({ chat, start })
 
 interface Place {
   readonly isOrphan: number

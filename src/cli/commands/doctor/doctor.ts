@@ -21,12 +21,11 @@ import type { SourceId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../../settings.ts'
 import { printableJson } from '../../../text/printable.ts'
-import { addJson, addExamples, type JsonOption } from '../../input/options.ts'
+import { addJson, addExamples, type Options } from '../../input/options.ts'
 import type { Place, Session } from '../../session.ts'
-import { countText } from '../../terminal/formats.ts'
 import { attentionIn, renderDoctor } from './doctor-text.ts'
 
-export interface StoreReport {
+export interface StoreReport extends Pick<SourceFindings, 'issues' | 'pendingLoss'> {
   readonly id: string
   readonly kind: string
   readonly path: string
@@ -36,8 +35,6 @@ export interface StoreReport {
   /** What the mirror has of it. Null if it has no such store. */
   readonly chats: SourceFindings['chats'] | null
   readonly messages: SourceFindings['messages'] | null
-  readonly issues: SourceFindings['issues']
-  readonly pendingLoss: SourceFindings['pendingLoss']
   /** Its rows at the last read; `other` are those that do not belong to chats. */
   readonly rows: { readonly total: number; readonly read: number; readonly other: number } | null
   readonly unknown: readonly UnknownRows[]
@@ -71,7 +68,7 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
   addExamples(command, 'cursordex doctor', 'cursordex doctor --all')
   command.action(async () => {
     const report = examine(settingsOf(command))
-    const { json, all = false } = command.opts<JsonOption & { readonly all?: boolean }>()
+    const { json, all = false } = command.opts<Options>()
     await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen, all))
   })
 }
@@ -79,9 +76,7 @@ export function addCommand(program: Command, session: Session, { settingsOf }: P
 function examine(settings: Settings): DoctorReport {
   const path = mirrorPath(settings.dataDir)
   const { userDirs, homes } = settings.cursor
-  const disabled = new Set(disabledKindsOf(settings))
-  const all = discoverSources({ userDirs, homes, disabledKinds: [] })
-  const sources = all.filter(({ kind }) => !disabled.has(kind))
+  const sources = discoverSources({ userDirs, homes, disabledKinds: disabledKindsOf(settings) })
   const reader = readerIfAny(path)
   try {
     const isKnown = reader !== null && isOfThisVersion(reader)
@@ -99,7 +94,7 @@ function examine(settings: Settings): DoctorReport {
     // Several sources may read one file.
     const attention = new Set([
       ...attentionIn(report),
-      ...disabledText(all.filter(({ kind }) => disabled.has(kind))),
+      ...disabledKindsOf(settings).map(disabledText),
       ...namedInVain(settings.cursor),
       ...(mirror === null ? [] : lossyRepairs(mirror, path)),
     ])
@@ -148,23 +143,15 @@ function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonl
   return [...files].map(([path, { place, ids, trouble }]) => ({ path, place, chats: ids.size, trouble }))
 }
 
-function disabledText(sources: readonly Source[]): string[] {
-  const there = sources.filter((source) => stateNow(source).state !== 'missing')
-  return [...new Set(there.map(({ kind }) => kind))].map((kind) => {
-    const count = there.filter((source) => source.kind === kind).length
-    return `${countText(count, 'store')} of the kind ${kind} ${count === 1 ? 'is' : 'are'} not read, because sources.${kind}.enabled is false.`
-  })
-}
+const disabledText = (kind: string): string =>
+  `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`
 
 /** Folders that the user named, and where no Cursor is. */
 function namedInVain({ userDirs, userDirsExplicit, homes, homesExplicit }: Settings['cursor']): string[] {
   const named = [...(userDirsExplicit ? userDirs : []), ...(homesExplicit ? homes : [])]
-  return [
-    ...named
-      .filter((folder) => !mayExist(folder))
-      .map((folder) => `${folder} does not exist. The settings name it as a folder of Cursor.`),
-    ...misconfiguredFolders(userDirs),
-  ]
+  const missing = named.filter((folder) => !mayExist(folder))
+  const texts = missing.map((folder) => `${folder} does not exist. The settings name it as a folder of Cursor.`)
+  return [...texts, ...misconfiguredFolders(userDirs)]
 }
 
 const lossyRepairs = (mirror: Mirror, path: string): string[] =>

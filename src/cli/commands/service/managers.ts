@@ -12,8 +12,7 @@ export type CommandLine = readonly string[]
 export interface Manager {
   /** The file that describes the service. */
   readonly file: string
-  readonly encoding: 'utf8' | 'utf16le'
-  /** @param words the command line of the daemon */
+  /** The text of that file. @param words the command line of the daemon */
   readonly render: (words: CommandLine) => string
   /** Succeeds while the service is active. */
   readonly isActive: CommandLine
@@ -21,8 +20,8 @@ export interface Manager {
   readonly start: readonly CommandLine[]
   readonly stop: readonly CommandLine[]
   readonly restart: readonly CommandLine[]
-  /** Shows the end of the log, and follows it. Null if the manager keeps none. */
-  readonly follow: CommandLine | null
+  /** Shows the end of the log, and may follow it. Null if the manager keeps none. */
+  readonly logs: ((isFollowing: boolean) => CommandLine) | null
 }
 
 /** @returns a null status if the program is missing or was killed */
@@ -36,11 +35,8 @@ export function managerOf(surroundings: Surroundings): Manager {
   if (surroundings.platform === 'linux') return systemd(surroundings)
   if (surroundings.platform === 'darwin') return launchd(surroundings)
   if (surroundings.platform === 'win32') return scheduledTask(surroundings)
-  throw new UserError(
-    'no-service',
-    `cursordex cannot install a service on ${surroundings.platform}.`,
-    'Let your system start "cursordex serve".',
-  )
+  const text = `cursordex cannot install a service on ${surroundings.platform}.`
+  throw new UserError('no-service', text, 'Let your system start "cursordex serve".')
 }
 
 /** The text of a template with its `{{words}}` replaced. The build copies the templates beside its chunks. */
@@ -54,12 +50,12 @@ const systemctl = (...args: readonly string[]): CommandLine => ['systemctl', '--
 /** The user's systemd. It starts the daemon at login, or at boot if lingering is on. */
 function systemd({ env, homeDir }: Surroundings): Manager {
   const unit = 'cursordex.service'
+  const journal = ['journalctl', '--user', '--unit', unit, '--lines', '100', '--no-pager']
   // The manager starts before the files of the shell are read, so it may not know where programs look for folders.
   const folders = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME'].filter((name) => env[name]?.startsWith('/'))
   const configHome = folders.includes('XDG_CONFIG_HOME') ? env['XDG_CONFIG_HOME'] : null
   return {
     file: join(configHome ?? join(homeDir, '.config'), 'systemd', 'user', unit),
-    encoding: 'utf8',
     render: ([node = '', ...args]) =>
       fill('linux.service', {
         // Unlike an argument, the path of the program may contain a single $.
@@ -70,16 +66,12 @@ function systemd({ env, homeDir }: Surroundings): Manager {
     start: [systemctl('daemon-reload'), systemctl('enable', '--now', unit)],
     stop: [systemctl('disable', '--now', unit)],
     restart: [systemctl('restart', unit)],
-    follow: ['journalctl', '--user', '--unit', unit, '--lines', '100', '--no-pager', '--follow'],
+    logs: (isFollowing) => (isFollowing ? [...journal, '--follow'] : journal),
   }
 }
 
 /** A word in double quotes. systemd reads backslashes as in C, and % as the start of a specifier. */
-const inUnit = (word: string): string =>
-  `"${word
-    .replaceAll(/["\\]/g, String.raw`\$&`)
-    .replaceAll('%', '%%')
-    .replaceAll(/\p{Cc}/gu, (char) => String.raw`\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`
+const inUnit = (word: string): string => `"${word.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('%', '%%')}"`
 
 /** An agent of macOS. It starts the daemon at login. */
 function launchd({ homeDir }: Surroundings): Manager {
@@ -89,7 +81,6 @@ function launchd({ homeDir }: Surroundings): Manager {
   const logFile = join(homeDir, 'Library', 'Logs', 'cursordex.log')
   return {
     file,
-    encoding: 'utf8',
     render: (words) =>
       fill('macos.plist', {
         words: words.map((word) => `    <string>${inXml(word)}</string>\n`).join(''),
@@ -102,17 +93,11 @@ function launchd({ homeDir }: Surroundings): Manager {
     ],
     stop: [['launchctl', 'bootout', target]],
     restart: [['launchctl', 'kickstart', '-k', target]],
-    follow: ['tail', '-n', '100', '-F', logFile],
+    logs: (isFollowing) => ['tail', '-n', '100', ...(isFollowing ? ['-F'] : []), logFile],
   }
 }
 
-const schtasks = (verb: string, ...args: readonly string[]): CommandLine => [
-  'schtasks',
-  `/${verb}`,
-  '/tn',
-  'cursordex',
-  ...args,
-]
+const schtasks = (verb: string): CommandLine => ['schtasks', `/${verb}`, '/tn', 'cursordex']
 
 /** A scheduled task of Windows. It starts the daemon at logon, with the user's own rights. */
 function scheduledTask({ env, homeDir }: Surroundings): Manager {
@@ -122,7 +107,6 @@ function scheduledTask({ env, homeDir }: Surroundings): Manager {
   const end = ['cmd', '/d', '/c', 'schtasks /end /tn cursordex & exit 0']
   return {
     file,
-    encoding: 'utf16le',
     render: (words) =>
       // A file in UTF-16, as its first line says, begins with a byte order mark.
       `\uFEFF${fill('windows.xml', {
@@ -131,10 +115,10 @@ function scheduledTask({ env, homeDir }: Surroundings): Manager {
       })}`,
     // Whether it is registered. Whether it runs is said in the language of the system.
     isActive: schtasks('query'),
-    start: [schtasks('create', '/xml', file, '/f'), schtasks('run')],
-    stop: [end, schtasks('delete', '/f')],
+    start: [[...schtasks('create'), '/xml', file, '/f'], schtasks('run')],
+    stop: [end, [...schtasks('delete'), '/f']],
     restart: [end, schtasks('run')],
-    follow: null,
+    logs: null,
   }
 }
 
@@ -144,10 +128,4 @@ const inWindows = (word: string): string =>
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** @throws UserError `bad-path` for characters that XML cannot express */
-function inXml(text: string): string {
-  if (/\p{Cc}/u.test(text)) {
-    throw new UserError('bad-path', `The path ${text} contains a control character.`, 'Rename the folder.')
-  }
-  return text.replaceAll(/[&<>"]/g, (char) => ENTITIES[char] ?? char)
-}
+const inXml = (text: string): string => text.replaceAll(/[&<>"]/g, (char) => ENTITIES[char] ?? char)

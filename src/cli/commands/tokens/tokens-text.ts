@@ -1,8 +1,8 @@
-import { displayWidth, wrap } from '../../terminal/display-width.ts'
-import { countText, localTime, numberText, shortNumber } from '../../terminal/formats.ts'
+import { countText, localTime, numberText } from '../../terminal/formats.ts'
 import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../../terminal/table.ts'
+import { displayWidth, wrap } from '../../terminal/text.ts'
 import type { ImportAnswer, TokensAnswer, TokenSources } from '../../../api/http/schemas/tokens.ts'
 
 /** With two decimals it would be shown as $0.00. */
@@ -32,6 +32,11 @@ function importedText(imported: TokenSources['imported'], write: Write): string 
   const hasParts = imported === null || imported.input !== null || imported.output !== null
   return hasParts || imported.total === null ? pair(imported, write) : `${write(imported.total)} total`
 }
+
+const shortFormat = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** `850`, `9.1k`, `138k`, `1.2M`. */
+const shortNumber = (count: number): string => shortFormat.format(count).replace('K', 'k')
 
 /** A terminal narrower than this shows short numbers. */
 const WIDE = 120

@@ -3,8 +3,7 @@ import { Option, type Command } from 'commander'
 import { tokenGroupings } from '../../../api/tokens/request.ts'
 import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
-import { undatedText } from '../../terminal/formats.ts'
-import { noteUnknown } from '../list.ts'
+import { noteUnknown, undatedText } from '../list.ts'
 import {
   addDates,
   addExamples,
@@ -13,7 +12,7 @@ import {
   addRepeatable,
   queryOf,
   wholeNumber,
-  type ReadingOptions,
+  type Options,
   hasDates,
   inOwnZone,
 } from '../../input/options.ts'
@@ -23,13 +22,8 @@ import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
 import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
 
-interface TokensOptions extends ReadingOptions {
-  readonly groupBy?: string
-  readonly csv?: true
-  readonly notes?: true
-}
-
 export function addCommand(program: Command, session: Session): void {
+  const rows = wholeNumber(1, 10_000)
   const command = program
     .command('tokens')
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(tokenGroupings))
@@ -37,11 +31,7 @@ export function addCommand(program: Command, session: Session): void {
   addRepeatable(command, '--model <model>', 'only this model')
   addFilters(command, 'machine')
   addDates(command)
-    .option(
-      '-n, --limit <n>',
-      'how many rows to print, 1 to 10000; by default 1000, as CSV all',
-      wholeNumber(1, 10_000),
-    )
+    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default 1000, as CSV all', rows)
     .option('--notes', 'explain the numbers')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   addJson(command)
@@ -55,7 +45,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function tokens(command: Command, session: Session): Promise<void> {
-  const { json: _, csv, notes, ...filters } = command.opts<TokensOptions>()
+  const { json: _, csv, notes, ...filters } = command.opts<Options>()
   const query = queryOf({ ...inOwnZone(filters, session.screen, true) })
   // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
   const isOfTime = ['day', 'week', 'month'].includes(filters.groupBy ?? 'day')
@@ -105,7 +95,7 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
 
 async function importFile(file: string, command: Command, session: Session): Promise<void> {
   // The parent command may have taken a flag of the same name.
-  const { tz } = command.optsWithGlobals<{ readonly tz?: string }>()
+  const { tz } = command.optsWithGlobals<Options>()
   const text = await readText(file)
   const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
   const path = `/api/tokens/import?${query.toString()}`
@@ -117,17 +107,14 @@ async function importFile(file: string, command: Command, session: Session): Pro
 
 /** @throws UserError `unreadable` */
 async function readText(file: string): Promise<string> {
-  let bytes: Buffer
   try {
-    bytes = await readFile(file)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    const hint = 'Name the file that you downloaded from Cursor’s dashboard.'
-    throw new UserError('unreadable', `${file} cannot be read (${code}).`, hint, { cause: error })
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    throw new UserError('unreadable', `${file} is not UTF-8.`, 'Use the file as you downloaded it.', { cause: error })
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const [what, hint] =
+      code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+        ? ['is not UTF-8', 'Use the file as you downloaded it.']
+        : [`cannot be read (${code})`, 'Name the file that you downloaded from Cursor’s dashboard.']
+    throw new UserError('unreadable', `${file} ${what}.`, hint, { cause })
   }
 }
