@@ -4,12 +4,9 @@ import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { UserError } from '../model/user-error.ts'
 import { readHub, type Hub, type HubFacts } from './client.ts'
-import { numberOf } from './machine.ts'
 
 /** What the mirror has to know before a push or a pull. */
 export interface Meeting {
-  /** The uuid of the hub. */
-  readonly hub: string
   /** Projects that had no name at the hub yet. */
   readonly names: readonly { readonly uri: string; readonly name: string }[]
   /** The number of the last push of this machine that the hub knows. 0: none. */
@@ -31,7 +28,8 @@ export async function meet(
     names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
   }
   const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])
-  return { hub: facts.uuid, names, lastPush: numberOf(machine?.value) }
+  // Earlier versions wrote random letters.
+  return { names, lastPush: Number(machine?.value) || 0 }
 }
 
 /** The name for chats of this role that belong to no project. */
