@@ -1,5 +1,4 @@
-import type { HubActs, HubPushRequest } from '../../api/http/hub-shapes.ts'
-import type { HubPulled, HubPushed, HubState } from '../../api/http/schemas/hub.ts'
+import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '../../api/http/schemas/hub.ts'
 import { toIso } from '../../api/iso.ts'
 import { hubNotSet, isRefusal } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
