@@ -79,8 +79,9 @@ export async function matchCommits(
     const edits = attributeEdits(chat.edits, byPath)
     for (const commit of dated) {
       const list = matches.get(commit.sha)
-      const match = list && matchOne(chat, commit, edits.get(commit) ?? [], scored.has(commit.sha))
-      if (match) list.push(match)
+      if (list === undefined) continue
+      const match = matchOne(chat, commit, edits.get(commit) ?? [], scored.has(commit.sha))
+      if (match !== null) list.push(match)
     }
   }
   for (const list of matches.values())
