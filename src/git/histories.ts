@@ -55,10 +55,14 @@ export class Histories implements model.Histories {
     return touched
   }
 
-  /** The address from which the repository of a folder was cloned. @throws UserError if there is none */
+  /** The address from which the repository of a folder was cloned. Null if there is no git, no repository or no remote. */
   async remote(root: string): Promise<string | null> {
-    const [url = ''] = (await this.#git(root, ['config', '--get', 'remote.origin.url'])).split('\n')
-    return url === '' ? null : url
+    const read = this.#git(root, ['config', '--get', 'remote.origin.url'])
+    const output = await read.catch((error: unknown) => {
+      if (error instanceof UserError) return ''
+      throw error
+    })
+    return output.split('\n')[0] || null
   }
 
   /** Kills git. Further calls fail. */

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import type { Histories } from '../git/histories.ts'
 import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { UserError } from '../model/user-error.ts'
 import { readHub, type Hub, type HubFacts } from './client.ts'
 
 /** What the mirror has to know before a push or a pull. */
@@ -45,21 +44,11 @@ async function nameOfProject(
   isRedacted: boolean,
   histories: Pick<Histories, 'remote'>,
 ): Promise<string> {
-  const remote = uri.startsWith('file:///') ? await readRemote(path, histories) : null
+  const url = uri.startsWith('file:///') ? await histories.remote(path) : null
+  const remote = url === null ? null : normaliseRemote(url)
   if (remote !== null) return remote
   if (!isRedacted) return `${role} ${uri}`
   return `${role} ${name}#${createHmac('sha256', salt).update(uri).digest('hex').slice(0, 16)}`
-}
-
-async function readRemote(root: string, histories: Pick<Histories, 'remote'>): Promise<string | null> {
-  try {
-    const url = await histories.remote(root)
-    return url === null ? null : normaliseRemote(url)
-  } catch (error) {
-    // There is no git, no repository or no remote.
-    if (error instanceof UserError) return null
-    throw error
-  }
 }
 
 /**
