@@ -32,7 +32,7 @@ export async function reportCommits(
   )
   const shown = listed.slice(offset, offset + limit)
   const { matches, touched } = await matchCommits(db, histories, history, shown)
-  const likely = confidences.slice(confidences.indexOf(least))
+  const likely = new Set(confidences.slice(confidences.indexOf(least)))
   const items = shown.map(({ sha, committedAtMs, authoredAtMs, author, subject }) => ({
     sha,
     committedAt: toIso(committedAtMs),
@@ -42,7 +42,7 @@ export async function reportCommits(
     project: root.project,
     filesChanged: touched.get(sha)?.length ?? 0,
     chats: (matches.get(sha) ?? [])
-      .filter(({ confidence }) => likely.includes(confidence))
+      .filter(({ confidence }) => likely.has(confidence))
       .map(({ id, title, confidence, score, evidence }) => ({ id, title, confidence, score, evidence })),
   }))
   return { items, total: listed.length, limit, offset }

@@ -41,7 +41,7 @@ async function ofFile(path: string, source: McpSource): Promise<string> {
     items.map(async ({ chat, message, snippet }) => {
       const { files } = (await source.get(`/api/chats/${encodeURIComponent(chat.id)}`)) as ChatDetail
       const asked = files.filter(({ path: file }) => file.replaceAll('\\', '/').endsWith(end))
-      const sum = (what: 'edits' | 'reads'): number => asked.reduce((total, file) => total + file[what], 0)
+      const sum = (what: 'edits' | 'reads'): number => asked.reduce((all, file) => all + file[what], 0)
       return { chat, message, snippet, edits: sum('edits'), reads: sum('reads') }
     }),
   )
