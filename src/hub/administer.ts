@@ -51,11 +51,6 @@ export interface GrantOrder {
   readonly push: boolean
 }
 
-export interface Granted extends GrantOrder {
-  /** The password of a role that was made. It is stored nowhere. Null if the role existed. */
-  readonly password: string | null
-}
-
 const FIND_ROLE = `select from pg_roles where rolname = $1`
 const ALL_TABLES = 'cursordex.hub, cursordex.machines, cursordex.chats, cursordex.grants, cursordex.purged'
 const PUSHED_TABLES = 'cursordex.machines, cursordex.chats, cursordex.purged'
@@ -66,8 +61,12 @@ insert into cursordex.grants (role, project, push) values ($1, $2, $3) on confli
 `
 const DROP_GRANTS = `delete from cursordex.grants where role = $1`
 
-/** Gives rights to a role, and makes the role if it is missing. @throws UserError, `hub-rights` for who is not the owner */
-export const grant = (hub: Hub, { role, read, push }: GrantOrder): Promise<Granted> =>
+/**
+ * Gives rights to a role, and makes the role if it is missing.
+ * @returns the password of a role that was made, which is stored nowhere, or null
+ * @throws UserError, `hub-rights` for who is not the owner
+ */
+export const grant = (hub: Hub, { role, read, push }: GrantOrder): Promise<GrantOrder & { password: string | null }> =>
   hub.transaction(async () => {
     await readHub(hub)
     const name = escapeIdentifier(role)

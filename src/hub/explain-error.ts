@@ -47,8 +47,11 @@ export const hubNotSet = (): UserError =>
     exitCode: 2,
   })
 
-/** Whether a role has no right to do this. */
-export const isRefusal = (error: unknown): boolean => error instanceof UserError && error.code === 'hub-rights'
+/** A role that lost its rights sees nothing, and its pulled copies go. */
+export function unlessRefused(error: unknown): [] {
+  if (error instanceof UserError && error.code === 'hub-rights') return []
+  throw error
+}
 
 /** Any error of a hub as one sentence with its remedy. Never contains the URL: it may contain a password. */
 export function explainHubError(error: unknown): unknown {

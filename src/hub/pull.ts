@@ -4,7 +4,7 @@ import type { PulledRow } from '../indexer/sources/archive/pulled.ts'
 import { listLedger, type SeenRow } from '../mirror/hub/ledger.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Hub } from './client.ts'
-import { isRefusal } from './explain-error.ts'
+import { unlessRefused } from './explain-error.ts'
 
 export interface PullOrder {
   /** The uuid of this machine: its own rows stay where they are. */
@@ -71,12 +71,6 @@ export async function pullPart(hub: Hub, db: Mirror, { uuid, projects }: PullOrd
     unchanged: there.length - missing.length,
     missing: missing.length,
   }
-}
-
-/** Who may read nothing sees nothing. */
-function unlessRefused(error: unknown): [] {
-  if (!isRefusal(error)) throw error
-  return []
 }
 
 /** As many rows as fit, and at least one. */

@@ -1,6 +1,6 @@
 import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '../../api/http/schemas/hub.ts'
 import { toIso } from '../../api/iso.ts'
-import { hubNotSet, isRefusal } from '../../hub/explain-error.ts'
+import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -101,10 +101,7 @@ export class Sharing implements HubActs {
   async #pull(projects: readonly string[]): Promise<HubPulled> {
     const { executor, writer, passes } = this.#world
     const sum = { pulled: 0, removed: 0, unchanged: 0, bytes: 0 }
-    // A role that lost its rights sees nothing, and its pulled copies go.
-    await this.#meet(false).catch((error: unknown) => {
-      if (!isRefusal(error)) throw error
-    })
+    await this.#meet(false).catch(unlessRefused)
     for (let [isFirst, hasMore] = [true, true]; hasMore; isFirst = false) {
       const order = { url: this.#url, uuid: this.#machine.uuid, projects }
       const part = await executor.run('hub-pull', order, { signal: this.#stop.signal })
