@@ -241,7 +241,7 @@ test('a chat with only a transcript gets its model and times from Cursor’s rec
 test('a scored commit is evidence for a chat with code recorded at that time', async () => {
   const { id, subject, trackedAtMs } = committedChat
   const { project } = await daemon.get<{ readonly project: { readonly id: string } }>(`/api/chats/${id}`)
-  const { items } = await daemon.get<List<object>>(`/api/commits?repo=${project.id}&chat=${id}`)
+  const { items } = await daemon.get<List<object>>(`/api/commits?repo=${project.id}`)
   const at = new Date(trackedAtMs).toISOString()
   expect(items).toMatchObject([
     { subject, chats: [{ id, confidence: 'medium', evidence: { tracking: { from: at, to: at } } }] },

@@ -78,8 +78,8 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     archives,
     zone: () => context.zone(),
   })
-  const sharing = new Sharing(settings.hub, settings.dataDir, { ...context, executor, mirror: () => context.mirror() })
-  const hubSchedule = openHubSchedule(settings, context, sharing)
+  const sharing = new Sharing(settings.hub, { ...context, executor, mirror: () => context.mirror() })
+  const hubSchedule = new HubSchedule(settings.hub, sharing, context)
   const purging = openPurging(settings, executor, context, { archives, sharing })
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
@@ -147,16 +147,6 @@ const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs
   restore: (request) => archives.restore(request),
   health: () => schedule.health,
 })
-
-const openHubSchedule = (settings: Settings, context: EngineContext, sharing: Sharing): HubSchedule =>
-  new HubSchedule(settings.hub, {
-    now: () => context.now(),
-    zone: () => context.zone(),
-    sharing,
-    onError: (error) => context.onError?.(error),
-    later: (act, delayMs) => context.later?.(act, delayMs),
-    log: (level, sentence) => context.log(level, sentence),
-  })
 
 function openPurging(
   settings: Settings,

@@ -1,13 +1,13 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { execFile, type ExecFileException } from 'node:child_process'
+import { parse, resolve } from 'node:path'
 import type * as model from '../model/commit.ts'
 import type { Commit, History } from '../model/commit.ts'
 import { UserError } from '../model/user-error.ts'
-import { HARMLESS_DIFF, type Environment } from './harmless.ts'
-import { runGit, type GitCall } from './run-git.ts'
+import { findGit, HARMLESS_ARGUMENTS, HARMLESS_DIFF, harmlessEnvironment, type Environment } from './harmless.ts'
 
 /** A call takes longer only if a disk hangs, or if the repository was built to cause that. */
 const WITHIN_MS = 10_000
+const OUTPUT_OCTETS_MAX = 64_000_000
 const COMMITS_MAX = 50_000
 const SUBJECT_LENGTH_MAX = 300
 
@@ -36,18 +36,10 @@ export class Histories implements model.Histories {
    * before it.
    */
   async read(root: string): Promise<History> {
-    const isFolder = await stat(root).then(
-      (found) => found.isDirectory(),
-      () => false,
-    )
-    if (!isFolder) {
-      const text = `There is no folder ${root} on this machine.`
-      throw new UserError('repo-missing', text, 'Name a project whose folder still exists.')
-    }
     // Git says where the top is as a resolved path, and how to go up to it. Cursor writes paths unresolved.
-    const place = await this.#git({ root, words: ['rev-parse', '--show-toplevel', '--show-cdup'] })
+    const place = await this.#git(root, ['rev-parse', '--show-toplevel', '--show-cdup'])
     const top = resolve(root, place.split('\n').at(-2) ?? '')
-    return { root, top, commits: toCommits(await this.#git({ root, words: [...LOG, ...TIPS, '--'] })) }
+    return { root, top, commits: toCommits(await this.#git(root, [...LOG, ...TIPS, '--'])) }
   }
 
   async touched({ root }: History, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -55,7 +47,7 @@ export class Histories implements model.Histories {
     const touched = new Map(commits.map(({ sha }) => [sha, new Array<string>()]))
     let current: string[] = []
     const input = commits.map(({ sha }) => `${sha}\n`).join('')
-    for (const token of (await this.#git({ root, words: DIFF_TREE, input })).split('\0')) {
+    for (const token of (await this.#git(root, DIFF_TREE, input)).split('\0')) {
       const next = touched.get(token)
       if (next !== undefined) current = next
       else if (token !== '') current.push(token)
@@ -63,10 +55,14 @@ export class Histories implements model.Histories {
     return touched
   }
 
-  /** The address from which the repository of a folder was cloned. @throws UserError if there is none */
+  /** The address from which the repository of a folder was cloned. Null if there is no git, no repository or no remote. */
   async remote(root: string): Promise<string | null> {
-    const [url = ''] = (await this.#git({ root, words: ['config', '--get', 'remote.origin.url'] })).split('\n')
-    return url === '' ? null : url
+    const read = this.#git(root, ['config', '--get', 'remote.origin.url'])
+    const output = await read.catch((error: unknown) => {
+      if (error instanceof UserError) return ''
+      throw error
+    })
+    return output.split('\n')[0] || null
   }
 
   /** Kills git. Further calls fail. */
@@ -75,12 +71,64 @@ export class Histories implements model.Histories {
   }
 
   /** One git runs at a time. Further calls wait. */
-  #git(call: GitCall): Promise<string> {
-    const world = { env: this.#env, stop: this.#stop.signal, withinMs: WITHIN_MS }
-    const answer = this.#last.then(() => runGit(call, world))
+  #git(root: string, words: readonly string[], input = ''): Promise<string> {
+    const answer = this.#last.then(() => this.#run(root, words, input))
     this.#last = answer.catch(() => undefined)
     return answer
   }
+
+  /**
+   * What git prints.
+   * @param root folder of the repository. It is never git's working directory, because some systems search that for programs
+   * @throws UserError `stopped`, `git-missing`, `repo-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`
+   */
+  #run(root: string, words: readonly string[], input: string): Promise<string> {
+    const git = findGit(this.#env)
+    if (git === null) throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
+    const options = {
+      cwd: parse(process.execPath).root,
+      env: harmlessEnvironment(this.#env),
+      maxBuffer: OUTPUT_OCTETS_MAX,
+      windowsHide: true,
+      // Not `AbortSignal.any` with a timeout: Node 20 may garbage-collect such a combined signal before it fires.
+      timeout: WITHIN_MS,
+      signal: this.#stop.signal,
+      killSignal: 'SIGKILL',
+    } as const
+    return new Promise((answer, refuse) => {
+      const given = [...HARMLESS_ARGUMENTS, '-C', root, ...words]
+      const child = execFile(git, given, options, (error, output, complaint) => {
+        if (error === null) answer(output)
+        else refuse(explained(root, error, complaint))
+      })
+      // Git may end before it has read all input. Its own message says why.
+      child.stdin?.on('error', () => undefined).end(input)
+    })
+  }
+}
+
+function explained(root: string, { code, killed, name }: ExecFileException, complaint: string): UserError {
+  if (name === 'AbortError')
+    return new UserError('stopped', 'The program is stopping.', 'Try again when it is running.')
+  if (/cannot change to/.test(complaint)) {
+    const text = `There is no folder ${root} on this machine.`
+    return new UserError('repo-missing', text, 'Name a project whose folder still exists.')
+  }
+  if (/dubious ownership/.test(complaint)) {
+    const text = `The repository at ${root} belongs to another user, and git refuses to read it.`
+    return new UserError('repo-foreign', text, 'Run cursordex as the user who owns the repository.')
+  }
+  if (/not a git repository|must be run in a work tree|cannot use bare repository/.test(complaint)) {
+    return new UserError('not-a-repository', `${root} is not a git repository.`, 'Name a project that is one.')
+  }
+  // A code of Node says that git could not be started, or that its output is too long.
+  const isOfNode = typeof code === 'string'
+  if (killed === true && !isOfNode) {
+    return new UserError('git-slow', `Git did not finish reading the repository at ${root} in time.`, 'Ask for less.')
+  }
+  const why = isOfNode ? code : complaint.trim().split('\n')[0]?.slice(0, 200) || 'it failed without a message'
+  const text = `Git could not read the repository at ${root}: ${why}.`
+  return new UserError('git-failed', text, 'Run "git log" there to see the problem.')
 }
 
 function toCommits(output: string): Commit[] {

@@ -1,25 +1,22 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
+import { escapeIdentifier } from 'pg'
 import type { HubState } from '../api/http/schemas/hub.ts'
 import { UserError } from '../model/user-error.ts'
 import { readHub, type Hub } from './client.ts'
-import { SCHEMA_VERSION, steps } from './schema.ts'
+import { SCHEMA_VERSION, tables } from './schema.ts'
 
 const IS_MADE = `select to_regclass('cursordex.hub') is not null as made`
-const VERSION = `select schema_version as version from cursordex.hub`
-const SAVE_VERSION = `update cursordex.hub set schema_version = $1`
 /** Two programs may run it at the same time. */
 const ALONE = `select pg_advisory_xact_lock(hashtext('cursordex hub init'))`
 
-/** Makes the schema, or upgrades it. @returns the version that it had; 0 if there was none */
+/** Makes the schema, if there is none. @returns the version that it had; 0 if there was none */
 export const initHub = (hub: Hub): Promise<number> =>
   hub.transaction(async () => {
     await hub.rows(ALONE)
     const [found] = await hub.rows<{ made: boolean }>(IS_MADE)
-    const [known] = found?.made === true ? await hub.rows<{ version: number }>(VERSION) : []
-    const before = known?.version ?? 0
-    for (const step of steps.slice(before)) await hub.change(step)
-    if (before < SCHEMA_VERSION) await hub.change(SAVE_VERSION, [SCHEMA_VERSION])
-    return before
+    if (found?.made === true) return SCHEMA_VERSION
+    await hub.change(tables)
+    return 0
   })
 
 type HubDescription = NonNullable<HubState['hub']>
@@ -39,16 +36,12 @@ from cursordex.chats group by project order by project
 const GRANTS = `select role::text, project, push from cursordex.grants order by role, project`
 
 /** What this role sees of the hub. */
-export const describeHub = (hub: Hub): Promise<HubDescription> =>
-  hub.transaction(async () => {
-    const { role } = await readHub(hub)
-    return {
-      role,
-      machines: await hub.rows<HubDescription['machines'][number]>(MACHINES),
-      projects: await hub.rows<HubDescription['projects'][number]>(PROJECTS),
-      grants: await hub.rows<HubDescription['grants'][number]>(GRANTS),
-    }
-  }, 'isolation level repeatable read, read only')
+export const describeHub = async (hub: Hub): Promise<HubDescription> => ({
+  role: (await readHub(hub)).role,
+  machines: await hub.rows<HubDescription['machines'][number]>(MACHINES),
+  projects: await hub.rows<HubDescription['projects'][number]>(PROJECTS),
+  grants: await hub.rows<HubDescription['grants'][number]>(GRANTS),
+})
 
 /** What a role may do. */
 export interface GrantOrder {
@@ -58,14 +51,7 @@ export interface GrantOrder {
   readonly push: boolean
 }
 
-export interface Granted extends GrantOrder {
-  /** The password of a role that was made. It is stored nowhere. Null if the role existed. */
-  readonly password: string | null
-}
-
-const QUOTED = `
-select quote_ident($1) as name, exists (select from pg_roles where rolname = $1) as "isThere"
-`
+const FIND_ROLE = `select from pg_roles where rolname = $1`
 const ALL_TABLES = 'cursordex.hub, cursordex.machines, cursordex.chats, cursordex.grants, cursordex.purged'
 const PUSHED_TABLES = 'cursordex.machines, cursordex.chats, cursordex.purged'
 /** The row of the right to push names no project. */
@@ -75,21 +61,23 @@ insert into cursordex.grants (role, project, push) values ($1, $2, $3) on confli
 `
 const DROP_GRANTS = `delete from cursordex.grants where role = $1`
 
-/** Gives rights to a role, and makes the role if it is missing. @throws UserError, `hub-rights` for who is not the owner */
-export const grant = (hub: Hub, { role, read, push }: GrantOrder): Promise<Granted> =>
+/**
+ * Gives rights to a role, and makes the role if it is missing.
+ * @returns the password of a role that was made, which is stored nowhere, or null
+ * @throws UserError, `hub-rights` for who is not the owner
+ */
+export const grant = (hub: Hub, { role, read, push }: GrantOrder): Promise<GrantOrder & { password: string | null }> =>
   hub.transaction(async () => {
     await readHub(hub)
-    const { name, isThere } = await quoted(hub, role)
-    const password = isThere ? null : randomBytes(18).toString('base64url')
+    const name = escapeIdentifier(role)
+    const password = (await isThere(hub, role)) ? null : randomBytes(18).toString('base64url')
     if (password !== null) await hub.change(`create role ${name} login password '${scramVerifier(password)}'`)
-    const projects: string[] = []
-    for (const project of read) projects.push(await fullName(hub, project))
-    for (const project of projects) await hub.change(ADD_GRANT, [role, project, false])
+    for (const project of read) await hub.change(ADD_GRANT, [role, project, false])
     if (push) await hub.change(ADD_GRANT, [role, PUSH, true])
     await hub.change(`grant usage on schema cursordex to ${name}`)
     await hub.change(`grant select on ${ALL_TABLES} to ${name}`)
     if (push) await hub.change(`grant insert, update, delete on ${PUSHED_TABLES} to ${name}`)
-    return { role, read: projects, push, password }
+    return { role, read, push, password }
   })
 
 /** What PostgreSQL stores of a password: it can be checked by this, and not be learnt from it. */
@@ -105,9 +93,9 @@ function scramVerifier(password: string): string {
 export const revoke = (hub: Hub, role: string): Promise<{ readonly role: string; readonly grants: number }> =>
   hub.transaction(async () => {
     await readHub(hub)
-    const { name, isThere } = await quoted(hub, role)
+    const name = escapeIdentifier(role)
     const grants = await hub.change(DROP_GRANTS, [role])
-    if (isThere) {
+    if (await isThere(hub, role)) {
       await hub.change(`revoke all on ${ALL_TABLES} from ${name}`)
       await hub.change(`revoke all on schema cursordex from ${name}`)
     } else if (grants === 0) {
@@ -116,32 +104,7 @@ export const revoke = (hub: Hub, role: string): Promise<{ readonly role: string;
     return { role, grants }
   })
 
-interface Role {
-  /** As it is written in a statement. */
-  readonly name: string
-  readonly isThere: boolean
-}
-
-async function quoted(hub: Hub, role: string): Promise<Role> {
-  const [found] = await hub.rows<Role>(QUOTED, [role])
-  if (found === undefined) throw new Error('a select without a table gave no row')
-  return found
-}
-
-/** Names that end with a folder, after the role. */
-const CANDIDATES = `
-select distinct project from cursordex.chats where project = $1 or right(project, length($1) + 1) = ' ' || $1
-order by project
-`
-
-/** The name of a project at the hub. The folder alone will do where it fits one name. @throws UserError `hub-many-names` */
-async function fullName(hub: Hub, given: string): Promise<string> {
-  const names = (await hub.rows<{ project: string }>(CANDIDATES, [given])).map(({ project }) => project)
-  if (given === '*' || names.includes(given)) return given
-  // It may be pushed later.
-  if (names.length <= 1) return names[0] ?? given
-  throw wrong('hub-many-names', `Several projects are named ${given}.`, `Name one: ${names.join(', ')}`)
-}
+const isThere = async (hub: Hub, role: string): Promise<boolean> => (await hub.rows(FIND_ROLE, [role])).length > 0
 
 export interface ForgetOrder {
   /** The label or the uuid of a machine. */
@@ -150,7 +113,7 @@ export interface ForgetOrder {
   readonly project?: string | undefined
 }
 
-const FIND_MACHINES = `select uuid, owner::text as owner from cursordex.machines where uuid = $1 or label = $1`
+const FIND_MACHINES = `select uuid from cursordex.machines where uuid = $1 or label = $1`
 const FORGET_CHATS = `delete from cursordex.chats where machine = $1`
 /** A machine that purged stays without its label, because its purges go on. */
 const KEEP_PURGER = `update cursordex.machines set label = uuid where uuid = $1`
@@ -167,7 +130,7 @@ const FORGET_PROJECT = `delete from cursordex.chats where project = $1`
 export const forget = (hub: Hub, { machine, project }: ForgetOrder): Promise<number> =>
   hub.transaction(async () => {
     await readHub(hub)
-    if (project !== undefined) return hub.change(FORGET_PROJECT, [await fullName(hub, project)])
+    if (project !== undefined) return hub.change(FORGET_PROJECT, [project])
     const uuid = await findMachine(hub, machine ?? '')
     const removed = await hub.change(FORGET_CHATS, [uuid])
     await hub.change(KEEP_PURGER, [uuid])
@@ -176,13 +139,12 @@ export const forget = (hub: Hub, { machine, project }: ForgetOrder): Promise<num
   })
 
 async function findMachine(hub: Hub, given: string): Promise<string> {
-  const found = await hub.rows<{ uuid: string; owner: string }>(FIND_MACHINES, [given])
-  const [one] = found
+  const [one, ...others] = (await hub.rows<{ uuid: string }>(FIND_MACHINES, [given])).map(({ uuid }) => uuid)
   if (one === undefined) {
     throw wrong('hub-no-machine', `There is no machine ${given} at the hub.`, 'cursordex hub status')
   }
-  if (found.length === 1) return one.uuid
-  const names = found.map(({ uuid, owner }) => `${uuid} (${owner})`).join(', ')
+  if (others.length === 0) return one
+  const names = [one, ...others].join(', ')
   throw wrong('hub-many-names', `Several machines are named ${given}.`, `Name one by its uuid: ${names}`)
 }
 

@@ -21,12 +21,11 @@ export interface Hub {
   /** The number of rows that a statement changed. @throws UserError */
   change(sql: string, values?: readonly unknown[]): Promise<number>
   close(): Promise<void>
-  /** Runs `act` in one transaction. @param mode for example `isolation level repeatable read, read only` */
-  transaction<Result>(act: () => Promise<Result>, mode?: string): Promise<Result>
+  /** Runs `act` in one transaction. */
+  transaction<Result>(act: () => Promise<Result>): Promise<Result>
 }
 
 export interface HubFacts {
-  readonly uuid: string
   readonly salt: string
   /** The role of this connection. */
   readonly role: string
@@ -78,8 +77,8 @@ const hubOf = (client: Client): Hub => ({
     (await explained(client.query<Row>(sql, [...values]))).rows,
   change: async (sql, values = []) => (await explained(client.query(sql, [...values]))).rowCount ?? 0,
   close: () => client.end().catch(() => undefined),
-  async transaction(act, mode = '') {
-    await explained(client.query(`begin ${mode}`))
+  async transaction(act) {
+    await explained(client.query('begin'))
     try {
       const result = await act()
       await explained(client.query('commit'))
@@ -91,22 +90,15 @@ const hubOf = (client: Client): Hub => ({
   },
 })
 
-/** The facts of a hub that this program can use. @throws UserError `hub-missing`, `hub-newer`, `hub-older` */
+/** The facts of a hub that this program can use. @throws UserError `hub-missing`, `hub-newer` */
 export async function readHub(hub: Hub): Promise<HubFacts> {
-  const [row] = await hub.rows<HubFacts & { schema: number; least: number }>(
-    `select uuid, salt, current_user::text as role, schema_version as schema, least_program as least from cursordex.hub`,
+  const [row] = await hub.rows<HubFacts & { least: number }>(
+    `select salt, current_user::text as role, least_program as least from cursordex.hub`,
   )
   if (row === undefined) throw new UserError('hub-missing', 'This database has no hub yet.', 'cursordex hub init')
-  const { schema, least, ...facts } = row
+  const { least, ...facts } = row
   if (least > SCHEMA_VERSION) {
     throw new UserError('hub-newer', 'The hub needs a newer cursordex.', 'Upgrade cursordex on this machine.')
-  }
-  if (schema < SCHEMA_VERSION) {
-    throw new UserError(
-      'hub-older',
-      'The hub was made by an older cursordex.',
-      'Its owner upgrades it: cursordex hub init',
-    )
   }
   return facts
 }
@@ -121,16 +113,13 @@ const tooOld = (version: number): UserError =>
 function connectionOf(url: string): ClientConfig {
   const { host, port, user, password, database, ssl } = parseUrl(url)
   const name = user || userInfo().username
-  const asked = { host: host || 'localhost', port: Number(port || 5432), user: name, database: database || name }
+  const place = { host: host || 'localhost', port: Number(port || 5432), user: name, database: database || name }
   // From the file of passwords. Without one the server is asked without a password, and refuses it.
-  const readPassword = (): Promise<string> => new Promise((resolve) => pgPass(asked, (found) => resolve(found ?? '')))
+  const readPassword = (): Promise<string> => new Promise((resolve) => pgPass(place, (found) => resolve(found ?? '')))
   const mode = modeOf(url)
   const isLocal = /^(\/.*|localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)?$/.test(host ?? '')
   return {
-    host: host || undefined,
-    port: port ? Number(port) : undefined,
-    user: user || undefined,
-    database: database || undefined,
+    ...place,
     password: password || readPassword,
     ssl:
       mode === 'disable' || (isLocal && mode === undefined)

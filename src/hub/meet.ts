@@ -2,14 +2,10 @@ import { createHmac } from 'node:crypto'
 import type { Histories } from '../git/histories.ts'
 import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { UserError } from '../model/user-error.ts'
 import { readHub, type Hub, type HubFacts } from './client.ts'
-import { numberOf } from './machine.ts'
 
 /** What the mirror has to know before a push or a pull. */
 export interface Meeting {
-  /** The uuid of the hub. */
-  readonly hub: string
   /** Projects that had no name at the hub yet. */
   readonly names: readonly { readonly uri: string; readonly name: string }[]
   /** The number of the last push of this machine that the hub knows. 0: none. */
@@ -31,7 +27,8 @@ export async function meet(
     names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
   }
   const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])
-  return { hub: facts.uuid, names, lastPush: numberOf(machine?.value) }
+  // Earlier versions wrote random letters.
+  return { names, lastPush: Number(machine?.value) || 0 }
 }
 
 /** The name for chats of this role that belong to no project. */
@@ -47,21 +44,11 @@ async function nameOfProject(
   isRedacted: boolean,
   histories: Pick<Histories, 'remote'>,
 ): Promise<string> {
-  const remote = uri.startsWith('file:///') ? await readRemote(path, histories) : null
+  const url = uri.startsWith('file:///') ? await histories.remote(path) : null
+  const remote = url === null ? null : normaliseRemote(url)
   if (remote !== null) return remote
   if (!isRedacted) return `${role} ${uri}`
   return `${role} ${name}#${createHmac('sha256', salt).update(uri).digest('hex').slice(0, 16)}`
-}
-
-async function readRemote(root: string, histories: Pick<Histories, 'remote'>): Promise<string | null> {
-  try {
-    const url = await histories.remote(root)
-    return url === null ? null : normaliseRemote(url)
-  } catch (error) {
-    // There is no git, no repository or no remote.
-    if (error instanceof UserError) return null
-    throw error
-  }
 }
 
 /**

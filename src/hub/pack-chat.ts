@@ -51,19 +51,20 @@ function* rewritten(
   }
 }
 
-/** Ids stay, because the order of the chat and its subagents go by them. */
-function firstLine(given: ArchivedChat, chat: PushableChat, masking: Masking | null): ArchivedChat {
-  const { method, uri, path, name, remoteKind, remoteHost } = chat
-  const remote = remoteKind === null ? null : { kind: remoteKind, host: remoteHost ?? '' }
-  const isPlaced = method !== null && uri !== null
-  // The path of a folder often names its owner.
-  const hidden = chat.hubName ?? ''
-  const root =
-    masking === null
-      ? { uri: uri ?? '', path: path ?? '', name: name ?? '', remote }
-      : { uri: hidden, path: hidden, name: name ?? '', remote: null }
-  const facts = { ...given, evidence: isPlaced ? [{ method, rank: 0, root }] : [], paths: [] }
+/** Ids stay, because the order of the chat and its subagents go by them. The path of a folder often names its owner. */
+function firstLine(
+  given: ArchivedChat,
+  { method, root, hubName }: PushableChat,
+  masking: Masking | null,
+): ArchivedChat {
+  const hidden = hubName ?? ''
+  const named = root === null || masking === null ? root : { uri: hidden, path: hidden, name: root.name, remote: null }
+  const facts = {
+    ...given,
+    evidence: method === null || named === null ? [] : [{ method, rank: 0, root: named }],
+    paths: [],
+  }
   if (masking === null) return facts
-  const { title, name: own, summary, todos, branch, evidence } = facts
-  return { ...facts, ...masking.maskAtOnce({ title, name: own, summary, todos, branch, evidence }) }
+  const { title, name, summary, todos, branch, evidence } = facts
+  return { ...facts, ...masking.maskAtOnce({ title, name, summary, todos, branch, evidence }) }
 }

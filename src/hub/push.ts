@@ -5,7 +5,7 @@ import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '..
 import type { Mirror } from '../mirror/open.ts'
 import { isOfProject } from '../mirror/projects/match-project.ts'
 import { readHub, type Hub } from './client.ts'
-import { asOwnMachine, mustChange, type OwnMachine } from './machine.ts'
+import { asOwnMachine, type OwnMachine } from './machine.ts'
 import { nameOfNone } from './meet.ts'
 import { packChat, redactionOf } from './pack-chat.ts'
 
@@ -15,8 +15,6 @@ export interface PushOrder {
   readonly projects: readonly string[]
   readonly isRedacted: boolean
   readonly isDryRun: boolean
-  /** Chats that went on after this time wait. Null sends all at once. Epoch milliseconds. */
-  readonly quietSinceMs: number | null
 }
 
 export interface PushResult extends Omit<HubPushed, 'notice'> {
@@ -37,17 +35,16 @@ const BATCH_ROWS = 200
  * continues with the next one.
  */
 export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenerator<Progress, PushResult> {
-  const { machine, isDryRun, quietSinceMs } = order
+  const { machine, isDryRun } = order
   const { role } = await readHub(hub)
   const queue = listQueue(db)
   const removed = isDryRun ? 0 : await sendPurges(hub, machine, queue)
   const purged = new Map((await hub.rows<Purged>(READ_PURGED)).map((row) => [row.chat, row]))
   const wanted = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
   const changed = await changedOf(hub, wanted, order)
-  const sending = changed.filter(({ activityMs }) => quietSinceMs === null || (activityMs ?? 0) <= quietSinceMs)
   const sent = isDryRun
-    ? { pushed: sending.length, bytes: 0, leftOut: [] }
-    : yield* send(hub, db, order, { sending, purged })
+    ? { pushed: changed.length, bytes: 0, leftOut: [] }
+    : yield* send(hub, db, order, { changed, purged })
   return {
     ...sent,
     removed,
@@ -58,11 +55,11 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
 
 function listWanted(db: Mirror, role: string, projects: readonly string[]): readonly Wanted[] {
   return listPushable(db).flatMap((chat) => {
-    const { uri, path, name } = chat
-    const hubName = uri === null ? nameOfNone(role) : chat.hubName
+    const { root } = chat
+    const hubName = root === null ? nameOfNone(role) : chat.hubName
     // Its project came up after the names were given. The next push sends it. PostgreSQL stores no NUL.
     if (hubName === null || `${chat.id}${hubName}`.includes('\0')) return []
-    const isLocal = uri !== null && isOfProject({ uri, path: path ?? '', name: name ?? '' }, projects)
+    const isLocal = root !== null && isOfProject(root, projects)
     return isLocal || projects.includes('*') || projects.includes(hubName) ? [{ ...chat, hubName }] : []
   })
 }
@@ -120,32 +117,29 @@ async function sendPurges(hub: Hub, own: OwnMachine, all: readonly QueuedPurge[]
   return removed
 }
 
-interface Packed {
-  readonly chat: Wanted
-  readonly object: Buffer
-}
+type Packed = Wanted & { readonly object: Buffer }
 
 async function* send(
   hub: Hub,
   db: Mirror,
   order: PushOrder,
-  { sending, purged }: { readonly sending: readonly Wanted[]; readonly purged: ReadonlyMap<string, Purged> },
+  { changed, purged }: { readonly changed: readonly Wanted[]; readonly purged: ReadonlyMap<string, Purged> },
 ): AsyncGenerator<Progress, Pick<PushResult, 'pushed' | 'bytes' | 'leftOut'>> {
   const sent = { pushed: 0, bytes: 0, leftOut: [] as { id: string; why: string }[] }
   let batch: Packed[] = []
-  for (const [at, chat] of sending.entries()) {
+  for (const [at, chat] of changed.entries()) {
     const without = purged.get(chat.id)?.messages ?? []
     const packed = await packChat(db, chat, { origin: order.machine.uuid, isRedacted: order.isRedacted, without })
     if (packed?.kind === 'damaged') sent.leftOut.push({ id: chat.id, why: packed.why })
-    if (packed?.kind === 'sound') batch.push({ chat, object: packed.value })
+    if (packed?.kind === 'sound') batch.push({ ...chat, object: packed.value })
     const bytes = batch.reduce((sum, { object }) => sum + object.length, 0)
-    const isLast = at + 1 === sending.length
+    const isLast = at + 1 === changed.length
     if (batch.length === 0 || (!isLast && batch.length < BATCH_ROWS && bytes < BATCH_BYTES)) continue
     await sendBatch(hub, order, batch)
     sent.pushed += batch.length
     sent.bytes += bytes
     batch = []
-    yield { done: at + 1, total: sending.length }
+    yield { done: at + 1, total: changed.length }
   }
   return sent
 }
@@ -161,10 +155,8 @@ on conflict (machine, chat) do update set project = excluded.project, sequence =
 `
 
 const sendBatch = (hub: Hub, { machine, isRedacted }: PushOrder, batch: readonly Packed[]): Promise<void> =>
-  asOwnMachine(hub, machine, async (counter) => {
-    const chats = batch.map(({ chat }) => chat)
+  asOwnMachine(hub, machine, (counter) => {
     const values = [machine.uuid, counter, redactionOf(isRedacted), FORMAT_VERSION]
-    const columns = [chats.map(({ id }) => id), chats.map(({ hubName }) => hubName), chats.map((chat) => chat.revision)]
-    await mustChange(hub, batch.length, UPSERT, [...values, ...columns, batch.map(({ object }) => object)])
-    return batch.length
+    const columns = (['id', 'hubName', 'revision', 'object'] as const).map((name) => batch.map((chat) => chat[name]))
+    return hub.change(UPSERT, [...values, ...columns])
   })

@@ -1,4 +1,4 @@
-/** The version of the schema in `steps`. A hub says which version a program must at least know to use it. */
+/** The version of the schema. A hub says which version a program must at least know to use it. */
 export const SCHEMA_VERSION = 1
 
 /**
@@ -9,7 +9,7 @@ export const SCHEMA_VERSION = 1
  * - `chats` is not partitioned: the policies of a parent do not reach a partition that is asked by its own name.
  * - `object` is compressed already, so PostgreSQL keeps it as it is.
  */
-const tables = `
+export const tables = `
 create schema if not exists cursordex;
 
 create table cursordex.hub (
@@ -93,6 +93,3 @@ create policy own_purges on cursordex.purged using (owner = current_user) with c
 insert into cursordex.hub (schema_version, least_program) values (1, 1);
 revoke all on schema cursordex from public;
 `
-
-/** Append only: the step at index n leads from version n to n + 1. */
-export const steps: readonly string[] = [tables]

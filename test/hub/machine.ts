@@ -66,12 +66,15 @@ export class Machine {
   }
 
   sharing(settings: Partial<HubSettings> = {}): Sharing {
-    return new Sharing({ ...this.settings, ...settings }, this.dataDir, {
-      executor: new InlineExecutor(this.path, () => this.mirror),
-      writer: this.writer,
-      passes: this.passes,
-      mirror: () => this.mirror,
-    })
+    return new Sharing(
+      { ...this.settings, ...settings },
+      {
+        executor: new InlineExecutor(this.path, () => this.mirror),
+        writer: this.writer,
+        passes: this.passes,
+        mirror: () => this.mirror,
+      },
+    )
   }
 
   push(): ReturnType<Sharing['push']> {
@@ -104,7 +107,7 @@ export class Machine {
     const rows = this.mirror
       .prepare<[], { machine: string; chat: string }>('select machine, chat from hub_ledger')
       .all()
-    await this.writer.hub({ act: 'take', dir: '', part: { rows: [], gone: rows }, addedBefore: 0 })
+    await this.writer.hub({ act: 'take', rows: [], gone: rows })
   }
 
   remove(): void {

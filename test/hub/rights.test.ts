@@ -34,8 +34,7 @@ test('a role with one project sees nothing of another, through the product and t
   const ada = await adaPushes()
   await ada.purge({ chatIds: null, projectUris: null, beforeMs: null, match: 'words of none' })
   await ada.push()
-  // The folder alone will do.
-  const granted = await world.grant('bob', ['file:///home/ada/red'])
+  const granted = await world.grant('bob', ['ada file:///home/ada/red'])
   expect(granted).toEqual({ role: 'bob', read: ['ada file:///home/ada/red'], push: false, password: null })
   const bob = world.machine('desk', 'bob')
   await bob.sync()
@@ -55,11 +54,11 @@ test('a role with one project sees nothing of another, through the product and t
 
 test('a later grant brings all of a project, a revoke takes the copies away, and granted again they come back whole', async () => {
   const ada = await adaPushes()
-  await world.grant('bob', ['file:///home/ada/red'])
+  await world.grant('bob', ['ada file:///home/ada/red'])
   const bob = world.machine('desk', 'bob')
   await bob.sync()
   await bob.pull()
-  await world.grant('bob', ['file:///home/ada/blue'])
+  await world.grant('bob', ['ada file:///home/ada/blue'])
   expect(await bob.pull()).toMatchObject({ pulled: 1 })
   const both = bob.words()
   expect(both).toEqual(ada.words().filter((line) => !line.startsWith('none')))
@@ -162,7 +161,7 @@ test('what is forgotten at the hub goes from the readers, and a machine that nam
   const bob = world.machine('desk', 'bob')
   await bob.sync()
   await bob.pull()
-  expect(await world.forget({ project: 'file:///home/ada/red' })).toBe(1)
+  expect(await world.forget({ project: 'ada file:///home/ada/red' })).toBe(1)
   expect(await bob.pull()).toMatchObject({ removed: 1 })
   expect(await world.forget({ machine: 'laptop' })).toBe(2)
   expect(await bob.pull()).toMatchObject({ removed: 2 })

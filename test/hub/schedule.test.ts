@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HubSchedule } from '../../src/engine/hub/hub-schedule.ts'
 import { UserError } from '../../src/model/user-error.ts'
-import type { HubPushed } from '../../src/api/http/schemas/hub.ts'
 
 const MINUTE = 60_000
 
@@ -32,15 +31,12 @@ function begin(push: readonly string[], pull: readonly string[]) {
       pull: { projects: pull, schedule },
     },
     {
+      push: () => answer('push', { pushed: 0, ...shared, leftOut: [], notice: null }),
+      pull: () => answer('pull', { pulled: 0, ...shared }),
+    },
+    {
       now: () => world.nowMs,
       zone: () => 'UTC',
-      sharing: {
-        push: (_request, quietSinceMs) => {
-          const pushed: HubPushed = { pushed: 0, ...shared, leftOut: [], notice: null }
-          return answer(quietSinceMs === null ? 'push all' : 'push', pushed)
-        },
-        pull: () => answer('pull', { pulled: 0, ...shared }),
-      },
       later: (act) => act(),
       log: (_level, sentence) => said.push(sentence),
     },
@@ -63,11 +59,9 @@ test('nothing is sent or fetched until projects are named', async () => {
   expect(new Set(await begin([], ['*']).minutes(60))).toEqual(new Set(['pull']))
 })
 
-test('it pushes and pulls every ten minutes, and every thirty it sends chats that are not quiet yet too', async () => {
+test('it pushes and pulls every ten minutes', async () => {
   const { minutes } = begin(['*'], ['*'])
   expect(await minutes(20)).toEqual(['push', 'pull', 'push', 'pull'])
-  const pushes = (await minutes(60)).filter((each) => each.startsWith('push'))
-  expect(pushes).toEqual(['push', 'push all', 'push', 'push', 'push all', 'push'])
 })
 
 test('while the hub does not answer, the status says so and the pauses grow', async () => {

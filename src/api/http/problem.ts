@@ -58,12 +58,14 @@ const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
- * The problem that the client sees. A UserError becomes a 503 with its hint. A bug becomes a 500 without details of the
- * program.
+ * The problem that the client sees. A UserError becomes a 503 with its hint, or a 400 if something was said wrong. A bug
+ * becomes a 500 without details of the program.
  */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof UserError) return new Problem(503, error.code, `${error.message} ${error.hint}`)
+  if (error instanceof UserError) {
+    return new Problem(error.exitCode === 2 ? 400 : 503, error.code, `${error.message} ${error.hint}`)
+  }
   if (error instanceof Error && isDamage(error)) return asProblem(mirrorDamaged(error.message))
   if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The request body ended early.')
   return new Problem(500, 'internal', 'An internal error occurred. See the log of the daemon for details.')

@@ -74,7 +74,6 @@ export const projectsParameters = parametersOf(page)
 export const commitsParameters = parametersOf({
   repo: word(),
   ...dates,
-  chat: word(),
   confidence: oneOf(confidences),
   ...page,
 })

@@ -123,7 +123,7 @@ function archivedHours(db: Mirror, id: string): Pick<ArchivedChat, 'tracked'> {
   const tracked = listTracked(db, id).map(({ firstAtMs, lastAtMs, models }) => ({
     firstAt: toIso(firstAtMs),
     lastAt: toIso(lastAtMs),
-    models: [...parseModels(models)].map(([name, atMs]) => ({ name, lastAt: toIso(atMs) })),
+    models: parseModels(models).map(([name, atMs]) => ({ name, lastAt: toIso(atMs) })),
   }))
   return tracked.length === 0 ? {} : { tracked }
 }

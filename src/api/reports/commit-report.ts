@@ -1,12 +1,10 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { confidences, type Commit, type Histories } from '../../model/commit.ts'
-import { asChatId } from '../../model/ids.ts'
-import type { CommitReport, DescribedMatch, ReportedCommit } from '../http/schemas/commits.ts'
+import { confidences, type Histories } from '../../model/commit.ts'
+import type { CommitReport, DescribedMatch } from '../http/schemas/commits.ts'
 import { toIso } from '../iso.ts'
-import { readChatSpan } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../queries/page.ts'
 import type { ProjectRoot } from '../queries/projects/project-roots.ts'
-import { LATE_MS, madeAtOf, matchCommits, type CommitMatch, type MatchAnswer } from './match-commits.ts'
+import { matchCommits, type CommitMatch } from './match-commits.ts'
 import { folderOf } from './repository-paths.ts'
 
 export interface CommitReportRequest extends PageRequest {
@@ -16,8 +14,6 @@ export interface CommitReportRequest extends PageRequest {
   readonly fromMs: number | null
   /** Exclusive. */
   readonly toMs: number | null
-  /** Only commits that this chat may have led to. Null: all. */
-  readonly chatId: string | null
   /** Chats with a lower confidence are left out. */
   readonly least: DescribedMatch['confidence']
 }
@@ -26,49 +22,30 @@ export interface CommitReportRequest extends PageRequest {
 export async function reportCommits(
   db: Mirror,
   histories: Histories,
-  request: CommitReportRequest,
+  { root, fromMs, toMs, least, limit, offset }: CommitReportRequest,
 ): Promise<CommitReport> {
-  const { root, chatId, limit, offset } = request
   const history = await histories.read(folderOf(root.path))
-  const listed = history.commits.filter((commit) => isInRange(commit, request))
-  const asked = chatId === null ? listed.slice(offset, offset + limit) : nearChat(db, chatId, listed)
-  const answer = await matchCommits(db, histories, history, asked)
-  const described = asked.map((commit) => describe(commit, answer, request))
-  if (chatId === null) return { items: described, total: listed.length, limit, offset }
-  const ofChat = described.filter(({ chats }) => chats.length > 0)
-  return { items: ofChat.slice(offset, offset + limit), total: ofChat.length, limit, offset }
-}
-
-function isInRange({ committedAtMs }: Commit, { fromMs, toMs }: CommitReportRequest): boolean {
-  if (committedAtMs === null) return fromMs === null && toMs === null
-  return (fromMs === null || committedAtMs >= fromMs) && (toMs === null || committedAtMs < toMs)
-}
-
-/** Commits that a chat may have led to, judged only by time. */
-function nearChat(db: Mirror, chatId: string, listed: readonly Commit[]): readonly Commit[] {
-  const { startedAtMs, endedAtMs } = readChatSpan(db, asChatId(chatId))
-  if (startedAtMs === null || endedAtMs === null) return []
-  return listed.filter((commit) => {
-    const atMs = madeAtOf(commit)
-    return atMs !== null && atMs + 1000 > startedAtMs && atMs < endedAtMs + LATE_MS
-  })
-}
-
-function describe(commit: Commit, answer: MatchAnswer, { root, chatId, least }: CommitReportRequest): ReportedCommit {
-  const matches = (answer.matches.get(commit.sha) ?? []).filter(
-    ({ id, confidence }) =>
-      confidences.indexOf(confidence) >= confidences.indexOf(least) && (chatId === null || id === chatId),
+  // A commit without a time is in no range.
+  const listed = history.commits.filter(
+    ({ committedAtMs: atMs }) =>
+      (fromMs === null || (atMs ?? -Infinity) >= fromMs) && (toMs === null || (atMs ?? Infinity) < toMs),
   )
-  return {
-    sha: commit.sha,
-    committedAt: toIso(commit.committedAtMs),
-    authoredAt: toIso(commit.authoredAtMs),
-    author: commit.author,
-    subject: commit.subject,
+  const shown = listed.slice(offset, offset + limit)
+  const { matches, touched } = await matchCommits(db, histories, history, shown)
+  const likely = new Set(confidences.slice(confidences.indexOf(least)))
+  const items = shown.map(({ sha, committedAtMs, authoredAtMs, author, subject }) => ({
+    sha,
+    committedAt: toIso(committedAtMs),
+    authoredAt: toIso(authoredAtMs),
+    author,
+    subject,
     project: root.project,
-    filesChanged: answer.touched.get(commit.sha)?.length ?? 0,
-    chats: matches.map(({ id, title, confidence, score, evidence }) => ({ id, title, confidence, score, evidence })),
-  }
+    filesChanged: touched.get(sha)?.length ?? 0,
+    chats: (matches.get(sha) ?? [])
+      .filter(({ confidence }) => likely.has(confidence))
+      .map(({ id, title, confidence, score, evidence }) => ({ id, title, confidence, score, evidence })),
+  }))
+  return { items, total: listed.length, limit, offset }
 }
 
 /**

@@ -2,7 +2,6 @@ import { isAbsolute, resolve } from 'node:path'
 import { Option, type Command } from 'commander'
 import { countText } from '../terminal/formats.ts'
 import { addDates, addExamples, addJson, addPage } from '../input/options.ts'
-import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { listOf, printList } from './list.ts'
 import type { Place, Session } from '../session.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -15,20 +14,17 @@ export function addCommand(program: Command, session: Session, { workingDir }: P
   const command = program
     .command('commits')
     .option('--repo <project>', 'the project: its name, its id or a folder in it; by default this folder')
-  addDates(command)
-    .option('--chat <chatId>', `only commits that this chat may have led to: ${CHAT_ID}`)
-    .addOption(new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']))
+  addDates(command).addOption(
+    new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']),
+  )
   addJson(addPage(command))
   const another = 'cursordex commits --repo ~/code/shop --from 2026-01-01 --json'
   addExamples(command, 'cursordex commits --from 7d --confidence medium', another)
   command.action(() =>
     session.ask(command, async (answers) => {
-      const { repo, chat } = command.opts<{ readonly repo?: string; readonly chat?: string }>()
-      const isPlace = repo === undefined || isAbsolute(repo) || repo.startsWith('.')
-      await printList(list, answers, command, session, {
-        repo: isPlace ? resolve(workingDir, repo ?? '.') : repo,
-        chat: chat === undefined ? undefined : await completeChatId(answers, chat),
-      })
+      const { repo = '.' } = command.opts<{ readonly repo?: string }>()
+      const isPlace = isAbsolute(repo) || repo.startsWith('.')
+      await printList(list, answers, command, session, { repo: isPlace ? resolve(workingDir, repo) : repo })
     }),
   )
 }

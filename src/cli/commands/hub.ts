@@ -18,35 +18,38 @@ import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session, place: Place): void {
-  const command = program.command('hub')
-  addExamples(command, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
-  command.allowExcessArguments().action(() => helpOrRefuse(command))
+  const parent = program.command('hub')
+  addExamples(parent, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
+  parent.allowExcessArguments().action(() => helpOrRefuse(parent))
+  const add: Add = (name, one, other) =>
+    addExamples(addJson(parent.command(name)), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`)
   const administer = administerOf(session, place)
-  addInit(command, administer)
-  addPush(command, session)
-  addPull(command, session)
-  addStatus(command, session)
-  addGrant(command, administer)
-  addRevoke(command, administer)
-  addForget(command, administer)
-  addServe(command, session)
+  addInit(add, administer)
+  addPush(add, session)
+  addPull(add, session)
+  addStatus(add, session)
+  addGrant(add, administer)
+  addRevoke(add, administer)
+  addForget(add, administer)
+  addServe(parent, session)
 }
+
+/** Adds a subcommand with the arguments of two examples. */
+type Add = (name: string, one: string, other: string) => Command
 
 interface ShareOptions {
   readonly project?: readonly string[]
   readonly dryRun?: true
 }
 
-function addPush(parent: Command, session: Session): void {
-  const command = parent
-    .command('push')
-    .description('send chats of this machine that the hub does not have as they are')
+function addPush(add: Add, session: Session): void {
+  const command = add('push', "--project '*'", '--project shop --dry-run')
+  command.description('send chats of this machine that the hub does not have as they are')
   addRepeatable(command, '--project <project>', "only this project: its name, path or id; '*' is all")
   command.option('--dry-run', 'only count what would be sent')
-  addExamples(addJson(command), "cursordex hub push --project '*'", 'cursordex hub push --project shop --dry-run')
   command.action(() => {
     const { dryRun = false } = command.opts<ShareOptions>()
-    return share(session, command, 'push', { dryRun }, hubPushAnswer, ({ pushed, leftOut, notice, ...moved }) => [
+    return share(session, command, { dryRun }, hubPushAnswer, ({ pushed, leftOut, notice, ...moved }) => [
       `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
       ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
       ...(notice === null ? [] : [notice]),
@@ -54,53 +57,48 @@ function addPush(parent: Command, session: Session): void {
   })
 }
 
-function addPull(parent: Command, session: Session): void {
-  const command = parent.command('pull').description('fetch what changed at the hub since the last pull')
+function addPull(add: Add, session: Session): void {
+  const command = add('pull', "--project '*'", '--project github.com/acme/app')
+  command.description('fetch what changed at the hub since the last pull')
   addRepeatable(command, '--project <project>', "only this project, as hub status names it; '*' is all")
-  addExamples(addJson(command), "cursordex hub pull --project '*'", 'cursordex hub pull --project github.com/acme/app')
   command.action(() =>
-    share(session, command, 'pull', {}, hubPullAnswer, ({ pulled, ...moved }) => [
+    share(session, command, {}, hubPullAnswer, ({ pulled, ...moved }) => [
       `${countText(pulled, 'chat')} fetched${movedText(moved)}`,
     ]),
   )
 }
 
-interface Moved {
-  readonly removed: number
-  readonly unchanged: number
-  readonly bytes: number
+const movedText = (moved: { readonly removed: number; readonly unchanged: number; readonly bytes: number }): string => {
+  const removed = moved.removed === 0 ? '' : `, ${numberText(moved.removed)} removed`
+  return `${removed}, ${numberText(moved.unchanged)} unchanged (${bytesText(moved.bytes)})`
 }
-
-const movedText = ({ removed, unchanged, bytes }: Moved): string =>
-  `${removed === 0 ? '' : `, ${numberText(removed)} removed`}, ${numberText(unchanged)} unchanged (${bytesText(bytes)})`
 
 /** Pushes or pulls, with the projects that were named and the progress on a terminal. */
 async function share<Answer>(
   session: Session,
   command: Command,
-  act: 'push' | 'pull',
   more: object,
   schema: z.core.$ZodType<Answer>,
   linesOf: (answer: Answer) => readonly string[],
 ): Promise<void> {
-  const { project } = command.opts<ShareOptions>()
-  refuseEmpty({ '--project': project })
-  const body = { ...(project === undefined ? {} : { projects: project }), ...more }
+  const { project: projects } = command.opts<ShareOptions>()
+  refuseEmpty({ '--project': projects })
   await session.ask(command, async (answers) => {
     const showProgress = async (): Promise<void> => {
       const { atWork } = decodeAnswer(hubAnswer, await readHubState(answers))
       if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
     }
-    const answer = await withProgress(session, answers.post(`/api/hub/${act}`, body), showProgress)
+    const request = answers.post(`/api/hub/${command.name()}`, { projects, ...more })
+    const answer = await withProgress(session, request, showProgress)
     await printAnswer(schema, answer, (done) => textOf(linesOf(done)), command, session)
   })
 }
 
 const readHubState = (answers: Answers): Promise<unknown> => answers.get('/api/hub', new URLSearchParams())
 
-function addStatus(parent: Command, session: Session): void {
-  const command = parent.command('status').description('show machines, projects and sizes at the hub, and what waits')
-  addExamples(addJson(command), 'cursordex hub status', 'cursordex hub status --json')
+function addStatus(add: Add, session: Session): void {
+  const command = add('status', '--json', '--hub-url postgres://me@db.example/chats')
+  command.description('show machines, projects and sizes at the hub, and what waits')
   command.action(() =>
     session.ask(command, async (answers) => {
       const state = await readHubState(answers)
@@ -133,19 +131,22 @@ function stateText(state: HubState, screen: Screen): string {
 
 type HubTables = NonNullable<HubState['hub']>
 
+const sizeColumns: readonly RowColumn<{ readonly chats: number; readonly bytes: number }>[] = [
+  { title: 'chats', align: 'right', read: ({ chats }) => chats },
+  { title: 'size', align: 'right', read: ({ bytes }) => bytesText(bytes) },
+]
+
 const machineColumns: readonly RowColumn<HubTables['machines'][number]>[] = [
   { title: 'machine', read: ({ name }) => name },
   { title: 'user', read: ({ user }) => user },
-  { title: 'chats', align: 'right', read: ({ chats }) => chats },
-  { title: 'size', align: 'right', read: ({ bytes }) => bytesText(bytes) },
+  ...sizeColumns,
   { title: 'last push', as: 'time', read: ({ pushedAt }) => pushedAt },
 ]
 
 const projectColumns: readonly RowColumn<HubTables['projects'][number]>[] = [
   { title: 'project', read: ({ name }) => name },
   { title: 'machines', align: 'right', read: ({ machines }) => machines },
-  { title: 'chats', align: 'right', read: ({ chats }) => chats },
-  { title: 'size', align: 'right', read: ({ bytes }) => bytesText(bytes) },
+  ...sizeColumns,
 ]
 
 const grantColumns: readonly RowColumn<HubTables['grants'][number]>[] = [
@@ -153,93 +154,78 @@ const grantColumns: readonly RowColumn<HubTables['grants'][number]>[] = [
   { title: 'may', read: ({ project, push }) => (push ? 'push' : `read ${project}`) },
 ]
 
-/** Runs commands that need no mirror: they talk to the hub only. */
-type Administer = <Result>(
-  command: Command,
-  act: (hub: Hub) => Promise<Result>,
-  lineOf: (result: Result) => string,
-) => Promise<void>
+type Administer = ReturnType<typeof administerOf>
 
+/** Runs commands that need no mirror: they talk to the hub only. */
 const administerOf =
-  (session: Session, { settingsOf }: Place): Administer =>
-  async (command, act, lineOf) => {
+  (session: Session, { settingsOf }: Place) =>
+  async <Result>(command: Command, act: (hub: Hub) => Promise<Result>, lineOf: (result: Result) => string) => {
     const { url } = settingsOf(command).hub
     if (url === null) throw hubNotSet()
     const result = await withHub(url, act)
-    await printAnswer(z.custom<typeof result>(), result, (done) => textOf([lineOf(done)]), command, session)
+    await printAnswer(z.custom<Result>(), result, (done) => textOf([lineOf(done)]), command, session)
   }
 
-function addInit(parent: Command, administer: Administer): void {
-  const command = parent.command('init').description('make the hub in the database, or upgrade it; run it as its owner')
-  addExamples(addJson(command), 'cursordex hub init', 'cursordex hub init --hub-url postgres://admin@db.example/team')
+function addInit(add: Add, administer: Administer): void {
+  const command = add('init', '--json', '--hub-url postgres://admin@db.example/team')
+  command.description('make the hub in the database; run it as its owner')
   command.action(() =>
     administer(
       command,
       async (hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION }),
-      ({ before, version }) => {
-        if (before === 0) return 'The hub is made.'
-        return before === version ? 'The hub is up to date.' : `The hub is upgraded to version ${version}.`
-      },
+      ({ before }) => (before === 0 ? 'The hub is made.' : 'The hub is up to date.'),
     ),
   )
 }
 
-function addGrant(parent: Command, administer: Administer): void {
-  const command = parent.command('grant').argument('<role>', 'a role of the database; it is made if it is missing')
+function addGrant(add: Add, administer: Administer): void {
+  const command = add('grant', 'ada --read github.com/acme/app --push', "eve --read '*'")
+  command.argument('<role>', 'a role of the database; it is made if it is missing')
   command.description('let a role read projects, or push its own chats')
   addRepeatable(command, '--read <project>', "a project that it may read, as hub status names it; '*' is all")
   command.option('--push', 'let it push chats of its own machines')
-  addExamples(
-    addJson(command),
-    'cursordex hub grant ada --read github.com/acme/app --push',
-    "cursordex hub grant eve --read '*'",
-  )
   command.action((role: string) => {
     const { read = [], push = false } = command.opts<{ readonly read?: readonly string[]; readonly push?: boolean }>()
     refuseEmpty({ '<role>': role, '--read': read })
-    if (read.length === 0 && !push) {
-      throw new UserError('nothing-named', 'No right is named.', 'Name one with --read or --push.', { exitCode: 2 })
-    }
+    const rights = [...read.map((project) => `read ${project}`), ...(push ? ['push'] : [])]
+    if (rights.length === 0) throw nothingNamed('No right is named.', 'Name one with --read or --push.')
     return administer(
       command,
       (hub) => grant(hub, { role, read, push }),
-      (granted) => {
-        const rights = [...granted.read.map((project) => `read ${project}`), ...(push ? ['push'] : [])].join(', ')
-        const made = `\nThe role is new. Its password, told only now: ${granted.password ?? ''}`
-        return `${role} may ${rights}.${granted.password === null ? '' : made}`
+      ({ password }) => {
+        const made = password === null ? '' : `\nThe role is new. Its password, told only now: ${password}`
+        return `${role} may ${rights.join(', ')}.${made}`
       },
     )
   })
 }
 
-function addRevoke(parent: Command, administer: Administer): void {
-  const command = parent.command('revoke').argument('<role>', 'a role of the database; it stays')
+const nothingNamed = (text: string, hint: string): UserError =>
+  new UserError('nothing-named', text, hint, { exitCode: 2 })
+
+function addRevoke(add: Add, administer: Administer): void {
+  const command = add('revoke', 'eve', 'eve --json').argument('<role>', 'a role of the database; it stays')
   command.description('take all rights from a role; its readers lose their pulled chats at the next pull')
-  addExamples(addJson(command), 'cursordex hub revoke eve', 'cursordex hub revoke eve --json')
+  const done = 'has no rights any more. What it pushed stays; to remove it: cursordex hub forget --machine <name>'
   command.action((role: string) =>
     administer(
       command,
       (hub) => revoke(hub, role),
-      () => `${role} has no rights any more. What it pushed stays; to remove it: cursordex hub forget --machine <name>`,
+      () => `${role} ${done}`,
     ),
   )
 }
 
-function addForget(parent: Command, administer: Administer): void {
-  const command = parent.command('forget').description('remove the chats of a machine or a project from the hub')
+function addForget(add: Add, administer: Administer): void {
+  const command = add('forget', '--machine laptop', '--project github.com/acme/app')
+  command.description('remove the chats of a machine or a project from the hub')
   command.option('--machine <name>', 'the label or uuid of a machine')
   command.option('--project <project>', 'a project, as hub status names it')
-  addExamples(
-    addJson(command),
-    'cursordex hub forget --machine laptop',
-    'cursordex hub forget --project github.com/acme/app',
-  )
   command.action(() => {
     const { machine, project } = command.opts<ForgetOrder>()
     refuseEmpty({ '--machine': machine, '--project': project })
     if ((machine === undefined) === (project === undefined)) {
-      const hint = 'One of --machine and --project.'
-      throw new UserError('nothing-named', 'Name a machine or a project.', hint, { exitCode: 2 })
+      throw nothingNamed('Name a machine or a project.', 'One of --machine and --project.')
     }
     return administer(
       command,
@@ -249,8 +235,6 @@ function addForget(parent: Command, administer: Administer): void {
     )
   })
 }
-
-const ALL = ['*']
 
 function addServe(parent: Command, session: Session): void {
   const command = parent.command('serve').description('serve what this role may read at the hub, without a Cursor')
@@ -264,7 +248,7 @@ function addServe(parent: Command, session: Session): void {
         hub: {
           ...settings.hub,
           push: { ...push, projects: [] },
-          pull: { ...pull, projects: pull.projects.length === 0 ? ALL : pull.projects },
+          pull: { ...pull, projects: pull.projects.length === 0 ? ['*'] : pull.projects },
         },
       }
     }),

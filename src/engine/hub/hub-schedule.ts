@@ -1,28 +1,16 @@
 import { createTask } from 'node-cron'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
+import type { EngineContext } from '../engine.ts'
 import type { Sharing } from './sharing.ts'
 
-/** A chat is sent this long after its last change. */
-const QUIET_MS = 10 * 60_000
-/** After this time, chats that keep changing are sent too. */
-const WAIT_MAX_MS = 30 * 60_000
 /** Machines with the same schedule do not all come in the same second. */
 const JITTER_MS = 50_000
 /** The pause after the first failure. Each further failure doubles it. */
 const RETRY_MS = 2 * 60_000
 const RETRY_MAX_MS = 6 * 3_600_000
 
-interface HubScheduleContext {
-  /** Epoch milliseconds. */
-  now(): number
-  zone(): string
-  readonly sharing: Pick<Sharing, 'push' | 'pull'>
-  onError?(error: unknown): void
-  /** Runs `act` after a delay, unless the daemon was stopped. */
-  later(act: () => void, delayMs: number): void
-  log(level: 'info' | 'warn', sentence: string): void
-}
+type HubScheduleContext = Pick<EngineContext, 'now' | 'zone' | 'onError' | 'later' | 'log'>
 
 interface Turn {
   readonly act: 'push' | 'pull'
@@ -36,19 +24,20 @@ interface Turn {
 
 /** Pushes and pulls when they are due. While the hub does not answer, it is tried again with growing pauses. */
 export class HubSchedule {
+  readonly #sharing: Pick<Sharing, 'push' | 'pull'>
   readonly #context: HubScheduleContext
   readonly #turns: readonly Turn[]
-  /** When all changed chats were last sent, quiet or not. */
-  #allSentAtMs: number
 
-  constructor({ url, push, pull }: HubSettings, context: HubScheduleContext) {
+  constructor({ url, push, pull }: HubSettings, sharing: Pick<Sharing, 'push' | 'pull'>, context: HubScheduleContext) {
+    this.#sharing = sharing
     this.#context = context
-    this.#allSentAtMs = context.now()
-    const turnOf = (act: Turn['act'], { projects, schedule }: HubSettings['pull']): Turn[] =>
-      url === null || projects.length === 0
-        ? []
-        : [{ act, schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }]
-    this.#turns = [...turnOf('push', push), ...turnOf('pull', pull)]
+    const named = [
+      { act: 'push' as const, ...push },
+      { act: 'pull' as const, ...pull },
+    ]
+    this.#turns = named
+      .filter(({ projects }) => url !== null && projects.length > 0)
+      .map(({ act, schedule }) => ({ act, schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }))
   }
 
   /** Must be called every minute. */
@@ -56,7 +45,7 @@ export class HubSchedule {
     for (const turn of this.#turns) {
       if (turn.isRunning || this.#context.now() < turn.dueAtMs) continue
       turn.isRunning = true
-      this.#context.later(() => void this.#run(turn), Math.random() * JITTER_MS)
+      this.#context.later?.(() => void this.#run(turn), Math.random() * JITTER_MS)
     }
   }
 
@@ -68,8 +57,8 @@ export class HubSchedule {
   async #run(turn: Turn): Promise<void> {
     const context = this.#context
     try {
-      if (turn.act === 'pull') await context.sharing.pull()
-      else await this.#push()
+      const done = await (turn.act === 'pull' ? this.#sharing.pull() : this.#sharing.push())
+      if ('notice' in done && done.notice !== null) context.log('warn', done.notice)
       if (turn.error !== null) context.log('info', 'The hub answers again.')
       turn.failures = 0
       turn.error = null
@@ -86,14 +75,6 @@ export class HubSchedule {
     } finally {
       turn.isRunning = false
     }
-  }
-
-  async #push(): Promise<void> {
-    const nowMs = this.#context.now()
-    const sendsAll = nowMs - this.#allSentAtMs >= WAIT_MAX_MS
-    const { notice } = await this.#context.sharing.push({}, sendsAll ? null : nowMs - QUIET_MS)
-    if (sendsAll) this.#allSentAtMs = nowMs
-    if (notice !== null) this.#context.log('warn', notice)
   }
 
   #next(schedule: string): number {

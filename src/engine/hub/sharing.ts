@@ -1,9 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import type { HubActs, HubPushRequest } from '../../api/http/hub-shapes.ts'
-import type { HubPulled, HubPushed, HubState } from '../../api/http/schemas/hub.ts'
+import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '../../api/http/schemas/hub.ts'
 import { toIso } from '../../api/iso.ts'
-import { hubNotSet, isRefusal } from '../../hub/explain-error.ts'
+import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -25,25 +22,19 @@ type AtWork = NonNullable<HubState['atWork']>
 /** The address of a hub without its password and options, for people. */
 const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$1@').replace(/\?.*$/s, '')
 
-/** The folder of downloaded objects, emptied before and after each pull. */
-const SPOOL = 'hub-spool'
-/** A pull goes on while another machine's copy has to be fetched instead. This ends one that would never end. */
-const PARTS_MAX = 10_000
 /** How many rows the writer takes at once. New messages are read in between. */
 const TAKEN_AT_ONCE = 20
 
 /** Sends this mirror's chats to the hub, and fetches those of others, one at a time. */
 export class Sharing implements HubActs {
   readonly #settings: HubSettings
-  readonly #spool: string
   readonly #world: SharingWorld
   readonly #stop = new AbortController()
   #last: Promise<unknown> = Promise.resolve()
   #atWork: AtWork | null = null
 
-  constructor(settings: HubSettings, dataDir: string, world: SharingWorld) {
+  constructor(settings: HubSettings, world: SharingWorld) {
     this.#settings = settings
-    this.#spool = join(dataDir, SPOOL)
     this.#world = world
   }
 
@@ -51,13 +42,9 @@ export class Sharing implements HubActs {
     this.#stop.abort()
   }
 
-  /** @param quietSinceMs chats that went on after this time wait, epoch milliseconds; null sends all at once */
-  async push(
-    { projects = null, isDryRun = false }: Partial<HubPushRequest> = {},
-    quietSinceMs: number | null = null,
-  ): Promise<HubPushed> {
+  async push({ projects = null, isDryRun = false }: Partial<HubPushRequest> = {}): Promise<HubPushed> {
     const named = someOf('push', projects ?? this.#settings.push.projects)
-    return this.#inTurn('push', () => this.#push(named, isDryRun, quietSinceMs))
+    return this.#inTurn('push', () => this.#push(named, isDryRun))
   }
 
   async pull(projects: readonly string[] | null = null): Promise<HubPulled> {
@@ -68,7 +55,7 @@ export class Sharing implements HubActs {
   /** Tells the hub of purges that it does not know yet. Does nothing if there are none, or no hub. */
   async sendPurges(): Promise<void> {
     if (this.#settings.url === null || listQueue(this.#world.mirror()).length === 0) return
-    await this.#inTurn('push', () => this.#push([], false, null))
+    await this.#inTurn('push', () => this.#push([], false))
   }
 
   async state(): Promise<HubState> {
@@ -97,12 +84,12 @@ export class Sharing implements HubActs {
     }
   }
 
-  async #push(projects: readonly string[], isDryRun: boolean, quietSinceMs: number | null): Promise<HubPushed> {
+  async #push(projects: readonly string[], isDryRun: boolean): Promise<HubPushed> {
     const { push, machine: label } = this.#settings
     const before = this.#machine
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
-    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun, quietSinceMs }
+    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun }
     const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, {
       signal: this.#stop.signal,
       onProgress: ({ done, total }) => this.#report('push', done, total),
@@ -112,40 +99,27 @@ export class Sharing implements HubActs {
   }
 
   async #pull(projects: readonly string[]): Promise<HubPulled> {
+    const { executor, writer, passes } = this.#world
     const sum = { pulled: 0, removed: 0, unchanged: 0, bytes: 0 }
-    let [added, backlog] = [0, 0]
-    try {
-      await this.#meet(false).catch(unlessRefused)
-      for (let parts = 0, hasMore = true; hasMore && parts < PARTS_MAX; parts += 1) {
-        const part = await this.#fetch(projects)
-        if (parts === 0) sum.unchanged = part.unchanged
-        hasMore = part.missing > part.rows.length
-        for (const slice of slicesOf(part)) {
-          const order = { act: 'take', dir: this.#spool, part: slice, addedBefore: added } as const
-          const taken = await this.#world.writer.hub(order)
-          sum.pulled += taken.taken
-          sum.removed += slice.gone.length
-          added += taken.added
-          backlog = taken.backlog
-          hasMore ||= taken.wantsMore
-        }
-        sum.bytes += part.bytes
-        this.#report('pull', sum.pulled, sum.pulled + part.missing - part.rows.length)
+    await this.#meet(false).catch(unlessRefused)
+    for (let [isFirst, hasMore] = [true, true]; hasMore; isFirst = false) {
+      const order = { url: this.#url, uuid: this.#machine.uuid, projects }
+      const part = await executor.run('hub-pull', order, { signal: this.#stop.signal })
+      if (isFirst) sum.unchanged = part.unchanged
+      hasMore = part.missing > part.rows.length
+      for (const slice of slicesOf(part)) {
+        const { taken, wantsMore } = await writer.hub({ act: 'take', ...slice })
+        sum.pulled += taken
+        sum.removed += slice.gone.length
+        // Another machine's copy has to be fetched instead.
+        hasMore ||= wantsMore
       }
-      await this.#world.writer.hub({ act: 'end-pull' })
-    } finally {
-      rmSync(this.#spool, { recursive: true, force: true })
+      sum.bytes += part.bytes
+      this.#report('pull', sum.pulled, sum.pulled + part.missing - part.rows.length)
     }
-    await this.#world.passes.index(backlog)
+    const { backlog } = await writer.hub({ act: 'end-pull' })
+    await passes.index(backlog)
     return sum
-  }
-
-  /** Downloads the next part into the emptied spool folder. */
-  #fetch(projects: readonly string[]): Promise<PullPart> {
-    rmSync(this.#spool, { recursive: true, force: true })
-    mkdirSync(this.#spool, { mode: 0o700 })
-    const order = { url: this.#url, uuid: this.#machine.uuid, projects, dir: this.#spool }
-    return this.#world.executor.run('hub-pull', order, { signal: this.#stop.signal })
   }
 
   /** The mirror learns what the hub knows of it. */
@@ -187,11 +161,6 @@ function* slicesOf({ rows, gone }: PullPart): Generator<Pick<PullPart, 'rows' | 
   for (let at = 0; at < Math.max(rows.length, gone.length); at += TAKEN_AT_ONCE) {
     yield { rows: rows.slice(at, at + TAKEN_AT_ONCE), gone: gone.slice(at, at + TAKEN_AT_ONCE) }
   }
-}
-
-/** A role that lost its rights sees nothing, and its pulled copies go. */
-function unlessRefused(error: unknown): void {
-  if (!isRefusal(error)) throw error
 }
 
 const isNewMachine = (former: string): string =>

@@ -1,13 +1,6 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 
-/**
- * What became of a row of the hub. `shown`: its copy is in the mirror. `other`: another machine's copy is shown. `hidden`:
- * the chat is one of this machine. `barred`: it was purged here. `damaged`, `newer`: it cannot be read, or not yet.
- * `wanted`: it has to be fetched again.
- */
-export type LedgerState = 'shown' | 'other' | 'hidden' | 'barred' | 'damaged' | 'newer' | 'wanted'
-
 export interface LedgerRow {
   /** The uuid of a mirror. */
   readonly machine: string
@@ -15,69 +8,59 @@ export interface LedgerRow {
   /** The name of its project at the hub. */
   readonly project: string
   readonly sequence: number
-  readonly state: LedgerState
-  /** Epoch milliseconds. Null if the object was not read. */
+  /**
+   * What became of a row of the hub. `shown`: its copy is in the mirror, unless this machine has the chat too. `other`: not
+   * this copy. `damaged`: it cannot be read. `wanted`: it has to be fetched again.
+   */
+  readonly state: 'shown' | 'other' | 'damaged' | 'wanted'
+  /** Epoch milliseconds. Null if the object cannot be read. */
   readonly activity: number | null
   readonly messages: number | null
 }
+
+/** Which row of the hub was seen. Its sequence is -1 if it has to be fetched again. */
+export type SeenRow = Pick<LedgerRow, 'machine' | 'chat' | 'project' | 'sequence'>
 
 const SAVE = `
 insert or replace into hub_ledger (machine, chat, project, sequence, state, activity, messages)
 values (@machine, @chat, @project, @sequence, @state, @activity, @messages)
 `
 const DROP = `delete from hub_ledger where machine = ? and chat = ?`
-const LIST_PAIRS = `select distinct machine, project from hub_ledger`
-const LIST_PAIR = `select chat, sequence from hub_ledger where machine = ? and project = ?`
-const LIST_COPIES = `select * from hub_ledger where chat = ?`
+const LIST = `select machine, chat, project, sequence from hub_ledger`
+const IS_SHOWN = `select 1 from hub_ledger where machine = ? and chat = ? and state = 'shown'`
 
 export const saveLedger = (db: Mirror, row: LedgerRow): void => void prepared(db, SAVE).run(row)
 export const dropLedger = (db: Mirror, machine: string, chat: string): void =>
   void prepared(db, DROP).run(machine, chat)
+export const listLedger = (db: Mirror): readonly SeenRow[] => prepared<SeenRow>(db, LIST).all()
+export const isShown = (db: Mirror, machine: string, chat: string): boolean =>
+  prepared(db, IS_SHOWN).get(machine, chat) !== undefined
 
-export type Pair = Pick<LedgerRow, 'machine' | 'project'>
-
-/** The rows that were seen, by machine and project: the sequence of each chat. One that has to be fetched again has none. */
-export function readLedger(db: Mirror): readonly (Pair & { readonly rows: ReadonlyMap<string, number> })[] {
-  const sequences = prepared<{ chat: string; sequence: number }>(db, LIST_PAIR)
-  return prepared<Pair>(db, LIST_PAIRS)
-    .all()
-    .map(({ machine, project }) => {
-      const rows = sequences.all(machine, project).map(({ chat, sequence }) => [chat, sequence] as const)
-      return { machine, project, rows: new Map(rows) }
-    })
-}
-
-/** The rows of a chat from all machines. */
-export const listCopies = (db: Mirror, chat: string): readonly LedgerRow[] =>
-  prepared<LedgerRow>(db, LIST_COPIES).all(chat)
-
-/** A copy that is shown stays known as shown, so that it goes if its row is gone. */
-const WANT_ALL = `update hub_ledger set state = iif(state = 'shown', state, 'wanted'), sequence = -1`
+const BEST_OF = (states: string): string => `
+select machine from hub_ledger where chat = @chat and state in (${states})
+order by activity desc, messages desc, machine desc limit 1
+`
+const FIND_BEST = BEST_OF(`'shown', 'other'`)
+const SHOW = `
+update hub_ledger set state = iif(machine = @machine, 'shown', 'other')
+where chat = @chat and (machine = @machine or state = 'shown')
+`
+const WANT_BEST = `
+update hub_ledger set state = 'wanted', sequence = -1 where chat = @chat and machine = (${BEST_OF(`'other'`)})
+`
 const WANT_UNMIRRORED = `
 update hub_ledger set state = 'wanted', sequence = -1 where state = 'shown' and chat not in (select id from chats)
 `
-const WANT_NEWER = `update hub_ledger set state = 'wanted', sequence = -1 where state = 'newer'`
-const SET_STATE = `
-update hub_ledger set state = @state, sequence = iif(@state = 'wanted', -1, sequence) where machine = @machine and chat = @chat
-`
 
-/** Another hub starts at nothing: nothing that was seen at the former one counts. */
-export const wantAll = (db: Mirror): void => void prepared(db, WANT_ALL).run()
+/** The machine whose copy should be shown: later activity wins, then more messages, then the greater uuid. */
+export const bestMachine = (db: Mirror, chat: string): string | undefined =>
+  prepared<string>(db, FIND_BEST).pluck().get({ chat })
+export const showCopy = (db: Mirror, machine: string, chat: string): void =>
+  void prepared(db, SHOW).run({ machine, chat })
+/** Makes the next pull fetch the best copy that is not shown. @returns false if there is none */
+export const wantBest = (db: Mirror, chat: string): boolean => prepared(db, WANT_BEST).run({ chat }).changes > 0
 /** Chats of excluded projects were left out of the mirror. */
 export const wantUnmirrored = (db: Mirror): void => void prepared(db, WANT_UNMIRRORED).run()
-/** After an upgrade of the program, rows that were too new may be readable. */
-export const wantNewer = (db: Mirror): void => void prepared(db, WANT_NEWER).run()
-export const setState = (db: Mirror, { machine, chat }: LedgerRow, state: LedgerState): void =>
-  void prepared(db, SET_STATE).run({ machine, chat, state })
-
-const BEST_COPY = `
-select * from hub_ledger where chat = ? and state in ('shown', 'other')
-order by coalesce(activity, -1) desc, coalesce(messages, -1) desc, machine desc limit 1
-`
-
-/** The copy that should be shown: the one with the later activity, then more messages, then the greater uuid. */
-export const bestCopy = (db: Mirror, chat: string): LedgerRow | null =>
-  prepared<LedgerRow>(db, BEST_COPY).get(chat) ?? null
 
 const LIST_HOLDERS = `
 select distinct coalesce(machines.user || '/' || machines.name, hub_ledger.machine)

@@ -7,11 +7,10 @@ const READ_STATE = `select value from hub_state where key = ?`
 const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`
 
 /**
- * `hub`: the uuid of the hub that the ledger belongs to. `format`: the newest version of objects that was readable.
  * `words`: '1' if words of dropped copies are left. `pushed`, `pulled`: when it was last done, epoch milliseconds.
  * `machine`, `former`, `number`: see `PushingMachine`.
  */
-type StateKey = 'hub' | 'format' | 'words' | 'pushed' | 'pulled' | 'machine' | 'former' | 'number'
+type StateKey = 'words' | 'pushed' | 'pulled' | 'machine' | 'former' | 'number'
 
 export const readState = (db: Mirror, key: StateKey): string | null =>
   prepared<string>(db, READ_STATE).pluck().get(key) ?? null
@@ -56,11 +55,7 @@ where uri not like 'cursordex%' and uri not in (select uri from hub_names) order
 `
 const ADD_NAME = `insert into hub_names (uri, name) values (?, ?) on conflict do nothing`
 
-export interface LocalProject {
-  readonly uri: string
-  readonly path: string
-  readonly name: string
-}
+export type LocalProject = Pick<Root, 'uri' | 'path' | 'name'>
 
 /** The projects of this machine that have no name at the hub yet. Those that were made for pulled chats need none. */
 export const listUnnamed = (db: Mirror): readonly LocalProject[] => prepared<LocalProject>(db, LIST_UNNAMED).all()
@@ -68,10 +63,13 @@ export const listUnnamed = (db: Mirror): readonly LocalProject[] => prepared<Loc
 /** A name is given once: a project keeps it. */
 export const nameProject = (db: Mirror, uri: string, name: string): void => void prepared(db, ADD_NAME).run(uri, name)
 
+/** A project as JSON, as a `Root`. */
+const ROOT = `json_object('uri', projects.uri, 'path', projects.path, 'name', projects.name, 'remote',
+  json(iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))))`
 const LIST_PUSHABLE = `
-select c.num, c.id, c.revision, c.last_activity_at as activityMs, c.project_source as method,
-  p.uri, p.path, p.name, p.remote_kind as remoteKind, p.remote_host as remoteHost, n.name as hubName
-from chats c left join projects p on p.num = c.project left join hub_names n on n.uri = p.uri
+select c.num, c.id, c.revision, c.project_source as method, iif(projects.num is null, null, ${ROOT}) as root,
+  hub_names.name as hubName
+from chats c left join projects on projects.num = c.project left join hub_names on hub_names.uri = projects.uri
 where c.machine is null
 order by c.num
 `
@@ -80,21 +78,24 @@ export interface PushableChat {
   readonly num: number
   readonly id: string
   readonly revision: number
-  /** Epoch milliseconds; null if unknown. */
-  readonly activityMs: number | null
-  /** Its project. All of these are null if it has none. */
+  /** How its project was found. Null, like the next two, if it has none. */
   readonly method: string | null
-  readonly uri: string | null
-  readonly path: string | null
-  readonly name: string | null
-  readonly remoteKind: string | null
-  readonly remoteHost: string | null
-  /** The name of its project at the hub. */
+  readonly root: Root | null
+  /** The name of its project at the hub. Null too if it was not given yet. */
   readonly hubName: string | null
 }
 
 /** All chats of this machine. Pulled chats are not pushed on. */
-export const listPushable = (db: Mirror): readonly PushableChat[] => prepared<PushableChat>(db, LIST_PUSHABLE).all()
+export const listPushable = (db: Mirror): readonly PushableChat[] =>
+  prepared<Omit<PushableChat, 'root'> & Rooted>(db, LIST_PUSHABLE)
+    .all()
+    .map((chat) => ({ ...chat, root: rootOf(chat) }))
+
+interface Rooted {
+  readonly root: string | null
+}
+
+const rootOf = ({ root }: Rooted): Root | null => JSON.parse(root ?? 'null') as Root | null
 
 const COUNT_MESSAGES = `
 select count(*) from messages
@@ -126,15 +127,9 @@ export const listQueue = (db: Mirror): readonly QueuedPurge[] => prepared<Queued
 export const clearQueue = (db: Mirror, upTo: number): void => void prepared(db, CLEAR_QUEUE).run(upTo)
 
 const FIND_ROOT = `
-select projects.uri, path, projects.name, remote_kind as remoteKind, remote_host as remoteHost
-from hub_names join projects using (uri) where hub_names.name = ? order by uri limit 1
+select ${ROOT} as root from hub_names join projects using (uri) where hub_names.name = ? order by uri limit 1
 `
 
 /** The project of this machine that has this name at the hub. */
-export function localRootOf(db: Mirror, name: string): Root | null {
-  type Row = Omit<Root, 'remote'> & { readonly remoteKind: string | null; readonly remoteHost: string | null }
-  const row = prepared<Row>(db, FIND_ROOT).get(name)
-  if (row === undefined) return null
-  const { remoteKind, remoteHost, ...root } = row
-  return { ...root, remote: remoteKind === null ? null : { kind: remoteKind, host: remoteHost ?? '' } }
-}
+export const localRootOf = (db: Mirror, name: string): Root | null =>
+  rootOf(prepared<Rooted>(db, FIND_ROOT).get(name) ?? { root: null })

@@ -2,7 +2,6 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { dropChat, dropMessage, dropUnusedProject, type GoingMessage } from '../purge/drop-chat.ts'
 import { HUB } from '../sources/source-ranks.ts'
-import { listCopies, setState } from './ledger.ts'
 import { writeState } from './own-side.ts'
 
 /** Better than all other evidence of a pulled chat, and used for nothing else. */
@@ -14,7 +13,6 @@ export const HUB_ROOT = 'cursordex-hub:///'
 const FIND = `select num from chats where id = ? and machine is not null`
 const HAS_PULLED = `select 1 from machines limit 1`
 const LIST_MESSAGES = `select key, chat, id, body, is_shadowed as isShadowed from messages where chat = ?`
-const LIST_IDS = `select id from messages where chat = ?`
 const PROJECTS_OF = `select project from evidence where chat_id = ? and rank = ${HUB_RANK}`
 const FORGET = [
   ...['heads', 'tracked'].map(
@@ -23,34 +21,28 @@ const FORGET = [
   `delete from evidence where chat_id = ? and rank = ${HUB_RANK}`,
   `delete from chat_links where parent_id = ?`,
 ]
-/** The ids of a pulled copy's messages. Null if the chat is not in the mirror, or is one of this machine. */
-export function readCopy(db: Mirror, chat: string): ReadonlySet<string> | null {
-  const num = prepared<number>(db, FIND).pluck().get(chat)
-  return num === undefined ? null : new Set(prepared<string>(db, LIST_IDS).pluck().all(num))
-}
 
 /**
- * Removes a pulled copy, in the caller's transaction. Removed content is overwritten.
- * @param isGone whether somebody may have taken back a text of it: then its words go too, at the end of the pull
+ * Removes a pulled copy, in the caller's transaction. Removed content is overwritten. Does nothing if the chat is not in the
+ * mirror, or is one of this machine.
+ * @param kept ids of messages that come back at once. Somebody may have taken back the others: then their words go too, at
+ *   the end of the pull
  */
-export function dropCopy(db: Mirror, chat: string, isGone: boolean): void {
+export function dropCopy(db: Mirror, chat: string, kept: ReadonlySet<string> = new Set()): void {
   const num = prepared<number>(db, FIND).pluck().get(chat)
   if (num === undefined) return
   db.pragma('secure_delete = on')
   const projects = prepared<number>(db, PROJECTS_OF).pluck().all(chat)
-  for (const message of prepared<GoingMessage>(db, LIST_MESSAGES).all(num)) dropMessage(db, message)
+  const messages = prepared<GoingMessage>(db, LIST_MESSAGES).all(num)
+  if (messages.some(({ id }) => !kept.has(id))) writeState(db, 'words', '1')
+  for (const message of messages) dropMessage(db, message)
   for (const sql of FORGET) prepared(db, sql).run(chat)
   dropChat(db, num)
   for (const project of projects) dropUnusedProject(db, project)
-  if (isGone) writeState(db, 'words', '1')
 }
 
 /** A chat that a source of this machine has hides the copies of other machines. */
 export function hideCopies(db: Mirror, chats: readonly { readonly id: string }[]): void {
   if (chats.length === 0 || prepared(db, HAS_PULLED).get() === undefined) return
-  for (const { id } of chats) {
-    if (prepared(db, FIND).get(id) === undefined) continue
-    dropCopy(db, id, false)
-    for (const copy of listCopies(db, id)) setState(db, copy, 'hidden')
-  }
+  for (const { id } of chats) dropCopy(db, id)
 }

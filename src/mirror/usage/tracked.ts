@@ -39,14 +39,11 @@ export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Bat
 function saveHour(db: Mirror, source: number, { chatId, ...write }: TrackedWrite): boolean {
   const hour = Math.floor(write.firstAtMs / HOUR_MS)
   const held = prepared<HeldHour>(db, FIND).get(chatId, source, hour)
-  const models = merged(held === undefined ? [write.models] : [parseModels(held.models), write.models])
-  const next = {
-    firstAtMs: Math.min(write.firstAtMs, held?.firstAtMs ?? Infinity),
-    lastAtMs: Math.max(write.lastAtMs, held?.lastAtMs ?? 0),
-    models: JSON.stringify([...models].sort(byTime)),
-  }
-  if (held?.firstAtMs === next.firstAtMs && held.lastAtMs === next.lastAtMs && held.models === next.models) return false
-  prepared(db, SAVE).run(chatId, source, hour, next.firstAtMs, next.lastAtMs, next.models)
+  const given = { ...write, models: JSON.stringify([...write.models]) }
+  const { firstAtMs, lastAtMs, ...merged } = merge(held === undefined ? [given] : [held, given])
+  const models = JSON.stringify(merged.models)
+  if (held?.firstAtMs === firstAtMs && held.lastAtMs === lastAtMs && held.models === models) return false
+  prepared(db, SAVE).run(chatId, source, hour, firstAtMs, lastAtMs, models)
   return true
 }
 
@@ -57,12 +54,14 @@ export interface HeldHour {
   readonly models: string
 }
 
+type UsedModel = readonly [name: string, atMs: number]
+
 /** Cursor's records of a chat, from all hours and sources. */
 export interface TrackedFacts {
   readonly firstAtMs: number
   readonly lastAtMs: number
-  /** Latest first. */
-  readonly models: readonly string[]
+  /** With their last use, latest first. */
+  readonly models: readonly UsedModel[]
 }
 
 const LIST = `
@@ -73,27 +72,19 @@ export const listTracked = (db: Mirror, chatId: string): HeldHour[] => prepared<
 
 export function readTracked(db: Mirror, chatId: ChatId): TrackedFacts | null {
   const hours = listTracked(db, chatId)
-  if (hours.length === 0) return null
-  const models = merged(hours.map((hour) => parseModels(hour.models)))
-  return {
-    firstAtMs: hours.reduce((first, { firstAtMs }) => Math.min(first, firstAtMs), Infinity),
-    lastAtMs: hours.reduce((last, { lastAtMs }) => Math.max(last, lastAtMs), 0),
-    models: [...models].sort(byTime).map(([name]) => name),
-  }
+  return hours.length === 0 ? null : merge(hours)
 }
 
-export const parseModels = (json: string): ReadonlyMap<string, number> =>
-  new Map(JSON.parse(json) as readonly (readonly [name: string, atMs: number])[])
+export const parseModels = (json: string): readonly UsedModel[] => JSON.parse(json) as readonly UsedModel[]
 
-function merged(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+function merge(hours: readonly HeldHour[]): TrackedFacts {
   const latest = new Map<string, number>()
-  for (const models of all) {
-    for (const [name, atMs] of models) latest.set(name, Math.max(atMs, latest.get(name) ?? 0))
+  for (const [name, atMs] of hours.flatMap(({ models }) => parseModels(models))) {
+    latest.set(name, Math.max(atMs, latest.get(name) ?? 0))
   }
-  return latest
+  return {
+    firstAtMs: Math.min(...hours.map(({ firstAtMs }) => firstAtMs)),
+    lastAtMs: Math.max(...hours.map(({ lastAtMs }) => lastAtMs)),
+    models: [...latest].sort(([one, oneMs], [other, otherMs]) => otherMs - oneMs || (one < other ? -1 : 1)),
+  }
 }
-
-type UsedModel = readonly [name: string, atMs: number]
-
-const byTime = ([one, oneAtMs]: UsedModel, [other, otherAtMs]: UsedModel): number =>
-  otherAtMs - oneAtMs || (one < other ? -1 : 1)

@@ -1,9 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/http/schemas/chats.ts'
-import type { CommitReport } from '../../api/http/schemas/commits.ts'
-import { queryOf } from '../lib/api.ts'
 import { bytes, cents, chatAddress, count, cut, moment, plural, projectAddress, visible } from '../lib/format.ts'
-import { useData } from '../lib/hooks.ts'
 import { FileLink } from './file-link.tsx'
 
 type Fact = readonly [name: string, value: preact.ComponentChildren]
@@ -26,7 +23,6 @@ export function Side({ chat }: { chat: ChatDetail }) {
         <Files chat={chat} />
         <Tools chat={chat} />
         <Subagents chat={chat} />
-        {chat.project !== null && <Commits chat={chat} />}
       </details>
     </aside>
   )
@@ -157,24 +153,3 @@ const Subagents = ({ chat }: { chat: ChatDetail }) =>
       </ul>
     </section>
   )
-
-function Commits({ chat }: { chat: ChatDetail }) {
-  const answer = useData<CommitReport>(`/api/commits${queryOf({ repo: chat.project?.id, chat: chat.id, limit: 20 })}`)
-  const items = answer.data?.items ?? []
-  if (items.length === 0) return null
-  return (
-    <section>
-      <h2>Commits</h2>
-      <ul class="side-list">
-        {items.map(({ sha, subject, chats }) => (
-          <li key={sha}>
-            <span class="break">
-              <code>{sha.slice(0, 7)}</code> {subject}
-            </span>
-            <span class="soft">{chats.find(({ id }) => id === chat.id)?.confidence}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}

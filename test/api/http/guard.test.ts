@@ -62,6 +62,8 @@ const withUnknown: readonly RouteEntry[] = [...routes, { method: 'GET', path: '/
 
 const answered = new Map([
   ['GET /api/nothing', 404],
+  // It needs a repository.
+  ['GET /api/commits', 400],
   ['POST /api/tokens/import', 415],
   ['POST /api/archives', 202],
   ['POST /api/purge', 400],

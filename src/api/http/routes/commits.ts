@@ -13,22 +13,13 @@ import { badParameters, Problem } from '../problem.ts'
 import { commitsParameters } from '../route-parameters.ts'
 import type { Chat } from '../schemas/chats.ts'
 
-export function commitRoutes(context: ApiContext): Hono {
-  return new Hono().get('/api/commits', async (c) => {
-    const { repo, tz, chat, confidence, limit, offset, ...dates } = readQuery(c, commitsParameters)
-    const { fromMs, toMs } = readBounds(dates, readClock(tz, context))
-    const page = { fromMs, toMs, chatId: chat, least: confidence ?? 'low', limit, offset } as const
-    const roots = repo === null ? localRoots(context).slice(0, ACTIVE_MAX) : [readRoot(context, repo)]
-    for (const root of roots) {
-      try {
-        return c.json(await reportCommits(context.mirror(), context.histories, { root, ...page }))
-      } catch (error) {
-        if (repo !== null || !(error instanceof UserError)) throw conflict(error)
-      }
-    }
-    return c.json({ items: [], total: 0, limit, offset })
+export const commitRoutes = (context: ApiContext): Hono =>
+  new Hono().get('/api/commits', async (c) => {
+    const { repo, tz, confidence, limit, offset, ...dates } = readQuery(c, commitsParameters)
+    const bounds = readBounds(dates, readClock(tz, context))
+    const request = { root: readRoot(context, repo), ...bounds, least: confidence ?? 'low', limit, offset } as const
+    return c.json(await reportCommits(context.mirror(), context.histories, request).catch(refuse))
   })
-}
 
 /**
  * The chats that match the parameters `commit` and `repo`; null if neither is given.
@@ -45,9 +36,7 @@ export async function readMatches(
   }
   const root = readRoot(context, repo)
   const question = chatsOfCommit(context.mirror(), context.histories, root, commit.toLowerCase())
-  const matches = await question.catch((error: unknown) => {
-    throw conflict(error)
-  })
+  const matches = await question.catch(refuse)
   if (matches !== null) return matches
   const text = 'No commit of this repository has this sha, or several commits begin with it.'
   throw new Problem(404, 'commit-not-found', text)
@@ -62,13 +51,8 @@ export function withMatches(chats: readonly Chat[], matches: readonly CommitMatc
   })
 }
 
-/** Without `repo`, the last active of this many projects that has a history is taken. */
-const ACTIVE_MAX = 10
-
 /** Whether the files of a project are on this machine. */
 const isHere = ({ remote, uri }: ProjectRoot): boolean => remote === null && uri.startsWith('file:///')
-
-const localRoots = (context: ApiContext): ProjectRoot[] => listProjectRoots(context.mirror()).filter(isHere)
 
 /** How many known projects an error message lists. */
 const LISTED_MAX = 8
@@ -78,13 +62,13 @@ const LISTED_MAX = 8
  * any other path is refused before the file system is touched.
  */
 function readRoot(context: ApiContext, repo: string | null): ProjectRoot {
-  const here = localRoots(context)
+  const roots = listProjectRoots(context.mirror())
+  const here = roots.filter(isHere)
   const known = here.slice(0, LISTED_MAX).map(({ project, path }) => `${project.name} (${path})`)
-  const others = here.length > LISTED_MAX ? ', and others' : ''
-  const listed = here.length === 0 ? 'there is none here' : `the known ones are ${known.join(', ')}${others}`
+  const listed = here.length === 0 ? 'there is none here' : `some are ${known.join(', ')}`
   if (repo === null) throw badParameters([{ name: 'repo', reason: `must name the repository: ${listed}` }])
   const nums = resolveProjects(context.mirror(), [repo])
-  const named = listProjectRoots(context.mirror()).find(({ num }) => nums.includes(num))
+  const named = roots.find(({ num }) => nums.includes(num))
   const found = named ?? (isAbsolute(repo) ? around(repo, here) : undefined)
   if (found === undefined) throw badParameters([{ name: 'repo', reason: `is no known project: ${listed}` }])
   if (isHere(found)) return found
@@ -101,5 +85,6 @@ const around = (folder: string, roots: readonly ProjectRoot[]): ProjectRoot | un
     .sort((one, other) => other.path.length - one.path.length)[0]
 
 /** A history that cannot be read is no fault of the question. */
-const conflict = (error: unknown): unknown =>
-  error instanceof UserError ? new Problem(409, error.code, `${error.message} ${error.hint}`) : error
+function refuse(error: unknown): never {
+  throw error instanceof UserError ? new Problem(409, error.code, `${error.message} ${error.hint}`) : error
+}

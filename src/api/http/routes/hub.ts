@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
-import { UserError } from '../../../model/user-error.ts'
 import type { ApiContext } from '../api-context.ts'
-import type { HubActs } from '../hub-shapes.ts'
+import type { HubActs } from '../schemas/hub.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { Problem } from '../problem.ts'
@@ -20,21 +19,11 @@ export function hubRoutes(context: ApiContext): Hono {
     .post('/api/hub/push', async (c) => {
       readQuery(c, noParameters)
       const { projects, dryRun } = await readBody(c, hubPushBody)
-      return c.json(await asProblem(acts().push({ projects, isDryRun: dryRun })))
+      return c.json(await acts().push({ projects, isDryRun: dryRun }))
     })
     .post('/api/hub/pull', async (c) => {
       readQuery(c, noParameters)
       const { projects } = await readBody(c, hubPullBody)
-      return c.json(await asProblem(acts().pull(projects)))
+      return c.json(await acts().pull(projects))
     })
-}
-
-/** The hub is another server: what it refuses or does not answer is no fault of this one. */
-async function asProblem<Value>(act: Promise<Value>): Promise<Value> {
-  try {
-    return await act
-  } catch (error) {
-    if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
-    throw new Problem(error.exitCode === 2 ? 400 : 503, error.code, `${error.message} ${error.hint}`)
-  }
 }

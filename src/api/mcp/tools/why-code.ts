@@ -23,62 +23,54 @@ export const whyCode = defineTool({
   },
 })
 
-const edits = (files: ChatDetail['files']): number => files.reduce((sum, { edits: count }) => sum + count, 0)
+/** A chat with its evidence, and what else is said of it. */
+interface Card {
+  readonly line: string
+  readonly title: string
+  readonly quote: string
+}
+
+const add = (text: BoundedText, { line, title, quote }: Card): unknown =>
+  text.add([line, quoted(shortLine(title, 100)), quoted(shortLine(quote, 400))].join('\n'))
 
 async function ofFile(path: string, source: McpSource): Promise<string> {
+  const end = path.replaceAll('\\', '/').replace(/^\.?\//, '')
   const query = { q: '', path, group: 'chat', sort: 'newest', limit: CHATS_MAX * 4 }
   const { items, total, totalIsExact } = (await source.get('/api/search', query)) as SearchAnswer
   const chats = await Promise.all(
-    items.map(async (hit) => ({
-      hit,
-      files: ((await source.get(`/api/chats/${encodeURIComponent(hit.chat.id)}`)) as ChatDetail).files.filter(
-        ({ path: file }) => file === path || file.replaceAll('\\', '/').endsWith(path.replace(/^\.?\//, '')),
-      ),
-    })),
+    items.map(async ({ chat, message, snippet }) => {
+      const { files } = (await source.get(`/api/chats/${encodeURIComponent(chat.id)}`)) as ChatDetail
+      const asked = files.filter(({ path: file }) => file.replaceAll('\\', '/').endsWith(end))
+      const sum = (what: 'edits' | 'reads'): number => asked.reduce((all, file) => all + file[what], 0)
+      return { chat, message, snippet, edits: sum('edits'), reads: sum('reads') }
+    }),
   )
   // Who edited it comes before who read it, and the later before the earlier.
-  const best = chats
-    .toSorted((one, other) => Number(edits(other.files) > 0) - Number(edits(one.files) > 0))
-    .slice(0, CHATS_MAX)
+  const best = chats.toSorted((one, other) => Number(other.edits > 0) - Number(one.edits > 0)).slice(0, CHATS_MAX)
   const text = new BoundedText(END_TOKENS)
-  const asked = shortLine(path, 200)
-  text.add(
-    best.length === 0
-      ? `No chat is about ${asked}.`
-      : `${totalIsExact ? '' : 'At least '}${total} chats are about ${asked}. The likeliest:`,
-  )
-  for (const { hit, files } of best) {
-    const reads = files.reduce((sum, { reads: count }) => sum + count, 0)
-    text.add(
-      [
-        `- ${shortTime(hit.message.createdAt)} | chat ${idText(hit.chat.id)}`,
-        `  evidence: ${edits(files)} edits, ${reads} reads of it; message ${idText(hit.message.id)}`,
-        quoted(shortLine(hit.chat.title, 100)),
-        quoted(shortLine(plainSnippet(hit.snippet), 200)),
-      ].join('\n'),
-    )
-  }
   const [first] = best
-  if (first === undefined) return text.end(nextCall('search_chats', { query: path.split('/').at(-1) ?? path }))
-  return text.end(
-    nextCall('read_messages', { chat: first.hit.chat.id, around: first.hit.message.id, parts: ['text', 'tool'] }),
-  )
+  const asked = shortLine(path, 200)
+  if (first === undefined) {
+    text.add(`No chat is about ${asked}.`)
+    return text.end(nextCall('search_chats', { query: path.split('/').at(-1) ?? path }))
+  }
+  text.add(`${totalIsExact ? '' : 'At least '}${total} chats are about ${asked}. The likeliest:`)
+  for (const { chat, message, snippet, edits, reads } of best) {
+    const evidence = `evidence: ${edits} edits, ${reads} reads of it; message ${idText(message.id)}`
+    const line = `- ${shortTime(message.createdAt)} | chat ${idText(chat.id)}\n  ${evidence}`
+    add(text, { line, title: chat.title, quote: shortLine(plainSnippet(snippet), 200) })
+  }
+  return text.end(nextCall('read_messages', { chat: first.chat.id, around: first.message.id, parts: ['text', 'tool'] }))
 }
 
 async function ofCommit(commit: string, repo: string | undefined, source: McpSource): Promise<string> {
-  const answer = (await source.get('/api/chats', { commit, repo, limit: CHATS_MAX })) as ChatsAnswer
+  const { items } = (await source.get('/api/chats', { commit, repo, limit: CHATS_MAX })) as ChatsAnswer
   const asked = shortLine(commit, 100)
   const text = new BoundedText(END_TOKENS)
-  text.add(answer.items.length === 0 ? `No chat fits the commit ${asked}.` : `Chats that fit the commit ${asked}:`)
-  for (const { id, title, lastActivityAt, commit: match } of answer.items) {
-    text.add(
-      [
-        `- ${shortTime(lastActivityAt)} | confidence ${match?.confidence ?? 'unknown'} | chat ${idText(id)}`,
-        quoted(shortLine(title, 100)),
-        quoted(shortLine(`evidence: ${JSON.stringify(match?.evidence ?? null)}`, 400)),
-      ].join('\n'),
-    )
+  text.add(items.length === 0 ? `No chat fits the commit ${asked}.` : `Chats that fit the commit ${asked}:`)
+  for (const { id, title, lastActivityAt, commit: match } of items) {
+    const line = `- ${shortTime(lastActivityAt)} | confidence ${match?.confidence ?? 'unknown'} | chat ${idText(id)}`
+    add(text, { line, title, quote: `evidence: ${JSON.stringify(match?.evidence ?? null)}` })
   }
-  const [first] = answer.items
-  return text.end(...(first === undefined ? [] : [nextCall('get_chat', { chat: first.id })]))
+  return text.end(...items.slice(0, 1).map(({ id }) => nextCall('get_chat', { chat: id })))
 }

@@ -1,7 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { soundParts } from '../../../mirror/parse-parts.ts'
 import { useOfTool } from './chat-acts.ts'
-import type { ChatId } from '../../../model/ids.ts'
 
 /** A file that a chat changed. */
 export interface ChatEdit {
@@ -126,20 +125,3 @@ const SCORED = `
 /** Which of these commits Cursor scored and found code of chats in. */
 export const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
   new Set(db.prepare<[string], string>(SCORED).pluck().all(JSON.stringify(shas)))
-
-/** Both null if unknown, or if no chat has this id. */
-export interface ChatSpan {
-  /** Epoch milliseconds. */
-  readonly startedAtMs: number | null
-  readonly endedAtMs: number | null
-}
-
-const SPAN = `
-  select min(coalesce(created_at, last_activity_at)) as startedAtMs, max(coalesce(last_activity_at, created_at)) as endedAtMs
-  from chats
-  where id = @id or parent_chat_id = @id or id in (select child_id from chat_links where parent_id = @id)
-`
-
-/** The time from the start to the end of a chat and its subagents. */
-export const readChatSpan = (db: Mirror, id: ChatId): ChatSpan =>
-  db.prepare<[object], ChatSpan>(SPAN).get({ id }) ?? { startedAtMs: null, endedAtMs: null }

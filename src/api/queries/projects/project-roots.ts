@@ -1,4 +1,3 @@
-import { asProjectId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { ProjectRef } from '../../http/schemas/projects.ts'
 
@@ -13,7 +12,8 @@ export interface ProjectRoot {
 }
 
 const ROOTS = `
-  select p.num, p.id, p.name, p.path, p.uri, p.remote_kind as remoteKind, p.remote_host as remoteHost
+  select p.num, json_object('id', p.id, 'name', p.name) as project, p.path, p.uri,
+    iif(p.remote_kind is null, null, json_object('kind', p.remote_kind, 'host', p.remote_host)) as remote
   from projects p
   left join chats c on c.project = p.num
   group by p.num
@@ -21,24 +21,15 @@ const ROOTS = `
   order by max(c.last_activity_at) desc, p.name, p.num
 `
 
-interface RootRow {
-  readonly num: number
-  readonly id: string
-  readonly name: string
-  readonly path: string
-  readonly uri: string
-  readonly remoteKind: string | null
-  readonly remoteHost: string | null
-}
+type RootRow = Omit<ProjectRoot, 'project' | 'remote'> & { readonly project: string; readonly remote: string | null }
 
 /** The roots of all listed projects, the last active first. */
-export function listProjectRoots(db: Mirror): ProjectRoot[] {
-  const rows = db.prepare<[], RootRow>(ROOTS).all()
-  return rows.map(({ num, id, name, path, uri, remoteKind, remoteHost }) => ({
-    num,
-    project: { id: asProjectId(id), name },
-    path,
-    uri,
-    remote: remoteKind === null ? null : { kind: remoteKind, host: remoteHost },
-  }))
-}
+export const listProjectRoots = (db: Mirror): ProjectRoot[] =>
+  db
+    .prepare<[], RootRow>(ROOTS)
+    .all()
+    .map(({ project, remote, ...root }) => ({
+      ...root,
+      project: JSON.parse(project) as ProjectRoot['project'],
+      remote: JSON.parse(remote ?? 'null') as ProjectRoot['remote'],
+    }))

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import { bestCopy, dropLedger, listCopies, saveLedger, setState, type LedgerRow } from '../../../mirror/hub/ledger.ts'
-import { dropCopy, HUB_RANK, HUB_ROOT, readCopy } from '../../../mirror/hub/pulled-copy.ts'
+import { bestMachine, dropLedger, isShown, saveLedger, showCopy, wantBest } from '../../../mirror/hub/ledger.ts'
+import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { Tombstones } from '../../../mirror/purge/tombstones.ts'
 import { HUB } from '../../../mirror/sources/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/sources/source-state.ts'
 import { emptyBatch, type BatchOutcome, type EvidenceWrite, type Root } from '../../../mirror/write/batch.ts'
-import { isMirrored, isPulled } from '../../../mirror/write/chats/held-chat.ts'
+import { isMirrored, isOwn } from '../../../mirror/write/chats/held-chat.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
 import { forgetSeenTerms } from '../../../mirror/write/write-dictionary.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
@@ -24,10 +23,9 @@ export interface PulledRow {
   readonly chat: string
   readonly project: string
   readonly sequence: number
+  /** The bytes of the object in base64: processes exchange JSON. */
+  readonly object: string
 }
-
-/** What an object is: a chat, or why it cannot be read. */
-export type PulledObject = ArchivedObject | 'damaged' | 'newer'
 
 export interface Pulled {
   readonly outcome: BatchOutcome | null
@@ -35,87 +33,53 @@ export interface Pulled {
   readonly wantsOther: boolean
 }
 
+const nothing: Pulled = { outcome: null, wantsOther: false }
+
 /**
  * Takes one row of the hub: its object replaces the pulled copy of its chat whole, and its line in the ledger moves in the
  * same transaction. A chat of this machine, a purged one and one of which another machine has a better copy stay out.
+ * @param read null if the object cannot be read
  */
-export function takePulled(
-  mirror: () => Mirror,
-  row: PulledRow,
-  object: PulledObject,
-  { nowMs, isIndexedLater }: { readonly nowMs: number; readonly isIndexedLater: boolean },
-): Pulled {
-  const line = {
-    machine: row.machine.uuid,
-    chat: row.chat,
-    project: row.project,
-    sequence: row.sequence,
-    activity: null,
-    messages: null,
-  }
-  const aside = (state: LedgerRow['state']): Pulled => inOne(mirror(), (db) => putAside(db, { ...line, state }))
-  if (object === 'newer' || object === 'damaged') return aside(object)
-  if (object.chat.id !== row.chat) return aside('damaged')
-  const id = asChatId(row.chat)
-  if (isMirrored(mirror(), id) && !isPulled(mirror(), id)) return aside('hidden')
-  if (new Tombstones(mirror()).hasChat(id)) return aside('barred')
-  const read = { ...line, activity: activityOf(object), messages: object.messages.length }
-  return inOne(mirror(), (db) => {
-    const former = shownCopy(db, row.chat)
-    saveLedger(db, { ...read, state: 'other' })
-    if (bestCopy(db, row.chat)?.machine !== line.machine) {
-      return former?.machine === line.machine ? dropShown(db, row.chat) : nothing
-    }
-    if (former !== null && former.machine !== line.machine) setState(db, former, 'other')
-    saveLedger(db, { ...read, state: 'shown' })
-    return { outcome: replaceCopy(db, row, object, { nowMs, isIndexedLater }), wantsOther: false }
+export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | null, nowMs: number): Pulled =>
+  inOne(db, () => {
+    const { chat, project, sequence } = row
+    const machine = row.machine.uuid
+    const wasShown = isShown(db, machine, chat)
+    const object = read?.chat.id === chat ? read : null
+    const found =
+      object === null
+        ? ({ state: 'damaged', activity: null, messages: null } as const)
+        : ({ state: 'other', activity: activityOf(object), messages: object.messages.length } as const)
+    saveLedger(db, { machine, chat, project, sequence, ...found })
+    if (isOwn(db, asChatId(chat))) return nothing
+    if (object === null || bestMachine(db, chat) !== machine) return wasShown ? dropShown(db, chat) : nothing
+    showCopy(db, machine, chat)
+    return { outcome: replaceCopy(db, row, object, nowMs), wantsOther: false }
   })
-}
-
-const nothing: Pulled = { outcome: null, wantsOther: false }
 
 /** Removes the row of a chat that is no longer at the hub, or that may no longer be read. */
 export const dropPulled = (db: Mirror, machine: string, chat: string): Pulled =>
   inOne(db, () => {
-    const wasShown = shownCopy(db, chat)?.machine === machine
+    const wasShown = isShown(db, machine, chat)
     dropLedger(db, machine, chat)
     return wasShown ? dropShown(db, chat) : nothing
   })
 
-/** Notes a row of which no copy is shown. */
-function putAside(db: Mirror, line: LedgerRow): Pulled {
-  const wasShown = shownCopy(db, line.chat)?.machine === line.machine
-  saveLedger(db, line)
-  return wasShown ? dropShown(db, line.chat) : nothing
-}
-
 /** Removes the copy that was shown. The next best one takes its place when it was fetched again. */
 function dropShown(db: Mirror, chat: string): Pulled {
-  dropCopy(db, chat, true)
-  const best = bestCopy(db, chat)
-  if (best !== null) setState(db, best, 'wanted')
-  return { outcome: null, wantsOther: best !== null }
+  dropCopy(db, chat)
+  return { outcome: null, wantsOther: wantBest(db, chat) }
 }
-
-const shownCopy = (db: Mirror, chat: string): LedgerRow | null =>
-  listCopies(db, chat).find(({ state }) => state === 'shown') ?? null
 
 function replaceCopy(
   db: Mirror,
   { machine, project, chat: chatId }: PulledRow,
   object: ArchivedObject,
-  { nowMs, isIndexedLater }: { readonly nowMs: number; readonly isIndexedLater: boolean },
+  nowMs: number,
 ): BatchOutcome {
   const { chat, messages } = object
   const id = asChatId(chatId)
-  const before = readCopy(db, chatId)
-  const now = new Set(messages.map((message) => message.id))
-  if (before !== null)
-    dropCopy(
-      db,
-      chatId,
-      [...before].some((message) => !now.has(message)),
-    )
+  dropCopy(db, chatId, new Set(messages.map((message) => message.id)))
   const facts = decode.decodeFacts(chat)
   const outline = decode.decodeOutline(object)
   const deletedAtMs = decode.atMs(chat.deletedAt)
@@ -138,7 +102,7 @@ function replaceCopy(
       nowMs,
       chats: [{ ...write, ownRow: at === 0 ? ownRow : ({ kind: 'unread' } as const) }],
       ...(at === 0 ? first : {}),
-      isIndexedLater,
+      isIndexedLater: true,
     })
   })
   // The chat of an excluded project is not written.
@@ -179,9 +143,9 @@ function sourceOf(kind: string) {
   return { id: asSourceId(id), kind: HUB, path: kind, rank: RANK }
 }
 
-function inOne<Result>(db: Mirror, act: (db: Mirror) => Result): Result {
+function inOne<Result>(db: Mirror, act: () => Result): Result {
   try {
-    return db.transaction(() => act(db))()
+    return db.transaction(act)()
   } catch (error) {
     // Terms that were listed in it are no longer listed.
     forgetSeenTerms(db)

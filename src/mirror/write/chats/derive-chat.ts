@@ -52,7 +52,7 @@ export function deriveChat(
     .all(chatNum)
     .map((row) => row.model)
   const own = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
-  const models = own.length > 0 ? own : (tracked?.models ?? [])
+  const models = own.length > 0 ? own : (tracked?.models ?? []).map(([name]) => name)
   return {
     liveWithoutRow: sum.live_without_row,
     columns: {

@@ -55,5 +55,6 @@ export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
 const IS_MIRRORED = `select 1 from chats where id = ?`
 export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
 
-const IS_PULLED = `select 1 from chats where id = ? and machine is not null`
-export const isPulled = (db: Mirror, id: ChatId): boolean => prepared(db, IS_PULLED).get(id) !== undefined
+const IS_OWN = `select 1 from chats where id = ? and machine is null`
+/** Whether a source of this machine has the chat, or once had it. */
+export const isOwn = (db: Mirror, id: ChatId): boolean => prepared(db, IS_OWN).get(id) !== undefined
