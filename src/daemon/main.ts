@@ -180,7 +180,7 @@ function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine)
     // Archives are made only after the mirror was checked.
     archive: () => {
       if (indexing.state === 'starting') return
-      engine.archiveSchedule.tick()
+      engine.archives.schedule.tick()
       engine.hubSchedule.tick()
     },
     showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,

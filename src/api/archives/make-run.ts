@@ -1,7 +1,8 @@
-import { objectPath, runName, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
+import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../http/schemas/archives.ts'
+import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
 import {
   listRunNames,
   readManifest,
@@ -11,7 +12,6 @@ import {
   writeManifest,
   writePlainFile,
 } from './archive-files.ts'
-import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
 
 export interface RunOrder extends Pick<Manifest, 'name' | 'job' | 'scope' | 'program'> {
   /** The archive folder. */
@@ -51,46 +51,38 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   }
   removeUnfinished(dir)
   const former = formerEntries(dir, names, origin)
-  const chats = listArchivable(db, wanted)
-  const entries: ChatEntry[] = []
+  const all = listArchivable(db, wanted)
+  const chats: ChatEntry[] = []
   const leftOut: NonNullable<Manifest['leftOut']> = []
   const written: ChatEntry[] = []
   const writing: Promise<void>[] = []
-  for (const [index, { num, id, revision, ...chat }] of chats.entries()) {
-    if (index % STEP === 0) yield { done: index, total: chats.length }
+  for (const [index, { num, id, revision, isListed }] of all.entries()) {
+    if (index % STEP === 0) yield { done: index, total: all.length }
     const held = former.get(id)
-    // An archive of version 1 does not say it.
-    const isListed = chat.isListed === 1
     const isSound = held !== undefined && whyUnsound(dir, held.object) === null
     const isHeld = isSound && held.revision === revision
     const read = isHeld ? null : packChat(db, num, origin)
+    // An archive of version 1 does not say whether it is listed.
+    if (isHeld || (isSound && read?.kind === 'damaged')) chats.push({ ...held, isListed: isListed === 1 })
     if (read?.kind === 'damaged') leftOut.push({ id, why: read.why })
-    if (isHeld || (isSound && read?.kind === 'damaged')) entries.push({ ...held, isListed })
     if (read?.kind !== 'sound') continue
     const { object, packed, messages } = read.value
-    const entry = { id, object, bytes: packed.length, revision, messages, isListed }
-    entries.push(entry)
+    const entry = { id, object, bytes: packed.length, revision, messages, isListed: isListed === 1 }
+    chats.push(entry)
     written.push(entry)
     writing.push(writePlainFile(dir, objectPath(object), packed))
     if (writing.length >= WRITING_MAX) await Promise.all(writing.splice(0))
   }
   await Promise.all(writing)
-  await syncFolders(
-    dir,
-    written.map(({ object }) => objectPath(object)),
-  )
+  const paths = written.map(({ object }) => objectPath(object))
+  await syncFolders(dir, paths)
   for (const entry of written) requireWritten(dir, entry)
   const provenAt = new Date(now()).toISOString()
-  const left = leftOut.length === 0 ? {} : { leftOut }
-  const manifest: Manifest = { ...head, createdAt, provenAt, origin, ...left, chats: entries }
+  const manifest = { ...head, createdAt, provenAt, origin, ...(leftOut.length > 0 && { leftOut }), chats }
   await writeManifest(dir, manifest)
-  yield { done: chats.length, total: chats.length }
+  yield { done: all.length, total: all.length }
   return { manifest, packed: written.length }
 }
-
-/** The name of a run that begins now. @param taken names that are in use without a file */
-export const nameRun = (dir: string, atMs: number, job: string | null, taken: Iterable<string> = []): string =>
-  runName(atMs, job ?? 'manual', new Set([...listRunNames(dir), ...taken]))
 
 /**
  * The newest entry of each chat in the runs of this mirror, back to the last full run. Revisions of another mirror mean

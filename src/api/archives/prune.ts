@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Temporal } from 'temporal-polyfill'
-import { runPath } from '../../archive/manifest.ts'
+import { runPath, type Manifest } from '../../archive/manifest.ts'
 import { listObjects, listRunNames, readManifest, removeObject, syncFolders } from './archive-files.ts'
 
 export interface PruneOrder {
@@ -13,40 +13,33 @@ export interface PruneOrder {
   readonly timeZone: string
 }
 
-interface MadeRun {
-  readonly name: string
-  readonly createdAt: string
-}
-
 /**
  * Removes the runs of a job that are not kept, and then the objects that no run names. Must not overlap with a run. If all
  * counts are 0, all runs stay. The newest run always stays.
  * @param origin the mirror. Runs of other mirrors stay: a job of another mirror may have the same name.
- * @returns the names of the runs that were removed
  */
-export async function prune(dir: string, order: PruneOrder, origin: string): Promise<readonly string[]> {
+export async function prune(dir: string, order: PruneOrder, origin: string): Promise<void> {
   const read = listRunNames(dir).map((name) => readManifest(dir, name))
   const runs = read.flatMap((run) => (run.kind === 'sound' ? run.value : []))
   const ofJob = runs.filter((run) => run.job === order.job && run.origin === origin)
   const kept = keptOf(ofJob, order)
-  const removed = ofJob.map(({ name }) => name).filter((name) => !kept.has(name))
-  const paths = removed.map(runPath)
+  const removed = ofJob.filter(({ name }) => !kept.has(name))
+  const paths = removed.map(({ name }) => runPath(name))
   for (const path of paths) rmSync(join(dir, path))
   // The removal of the runs must be on the disk first: a run that came back after a power cut would lack its objects.
   await syncFolders(dir, paths)
   // What the objects of a damaged run are is unknown, so none is removed.
-  if (runs.length < read.length) return removed
-  const staying = runs.filter(({ name }) => !removed.includes(name))
+  if (runs.length < read.length) return
+  const staying = runs.filter((run) => !removed.includes(run))
   const named = new Set(staying.flatMap(({ chats }) => chats.map(({ object }) => object)))
   for (const hash of listObjects(dir)) if (!named.has(hash)) removeObject(dir, hash)
-  return removed
 }
 
-function keptOf(runs: readonly MadeRun[], { keep, timeZone }: PruneOrder): ReadonlySet<string> {
+/** @param runs oldest first */
+function keptOf(runs: readonly Manifest[], { keep, timeZone }: PruneOrder): ReadonlySet<string> {
   const { daily, weekly, monthly } = keep
   if (daily + weekly + monthly === 0) return new Set(runs.map(({ name }) => name))
-  const newestFirst = runs.toSorted((a, b) => (`${a.createdAt} ${a.name}` < `${b.createdAt} ${b.name}` ? 1 : -1))
-  const dated = newestFirst.map(({ name, createdAt }) => {
+  const dated = runs.toReversed().map(({ name, createdAt }) => {
     return { name, date: Temporal.Instant.from(createdAt).toZonedDateTimeISO(timeZone).toPlainDate() }
   })
   const newestOfEach = (count: number, periodOf: (date: Temporal.PlainDate) => string): readonly string[] => {

@@ -1,25 +1,11 @@
-import * as z from 'zod/mini'
 import { readBounds } from '../http/dates.ts'
-import { refuseUnknown } from '../http/params.ts'
+import { refuseUnknown, toBadParameter } from '../http/params.ts'
 import { badParameters } from '../http/problem.ts'
-import { searchParameters } from '../http/route-parameters.ts'
+import { scopeParameters } from '../http/route-parameters.ts'
 import type { Scope } from '../http/schemas/archives.ts'
 import type { Clock } from '../periods.ts'
 import { parseQuery } from '../search/language/parse.ts'
 import { filtersOf, type SearchFilters } from '../search/request.ts'
-
-/** The parameters of a search that choose messages. */
-const parameters = z.omit(searchParameters, {
-  tz: true,
-  sort: true,
-  group: true,
-  facets: true,
-  explain: true,
-  literal: true,
-  redact: true,
-  limit: true,
-  offset: true,
-})
 
 /**
  * A scope as a search request; null for everything. A search refuses the same: an archive of nothing would still count as
@@ -29,13 +15,10 @@ const parameters = z.omit(searchParameters, {
 export function readScope(scope: Scope, clock: Clock): { readonly q: string; readonly filters: SearchFilters } | null {
   if (scope === null) return null
   const given = typeof scope === 'string' ? { q: scope } : scope
-  refuseUnknown(Object.keys(given), Object.keys(parameters.shape), 'key')
+  refuseUnknown(Object.keys(given), Object.keys(scopeParameters.shape), 'key')
   const lists = Object.entries(given).map(([name, value]) => [name, Array.isArray(value) ? value : [value]] as const)
-  const read = parameters.safeParse(Object.fromEntries(lists))
-  if (!read.success) {
-    const errors = read.error.issues.map(({ path: [name], message }) => ({ name: String(name), reason: message }))
-    throw badParameters(errors, 'bad-body')
-  }
+  const read = scopeParameters.safeParse(Object.fromEntries(lists))
+  if (!read.success) throw badParameters(read.error.issues.map(toBadParameter), 'bad-body')
   readBounds(read.data, clock)
   const filters = filtersOf(read.data)
   const q = read.data.q ?? ''

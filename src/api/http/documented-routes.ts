@@ -98,7 +98,7 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
     parameters: noParameters,
     body: given.restoreBody,
     answer: restoredAnswer,
-    problems: [404, ...posted, 429],
+    problems: [404, ...posted],
   },
   'GET /api/purge': { parameters: noParameters, answer: purgeStateAnswer },
   'POST /api/purge': {
@@ -163,7 +163,7 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   groupBy: 'What a row is made for.',
   prices: 'Whether recorded tokens are priced. True by default.',
   id: 'The id, percent-encoded.',
-  name: 'The name of the archive, percent-encoded. For a restore also newest.',
+  name: 'The name of the archive, percent-encoded, or newest.',
   scope: 'Which chats are archived: a search, an object of filters, or null for everything.',
   map: 'Folders on the other machine, and their paths on this one.',
   chats: 'Ids of chats.',

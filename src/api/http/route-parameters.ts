@@ -20,7 +20,8 @@ const page = { limit: limit(), offset: offset() }
 /** Every skipped hit costs time. */
 const OFFSET_MAX = 10_000
 
-export const searchParameters = parametersOf({
+/** The parameters of a search that choose messages. They are also the keys of an archive's scope. */
+export const scopeParameters = parametersOf({
   q: text(),
   project: words(),
   role: anyOf(roles),
@@ -31,7 +32,13 @@ export const searchParameters = parametersOf({
   path: words(),
   machine: words(),
   chat: words(),
-  ...dates,
+  from: word(),
+  to: word(),
+})
+
+export const searchParameters = parametersOf({
+  ...scopeParameters.shape,
+  tz: word(),
   sort: oneOf(searchSorts),
   group: oneOf(['chat']),
   facets: listOf(facetNames),

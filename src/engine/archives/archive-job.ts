@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ARCHIVE_LOCK, explainDisk } from '../../api/archives/archive-files.ts'
 import { makeRun } from '../../api/archives/make-run.ts'
@@ -25,13 +25,10 @@ export interface ArchiveInput {
 }
 
 export interface ArchiveResult {
-  readonly name: string
   /** How many chats had changed. */
   readonly packed: number
   /** Chats whose current state could not be archived. */
   readonly leftOut: ArchiveRun['leftOut']
-  /** Names of the runs that were removed. */
-  readonly removed: readonly string[]
 }
 
 /** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `archive-unproven`, `disk-full` */
@@ -71,11 +68,9 @@ async function* makeArchive(
     program: { name: 'cursordex', version, schema: SCHEMA_VERSION },
     now: Date.now,
   })
-  const { leftOut = [], origin } = manifest
-  if (order === null) return { name, packed, leftOut, removed: [] }
   // The date library is loaded only if runs are pruned.
-  const { prune } = await import('../../api/archives/prune.ts')
-  return { name, packed, leftOut, removed: await prune(dir, order, origin) }
+  if (order !== null) await (await import('../../api/archives/prune.ts')).prune(dir, order, manifest.origin)
+  return { packed, leftOut: manifest.leftOut ?? [] }
 }
 
 /** Loads the query language and its date library only if the scope is a query. */
@@ -98,15 +93,12 @@ export function takeArchiveLock(dir: string): Lock {
   const path = join(dir, ARCHIVE_LOCK)
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    if (existsSync(path) && !lstatSync(path).isFile()) throw foreignLock(path, 'is not a plain file')
     const lock = lockFile(path, LOCK_WAIT_MS)
     if (lock !== null) return lock
   } catch (error) {
+    if (!isDamage(error)) throw explainDisk(error)
     // The file has other bytes. SQLite's error must not count as damage of the mirror.
-    throw isDamage(error) ? foreignLock(path, 'is not a lock of cursordex') : explainDisk(error)
+    throw new UserError('archive-folder', `${path} is not a lock of cursordex.`, 'Move it away.')
   }
   throw new UserError('archive-busy', `Another program is working in ${dir}.`, 'Try again when it is done.')
 }
-
-const foreignLock = (path: string, why: string): UserError =>
-  new UserError('archive-folder', `${path} ${why}.`, 'Move it away.')

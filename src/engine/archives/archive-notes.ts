@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { writePrivately } from '../data-folder.ts'
 
 const runNote = z.object({
-  /** When the run was last read back, epoch milliseconds. Null if it is damaged, or failed in an older version. */
+  /** When the run was last read back, epoch milliseconds. Null if it is damaged. */
   provenAtMs: z.nullable(z.number()),
   /** What is wrong with it. */
   error: z.nullable(z.string()),
@@ -22,16 +22,15 @@ const jobNote = z.object({
 
 const notes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.string(), jobNote) })
 
-export type RunNote = z.infer<typeof runNote>
 export type JobNote = z.infer<typeof jobNote>
 
 /**
  * What the archive folder does not say: which of its runs were found damaged, and when jobs are due. They are in
- * `archives.json` in the data folder. If the file is lost, the time of a job's last run shows whether one was missed.
+ * `archives.json` in the data folder.
  */
 export class ArchiveNotes {
   readonly #path: string
-  readonly runs: Map<string, RunNote>
+  readonly runs: Map<string, z.infer<typeof runNote>>
   readonly jobs: Map<string, JobNote>
 
   constructor(dataDir: string) {

@@ -12,8 +12,8 @@ import type { ArchiveRun } from '../schemas/archives.ts'
 export function archiveRoutes(context: ApiContext): Hono {
   const { archives } = context
   const known = (name: string): ArchiveRun => {
-    const run = archives.get(name)
-    if (run === null) throw notFound('archive', name)
+    const run = name === 'newest' ? archives.list()[0] : archives.get(name)
+    if (!run) throw notFound('archive', name)
     return run
   }
   return new Hono()
@@ -22,7 +22,7 @@ export function archiveRoutes(context: ApiContext): Hono {
       const { scope, tz } = await readBody(c, runBody)
       const clock = readClock(tz ?? null, context)
       readScope(scope, clock)
-      return c.json(archives.run(scope, clock.timeZone), 202)
+      return c.json(archives.run(scope, clock.timeZone).run, 202)
     })
     .get('/api/archives', (c) => {
       const { limit: most, offset: start } = readQuery(c, archivesParameters)

@@ -35,7 +35,6 @@ export const archiveAnswer = named(
     state: z.enum(['running', 'verified', 'damaged', 'failed']),
     provenAt: says(maybeTime, 'When the run was last read back and compared.'),
     error: maybeText,
-    progress: says(z.nullable(progress), 'Progress while the run is made or verified.'),
   }),
 )
 /** An archive run, as the API shows it. */
@@ -104,20 +103,14 @@ export interface RestoreRequest {
 
 /** What can be done with archives. Only one act runs at a time. */
 export interface ArchiveActs {
-  /**
-   * Starts a run of the chats in the scope.
-   * @param timeZone of the dates in the scope
-   */
-  run(scope: Scope, timeZone: string): ArchiveRun
+  /** Starts a run of the chats in the scope. @param timeZone of the dates in the scope */
+  run(scope: Scope, timeZone: string): { readonly run: ArchiveRun }
   /** The newest first. */
   list(): readonly ArchiveRun[]
   get(name: string): ArchiveRun | null
   /** Resolves when every byte was read. */
   verify(name: string): Promise<ArchiveVerdict>
-  /**
-   * Resolves when everything undamaged is restored and searchable.
-   * @throws UserError `bad-map`, `archive-not-found`, `archive-busy`
-   */
+  /** Resolves when everything undamaged is restored and searchable. @throws UserError `bad-map`, `archive-not-found` */
   restore(request: RestoreRequest): Promise<ArchiveRestored>
   health(): ArchiveHealth
 }

@@ -1,5 +1,5 @@
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/write/batch.ts'
+import type { ChatFacts, EvidenceWrite, MessageDraft } from '../../../mirror/write/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
@@ -72,11 +72,6 @@ export const urisOf = ({ evidence, paths }: ArchivedChat): readonly string[] => 
   ...evidence.map(({ root }) => root.uri),
   ...paths,
 ]
-
-export const decodePaths = ({ id, paths }: ArchivedChat, mapUri: MapUri): PathsWrite => ({
-  chatId: asChatId(id),
-  uris: paths.map(mapUri),
-})
 
 export const decodeTracked = ({ id, tracked = [] }: ArchivedChat): TrackedWrite[] =>
   tracked.flatMap(({ firstAt, lastAt, models }) => {
