@@ -7,7 +7,7 @@ export { demoSettings } from './settings/load.ts'
 export type { DemoFolders } from './settings/load.ts'
 export { defaultConfigFile, defaultDataDir, demoLink, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
-export { disabledKindsOf, loadSettings, placeInConfig } from './settings/load.ts'
+export { disabledKindsOf, loadSettings } from './settings/load.ts'
 export type { HubSettings, Settings, SettingsInput, Surroundings } from './settings/load.ts'
 export type { Flags } from './settings/words.ts'
 

@@ -1,8 +1,7 @@
 import { chooseChats, readChat, type ChosenChats } from '../api/archives/read-runs.ts'
-import type { ArchiveRestored, Progress } from '../api/http/schemas/archives.ts'
+import type { ArchiveRestored, Progress, RestoreRequest } from '../api/http/schemas/archives.ts'
 import type { ArchivedObject } from '../archive/archived-chat.ts'
 import { readingStep, type PassStep } from '../indexer/source.ts'
-import { urisOf } from '../indexer/sources/archive/decode.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'
 import { readMap, type FolderMap } from '../indexer/sources/archive/map-uri.ts'
 import { countWaiting } from '../mirror/fulltext/backlog.ts'
@@ -10,14 +9,6 @@ import type { Mirror } from '../mirror/open.ts'
 import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
 import { isMirrored, isPulled } from '../mirror/write/chats/held-chat.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
-
-export interface RestoreOrder {
-  /** The archive folder. */
-  readonly dir: string
-  /** The name of a run. Null restores everything that any run of the folder names. */
-  readonly name: string | null
-  readonly map: FolderMap
-}
 
 /** What the mirror's only writer restores at once. */
 export interface RestorePart extends Pick<ChosenChats, 'dir' | 'chats'> {
@@ -35,7 +26,6 @@ export interface RestoredPart {
   readonly found: readonly { readonly id: ChatId; readonly messages: number; readonly isListed: boolean }[]
   /** Ids of damaged chats. */
   readonly damaged: readonly string[]
-  readonly unusedMaps: readonly string[]
   /** How many messages can be read and are not searchable yet. */
   readonly backlog: number
 }
@@ -47,20 +37,21 @@ const PART = 50
  * Reads a run of an archive, or all of them, back into the mirror. It takes no lock: what another mirror removes from the
  * folder meanwhile counts as damaged.
  * @param write has the writer restore a part
+ * @param ownDir this program's archive folder
  * @returns what was restored, and how many messages are not searchable yet
  * @throws UserError `archive-not-found`
  */
 export async function restoreArchive(
-  { dir: given, name, map }: RestoreOrder,
+  { name, from, map }: RestoreRequest,
+  ownDir: string,
   write: (part: RestorePart) => Promise<RestoredPart>,
   onProgress: (progress: Progress) => void,
 ): Promise<{ restored: ArchiveRestored; backlog: number }> {
-  const { dir, names, chats, damage } = chooseChats(given, name)
+  const { dir, names, chats, damage } = chooseChats(from ?? ownDir, name === 'newest' ? null : name)
   /** How many messages each chat has, in its most complete state: several mirrors may have archived it. */
   const messages = new Map<ChatId, number>()
   const listed = new Set<ChatId>()
   const damaged = new Set<string>()
-  let unusedMaps = Object.keys(map)
   let [added, addedChats, backlog] = [0, 0, 0]
   for (let done = 0; done < chats.length; done += PART) {
     const part = await write({ dir, chats: chats.slice(done, done + PART), map, addedBefore: added })
@@ -69,7 +60,6 @@ export async function restoreArchive(
       if (chat.isListed) listed.add(chat.id)
     }
     for (const id of part.damaged) damaged.add(id)
-    unusedMaps = unusedMaps.filter((folder) => part.unusedMaps.includes(folder))
     added += part.added
     addedChats += part.addedChats
     backlog = part.backlog
@@ -85,7 +75,6 @@ export async function restoreArchive(
     addedChats,
     damaged: [...damaged],
     manifest: damage,
-    unusedMaps,
   }
   return { restored, backlog }
 }
@@ -96,7 +85,7 @@ export function* restorePart(
   mirror: () => Mirror,
   now: () => number,
 ): Generator<PassStep, RestoredPart> {
-  const { mapUri, unused } = readMap(map)
+  const mapUri = readMap(map)
   const isHeld = (id: ChatId): boolean => isMirrored(mirror(), id) && !isPulled(mirror(), id)
   /** Chats that changed. */
   const touched = new Set<ChatId>()
@@ -111,8 +100,6 @@ export function* restorePart(
       const id = asChatId(object.chat.id)
       const isNew = isListed(object) && !isHeld(id)
       found.push({ id, messages: object.messages.length, isListed: isListed(object) })
-      // The folders of a chat that the mirror already has count as matched too.
-      urisOf(object.chat).forEach(mapUri)
       for (const outcome of restoreChat({ mirror, now, mapUri }, object, addedBefore + added)) {
         added += outcome.added
         for (const each of outcome.chatIds) touched.add(each)
@@ -125,7 +112,7 @@ export function* restorePart(
     yield readingStep
   }
   if (touched.size > 0) placeByPaths(mirror(), touched)
-  return { added, addedChats, found, damaged, unusedMaps: unused(), backlog: countWaiting(mirror()) }
+  return { added, addedChats, found, damaged, backlog: countWaiting(mirror()) }
 }
 
 /** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */

@@ -1,5 +1,6 @@
 import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../http/schemas/archives.ts'
 import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
@@ -12,20 +13,27 @@ import {
   writeManifest,
   writePlainFile,
 } from './archive-files.ts'
+import type { PruneOrder } from './prune.ts'
 
-export interface RunOrder extends Pick<Manifest, 'name' | 'job' | 'scope' | 'program'> {
+export interface RunOrder {
   /** The archive folder. */
   readonly dir: string
-  /** Row numbers of the chats in the scope. Null: all chats. */
-  readonly chats: readonly number[] | null
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly name: string
+  /** A search; null for everything. */
+  readonly scope: string | null
+  /** The IANA time zone of dates in the scope. */
+  readonly timeZone: string
+  /** The version of this program. */
+  readonly version: string
+  /** Which runs to remove afterwards. Null for a run that a person asked for. */
+  readonly prune: PruneOrder | null
 }
 
 export interface RunOutcome {
-  readonly manifest: Manifest
-  /** Number of chats that were packed. The others had not changed. */
+  /** How many chats had changed. */
   readonly packed: number
+  /** Chats whose current state could not be archived. */
+  readonly leftOut: NonNullable<Manifest['leftOut']>
 }
 
 /** So many files are synced to the disk in the time of one. */
@@ -42,18 +50,18 @@ const STEP = 100
  *   than was written; NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Progress, RunOutcome> {
-  const { dir, chats: wanted, now, ...head } = order
-  const createdAt = new Date(now()).toISOString()
+  const { dir, name, scope, version, prune } = order
+  const createdAt = new Date().toISOString()
   const origin = readIdentity(db)
   const names = listRunNames(dir)
-  if (names.includes(order.name)) {
-    throw new UserError('archive-busy', `Another program just made the archive ${order.name} in ${dir}.`, 'Try again.')
+  if (names.includes(name)) {
+    throw new UserError('archive-busy', `Another program just made the archive ${name} in ${dir}.`, 'Try again.')
   }
   removeUnfinished(dir)
   const former = formerEntries(dir, names, origin)
-  const all = listArchivable(db, wanted)
+  const all = listArchivable(db, scope === null ? null : await chatsIn(db, scope, order.timeZone))
   const chats: ChatEntry[] = []
-  const leftOut: NonNullable<Manifest['leftOut']> = []
+  const leftOut: { readonly id: string; readonly why: string }[] = []
   const written: ChatEntry[] = []
   const writing: Promise<void>[] = []
   for (const [index, { num, id, revision, isListed }] of all.entries()) {
@@ -77,11 +85,20 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   const paths = written.map(({ object }) => objectPath(object))
   await syncFolders(dir, paths)
   for (const entry of written) requireWritten(dir, entry)
-  const provenAt = new Date(now()).toISOString()
-  const manifest = { ...head, createdAt, provenAt, origin, ...(leftOut.length > 0 && { leftOut }), chats }
-  await writeManifest(dir, manifest)
+  const times = { createdAt, provenAt: new Date().toISOString() }
+  const program = { name: 'cursordex', version, schema: SCHEMA_VERSION }
+  const job = prune?.job ?? null
+  await writeManifest(dir, { name, ...times, job, scope, program, origin, ...(leftOut.length > 0 && { leftOut }), chats })
   yield { done: all.length, total: all.length }
-  return { manifest, packed: written.length }
+  // The date library is loaded only if runs are pruned.
+  if (prune !== null) await (await import('./prune.ts')).pruneRuns(dir, prune, origin)
+  return { packed: written.length, leftOut }
+}
+
+/** The query language is loaded only if there is a scope. */
+async function chatsIn(db: Mirror, scope: string, timeZone: string): Promise<readonly number[]> {
+  const { chatsOfScope } = await import('../search/chats-of-scope.ts')
+  return chatsOfScope(db, scope, { timeZone, nowMs: Date.now() })
 }
 
 /**

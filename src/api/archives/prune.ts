@@ -18,7 +18,7 @@ export interface PruneOrder {
  * counts are 0, all runs stay. The newest run always stays.
  * @param origin the mirror. Runs of other mirrors stay: a job of another mirror may have the same name.
  */
-export async function prune(dir: string, order: PruneOrder, origin: string): Promise<void> {
+export async function pruneRuns(dir: string, order: PruneOrder, origin: string): Promise<void> {
   const read = listRunNames(dir).map((name) => readManifest(dir, name))
   const runs = read.flatMap((run) => (run.kind === 'sound' ? run.value : []))
   const ofJob = runs.filter((run) => run.job === order.job && run.origin === origin)

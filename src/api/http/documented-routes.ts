@@ -164,7 +164,7 @@ export const parameterSentences: Readonly<Record<string, string>> = {
   prices: 'Whether recorded tokens are priced. True by default.',
   id: 'The id, percent-encoded.',
   name: 'The name of the archive, percent-encoded, or newest.',
-  scope: 'Which chats are archived: a search, an object of filters, or null for everything.',
+  scope: 'Which chats are archived: a search, or null for everything.',
   map: 'Folders on the other machine, and their paths on this one.',
   chats: 'Ids of chats.',
   projects: 'Projects by id, name or path; for the hub also by their names there, and * is all.',

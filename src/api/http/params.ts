@@ -132,6 +132,6 @@ function queryValues(url: string): Map<string, string[]> {
   return given
 }
 
-export function toBadParameter(issue: z.core.$ZodIssue): BadParameter {
+function toBadParameter(issue: z.core.$ZodIssue): BadParameter {
   return { name: String(issue.path[0] ?? ''), reason: issue.message }
 }

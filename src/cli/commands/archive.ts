@@ -15,21 +15,12 @@ import { statusAnswer } from '../../api/http/schemas/status.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import {
-  addExamples,
-  addJson,
-  addPage,
-  addRepeatable,
-  hasDateField,
-  hasDates,
-  inOwnZone,
-  type JsonOption,
-} from '../input/options.ts'
+import { addExamples, addJson, addPage, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
 import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
 import { helpOrRefuse } from '../input/usage.ts'
 import { decodeAnswer, printAnswer, type Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
-import { listOf, noteUnknown, printList } from './list.ts'
+import { listOf, printList } from './list.ts'
 import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
@@ -52,30 +43,19 @@ const whenDone = (session: Session, answers: Answers, act: Promise<unknown>): Pr
 
 const textOf = (lines: readonly string[]): string => `${printable(lines.join('\n'))}\n`
 
-interface RunOptions extends JsonOption {
-  readonly project?: readonly string[]
-  readonly from?: string
-  readonly to?: string
-}
-
 function addRun(parent: Command, session: Session): void {
   const command = parent
     .command('run')
     .argument('[query...]', 'only chats in which this search finds something')
     .description('archive all chats now; unchanged chats are not stored again')
-  addRepeatable(command, '--project <project>', 'only this project: its name, path or id')
-  command.option('--from <date>', 'only chats with messages from this date or time on')
-  command.option('--to <date>', 'only chats with messages before this date or time')
   addJson(command)
-  addExamples(command, 'cursordex archive run', 'cursordex archive run --project shop --from 2026-01-01')
+  addExamples(command, 'cursordex archive run', 'cursordex archive run project:shop after:2026-01-01')
   command.action((words: readonly string[]) => run(command, session, words))
 }
 
 async function run(command: Command, session: Session, words: readonly string[]): Promise<void> {
-  const { json: _, ...filters } = command.opts<RunOptions>()
-  const scope = { ...filters, ...(words.length > 0 && { q: words.join(' ') }) }
-  const { tz } = inOwnZone<{ tz?: string }>({}, session.screen, hasDates(filters) || hasDateField(words.join(' ')))
-  const body = { ...(Object.keys(scope).length > 0 && { scope }), ...(tz !== undefined && { tz }) }
+  const scope = words.join(' ')
+  const body = words.length === 0 ? {} : inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
   await session.ask(command, async (answers) => {
     const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
     const answer = await whenDone(session, answers, whenMade(answers, name))
@@ -85,8 +65,6 @@ async function run(command: Command, session: Session, words: readonly string[])
       throw new UserError('archive-failed', text, 'Earlier archives are not affected.')
     }
     await printAnswer(archiveAnswer, answer, madeText, command, session)
-    // An empty archive is a valid archive. Without a note, a misspelt project would not be noticed.
-    await noteUnknown(filters, answers, session)
     if (leftOut.length === 0) return
     // The archive is valid, but a script must notice that some chats are missing.
     const text = `${countText(leftOut.length, 'chat')} left out. All others are archived.`
@@ -213,12 +191,11 @@ function foldersOf(given: string): readonly [there: string, here: string] {
 }
 
 function restoredText(restored: ArchiveRestored): string {
-  const { name, runs, chats, messages, added, addedChats, damaged, unusedMaps } = restored
+  const { name, runs, chats, messages, added, addedChats, damaged } = restored
   const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
   const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
   return textOf([
     `${which}: ${contents}; restored ${countText(addedChats, 'chat')} and ${countText(added, 'message')}`,
     ...damaged.map((id) => `damaged chat: ${id}`),
-    ...unusedMaps.map((folder) => `--map ${folder}: no chat of this archive is in that folder`),
   ])
 }

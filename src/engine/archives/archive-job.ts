@@ -1,39 +1,17 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ARCHIVE_LOCK, explainDisk } from '../../api/archives/archive-files.ts'
-import { makeRun } from '../../api/archives/make-run.ts'
-import type { PruneOrder } from '../../api/archives/prune.ts'
+import { makeRun, type RunOrder, type RunOutcome } from '../../api/archives/make-run.ts'
 import { verifyArchive } from '../../api/archives/verify-archive.ts'
-import type { ArchiveRun, ArchiveVerdict, Progress, Scope } from '../../api/http/schemas/archives.ts'
+import type { ArchiveVerdict, Progress } from '../../api/http/schemas/archives.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
-import type { Mirror } from '../../mirror/open.ts'
-import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Job } from '../jobs/job.ts'
 import { lockFile, type Lock } from '../lock.ts'
 
-export interface ArchiveInput {
-  readonly dir: string
-  readonly name: string
-  readonly scope: Scope
-  /** The IANA time zone of dates in the scope. */
-  readonly timeZone: string
-  /** The version of this program. */
-  readonly version: string
-  /** Which runs to remove afterwards. Null for a run that a person asked for. */
-  readonly prune: PruneOrder | null
-}
-
-export interface ArchiveResult {
-  /** How many chats had changed. */
-  readonly packed: number
-  /** Chats whose current state could not be archived. */
-  readonly leftOut: ArchiveRun['leftOut']
-}
-
 /** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `archive-unproven`, `disk-full` */
-export const archiveJob: Job<ArchiveInput, ArchiveResult> = (input, context) =>
-  inFolder(input.dir, () => makeArchive(input, context.mirror()))
+export const archiveJob: Job<RunOrder, RunOutcome> = (order, context) =>
+  inFolder(order.dir, () => makeRun(context.mirror(), order))
 
 /** Reads the archive back and compares it with its checksums. @throws UserError as `archiveJob` does */
 export const verifyJob: Job<{ readonly dir: string }, Omit<ArchiveVerdict, 'name'>> = ({ dir }) =>
@@ -52,34 +30,6 @@ async function* inFolder<Result>(
   } finally {
     lock.release()
   }
-}
-
-async function* makeArchive(
-  { dir, name, scope, timeZone, version, prune: order }: ArchiveInput,
-  db: Mirror,
-): AsyncGenerator<Progress, ArchiveResult> {
-  const { manifest, packed } = yield* makeRun(db, {
-    dir,
-    name,
-    job: order?.job ?? null,
-    // A scope is JSON: it came in a request or from the settings.
-    scope: scope as string | null,
-    chats: scope === null ? null : await chatsIn(db, scope, timeZone),
-    program: { name: 'cursordex', version, schema: SCHEMA_VERSION },
-    now: Date.now,
-  })
-  // The date library is loaded only if runs are pruned.
-  if (order !== null) await (await import('../../api/archives/prune.ts')).prune(dir, order, manifest.origin)
-  return { packed, leftOut: manifest.leftOut ?? [] }
-}
-
-/** Loads the query language and its date library only if the scope is a query. */
-async function chatsIn(db: Mirror, scope: Scope, timeZone: string): Promise<readonly number[] | null> {
-  const { readScope } = await import('../../api/archives/scope.ts')
-  const { chatsOfScope } = await import('../../api/search/chats-of-scope.ts')
-  const clock = { timeZone, nowMs: Date.now() }
-  const query = readScope(scope, clock)
-  return query === null ? null : chatsOfScope(db, query, clock)
 }
 
 /** How long to wait for another program that writes to the same folder. */

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
+import type { RunOrder } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
 import type { DaemonEvent } from '../../api/http/api-world.ts'
 import type {
@@ -11,7 +12,6 @@ import type {
   ArchiveVerdict,
   Progress,
   RestoreRequest,
-  Scope,
 } from '../../api/http/schemas/archives.ts'
 import { toIso } from '../../api/iso.ts'
 import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
@@ -23,7 +23,6 @@ import { stopped, type Executor, type RunOptions } from '../executor/executor.ts
 import type { Passes } from '../passes.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
-import type { ArchiveInput } from './archive-job.ts'
 import { ArchiveNotes } from './archive-notes.ts'
 import { ArchiveSchedule } from './archive-schedule.ts'
 
@@ -88,22 +87,26 @@ export class Archives implements ArchiveActs {
    * @param prune null if a person asked for it, and no job
    * @returns the run as it begins, and a promise of its end: the error, or null
    */
-  run(scope: Scope, timeZone: string, prune: PruneOrder | null = null): { run: ArchiveRun; made: Promise<string | null> } {
+  run(
+    scope: string | null,
+    timeZone: string,
+    prune: PruneOrder | null = null,
+  ): { run: ArchiveRun; made: Promise<string | null> } {
     const createdAtMs = this.#world.now()
     const job = prune?.job ?? null
     const name = runName(createdAtMs, job, [...listRunNames(this.#dir), ...this.#unmade.keys()])
     const run = { ...noFacts, name, createdAt: toIso(createdAtMs), job, scope, state: 'running' } as const
     this.#unmade.set(name, run)
     this.#world.publish({ name, state: 'running' })
-    const input = { dir: this.#dir, name, scope, timeZone, version: this.#world.version, prune }
-    return { run, made: this.#make(run, input) }
+    const order = { dir: this.#dir, name, scope, timeZone, version: this.#world.version, prune }
+    return { run, made: this.#make(run, order) }
   }
 
-  async #make(run: ArchiveRun, input: ArchiveInput): Promise<string | null> {
+  async #make(run: ArchiveRun, order: RunOrder): Promise<string | null> {
     const { name } = run
     const world = this.#world
     try {
-      const work = (options: RunOptions) => world.executor.run('archive', input, options)
+      const work = (options: RunOptions) => world.executor.run('archive', order, options)
       const { packed, leftOut } = await this.#act(name, 'run', work)
       this.#unmade.delete(name)
       this.#note(new Map([[name, null]]))
@@ -173,18 +176,18 @@ export class Archives implements ArchiveActs {
     return { name, ...verdict }
   }
 
-  async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
+  async restore(request: RestoreRequest): Promise<ArchiveRestored> {
+    const { name } = request
     // A wrong map is refused at once, even if other acts wait.
-    readMap(map)
+    readMap(request.map)
     if (!this.#canRestore) {
       const text = 'Archives cannot be restored because sources.archive.enabled is false.'
       throw new UserError('archive-off', text, 'Set it to true.')
     }
-    const order = { dir: from ?? this.#dir, name: name === 'newest' ? null : name, map }
     const { writer, passes } = this.#world
     try {
       const restored = await this.#act(name, 'restore', async ({ onProgress }) => {
-        const done = await restoreArchive(order, (part) => writer.restore(part), onProgress)
+        const done = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
         await passes.index(done.backlog)
         return done.restored
       })

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import { UserError } from '../../../model/user-error.ts'
-import { readScope } from '../../archives/scope.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
@@ -20,9 +19,7 @@ export function archiveRoutes(context: ApiContext): Hono {
     .post('/api/archives', async (c) => {
       readQuery(c, noParameters)
       const { scope, tz } = await readBody(c, runBody)
-      const clock = readClock(tz ?? null, context)
-      readScope(scope, clock)
-      return c.json(archives.run(scope, clock.timeZone).run, 202)
+      return c.json(archives.run(scope, readClock(tz ?? null, context).timeZone).run, 202)
     })
     .get('/api/archives', (c) => {
       const { limit: most, offset: start } = readQuery(c, archivesParameters)

@@ -22,7 +22,7 @@ export const archiveAnswer = named(
   z.object({
     name: text,
     createdAt: maybeTime,
-    scope: says(z.unknown(), 'The search or the filters of the run; null for everything.'),
+    scope: says(z.unknown(), 'The search of the run, of older versions also filters; null for everything.'),
     job: maybeText,
     chats: says(maybeCount, 'As chats are listed: no subagents, drafts and empty ones. Null until the run is done.'),
     messages: says(maybeCount, 'Messages of all archived chats, also orphans.'),
@@ -68,7 +68,6 @@ export const restoredAnswer = z.object({
     maybeText,
     'What is wrong with manifests, with the names of their runs for newest; null if they are undamaged.',
   ),
-  unusedMaps: says(texts, 'Folders of the map, as given, that matched no chat of the archive.'),
 })
 export type ArchiveRestored = Answer<typeof restoredAnswer>
 
@@ -88,9 +87,6 @@ export const archiveHealth = z.object({
 /** The state of the archives, for `/api/status`. */
 export type ArchiveHealth = Answer<typeof archiveHealth>
 
-/** Which chats are archived: the results of a search, of filters, or all. */
-export type Scope = string | Readonly<Record<string, unknown>> | null
-
 /** What to restore. */
 export interface RestoreRequest {
   /** `newest`: the newest state of every chat that any run of the folder names. */
@@ -103,8 +99,8 @@ export interface RestoreRequest {
 
 /** What can be done with archives. Only one act runs at a time. */
 export interface ArchiveActs {
-  /** Starts a run of the chats in the scope. @param timeZone of the dates in the scope */
-  run(scope: Scope, timeZone: string): { readonly run: ArchiveRun }
+  /** Starts a run. @param scope which chats, as a search; null for all  @param timeZone of the dates in the scope */
+  run(scope: string | null, timeZone: string): { readonly run: ArchiveRun }
   /** The newest first. */
   list(): readonly ArchiveRun[]
   get(name: string): ArchiveRun | null

@@ -67,12 +67,6 @@ export function decodeEvidence(chat: ArchivedChat, mapUri: MapUri): EvidenceWrit
   })
 }
 
-/** All URIs to which a mapping of folders may apply. */
-export const urisOf = ({ evidence, paths }: ArchivedChat): readonly string[] => [
-  ...evidence.map(({ root }) => root.uri),
-  ...paths,
-]
-
 export const decodeTracked = ({ id, tracked = [] }: ArchivedChat): TrackedWrite[] =>
   tracked.flatMap(({ firstAt, lastAt, models }) => {
     const [firstAtMs, lastAtMs] = [atMs(firstAt), atMs(lastAt)]

@@ -7,32 +7,19 @@ export type MapUri = (uri: string) => string
 /** Folders by their former names, each with its name on this machine: absolute paths or URIs. */
 export type FolderMap = Readonly<Record<string, string>>
 
-/** A mapping that remembers which of its folders applied to anything. */
-export interface FolderMapping {
-  readonly mapUri: MapUri
-  /** Folders, as they were given, that have applied to nothing so far. */
-  unused(): readonly string[]
-}
-
 /**
  * Reads a mapping of folders. It replaces whole segments of a path: `/home/a` does not affect `/home/ada`. If several
  * apply, the longest wins, and a mapped path is not mapped again.
  * @throws UserError `bad-map`, exit code 2, with the reason
  */
-export function readMap(map: FolderMap): FolderMapping {
-  const rules = Object.entries(map).map(([given, target]) => ({ given, from: prefixOf(given), to: prefixOf(target) }))
+export function readMap(map: FolderMap): MapUri {
+  const rules = Object.entries(map).map(([folder, target]) => ({ from: prefixOf(folder), to: prefixOf(target) }))
   rules.sort((a, b) => b.from.length - a.from.length)
   const twice = rules.find(({ from }, index) => rules.findIndex((rule) => rule.from === from) < index)
   if (twice !== undefined) throw badMap(`The folder ${twice.from} is mapped twice.`)
-  const used = new Set<string>()
-  return {
-    mapUri: (uri) => {
-      const rule = rules.find(({ from }) => `${uri}/`.startsWith(`${from}/`))
-      if (rule === undefined) return uri
-      used.add(rule.given)
-      return `${rule.to}${uri.slice(rule.from.length)}`
-    },
-    unused: () => rules.map(({ given }) => given).filter((given) => !used.has(given)),
+  return (uri) => {
+    const rule = rules.find(({ from }) => `${uri}/`.startsWith(`${from}/`))
+    return rule === undefined ? uri : `${rule.to}${uri.slice(rule.from.length)}`
   }
 }
 
