@@ -13,7 +13,7 @@ import {
   writeManifest,
   writePlainFile,
 } from './archive-files.ts'
-import type { PruneOrder } from './prune.ts'
+import { prune, type PruneOrder } from './prune.ts'
 
 export interface RunOrder {
   /** The archive folder. */
@@ -50,7 +50,7 @@ const STEP = 100
  *   than was written; NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Progress, RunOutcome> {
-  const { dir, name, scope, version, prune } = order
+  const { dir, name, scope, version } = order
   const createdAt = new Date().toISOString()
   const origin = readIdentity(db)
   const names = listRunNames(dir)
@@ -87,11 +87,10 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   for (const entry of written) requireWritten(dir, entry)
   const times = { createdAt, provenAt: new Date().toISOString() }
   const program = { name: 'cursordex', version, schema: SCHEMA_VERSION }
-  const job = prune?.job ?? null
+  const job = order.prune?.job ?? null
   await writeManifest(dir, { name, ...times, job, scope, program, origin, ...(leftOut.length > 0 && { leftOut }), chats })
   yield { done: all.length, total: all.length }
-  // The date library is loaded only if runs are pruned.
-  if (prune !== null) await (await import('./prune.ts')).pruneRuns(dir, prune, origin)
+  if (order.prune !== null) await prune(dir, order.prune, origin)
   return { packed: written.length, leftOut }
 }
 

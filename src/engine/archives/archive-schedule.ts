@@ -11,21 +11,23 @@ type ArchiveJob = Settings['archives']['jobs'][number]
 const RETRY_MS = 5 * 60_000
 const RETRY_MAX_MS = 6 * 3_600_000
 
+interface Clock {
+  now(): number
+  /** The machine's time zone, for jobs without one. */
+  zone(): string
+}
+
 /**
  * Runs the archive jobs when they are due. Runs that were missed while the machine slept or the daemon was off are made
  * up once. A failed run is repeated after growing waits, at the latest when the job is due again.
  */
 export class ArchiveSchedule {
   readonly #jobs: readonly ArchiveJob[]
-  readonly #archives: Pick<Archives, 'notes' | 'run'>
-  readonly #clock: { now(): number; zone(): string }
+  readonly #archives: Archives
+  readonly #clock: Clock
   readonly #running = new Set<string>()
 
-  constructor(
-    jobs: readonly ArchiveJob[],
-    archives: Pick<Archives, 'notes' | 'run'>,
-    clock: { now(): number; zone(): string },
-  ) {
+  constructor(jobs: readonly ArchiveJob[], archives: Archives, clock: Clock) {
     this.#jobs = jobs
     this.#archives = archives
     this.#clock = clock
@@ -57,7 +59,7 @@ export class ArchiveSchedule {
    */
   #noteOf(job: ArchiveJob): JobNote {
     const next = this.#nextOf(job)
-    const note = this.#archives.notes.jobs.get(job.name)
+    const note = this.#archives.notes.jobs[job.name]
     const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
     return isSame && note.dueAtMs <= next.dueAtMs ? note : next
   }
@@ -77,7 +79,7 @@ export class ArchiveSchedule {
     const { timeZone, dueAtMs } = next
     this.#running.add(name)
     const make = async (): Promise<string | null> =>
-      this.#archives.run(scope, timeZone, { job: name, keep, timeZone }).made
+      this.#archives.run(scope, timeZone, { job: name, keep }).made
     // A folder that cannot be listed is an error before the run begins.
     const error = await make().catch(({ message }: Error) => message)
     this.#running.delete(name)
@@ -88,8 +90,8 @@ export class ArchiveSchedule {
 
   #save({ name }: ArchiveJob, note: JobNote): void {
     const { notes } = this.#archives
-    if (notes.jobs.get(name) === note) return
-    notes.jobs.set(name, note)
-    notes.save()
+    if (notes.jobs[name] === note) return
+    notes.jobs[name] = note
+    this.#archives.saveNotes()
   }
 }

@@ -23,8 +23,10 @@ import { stopped, type Executor, type RunOptions } from '../executor/executor.ts
 import type { Passes } from '../passes.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
-import { ArchiveNotes } from './archive-notes.ts'
+import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
 import { ArchiveSchedule } from './archive-schedule.ts'
+
+type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
 interface ArchivesWorld {
   readonly version: string
@@ -48,7 +50,7 @@ export class Archives implements ArchiveActs {
   /** The jobs of the settings. */
   readonly schedule: ArchiveSchedule
   readonly #dir: string
-  readonly #canRestore: boolean
+  readonly #settings: ArchiveSettings
   readonly #world: ArchivesWorld
   /** Runs that wait, run or failed, as they are shown. Failed ones are forgotten when the program ends. */
   readonly #unmade = new Map<string, ArchiveRun>()
@@ -58,16 +60,20 @@ export class Archives implements ArchiveActs {
   #atWork: AtWork | null = null
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ archives, dataDir, sources }: Pick<Settings, 'archives' | 'dataDir' | 'sources'>, world: ArchivesWorld) {
-    this.#dir = archives.dir
-    this.#canRestore = sources[ARCHIVE]?.enabled ?? true
+  constructor(settings: ArchiveSettings, world: ArchivesWorld) {
+    this.#dir = settings.archives.dir
+    this.#settings = settings
     this.#world = world
-    this.notes = new ArchiveNotes(dataDir)
-    this.schedule = new ArchiveSchedule(archives.jobs, this, world)
+    this.notes = loadNotes(settings.dataDir)
+    this.schedule = new ArchiveSchedule(settings.archives.jobs, this, world)
+  }
+
+  saveNotes(): void {
+    saveNotes(this.#settings.dataDir, this.notes)
   }
 
   health(): ArchiveHealth {
-    const last = [...this.notes.runs.keys()].sort().at(-1)
+    const last = Object.keys(this.notes.runs).sort().at(-1)
     const running = [...this.#unmade.values()].find(({ state }) => state === 'running')
     return {
       running: this.#atWork?.name ?? running?.name ?? null,
@@ -79,7 +85,7 @@ export class Archives implements ArchiveActs {
 
   /** The names of archives that were made, if the folder is not there: its disk was removed, or it was moved. */
   get outOfReach(): readonly string[] {
-    return existsSync(join(this.#dir, 'runs')) ? [] : [...this.notes.runs.keys()]
+    return existsSync(join(this.#dir, 'runs')) ? [] : Object.keys(this.notes.runs)
   }
 
   /**
@@ -109,7 +115,7 @@ export class Archives implements ArchiveActs {
       const work = (options: RunOptions) => world.executor.run('archive', order, options)
       const { packed, leftOut } = await this.#act(name, 'run', work)
       this.#unmade.delete(name)
-      this.#note(new Map([[name, null]]))
+      this.#note([name])
       world.publish({ name, state: 'verified' })
       world.log('info', `The archive ${name} was made. ${packed} chats had changed.`)
       for (const { id, why } of leftOut) {
@@ -127,15 +133,15 @@ export class Archives implements ArchiveActs {
     }
   }
 
-  /** Notes what is wrong with these runs, null if nothing is. Runs that were removed are forgotten. */
-  #note(found: ReadonlyMap<string, string | null>): void {
-    const { runs } = this.notes
+  /** Notes that these runs were read back, and what is wrong with them. Runs that were removed are forgotten. */
+  #note(read: readonly string[], wrong: ReadonlyMap<string, string> = new Map()): void {
     const names = listRunNames(this.#dir)
-    for (const name of runs.keys()) if (!names.includes(name)) runs.delete(name)
-    for (const [name, error] of found) {
-      runs.set(name, { provenAtMs: error === null ? this.#world.now() : null, error })
+    this.notes.runs = Object.fromEntries(Object.entries(this.notes.runs).filter(([name]) => names.includes(name)))
+    for (const name of read) {
+      const error = wrong.get(name) ?? null
+      this.notes.runs[name] = { provenAtMs: error === null ? this.#world.now() : null, error }
     }
-    this.notes.save()
+    this.saveNotes()
   }
 
   list(): readonly ArchiveRun[] {
@@ -145,8 +151,7 @@ export class Archives implements ArchiveActs {
   }
 
   get(name: string): ArchiveRun | null {
-    const isMade = (): boolean => listRunNames(this.#dir).includes(name)
-    return this.#unmade.get(name) ?? (isMade() ? this.#describe(name) : null)
+    return this.list().find((run) => run.name === name) ?? null
   }
 
   #describe(name: string): ArchiveRun {
@@ -155,7 +160,7 @@ export class Archives implements ArchiveActs {
     const known = this.#made.get(name)
     const run = known?.stamp === stamp ? known.run : describeManifest(this.#dir, name)
     this.#made.set(name, { stamp, run })
-    const note = this.notes.runs.get(name)
+    const note = this.notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
     const { provenAtMs, error } = note
     return { ...run, state: error === null ? 'verified' : 'damaged', provenAt: toIso(provenAtMs) ?? run.provenAt, error }
@@ -165,39 +170,29 @@ export class Archives implements ArchiveActs {
     const work = (options: RunOptions) => this.#world.executor.run('verify', { dir: this.#dir }, options)
     const verdict = await this.#act(name, 'verify', work)
     const { damaged, damagedRuns } = verdict
-    const sound = listRunNames(this.#dir).map((each) => [each, null] as const)
-    const wrong = damagedRuns.map((run) => {
+    const wrong = new Map<string, string>()
+    for (const run of damagedRuns) {
+      wrong.set(run.name, run.why ?? `${damaged.length} chats of the archive are damaged.`)
       this.#world.log('error', `The archive ${run.name} is damaged.`)
-      return [run.name, run.why ?? `${damaged.length} chats of the archive are damaged.`] as const
-    })
-    const found = new Map<string, string | null>([...sound, ...wrong])
-    this.#note(found)
-    this.#world.publish({ name, state: found.get(name) === null ? 'verified' : 'damaged' })
+    }
+    this.#note(listRunNames(this.#dir), wrong)
+    this.#world.publish({ name, state: wrong.has(name) ? 'damaged' : 'verified' })
     return { name, ...verdict }
   }
 
   async restore(request: RestoreRequest): Promise<ArchiveRestored> {
-    const { name } = request
     // A wrong map is refused at once, even if other acts wait.
     readMap(request.map)
-    if (!this.#canRestore) {
+    if (this.#settings.sources[ARCHIVE]?.enabled === false) {
       const text = 'Archives cannot be restored because sources.archive.enabled is false.'
       throw new UserError('archive-off', text, 'Set it to true.')
     }
     const { writer, passes } = this.#world
-    try {
-      const restored = await this.#act(name, 'restore', async ({ onProgress }) => {
-        const done = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
-        await passes.index(done.backlog)
-        return done.restored
-      })
-      const { damaged, ...rest } = restored
-      this.#world.publish({ act: 'restore', state: 'restored', damaged: damaged.length, ...rest })
+    return this.#act(request.name, 'restore', async ({ onProgress }) => {
+      const { restored, backlog } = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
+      await passes.index(backlog)
       return restored
-    } catch (error) {
-      this.#world.publish({ name, act: 'restore', state: 'failed' })
-      throw error
-    }
+    })
   }
 
   #act<Result>(name: string, act: AtWork['act'], work: (options: Required<RunOptions>) => Promise<Result>): Promise<Result> {
@@ -208,7 +203,10 @@ export class Archives implements ArchiveActs {
         this.#atWork = { name, act, ...progress }
         this.#world.publish({ state: 'running', ...this.#atWork })
       }
-      return work({ signal: this.#ending.signal, onProgress }).finally(() => (this.#atWork = null))
+      return work({ signal: this.#ending.signal, onProgress }).finally(() => {
+        this.#atWork = null
+        this.#world.publish({ name, act, state: 'ended' })
+      })
     })
   }
 

@@ -54,7 +54,7 @@ const chatsOf = (): (string | undefined)[] =>
     .map((name) => /"(ours|theirs)"/.exec(readFileSync(join(dir, 'runs', name), 'utf8'))?.[1])
 
 test('a job takes no name of another machine’s run, and keeps its runs when it prunes', async () => {
-  const prune = { job: 'weekly', keep: { daily: 0, weekly: 4, monthly: 0 }, timeZone: 'UTC' }
+  const prune = { job: 'weekly', keep: { daily: 0, weekly: 4, monthly: 0 } }
   await archive(ours, NAME, prune)
   await expect(archive(theirs, NAME, prune)).rejects.toThrow(/^Another program just made the archive /)
   expect(chatsOf()).toEqual(['ours'])
