@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeRun } from '../../src/api/archives/make-run.ts'
+import { makeRun, type RunOutcome } from '../../src/api/archives/make-run.ts'
 import { runName } from '../../src/archive/manifest.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
@@ -11,11 +11,14 @@ export class ArchiveFolder {
   readonly dir = join(this.root, 'archives')
   #second = 0
 
-  async run(db: Mirror): Promise<void> {
+  async run(db: Mirror): Promise<RunOutcome> {
     this.#second += 1
     const name = runName(Date.UTC(2026, 10, 21) + this.#second * 1000, null, [])
     const steps = makeRun(db, { dir: this.dir, name, scope: null, timeZone: 'UTC', version: '0', prune: null })
-    while ((await steps.next()).done !== true);
+    for (;;) {
+      const step = await steps.next()
+      if (step.done === true) return step.value
+    }
   }
 
   /** Every file below the folder, with slashes, sorted. */

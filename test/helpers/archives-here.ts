@@ -8,7 +8,11 @@ import { restorePartHere } from './restored-mirror.ts'
 /** The archives of a mirror in the given folder, made in the test's own process. @param writing null: nobody restores */
 export function archivesHere(folder: string, mirrorPath: string, writing: Mirror | null = null): Archives {
   return new Archives(
-    { archives: { dir: join(folder, 'archives'), jobs: [] }, dataDir: folder, sources: {} as Settings['sources'] },
+    {
+      archives: { dir: join(folder, 'archives'), jobs: [] },
+      dataDir: folder,
+      sources: { archive: { enabled: true } } as Settings['sources'],
+    },
     {
       version: '1.2.3',
       executor: new InlineExecutor(mirrorPath, () => openReader(mirrorPath)),

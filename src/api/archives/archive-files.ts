@@ -104,13 +104,9 @@ export function whyUnsound(dir: string, hash: string): string | null {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A packed chat. @throws Error that says what is wrong */
-const unpackObject = (packed: Buffer, bytesMax: number): ArchivedObject =>
-  decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })))
-
 /** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
 export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>
-  attempt(() => unpackObject(readPacked(dir, hash), bytesMax))
+  attempt(() => decodeObject(decoder.decode(gunzipSync(readPacked(dir, hash), { maxOutputLength: bytesMax }))))
 
 /**
  * Writes a file of the archive: a temporary one, synced to the disk, and then renamed. Whoever names it elsewhere calls

@@ -88,7 +88,16 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   const times = { createdAt, provenAt: new Date().toISOString() }
   const program = { name: 'cursordex', version, schema: SCHEMA_VERSION }
   const job = order.prune?.job ?? null
-  await writeManifest(dir, { name, ...times, job, scope, program, origin, ...(leftOut.length > 0 && { leftOut }), chats })
+  await writeManifest(dir, {
+    name,
+    ...times,
+    job,
+    scope,
+    program,
+    origin,
+    ...(leftOut.length > 0 && { leftOut }),
+    chats,
+  })
   yield { done: all.length, total: all.length }
   if (order.prune !== null) await prune(dir, order.prune, origin)
   return { packed: written.length, leftOut }

@@ -55,7 +55,8 @@ function addRun(parent: Command, session: Session): void {
 
 async function run(command: Command, session: Session, words: readonly string[]): Promise<void> {
   const scope = words.join(' ')
-  const body = words.length === 0 ? {} : inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
+  const body =
+    words.length === 0 ? {} : inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
   await session.ask(command, async (answers) => {
     const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
     const answer = await whenDone(session, answers, whenMade(answers, name))
@@ -125,14 +126,9 @@ async function verify(command: Command, session: Session, name = 'newest'): Prom
   const path = `/api/archives/${pathPart('name', name)}/verify`
   await session.ask(command, async (answers) => {
     const answer = await whenDone(session, answers, answers.post(path, {}))
-    const { ok, damaged, damagedRuns, unexpected } = await printAnswer(
-      verdictAnswer,
-      answer,
-      verdictText,
-      command,
-      session,
-    )
-    if (ok) return
+    const verdict = await printAnswer(verdictAnswer, answer, verdictText, command, session)
+    if (verdict.ok) return
+    const { damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
     const text = `${counts}, ${countText(unexpected.length, 'unexpected file')}.`
     const hint = 'Make a new archive while the chats still exist: cursordex archive run'
@@ -173,11 +169,8 @@ async function restore(command: Command, session: Session, name = 'newest'): Pro
     const answer = await whenDone(session, answers, answers.post(path, body))
     const { ok, damaged, manifest } = await printAnswer(restoredAnswer, answer, restoredText, command, session)
     if (ok) return
-    const isAll = name === 'newest'
-    const what = manifest === null ? '' : `, and ${isAll ? 'a' : 'its'} manifest is damaged: ${printable(manifest)}`
-    const hint = isAll
-      ? 'Everything undamaged in the folder is restored. A copy of the folder may contain the rest.'
-      : 'Other archives may contain what is missing: cursordex archive restore'
+    const what = manifest === null ? '' : `, and a manifest is damaged: ${printable(manifest)}`
+    const hint = 'Everything undamaged is restored. Other archives, or a copy of the folder, may contain the rest.'
     throw new UserError('archive-damaged', `${countText(damaged.length, 'chat')} damaged${what}.`, hint)
   })
 }

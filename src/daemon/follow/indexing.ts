@@ -154,7 +154,7 @@ export class Indexing implements Passes {
   }
 
   /** Writes data that comes from no source, between two passes. */
-  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub'> {
+  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub' | 'restore'> {
     return this.#writer
   }
 

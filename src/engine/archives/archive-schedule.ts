@@ -78,8 +78,7 @@ export class ArchiveSchedule {
     const next = this.#nextOf(job)
     const { timeZone, dueAtMs } = next
     this.#running.add(name)
-    const make = async (): Promise<string | null> =>
-      this.#archives.run(scope, timeZone, { job: name, keep }).made
+    const make = async (): Promise<string | null> => this.#archives.run(scope, timeZone, { job: name, keep }).made
     // A folder that cannot be listed is an error before the run begins.
     const error = await make().catch(({ message }: Error) => message)
     this.#running.delete(name)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
 import type { RunOrder } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
-import type { DaemonEvent } from '../../api/http/api-world.ts'
+import type { DaemonEvent } from '../../api/http/api-context.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,
@@ -163,7 +163,12 @@ export class Archives implements ArchiveActs {
     const note = this.notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
     const { provenAtMs, error } = note
-    return { ...run, state: error === null ? 'verified' : 'damaged', provenAt: toIso(provenAtMs) ?? run.provenAt, error }
+    return {
+      ...run,
+      state: error === null ? 'verified' : 'damaged',
+      provenAt: toIso(provenAtMs) ?? run.provenAt,
+      error,
+    }
   }
 
   async verify(name: string): Promise<ArchiveVerdict> {
@@ -183,7 +188,7 @@ export class Archives implements ArchiveActs {
   async restore(request: RestoreRequest): Promise<ArchiveRestored> {
     // A wrong map is refused at once, even if other acts wait.
     readMap(request.map)
-    if (this.#settings.sources[ARCHIVE]?.enabled === false) {
+    if (!this.#settings.sources[ARCHIVE].enabled) {
       const text = 'Archives cannot be restored because sources.archive.enabled is false.'
       throw new UserError('archive-off', text, 'Set it to true.')
     }
@@ -195,7 +200,11 @@ export class Archives implements ArchiveActs {
     })
   }
 
-  #act<Result>(name: string, act: AtWork['act'], work: (options: Required<RunOptions>) => Promise<Result>): Promise<Result> {
+  #act<Result>(
+    name: string,
+    act: AtWork['act'],
+    work: (options: Required<RunOptions>) => Promise<Result>,
+  ): Promise<Result> {
     return this.alone(async () => {
       if (this.#ending.signal.aborted) throw stopped()
       this.#atWork = { name, act, done: 0, total: 0 }

@@ -8,14 +8,7 @@ import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import { MirrorMaintenance } from './maintenance.ts'
-import type {
-  RunOrder,
-  RunOutcome,
-  StepNews,
-  WriterOrder,
-  WriterOutcome,
-  WriterSetup,
-} from './messages.ts'
+import type { RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { runPasses } from './run-passes.ts'
 
 /** How many losses of a batch are reported one by one. The others are reported as a number. */
@@ -82,7 +75,10 @@ export class WriterActs {
       default: {
         // Seldom needed.
         const { restorePart } = await import('../restore.ts')
-        return yield* reported(restorePart(order.part, () => this.#reading, this.#now), onStep)
+        return yield* reported(
+          restorePart(order.part, () => this.#reading, this.#now),
+          onStep,
+        )
       }
     }
   }

@@ -22,10 +22,6 @@ export default function ArchivesScreen() {
     setNote(await work().catch(messageOf))
     runs.reload()
   }
-  const start = async (): Promise<string> => {
-    const { name } = await post<ArchiveRun>('/api/archives')
-    return `${name} is being made.`
-  }
   const verify = async (): Promise<string> => {
     setNote('Reading every byte…')
     const { ok, checked, damaged } = await post<ArchiveVerdict>('/api/archives/newest/verify')
@@ -72,6 +68,11 @@ export default function ArchivesScreen() {
   )
 }
 
+async function start(): Promise<string> {
+  const { name } = await post<ArchiveRun>('/api/archives')
+  return `${name} is being made.`
+}
+
 const RunCard = ({ run }: { run: ArchiveRun }) => (
   <li class="card">
     <div class="head">
@@ -86,6 +87,8 @@ const RunCard = ({ run }: { run: ArchiveRun }) => (
       <Figure name="Size" value={bytes(run.bytes)} />
     </dl>
     {run.error !== null && <p class="error-part">{run.error}</p>}
-    {run.leftOut.length > 0 && <p class="warn">{plural(run.leftOut.length, 'chat')} could not be archived as it was.</p>}
+    {run.leftOut.length > 0 && (
+      <p class="warn">{plural(run.leftOut.length, 'chat')} could not be archived as it was.</p>
+    )}
   </li>
 )
