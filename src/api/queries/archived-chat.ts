@@ -164,25 +164,15 @@ const PLACES = `
   select id, position, case created_at_source when 'header' then created_at end as listedAtMs
   from messages where chat = ? and is_orphan = 0 and position is not null order by position
 `
-/** Whether the source that orders the thread has its own order, or its messages are ordered by time. */
-const IS_ORDERED = `
-  select o.entries <> 'null' as isOrdered
-  from messages m
-  join sources s on s.num = m.source
-  left join outlines o on o.chat = m.chat and o.source = m.source
-  where m.chat = ? and m.is_orphan = 0
-  order by m.is_live desc, s.rank, s.num
-  limit 1
-`
 
+/** The order of the thread as it is, whether it is that of Cursor or by time. */
 function readOrder(db: Mirror, num: number): ArchivedChat['outline'] {
-  if (prepared<number | null>(db, IS_ORDERED).pluck().get(num) !== 1) return null
   const entries: NonNullable<ArchivedChat['outline']> = []
   for (const { id, position, listedAtMs } of prepared<PlaceRow>(db, PLACES).all(num)) {
     while (entries.length < position) entries.push({ id: null, role: null, createdAt: null, startedAt: null })
     entries.push({ id, role: null, createdAt: toIso(listedAtMs), startedAt: null })
   }
-  return entries
+  return entries.length === 0 ? null : entries
 }
 
 /** Copies of messages in the thread are left out: they contain nothing else. */
