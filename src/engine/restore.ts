@@ -3,7 +3,7 @@ import type { ArchiveRestored, Progress, RestoreRequest } from '../api/http/sche
 import type { ArchivedObject } from '../archive/archived-chat.ts'
 import { readingStep, type PassStep } from '../indexer/source.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'
-import { readMap, type FolderMap } from '../indexer/sources/archive/map-uri.ts'
+import { readMap } from '../indexer/sources/archive/map-uri.ts'
 import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
@@ -12,7 +12,7 @@ import { asChatId, type ChatId } from '../model/ids.ts'
 
 /** What the mirror's only writer restores at once. */
 export interface RestorePart extends Pick<ChosenChats, 'dir' | 'chats'> {
-  readonly map: FolderMap
+  readonly map: RestoreRequest['map']
   /** How many messages of this restore were added before. After the first ones full-text rows wait. */
   readonly addedBefore: number
 }
@@ -48,17 +48,13 @@ export async function restoreArchive(
   onProgress: (progress: Progress) => void,
 ): Promise<{ restored: ArchiveRestored; backlog: number }> {
   const { dir, names, chats, damage } = chooseChats(from ?? ownDir, name === 'newest' ? null : name)
-  /** How many messages each chat has, in its most complete state: several mirrors may have archived it. */
-  const messages = new Map<ChatId, number>()
-  const listed = new Set<ChatId>()
+  /** Each chat in its most complete state: several mirrors may have archived it. */
+  const found = new Map<ChatId, RestoredPart['found'][number]>()
   const damaged = new Set<string>()
   let [added, addedChats, backlog] = [0, 0, 0]
   for (let done = 0; done < chats.length; done += PART) {
     const part = await write({ dir, chats: chats.slice(done, done + PART), map, addedBefore: added })
-    for (const chat of part.found) {
-      messages.set(chat.id, Math.max(chat.messages, messages.get(chat.id) ?? 0))
-      if (chat.isListed) listed.add(chat.id)
-    }
+    for (const chat of part.found) if (chat.messages >= (found.get(chat.id)?.messages ?? 0)) found.set(chat.id, chat)
     for (const id of part.damaged) damaged.add(id)
     added += part.added
     addedChats += part.addedChats
@@ -69,8 +65,8 @@ export async function restoreArchive(
     name: names[0] ?? '',
     runs: names.length,
     ok: damage === null && damaged.size === 0,
-    chats: listed.size,
-    messages: [...messages.values()].reduce((sum, count) => sum + count, 0),
+    chats: [...found.values()].filter((chat) => chat.isListed).length,
+    messages: [...found.values()].reduce((sum, { messages }) => sum + messages, 0),
     added,
     addedChats,
     damaged: [...damaged],

@@ -4,6 +4,7 @@ import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../http/schemas/archives.ts'
 import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
+import { chatsOfScope } from '../search/chats-of-scope.ts'
 import {
   listRunNames,
   readManifest,
@@ -59,7 +60,8 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   }
   removeUnfinished(dir)
   const former = formerEntries(dir, names, origin)
-  const all = listArchivable(db, scope === null ? null : await chatsIn(db, scope, order.timeZone))
+  const clock = { timeZone: order.timeZone, nowMs: Date.now() }
+  const all = listArchivable(db, scope === null ? null : chatsOfScope(db, scope, clock))
   const chats: ChatEntry[] = []
   const leftOut: { readonly id: string; readonly why: string }[] = []
   const written: ChatEntry[] = []
@@ -101,12 +103,6 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   yield { done: all.length, total: all.length }
   if (order.prune !== null) await prune(dir, order.prune, origin)
   return { packed: written.length, leftOut }
-}
-
-/** The query language is loaded only if there is a scope. */
-async function chatsIn(db: Mirror, scope: string, timeZone: string): Promise<readonly number[]> {
-  const { chatsOfScope } = await import('../search/chats-of-scope.ts')
-  return chatsOfScope(db, scope, { timeZone, nowMs: Date.now() })
 }
 
 /**

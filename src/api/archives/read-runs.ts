@@ -22,13 +22,12 @@ const WHICH_FOLDER =
 /** @param name of one run; null for all  @throws UserError `archive-not-found`; NodeJS.ErrnoException */
 export function chooseChats(given: string, name: string | null): ChosenChats {
   const dir = realFolder(given)
-  const all = listRunNames(dir).toReversed()
-  const [newest] = all
-  if (newest === undefined) throw new UserError('archive-not-found', `There is no archive in ${given}.`, WHICH_FOLDER)
-  const names = name === null ? all : all.filter((each) => each === name)
+  const names = listRunNames(dir)
+    .filter((each) => name === null || each === name)
+    .toReversed()
   if (names.length === 0) {
-    const text = `${given} holds no archive of the name ${name}.`
-    throw new UserError('archive-not-found', text, `The newest one is ${newest}.`)
+    const text = `There is no archive in ${given}${name === null ? '' : ` of the name ${name}`}.`
+    throw new UserError('archive-not-found', text, WHICH_FOLDER)
   }
   const damaged: string[] = []
   const chats = new Map<string, { readonly id: string; readonly objects: Set<string> }>()

@@ -34,13 +34,12 @@ export function* verifyArchive(given: string): Generator<Progress, Omit<ArchiveV
   const named = new Set<string>()
   for (const name of runs) {
     const manifest = readManifest(dir, name)
+    const chats = manifest.kind === 'sound' ? manifest.value.chats : []
+    const wrong = chats.filter(({ object }) => !sound.has(object))
     if (manifest.kind === 'damaged') damagedRuns.set(name, manifest.why)
-    for (const { id, object } of manifest.kind === 'sound' ? manifest.value.chats : []) {
-      named.add(object)
-      if (sound.has(object)) continue
-      damaged.add(id)
-      damagedRuns.set(name, null)
-    }
+    else if (wrong.length > 0) damagedRuns.set(name, null)
+    for (const { id } of wrong) damaged.add(id)
+    for (const { object } of chats) named.add(object)
   }
   for (const object of objects) if (!sound.has(object) && !named.has(object)) unexpected.push(objectPath(object))
   return {

@@ -153,22 +153,18 @@ function archivedHours(db: Mirror, id: string): Pick<ArchivedChat, 'tracked'> {
   return tracked.length === 0 ? {} : { tracked }
 }
 
-interface PlaceRow {
-  readonly id: string
-  readonly position: number
-  readonly listedAtMs: number | null
-}
-
 /** The id of a message in Cursor's list no longer matters, because its position comes from that list. */
 const PLACES = `
   select id, position, case created_at_source when 'header' then created_at end as listedAtMs
   from messages where chat = ? and is_orphan = 0 and position is not null order by position
 `
 
+type Place = { readonly id: string; readonly position: number; readonly listedAtMs: number | null }
+
 /** The order of the thread as it is, whether it is that of Cursor or by time. */
 function readOrder(db: Mirror, num: number): ArchivedChat['outline'] {
   const entries: NonNullable<ArchivedChat['outline']> = []
-  for (const { id, position, listedAtMs } of prepared<PlaceRow>(db, PLACES).all(num)) {
+  for (const { id, position, listedAtMs } of prepared<Place>(db, PLACES).all(num)) {
     while (entries.length < position) entries.push({ id: null, role: null, createdAt: null, startedAt: null })
     entries.push({ id, role: null, createdAt: toIso(listedAtMs), startedAt: null })
   }

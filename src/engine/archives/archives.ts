@@ -36,9 +36,7 @@ interface ArchivesWorld {
   now(): number
   /** The machine's time zone, for jobs without one. */
   zone(): string
-  /** Publishes an event. */
   publish(data: DaemonEvent['data']): void
-  /** Writes to the log. */
   log(level: 'info' | 'error', sentence: string): void
 }
 
@@ -74,9 +72,8 @@ export class Archives implements ArchiveActs {
 
   health(): ArchiveHealth {
     const last = Object.keys(this.notes.runs).sort().at(-1)
-    const running = [...this.#unmade.values()].find(({ state }) => state === 'running')
     return {
-      running: this.#atWork?.name ?? running?.name ?? null,
+      running: this.#atWork?.name ?? null,
       atWork: this.#atWork,
       lastRunAt: last === undefined ? null : timeOfRun(last),
       ...this.schedule.health,
@@ -148,10 +145,6 @@ export class Archives implements ArchiveActs {
     const made = listRunNames(this.#dir).filter((name) => !this.#unmade.has(name))
     const runs = [...made.map((name) => this.#describe(name)), ...this.#unmade.values()]
     return runs.sort((a, b) => (a.name < b.name ? 1 : -1))
-  }
-
-  get(name: string): ArchiveRun | null {
-    return this.list().find((run) => run.name === name) ?? null
   }
 
   #describe(name: string): ArchiveRun {
@@ -249,8 +242,8 @@ const noFacts = {
 function describeManifest(dir: string, name: string): ArchiveRun {
   const read = readManifest(dir, name)
   if (read.kind === 'damaged') return { ...noFacts, name, state: 'damaged', error: read.why }
-  const { createdAt, scope, job, leftOut = [], sha256, provenAt, chats } = read.value
-  const { listedCount, messageCount, bytes } = sumsOf(chats)
-  const sums = { chats: listedCount, messages: messageCount, bytes }
+  const { createdAt, scope, job, leftOut = [], sha256, provenAt } = read.value
+  const { listedCount: chats, messageCount: messages, bytes } = sumsOf(read.value.chats)
+  const sums = { chats, messages, bytes }
   return { ...noFacts, name, createdAt, scope, job, leftOut, sha256, provenAt, ...sums, state: 'verified' }
 }

@@ -68,10 +68,7 @@ export default function ArchivesScreen() {
   )
 }
 
-async function start(): Promise<string> {
-  const { name } = await post<ArchiveRun>('/api/archives')
-  return `${name} is being made.`
-}
+const start = async (): Promise<string> => `${(await post<ArchiveRun>('/api/archives')).name} is being made.`
 
 const RunCard = ({ run }: { run: ArchiveRun }) => (
   <li class="card">

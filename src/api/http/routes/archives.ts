@@ -11,8 +11,8 @@ import type { ArchiveRun } from '../schemas/archives.ts'
 export function archiveRoutes(context: ApiContext): Hono {
   const { archives } = context
   const known = (name: string): ArchiveRun => {
-    const run = name === 'newest' ? archives.list()[0] : archives.get(name)
-    if (!run) throw notFound('archive', name)
+    const run = archives.list().find((each) => name === 'newest' || each.name === name)
+    if (run === undefined) throw notFound('archive', name)
     return run
   }
   return new Hono()

@@ -64,10 +64,7 @@ export const restoredAnswer = z.object({
   added: says(count, 'Messages that were not in the mirror.'),
   addedChats: count,
   damaged: says(texts, 'Ids of the damaged chats.'),
-  manifest: says(
-    maybeText,
-    'What is wrong with manifests, with the names of their runs for newest; null if they are undamaged.',
-  ),
+  manifest: says(maybeText, 'What is wrong with manifests of runs; null if they are undamaged.'),
 })
 export type ArchiveRestored = Answer<typeof restoredAnswer>
 
@@ -103,7 +100,6 @@ export interface ArchiveActs {
   run(scope: string | null, timeZone: string): { readonly run: ArchiveRun }
   /** The newest first. */
   list(): readonly ArchiveRun[]
-  get(name: string): ArchiveRun | null
   /** Resolves when every byte was read. */
   verify(name: string): Promise<ArchiveVerdict>
   /** Resolves when everything undamaged is restored and searchable. @throws UserError `bad-map`, `archive-not-found` */

@@ -4,15 +4,13 @@ import { normaliseRoot } from '../../projects/root-uri.ts'
 /** Where a folder named in an archive is on this machine. */
 export type MapUri = (uri: string) => string
 
-/** Folders by their former names, each with its name on this machine: absolute paths or URIs. */
-export type FolderMap = Readonly<Record<string, string>>
-
 /**
  * Reads a mapping of folders. It replaces whole segments of a path: `/home/a` does not affect `/home/ada`. If several
  * apply, the longest wins, and a mapped path is not mapped again.
+ * @param map folders by their former names, each with its name on this machine: absolute paths or URIs
  * @throws UserError `bad-map`, exit code 2, with the reason
  */
-export function readMap(map: FolderMap): MapUri {
+export function readMap(map: Readonly<Record<string, string>>): MapUri {
   const rules = Object.entries(map).map(([folder, target]) => ({ from: prefixOf(folder), to: prefixOf(target) }))
   rules.sort((a, b) => b.from.length - a.from.length)
   const twice = rules.find(({ from }, index) => rules.findIndex((rule) => rule.from === from) < index)
