@@ -70,10 +70,7 @@ export type ArchiveRestored = Answer<typeof restoredAnswer>
 
 export const archiveHealth = z.object({
   running: maybeText,
-  atWork: says(
-    z.nullable(z.extend(progress, { name: text, act: z.enum(['run', 'verify', 'restore']) })),
-    'The current act and its progress.',
-  ),
+  atWork: z.nullable(z.extend(progress, { name: text, act: z.enum(['run', 'verify', 'restore']) })),
   lastRunAt: maybeTime,
   nextRunAt: maybeTime,
   failed: says(

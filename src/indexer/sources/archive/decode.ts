@@ -71,14 +71,8 @@ export const decodeTracked = ({ id, tracked = [] }: ArchivedChat): TrackedWrite[
   tracked.flatMap(({ firstAt, lastAt, models }) => {
     const [firstAtMs, lastAtMs] = [atMs(firstAt), atMs(lastAt)]
     if (firstAtMs === null || lastAtMs === null) return []
-    return [
-      {
-        chatId: asChatId(id),
-        firstAtMs,
-        lastAtMs,
-        models: new Map(models.map((one) => [one.name, atMs(one.lastAt) ?? 0])),
-      },
-    ]
+    const lastUses = models.map((one) => [one.name, atMs(one.lastAt) ?? 0] as const)
+    return [{ chatId: asChatId(id), firstAtMs, lastAtMs, models: new Map(lastUses) }]
   })
 
 export const decodeMessage = (message: ArchivedMessage): MessageDraft => ({
