@@ -28,14 +28,23 @@ function count(folder) {
       result.flatMap(({ url, functions }) => {
         const map = url.startsWith('file:') ? findSourceMap(url) : undefined
         const lines = map === undefined ? [] : readFileSync(fileURLToPath(url), 'utf8').split('\n')
-        const starts = lines.map((at => (line) => (at += line.length + 1) - line.length - 1)(0))
+        const starts = lines.map(
+          (
+            (at) => (line) =>
+              (at += line.length + 1) - line.length - 1
+          )(0),
+        )
         // The module itself is no call of ours.
-        const ran = functions.filter(({ functionName, ranges: [{ startOffset, count: calls }] }) =>
-          calls > 0 && (functionName !== '' || startOffset > 0))
+        const ran = functions.filter(
+          ({ functionName, ranges: [{ startOffset, count: calls }] }) =>
+            calls > 0 && (functionName !== '' || startOffset > 0),
+        )
         return ran.flatMap(({ ranges: [{ startOffset }] }) => {
           const line = starts.findLastIndex((start) => start <= startOffset)
           const { originalSource } = map?.findEntry(line, startOffset - (starts[line] ?? 0)) ?? {}
-          return originalSource === undefined ? [] : [resolve(dirname(fileURLToPath(url)), originalSource.replace('file://', ''))]
+          return originalSource === undefined
+            ? []
+            : [resolve(dirname(fileURLToPath(url)), originalSource.replace('file://', ''))]
         })
       }),
     )
@@ -56,8 +65,18 @@ async function walk(root) {
   cursor.pragma('journal_mode = wal')
   cursor.exec('create table cursorDiskKV (key text unique on conflict replace, value blob)')
   const put = (key, value) => cursor.prepare('insert into cursorDiskKV values (?, ?)').run(key, JSON.stringify(value))
-  const say = (id, text) => put(`bubbleId:walk:${id}`, { _v: 3, bubbleId: id, type: 1, text, createdAt: new Date().toISOString() })
-  put('composerData:walk', { _v: 3, composerId: 'walk', name: 'A walk', createdAt: Date.now(), fullConversationHeadersOnly: [{ bubbleId: 'one', type: 1 }, { bubbleId: 'two', type: 1 }] })
+  const say = (id, text) =>
+    put(`bubbleId:walk:${id}`, { _v: 3, bubbleId: id, type: 1, text, createdAt: new Date().toISOString() })
+  put('composerData:walk', {
+    _v: 3,
+    composerId: 'walk',
+    name: 'A walk',
+    createdAt: Date.now(),
+    fullConversationHeadersOnly: [
+      { bubbleId: 'one', type: 1 },
+      { bubbleId: 'two', type: 1 },
+    ],
+  })
   say('one', 'The first words of the chat.')
   const env = {
     ...process.env,
@@ -67,7 +86,10 @@ async function walk(root) {
     WALK_FOLDER: folder,
     NODE_OPTIONS: `--enable-source-maps --import ${self}`,
   }
-  const daemon = spawn(process.execPath, [join(root, 'dist/cli/bin.js'), 'serve', '--port', '0'], { env, stdio: 'inherit' })
+  const daemon = spawn(process.execPath, [join(root, 'dist/cli/bin.js'), 'serve', '--port', '0'], {
+    env,
+    stdio: 'inherit',
+  })
   const has = (words) => {
     const path = join(folder, 'data', 'mirror.db')
     if (!existsSync(path)) return false

@@ -12,14 +12,13 @@ export const isRunName = (given: string): boolean => /^\d{8}T\d{6}Z-[A-Za-z0-9_-
 
 export const runPath = (name: string): string => `runs/${name}.json`
 
-/** @param atMs epoch milliseconds  @param taken names in use */
-export function runName(atMs: number, job: string, taken: ReadonlySet<string>): string {
+/** The name of a run that begins now. @param atMs epoch milliseconds  @param job null for a person  @param taken names in use */
+export function runName(atMs: number, job: string | null, taken: readonly string[]): string {
   const stamp = new Date(atMs).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '')
-  const first = `${stamp}-${job}`
-  for (let number = 2, name = first; ; number += 1) {
-    if (!taken.has(name)) return name
-    name = `${first}-${number}`
-  }
+  const first = `${stamp}-${job ?? 'manual'}`
+  let name = first
+  for (let number = 2; taken.includes(name); number += 1) name = `${first}-${number}`
+  return name
 }
 
 /** When a run of this name was started. ISO 8601, to the second. */
@@ -70,8 +69,6 @@ const manifest = z.object({
 const file = z.extend(manifest, {
   format: z.literal(FORMAT),
   version: z.union([z.literal(1), z.literal(VERSION)]),
-  chatCount: count,
-  messageCount: count,
   sha256,
 })
 
@@ -129,12 +126,7 @@ export function decodeManifest(text: string, name: string): Manifest & { readonl
   if (right === null || text.slice(at) !== right) throw new Damage('its checksum does not match its content')
   const read = file.safeParse(JSON.parse(text))
   if (!read.success) throw new Damage(issueText(read.error))
-  const { format: _, version: __, chatCount, messageCount, ...value } = read.data
+  const { format: _, version: __, ...value } = read.data
   if (value.name !== name) throw new Damage(`it names itself ${value.name}`)
-  const sums = sumsOf(value.chats)
-  if (sums.chatCount !== chatCount || sums.messageCount !== messageCount) {
-    throw new Damage('its counts do not match its chats')
-  }
-  if (new Set(value.chats.map(({ id }) => id)).size < value.chats.length) throw new Damage('it names a chat twice')
   return value
 }

@@ -13,7 +13,7 @@ import { Indexing } from './follow/indexing.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
 import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
 import { ProgressLine } from './lifecycle/progress-line.ts'
-import { requireScopes, startupWarnings } from './lifecycle/startup-checks.ts'
+import { startupWarnings } from './lifecycle/startup-checks.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
 import { TermsSize } from './terms-size.ts'
 import { EventHub } from './server/event-hub.ts'
@@ -52,7 +52,6 @@ const LOCK_WAIT_MS = 1500
 export async function startDaemon(settings: Settings, context: DaemonContext): Promise<Daemon> {
   process.umask(0o077)
   const { dataDir } = settings
-  await requireScopes(settings, context)
   prepareDataFolder(dataDir)
   const lock = takeLock(dataDir, LOCK_WAIT_MS)
   const parts = assemble(settings, context)
@@ -180,7 +179,7 @@ function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine)
     // Archives are made only after the mirror was checked.
     archive: () => {
       if (indexing.state === 'starting') return
-      engine.archiveSchedule.tick()
+      engine.archives.schedule.tick()
       engine.hubSchedule.tick()
     },
     showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,

@@ -1,11 +1,8 @@
 import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
-import type { ArchiveActs } from '../api/http/schemas/archives.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { ARCHIVE } from '../mirror/sources/source-ranks.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
-import { ArchiveSchedule } from './archives/archive-schedule.ts'
 import { Archives } from './archives/archives.ts'
 import { mirrorPath } from './data-folder.ts'
 import type { Executor } from './executor/executor.ts'
@@ -24,7 +21,7 @@ export interface EngineContext {
   zone(): string
   /** Epoch milliseconds. */
   now(): number
-  readonly writer: Pick<Writer, 'importUsage' | 'purge' | 'hub'>
+  readonly writer: Pick<Writer, 'importUsage' | 'purge' | 'hub' | 'restore'>
   readonly passes: Passes
   /** The connection for lists and counts. */
   mirror(): Mirror
@@ -49,7 +46,6 @@ export interface Engine {
   /** Answers a search, a suggestion, statistics or tokens. */
   readonly query: Ask
   readonly archives: Archives
-  readonly archiveSchedule: ArchiveSchedule
   /** Shares chats with other machines. */
   readonly sharing: Sharing
   readonly hubSchedule: HubSchedule
@@ -72,12 +68,7 @@ type EngineApi = Pick<
 export function openEngine(settings: Settings, executor: Executor, context: EngineContext): Engine {
   const { passes, writer } = context
   const histories = new Histories(realSurroundings().env)
-  const archives = openArchives(settings, executor, context)
-  const archiveSchedule = new ArchiveSchedule(settings.archives.jobs, {
-    now: () => context.now(),
-    archives,
-    zone: () => context.zone(),
-  })
+  const archives = new Archives(settings, { ...context, executor })
   const sharing = new Sharing(settings.hub, { ...context, executor, mirror: () => context.mirror() })
   const hubSchedule = new HubSchedule(settings.hub, sharing, context)
   const purging = openPurging(settings, executor, context, { archives, sharing })
@@ -91,7 +82,6 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     sync: (options) => passes.sync(options),
     query,
     archives,
-    archiveSchedule,
     sharing,
     hubSchedule,
     purging,
@@ -105,7 +95,7 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
       histories,
       sync: (options) => engine.sync(options),
       importUsage: (file) => engine.importUsage(file),
-      archives: archiveActs(archives, archiveSchedule),
+      archives,
       purging,
       hub: sharing,
     }),
@@ -122,31 +112,6 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
 
 const later = (error: unknown): string =>
   `The hub does not know of the purge yet: ${error instanceof Error ? error.message : String(error)} The next push tells it.`
-
-function openArchives(settings: Settings, executor: Executor, context: EngineContext): Archives {
-  const setup = {
-    dir: settings.archives.dir,
-    dataDir: settings.dataDir,
-    version: context.version,
-    canRestore: settings.sources[ARCHIVE]?.enabled ?? true,
-  }
-  return new Archives(setup, {
-    now: () => context.now(),
-    executor,
-    restore: (order, onProgress) => context.passes.restore(order, onProgress),
-    publish: (data) => context.publish(data),
-    log: (level, sentence) => context.log(level, sentence),
-  })
-}
-
-const archiveActs = (archives: Archives, schedule: ArchiveSchedule): ArchiveActs => ({
-  run: (scope, timeZone) => archives.run(scope, timeZone),
-  list: () => archives.list(),
-  get: (name) => archives.get(name),
-  verify: (name) => archives.verify(name),
-  restore: (request) => archives.restore(request),
-  health: () => schedule.health,
-})
 
 function openPurging(
   settings: Settings,

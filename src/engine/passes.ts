@@ -1,7 +1,5 @@
 import { discoverSources, type Places } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
-import type { Progress } from '../api/http/schemas/archives.ts'
-import type { RestoreOrder, RestoreResult } from './restore.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
 import type { Writer } from './writer/writer.ts'
@@ -11,8 +9,6 @@ import type { SyncOutcome } from '../api/http/schemas/status.ts'
 export interface Passes {
   /** Reads Cursor now. Resolves when all of it is searchable. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Restores an archive. Resolves when all of it is searchable. */
-  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult>
   /** Makes searchable what was written apart from a pass. */
   index(backlog: number): Promise<void>
 }
@@ -54,12 +50,6 @@ export class DirectPasses implements Passes {
       tookMs: Math.round(performance.now() - startedAt),
       reasons: this.reasons,
     }
-  }
-
-  async restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult> {
-    const result = await this.#writer.restore(order, ({ progress }) => onProgress(progress))
-    await this.index()
-    return result
   }
 
   async index(): Promise<void> {

@@ -1,93 +1,116 @@
-import { chooseRuns, readRuns } from '../api/archives/read-runs.ts'
-import type { ArchiveRestored, Progress } from '../api/http/schemas/archives.ts'
-import { urisOf } from '../indexer/sources/archive/decode.ts'
-import { isListed, restoreChat } from '../indexer/sources/archive/index.ts'
-import { readMap, type FolderMap } from '../indexer/sources/archive/map-uri.ts'
+import { chooseChats, readChat, type ChosenChats } from '../api/archives/read-runs.ts'
+import type { ArchiveRestored, Progress, RestoreRequest } from '../api/http/schemas/archives.ts'
+import type { ArchivedObject } from '../archive/archived-chat.ts'
+import { readingStep, type PassStep } from '../indexer/source.ts'
+import { restoreChat } from '../indexer/sources/archive/index.ts'
+import { readMap } from '../indexer/sources/archive/map-uri.ts'
+import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
-import type { BatchOutcome } from '../mirror/write/batch.ts'
 import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
-import type { ChatId } from '../model/ids.ts'
-import { takeArchiveLock } from './archives/archive-job.ts'
+import { isMirrored, isPulled } from '../mirror/write/chats/held-chat.ts'
+import { asChatId, type ChatId } from '../model/ids.ts'
 
-export interface RestoreOrder {
-  /** The archive folder. */
-  readonly dir: string
-  /** True if this program archives into the folder. The folder is then locked during the restore. */
-  readonly isOwn: boolean
-  /** The name of a run. Null restores everything that any run of the folder names. */
-  readonly name: string | null
-  readonly map: FolderMap
+/** What the mirror's only writer restores at once. */
+export interface RestorePart extends Pick<ChosenChats, 'dir' | 'chats'> {
+  readonly map: RestoreRequest['map']
+  /** How many messages of this restore were added before. After the first ones full-text rows wait. */
+  readonly addedBefore: number
 }
 
-export type RestoreResult = ArchiveRestored
-
-export interface RestoreStep extends Progress {
-  readonly outcome: BatchOutcome | null
+export interface RestoredPart {
+  /** In messages. */
+  readonly added: number
+  /** In chats of lists. */
+  readonly addedChats: number
+  /** The undamaged chats, new or not. */
+  readonly found: readonly { readonly id: ChatId; readonly messages: number; readonly isListed: boolean }[]
+  /** Ids of damaged chats. */
+  readonly damaged: readonly string[]
+  /** How many messages can be read and are not searchable yet. */
+  readonly backlog: number
 }
 
-interface RestoreContext {
-  /** The writing connection. @throws UserError `stopped` if it was closed */
-  readonly mirror: () => Mirror
-  /** Epoch milliseconds. */
-  readonly now: () => number
-}
+/** New messages of Cursor are read between two parts. */
+const PART = 50
 
 /**
- * Reads a run of an archive, or all of them, back into the mirror. Yields after each bounded step.
- * @throws UserError `archive-not-found`, `archive-busy`, `bad-map`; SqliteError of the mirror
+ * Reads a run of an archive, or all of them, back into the mirror. It takes no lock: what another mirror removes from the
+ * folder meanwhile counts as damaged.
+ * @param write has the writer restore a part
+ * @param ownDir this program's archive folder
+ * @returns what was restored, and how many messages are not searchable yet
+ * @throws UserError `archive-not-found`
  */
-export async function* restore(
-  { dir, isOwn, name, map }: RestoreOrder,
-  context: RestoreContext,
-): AsyncGenerator<RestoreStep, ArchiveRestored> {
-  const mapping = readMap(map)
-  // Another folder may be a read-only copy from another machine. Nobody else writes to it.
-  const lock = isOwn ? takeArchiveLock(dir) : null
-  try {
-    const chosen = chooseRuns(dir, name)
-    const world = { ...context, mapUri: mapping.mapUri }
-    /** Chats that changed. */
-    const touched = new Set<ChatId>()
-    /** How many messages each undamaged chat has, in its most complete state: several mirrors may have archived it. */
-    const found = new Map<string, number>()
-    const listed = new Set<string>()
-    const damaged = new Set<string>()
-    let [added, addedChats] = [0, 0]
-    const chats = readRuns(chosen)
-    let next = chats.next()
-    for (; next.done !== true; next = chats.next()) {
-      const { id, read, ...progress } = next.value
-      if (read.kind === 'sound') {
-        const { chat, messages } = read.value
-        if (isListed(read.value)) listed.add(chat.id)
-        found.set(chat.id, Math.max(messages.length, found.get(chat.id) ?? 0))
-        // The folders of a chat that the mirror already has count as matched too.
-        urisOf(chat).forEach(mapping.mapUri)
-        const steps = restoreChat(world, read.value, added)
-        let step = steps.next()
-        for (; step.done !== true; step = steps.next()) {
-          added += step.value.added
-          for (const each of step.value.chatIds) touched.add(each)
-          yield { ...progress, outcome: step.value }
-        }
-        if (step.value) addedChats += 1
-      } else if (id !== null) damaged.add(id)
-      yield { ...progress, outcome: null }
-    }
-    if (touched.size > 0) placeByPaths(context.mirror(), touched)
-    return {
-      name: chosen.names[0] ?? '',
-      runs: chosen.names.length,
-      ok: next.value === null && damaged.size === 0,
-      chats: listed.size,
-      messages: [...found.values()].reduce((sum, count) => sum + count, 0),
-      added,
-      addedChats,
-      damaged: [...damaged],
-      manifest: next.value,
-      unusedMaps: mapping.unused(),
-    }
-  } finally {
-    lock?.release()
+export async function restoreArchive(
+  { name, from, map }: RestoreRequest,
+  ownDir: string,
+  write: (part: RestorePart) => Promise<RestoredPart>,
+  onProgress: (progress: Progress) => void,
+): Promise<{ restored: ArchiveRestored; backlog: number }> {
+  const { dir, names, chats, damage } = chooseChats(from ?? ownDir, name === 'newest' ? null : name)
+  /** Each chat in its most complete state: several mirrors may have archived it. */
+  const found = new Map<ChatId, RestoredPart['found'][number]>()
+  const damaged = new Set<string>()
+  let [added, addedChats, backlog] = [0, 0, 0]
+  for (let done = 0; done < chats.length; done += PART) {
+    const part = await write({ dir, chats: chats.slice(done, done + PART), map, addedBefore: added })
+    for (const chat of part.found) if (chat.messages >= (found.get(chat.id)?.messages ?? 0)) found.set(chat.id, chat)
+    for (const id of part.damaged) damaged.add(id)
+    added += part.added
+    addedChats += part.addedChats
+    backlog = part.backlog
+    onProgress({ done: Math.min(done + PART, chats.length), total: chats.length })
   }
+  const restored = {
+    name: names[0] ?? '',
+    runs: names.length,
+    ok: damage === null && damaged.size === 0,
+    chats: [...found.values()].filter((chat) => chat.isListed).length,
+    messages: [...found.values()].reduce((sum, { messages }) => sum + messages, 0),
+    added,
+    addedChats,
+    damaged: [...damaged],
+    manifest: damage,
+  }
+  return { restored, backlog }
 }
+
+/** Restores of each chat the newest state that is undamaged, in bounded steps. */
+export function* restorePart(
+  { dir, chats, map, addedBefore }: RestorePart,
+  mirror: () => Mirror,
+  now: () => number,
+): Generator<PassStep, RestoredPart> {
+  const mapUri = readMap(map)
+  const isHeld = (id: ChatId): boolean => isMirrored(mirror(), id) && !isPulled(mirror(), id)
+  /** Chats that changed. */
+  const touched = new Set<ChatId>()
+  const found: RestoredPart['found'][number][] = []
+  const damaged: string[] = []
+  let [added, addedChats] = [0, 0]
+  for (const { id: named, objects } of chats) {
+    for (const hash of objects) {
+      const object = readChat(dir, hash, named)
+      if (object === null && named !== null) damaged.push(named)
+      if (object === null) continue
+      const id = asChatId(object.chat.id)
+      const isNew = isListed(object) && !isHeld(id)
+      found.push({ id, messages: object.messages.length, isListed: isListed(object) })
+      for (const outcome of restoreChat({ mirror, now, mapUri }, object, addedBefore + added)) {
+        added += outcome.added
+        for (const each of outcome.chatIds) touched.add(each)
+        yield { ...readingStep, outcome }
+      }
+      // The chat of an excluded project is not written.
+      if (isNew && isHeld(id)) addedChats += 1
+      break
+    }
+    yield readingStep
+  }
+  if (touched.size > 0) placeByPaths(mirror(), touched)
+  return { added, addedChats, found, damaged, backlog: countWaiting(mirror()) }
+}
+
+/** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */
+const isListed = ({ chat, messages }: ArchivedObject): boolean =>
+  !chat.isSubagent && !chat.isDraft && messages.some(({ position }) => position !== null)

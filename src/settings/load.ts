@@ -11,7 +11,7 @@ import {
   pathsOf,
   type Environment,
 } from './folders.ts'
-import { isTree, type KeyPath, type Layer } from './layer.ts'
+import { isTree, type Layer } from './layer.ts'
 import { judge } from './judge.ts'
 import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
 import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
@@ -139,16 +139,6 @@ function readConfig(file: string, isNamed: boolean): string {
       `Create it or make it readable, or name another one with --config or ${CONFIG_VARIABLE}.`,
       { exitCode: 2, cause: error },
     )
-  }
-}
-
-/** The place of a key in the config file, for errors that only other rooms can detect. */
-export function placeInConfig(file: string, path: KeyPath): string {
-  try {
-    return configLayer(readFileSync(file, 'utf8'), file).placeOf(path)
-  } catch {
-    // The file was readable a moment ago. If it no longer is, only the file is named.
-    return file
   }
 }
 

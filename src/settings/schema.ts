@@ -61,8 +61,6 @@ const paths = value<readonly string[] | null>(
   (given) => given === null || (Array.isArray(given) && given.every(isPath)),
 )
 const count = value<number>('a whole number, 0 or more', isWithin(0, Number.MAX_SAFE_INTEGER))
-const isScope = (given: unknown) =>
-  given === null || isText(given) || (typeof given === 'object' && !Array.isArray(given))
 
 const job = group({
   name: value<string>(
@@ -81,10 +79,7 @@ const job = group({
     null,
   ),
   scope: z._default(
-    value<string | Readonly<Record<string, unknown>> | null>(
-      'a search, an object of filters, or null for everything',
-      isScope,
-    ),
+    value<string | null>('a search, or null for everything', (given) => given === null || isText(given)),
     null,
   ),
   keep: group({ daily: count, weekly: count, monthly: count }),

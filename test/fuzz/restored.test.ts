@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RestoreResult } from '../../src/engine/restore.ts'
+import type { ArchiveRestored } from '../../src/api/http/schemas/archives.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { CursorHome } from '../helpers/cursor.ts'
 import { FakeClock } from '../daemon/fake-clock.ts'
@@ -28,7 +28,7 @@ async function runSeed(seed: number): Promise<string[]> {
   const writer = new Writer(home.global())
   const random = new RandomWriter(writer, chance)
   const seen = new Set<string>()
-  const restoreIntoMirror = (mirror: Mirror): Promise<RestoreResult> => restoreHere(mirror, archive.dir)
+  const restoreIntoMirror = (mirror: Mirror): Promise<ArchiveRestored> => restoreHere(mirror, archive.dir)
   const follow = async (daemon: SimulatedDaemon, clock: FakeClock, each: () => Promise<void>): Promise<void> => {
     for (let step = 0; step < STEPS; step += 1) {
       random.step()

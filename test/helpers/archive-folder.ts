@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeRun, nameRun, type RunOrder, type RunOutcome } from '../../src/api/archives/make-run.ts'
+import { makeRun, type RunOutcome } from '../../src/api/archives/make-run.ts'
+import { runName } from '../../src/archive/manifest.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
 /** A temporary archive folder of one test. */
@@ -10,13 +11,10 @@ export class ArchiveFolder {
   readonly dir = join(this.root, 'archives')
   #second = 0
 
-  async run(db: Mirror, more: Partial<RunOrder> = {}): Promise<RunOutcome> {
+  async run(db: Mirror): Promise<RunOutcome> {
     this.#second += 1
-    const atMs = Date.UTC(2026, 10, 21) + this.#second * 1000
-    const name = nameRun(this.dir, atMs, more.job ?? null)
-    const program = { name: 'cursordex', version: '0', schema: 4 }
-    const order = { dir: this.dir, name, job: null, scope: null, chats: null, program, now: () => atMs, ...more }
-    const steps = makeRun(db, order)
+    const name = runName(Date.UTC(2026, 10, 21) + this.#second * 1000, null, [])
+    const steps = makeRun(db, { dir: this.dir, name, scope: null, timeZone: 'UTC', version: '0', prune: null })
     for (;;) {
       const step = await steps.next()
       if (step.done === true) return step.value

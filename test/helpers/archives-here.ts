@@ -1,28 +1,32 @@
 import { join } from 'node:path'
-import type { ArchiveActs } from '../../src/api/http/schemas/archives.ts'
-import { ArchiveSchedule } from '../../src/engine/archives/archive-schedule.ts'
 import { Archives } from '../../src/engine/archives/archives.ts'
 import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
-import { openReader } from '../../src/mirror/open.ts'
+import { openReader, type Mirror } from '../../src/mirror/open.ts'
+import type { Settings } from '../../src/settings.ts'
+import { restorePartHere } from './restored-mirror.ts'
 
-const noRestore = (): Promise<never> => Promise.reject(new Error('nobody writes here'))
-
-/** The archives of a mirror in the given folder, made in the test's own process. */
-export function archivesHere(
-  folder: string,
-  mirrorPath: string,
-  restore: ConstructorParameters<typeof Archives>[1]['restore'] = noRestore,
-): ArchiveActs {
-  const archives = new Archives(
-    { dir: join(folder, 'archives'), dataDir: folder, version: '1.2.3', canRestore: true },
+/** The archives of a mirror in the given folder, made in the test's own process. @param writing null: nobody restores */
+export function archivesHere(folder: string, mirrorPath: string, writing: Mirror | null = null): Archives {
+  return new Archives(
     {
-      now: Date.now,
+      archives: { dir: join(folder, 'archives'), jobs: [] },
+      dataDir: folder,
+      sources: { archive: { enabled: true } } as Settings['sources'],
+    },
+    {
+      version: '1.2.3',
       executor: new InlineExecutor(mirrorPath, () => openReader(mirrorPath)),
-      restore,
+      writer: {
+        restore: async (part) => {
+          if (writing === null) throw new Error('nobody writes here')
+          return restorePartHere(writing, part)
+        },
+      },
+      passes: { index: async () => undefined },
+      now: Date.now,
+      zone: () => 'UTC',
       publish: () => undefined,
       log: () => undefined,
     },
   )
-  const schedule = new ArchiveSchedule([], { now: Date.now, archives, zone: () => 'UTC' })
-  return Object.assign(archives, { health: () => schedule.health })
 }

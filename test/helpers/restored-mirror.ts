@@ -1,16 +1,23 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { restore, type RestoreOrder, type RestoreResult } from '../../src/engine/restore.ts'
+import type { ArchiveRestored } from '../../src/api/http/schemas/archives.ts'
+import { restoreArchive, restorePart, type RestoredPart, type RestorePart } from '../../src/engine/restore.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
-/** Restores an archive folder in the test's own process. */
-export async function restoreHere(db: Mirror, dir: string, more: Partial<RestoreOrder> = {}): Promise<RestoreResult> {
-  const order = { dir, isOwn: false, name: null, map: {}, ...more }
-  const act = restore(order, { mirror: () => db, now: Date.now })
+/** Restores a part of an archive in the test's own process. */
+export function restorePartHere(db: Mirror, part: RestorePart): RestoredPart {
+  const steps = restorePart(part, () => db, Date.now)
   for (;;) {
-    const step = await act.next()
+    const step = steps.next()
     if (step.done === true) return step.value
   }
+}
+
+/** Restores an archive folder in the test's own process. */
+export async function restoreHere(db: Mirror, dir: string): Promise<ArchiveRestored> {
+  const request = { name: 'newest', from: null, map: {} }
+  const write = async (part: RestorePart): Promise<RestoredPart> => restorePartHere(db, part)
+  return (await restoreArchive(request, dir, write, () => undefined)).restored
 }
 
 /** All files below a folder with size and modification time; equal if nothing was changed. */

@@ -76,7 +76,7 @@ test('keys without a flag are read from the file, which may contain comments and
     "archives": { "dir": "kept", "jobs": [
       { "name": "a", "schedule": "@daily", "timezone": "Europe/Berlin", "scope": "project:x",
         "keep": { "daily": 1, "weekly": 0, "monthly": 0 } },
-      { "name": "b", "schedule": "*/5 * * * *", "scope": { "project": "y" },
+      { "name": "b", "schedule": "*/5 * * * *", "scope": null,
         "keep": { "daily": 0, "weekly": 0, "monthly": 1 } },
     ] },
   }`)
@@ -87,7 +87,7 @@ test('keys without a flag are read from the file, which may contain comments and
   expect(settings.archives.dir).toBe('/etc/kept')
   expect(settings.archives.jobs.map(({ name, timezone, scope }) => [name, timezone, scope])).toEqual([
     ['a', 'Europe/Berlin', 'project:x'],
-    ['b', null, { project: 'y' }],
+    ['b', null, null],
   ])
 })
 

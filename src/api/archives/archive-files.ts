@@ -108,9 +108,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export const unpackObject = (packed: Buffer, bytesMax: number): ArchivedObject =>
   decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })))
 
-/** A whole object. Every byte is compared with its name. */
-export const readObject = (dir: string, hash: string): Decoded<ArchivedObject> =>
-  attempt(() => unpackObject(readPacked(dir, hash), BYTES_MAX))
+/** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
+export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>
+  attempt(() => unpackObject(readPacked(dir, hash), bytesMax))
 
 /**
  * Writes a file of the archive: a temporary one, synced to the disk, and then renamed. Whoever names it elsewhere calls

@@ -1,7 +1,10 @@
-import { objectPath, runName, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
+import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../http/schemas/archives.ts'
+import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
+import { chatsOfScope } from '../search/chats-of-scope.ts'
 import {
   listRunNames,
   readManifest,
@@ -11,21 +14,27 @@ import {
   writeManifest,
   writePlainFile,
 } from './archive-files.ts'
-import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
+import { prune, type PruneOrder } from './prune.ts'
 
-export interface RunOrder extends Pick<Manifest, 'name' | 'job' | 'scope' | 'program'> {
+export interface RunOrder {
   /** The archive folder. */
   readonly dir: string
-  /** Row numbers of the chats in the scope. Null: all chats. */
-  readonly chats: readonly number[] | null
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly name: string
+  /** A search; null for everything. */
+  readonly scope: string | null
+  /** The IANA time zone of dates in the scope. */
+  readonly timeZone: string
+  /** The version of this program. */
+  readonly version: string
+  /** Which runs to remove afterwards. Null for a run that a person asked for. */
+  readonly prune: PruneOrder | null
 }
 
 export interface RunOutcome {
-  readonly manifest: Manifest
-  /** Number of chats that were packed. The others had not changed. */
+  /** How many chats had changed. */
   readonly packed: number
+  /** Chats whose current state could not be archived. */
+  readonly leftOut: NonNullable<Manifest['leftOut']>
 }
 
 /** So many files are synced to the disk in the time of one. */
@@ -42,55 +51,59 @@ const STEP = 100
  *   than was written; NodeJS.ErrnoException of the disk
  */
 export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Progress, RunOutcome> {
-  const { dir, chats: wanted, now, ...head } = order
-  const createdAt = new Date(now()).toISOString()
+  const { dir, name, scope, version } = order
+  const createdAt = new Date().toISOString()
   const origin = readIdentity(db)
   const names = listRunNames(dir)
-  if (names.includes(order.name)) {
-    throw new UserError('archive-busy', `Another program just made the archive ${order.name} in ${dir}.`, 'Try again.')
+  if (names.includes(name)) {
+    throw new UserError('archive-busy', `Another program just made the archive ${name} in ${dir}.`, 'Try again.')
   }
   removeUnfinished(dir)
   const former = formerEntries(dir, names, origin)
-  const chats = listArchivable(db, wanted)
-  const entries: ChatEntry[] = []
-  const leftOut: NonNullable<Manifest['leftOut']> = []
+  const clock = { timeZone: order.timeZone, nowMs: Date.now() }
+  const all = listArchivable(db, scope === null ? null : chatsOfScope(db, scope, clock))
+  const chats: ChatEntry[] = []
+  const leftOut: { readonly id: string; readonly why: string }[] = []
   const written: ChatEntry[] = []
   const writing: Promise<void>[] = []
-  for (const [index, { num, id, revision, ...chat }] of chats.entries()) {
-    if (index % STEP === 0) yield { done: index, total: chats.length }
+  for (const [index, { num, id, revision, isListed }] of all.entries()) {
+    if (index % STEP === 0) yield { done: index, total: all.length }
     const held = former.get(id)
-    // An archive of version 1 does not say it.
-    const isListed = chat.isListed === 1
     const isSound = held !== undefined && whyUnsound(dir, held.object) === null
     const isHeld = isSound && held.revision === revision
     const read = isHeld ? null : packChat(db, num, origin)
+    // An archive of version 1 does not say whether it is listed.
+    if (isHeld || (isSound && read?.kind === 'damaged')) chats.push({ ...held, isListed: isListed === 1 })
     if (read?.kind === 'damaged') leftOut.push({ id, why: read.why })
-    if (isHeld || (isSound && read?.kind === 'damaged')) entries.push({ ...held, isListed })
     if (read?.kind !== 'sound') continue
     const { object, packed, messages } = read.value
-    const entry = { id, object, bytes: packed.length, revision, messages, isListed }
-    entries.push(entry)
+    const entry = { id, object, bytes: packed.length, revision, messages, isListed: isListed === 1 }
+    chats.push(entry)
     written.push(entry)
     writing.push(writePlainFile(dir, objectPath(object), packed))
     if (writing.length >= WRITING_MAX) await Promise.all(writing.splice(0))
   }
   await Promise.all(writing)
-  await syncFolders(
-    dir,
-    written.map(({ object }) => objectPath(object)),
-  )
+  const paths = written.map(({ object }) => objectPath(object))
+  await syncFolders(dir, paths)
   for (const entry of written) requireWritten(dir, entry)
-  const provenAt = new Date(now()).toISOString()
-  const left = leftOut.length === 0 ? {} : { leftOut }
-  const manifest: Manifest = { ...head, createdAt, provenAt, origin, ...left, chats: entries }
-  await writeManifest(dir, manifest)
-  yield { done: chats.length, total: chats.length }
-  return { manifest, packed: written.length }
+  const times = { createdAt, provenAt: new Date().toISOString() }
+  const program = { name: 'cursordex', version, schema: SCHEMA_VERSION }
+  const job = order.prune?.job ?? null
+  await writeManifest(dir, {
+    name,
+    ...times,
+    job,
+    scope,
+    program,
+    origin,
+    ...(leftOut.length > 0 && { leftOut }),
+    chats,
+  })
+  yield { done: all.length, total: all.length }
+  if (order.prune !== null) await prune(dir, order.prune, origin)
+  return { packed: written.length, leftOut }
 }
-
-/** The name of a run that begins now. @param taken names that are in use without a file */
-export const nameRun = (dir: string, atMs: number, job: string | null, taken: Iterable<string> = []): string =>
-  runName(atMs, job ?? 'manual', new Set([...listRunNames(dir), ...taken]))
 
 /**
  * The newest entry of each chat in the runs of this mirror, back to the last full run. Revisions of another mirror mean

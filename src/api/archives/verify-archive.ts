@@ -21,36 +21,30 @@ import {
 export function* verifyArchive(given: string): Generator<Progress, Omit<ArchiveVerdict, 'name'>> {
   const dir = realFolder(given)
   const paths = [...pathsBelow(dir)].sort()
-  const objects = new Set(paths.flatMap((path) => objectAt(path) ?? []))
+  const objects = paths.flatMap((path) => objectAt(path) ?? [])
   const runs = paths.flatMap((path) => runAt(path) ?? [])
   const unexpected = paths.filter((path) => (objectAt(path) ?? runAt(path)) === null && !isHarmless(dir, path))
+  const sound = new Set<string>()
+  for (const [index, object] of objects.entries()) {
+    if (whyUnsound(dir, object) === null) sound.add(object)
+    yield { done: index + 1, total: objects.length }
+  }
   const damaged = new Set<string>()
   const damagedRuns = new Map<string, string | null>()
-  /** Whether an object is damaged or missing, by its name. */
-  const checked = new Map<string, boolean>()
-  const isDamaged = (object: string): boolean => {
-    const isWrong = checked.get(object) ?? whyUnsound(dir, object) !== null
-    checked.set(object, isWrong)
-    return isWrong
-  }
+  const named = new Set<string>()
   for (const name of runs) {
     const manifest = readManifest(dir, name)
+    const chats = manifest.kind === 'sound' ? manifest.value.chats : []
+    const wrong = chats.filter(({ object }) => !sound.has(object))
     if (manifest.kind === 'damaged') damagedRuns.set(name, manifest.why)
-    for (const { id, object } of manifest.kind === 'sound' ? manifest.value.chats : []) {
-      const isWrong = isDamaged(object)
-      yield { done: checked.size, total: Math.max(checked.size, objects.size) }
-      if (!isWrong) continue
-      damaged.add(id)
-      damagedRuns.set(name, null)
-    }
+    else if (wrong.length > 0) damagedRuns.set(name, null)
+    for (const { id } of wrong) damaged.add(id)
+    for (const { object } of chats) named.add(object)
   }
-  for (const object of objects) {
-    if (!checked.has(object) && isDamaged(object)) unexpected.push(objectPath(object))
-    yield { done: checked.size, total: Math.max(checked.size, objects.size) }
-  }
+  for (const object of objects) if (!sound.has(object) && !named.has(object)) unexpected.push(objectPath(object))
   return {
     ok: damaged.size === 0 && damagedRuns.size === 0 && unexpected.length === 0,
-    checked: runs.length + checked.size,
+    checked: runs.length + new Set([...objects, ...named]).size,
     damaged: [...damaged],
     damagedRuns: [...damagedRuns].map(([name, why]) => ({ name, why })),
     unexpected,
@@ -60,7 +54,6 @@ export function* verifyArchive(given: string): Generator<Progress, Omit<ArchiveV
 /** The lock, what an interrupted run leaves, or what an operating system leaves. The lock is not opened: that would release it. */
 function isHarmless(dir: string, path: string): boolean {
   const stat = lstatSync(join(dir, path))
-  if (!stat.isFile()) return false
-  if (path === ARCHIVE_LOCK) return stat.size === 0
-  return isUnfinished(path) || isSystemLitter(basename(path))
+  if (path === ARCHIVE_LOCK) return stat.isFile() && stat.size === 0
+  return stat.isFile() && (isUnfinished(path) || isSystemLitter(basename(path)))
 }

@@ -9,7 +9,6 @@ import { confidences } from '../../model/commit.ts'
 import { partNames } from '../search/language/tree.ts'
 import { facetNames, searchSorts } from '../search/request.ts'
 import { tokenGroupings } from '../tokens/request.ts'
-import type { Scope } from './schemas/archives.ts'
 import { anyOf, flag, limit, listOf, offset, oneOf, parametersOf, text, wholeNumber, word, words } from './params.ts'
 
 // The parameters of each route. The sentence about each is in `documented-routes.ts`.
@@ -98,11 +97,9 @@ export const importParameters = parametersOf({ tz: word() })
 
 export const archivesParameters = parametersOf(page)
 
-const isScope = (given: unknown): given is Scope =>
-  given === null || typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given))
-
+const SCOPE = 'must be a search, or null for everything'
 export const runBody = z.object({
-  scope: z._default(z.custom<Scope>(isScope, 'must be a search, an object of filters, or null for everything'), null),
+  scope: z._default(z.nullable(z.string(SCOPE).check(z.minLength(1, SCOPE))), null),
   tz: z.optional(z.string('must be a time zone')),
 })
 

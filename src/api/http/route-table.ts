@@ -76,10 +76,10 @@ const routes = [
   {
     method: 'POST',
     path: '/api/archives',
-    explains: 'Starts an archive run: {"scope": a search, filters, or null for all}.',
+    explains: 'Starts an archive run: {"scope": a search, or null for all}.',
   },
   { method: 'GET', path: '/api/archives', explains: 'Archives, the newest first, and when each was last verified.' },
-  { method: 'GET', path: '/api/archives/:name', explains: 'One archive, with its progress while it is made.' },
+  { method: 'GET', path: '/api/archives/:name', explains: 'One archive.' },
   {
     method: 'POST',
     path: '/api/archives/:name/verify',

@@ -81,41 +81,66 @@ const encoded = (row: Columns) =>
     }),
   )
 
+/** A chat's project may follow from something that is not archived with it: from its parent, or from a root known otherwise. */
+const DERIVED_RANK = 90
+
+/** Why the chat belongs to a project, the best reason first. */
+const EVIDENCE = `
+  select e.method, e.rank, e.noted_at as notedAt, p.*
+  from evidence e join projects p on p.num = e.project
+  where e.chat_id = c.id
+  union all
+  select c.project_source, ${DERIVED_RANK}, null, p.*
+  from projects p
+  where p.num = c.project and not exists (
+    select 1 from evidence e where e.chat_id = c.id and e.project = c.project and e.method = c.project_source
+  )
+  order by rank, notedAt desc, num desc
+`
+
 /** A chat's own columns, in the names of the format. Values that are derived from the messages are not archived. */
 const CHAT = `
   select
     c.id, c.title, case s.kind when '${ARCHIVE}' then s.path else @origin end as origin, s.kind as source,
-    c.format as storeFormat, c.name, c.summary, c.todos, c.cursor_created_at as createdAt,
+    c.format as storeFormat, c.name, c.summary, c.cursor_created_at as createdAt,
     c.cursor_updated_at as updatedAt, c.mode, c.branch, c.cursor_model as model, c.status,
     c.is_archived as isArchived, c.is_draft as isDraft, c.is_subagent as isSubagent, c.deleted_at as deletedAt,
     c.parent_chat_id as parentChatId, c.lines_added as linesAdded, c.lines_removed as linesRemoved,
-    c.files_changed as filesChanged, c.recorded_cost_cents as recordedCostCents, c.octets
+    c.files_changed as filesChanged, c.recorded_cost_cents as recordedCostCents, c.octets,
+    (select count(*) from messages where chat = c.num and is_orphan <> 2) as messageCount
   from chats c join sources s on s.num = c.source
   where c.num = @num
 `
 
-const CONTEXT = `
-  select context_used as used, context_limit as "limit" from chats
-  where num = ? and coalesce(context_used, context_limit) is not null
+/** What is JSON in the format. */
+const LISTS = `
+  select
+    coalesce(c.todos, '[]') as todos,
+    iif(coalesce(c.context_used, c.context_limit) is null, 'null',
+      json_object('used', c.context_used, 'limit', c.context_limit)) as contextTokens,
+    (select json_group_array(child_id) from (select child_id from chat_links where parent_id = c.id order by child_id))
+      as childChatIds,
+    (select json_group_array(json_object('method', method, 'rank', rank, 'root', json_object(
+      'uri', uri, 'path', path, 'name', name,
+      'remote', iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))
+    ))) from (${EVIDENCE})) as evidence,
+    (select json_group_array(uri) from (select uri from chat_paths where chat_id = c.id order by uri)) as paths
+  from chats c where c.num = ?
 `
 
 /** Without its messages. Null if the mirror has no such chat. `decodeObject` checks it. */
 function readChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
   const row = prepared<Columns>(db, CHAT).get({ num, origin })
   if (row === undefined) return null
-  const id = String(row['id'])
-  const facts = { format: FORMAT, version: FORMAT_VERSION, ...encoded(row) }
+  const lists = Object.entries(prepared<Columns>(db, LISTS).get(num) ?? {})
   return {
-    ...(facts as unknown as ArchivedChat),
-    todos: JSON.parse(String(row['todos'] ?? '[]')) as ArchivedChat['todos'],
-    contextTokens: prepared<NonNullable<ArchivedChat['contextTokens']>>(db, CONTEXT).get(num) ?? null,
-    childChatIds: prepared<string>(db, CHILDREN).pluck().all(id),
-    evidence: readEvidence(db, num, id),
-    paths: prepared<string>(db, PATHS).pluck().all(id),
-    ...archivedHours(db, id),
+    format: FORMAT,
+    version: FORMAT_VERSION,
+    ...encoded(row),
+    ...Object.fromEntries(lists.map(([name, json]) => [name, JSON.parse(String(json)) as unknown])),
+    ...archivedHours(db, String(row['id'])),
     outline: readOrder(db, num),
-    messageCount: prepared<number>(db, COUNT).pluck().get(num) ?? 0,
-  }
+  } as unknown as ArchivedChat
 }
 
 /** If nothing was recorded, the field is left out: then the object is the same as in older archives and keeps its name. */
@@ -128,75 +153,22 @@ function archivedHours(db: Mirror, id: string): Pick<ArchivedChat, 'tracked'> {
   return tracked.length === 0 ? {} : { tracked }
 }
 
-const CHILDREN = `select child_id as id from chat_links where parent_id = ? order by child_id`
-const PATHS = `select uri from chat_paths where chat_id = ? order by uri`
-const COUNT = `select count(*) as count from messages where chat = ? and is_orphan <> 2`
-
-/** A chat's project may follow from something that is not archived with it: from its parent, or from a root known otherwise. */
-const DERIVED_RANK = 90
-
-const EVIDENCE = `
-  select e.method, e.rank, e.noted_at as notedAt, p.num as project, p.uri, p.path, p.name, p.remote_kind as kind,
-    p.remote_host as host
-  from evidence e join projects p on p.num = e.project
-  where e.chat_id = @id
-  union all
-  select c.project_source, ${DERIVED_RANK}, null, p.num, p.uri, p.path, p.name, p.remote_kind, p.remote_host
-  from chats c join projects p on p.num = c.project
-  where c.num = @num and not exists (
-    select 1 from evidence e where e.chat_id = @id and e.project = c.project and e.method = c.project_source
-  )
-  order by rank, notedAt desc, project desc
-`
-
-interface EvidenceRow {
-  readonly method: string
-  readonly rank: number
-  readonly uri: string
-  readonly path: string
-  readonly name: string
-  readonly kind: string | null
-  readonly host: string | null
-}
-
-const readEvidence = (db: Mirror, num: number, id: string): ArchivedChat['evidence'] =>
-  prepared<EvidenceRow>(db, EVIDENCE)
-    .all({ num, id })
-    .map(({ method, rank, uri, path, name, kind, host }) => {
-      const remote = kind === null ? null : { kind, host: host ?? '' }
-      return { method, rank, root: { uri, path, name, remote } }
-    })
-
-interface PlaceRow {
-  readonly id: string
-  readonly position: number
-  readonly listedAtMs: number | null
-}
-
 /** The id of a message in Cursor's list no longer matters, because its position comes from that list. */
 const PLACES = `
   select id, position, case created_at_source when 'header' then created_at end as listedAtMs
   from messages where chat = ? and is_orphan = 0 and position is not null order by position
 `
-/** Whether the source that orders the thread has its own order, or its messages are ordered by time. */
-const IS_ORDERED = `
-  select o.entries <> 'null' as isOrdered
-  from messages m
-  join sources s on s.num = m.source
-  left join outlines o on o.chat = m.chat and o.source = m.source
-  where m.chat = ? and m.is_orphan = 0
-  order by m.is_live desc, s.rank, s.num
-  limit 1
-`
 
+type Place = { readonly id: string; readonly position: number; readonly listedAtMs: number | null }
+
+/** The order of the thread as it is, whether it is that of Cursor or by time. */
 function readOrder(db: Mirror, num: number): ArchivedChat['outline'] {
-  if (prepared<number | null>(db, IS_ORDERED).pluck().get(num) !== 1) return null
   const entries: NonNullable<ArchivedChat['outline']> = []
-  for (const { id, position, listedAtMs } of prepared<PlaceRow>(db, PLACES).all(num)) {
+  for (const { id, position, listedAtMs } of prepared<Place>(db, PLACES).all(num)) {
     while (entries.length < position) entries.push({ id: null, role: null, createdAt: null, startedAt: null })
     entries.push({ id, role: null, createdAt: toIso(listedAtMs), startedAt: null })
   }
-  return entries
+  return entries.length === 0 ? null : entries
 }
 
 /** Copies of messages in the thread are left out: they contain nothing else. */

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { UserError } from '../../model/user-error.ts'
 import type { Clock } from '../periods.ts'
 import { createDeadline } from './deadline.ts'
-import { filterNodes, type SearchFilters } from './request.ts'
 import { chatsByTitle } from './titles/find-titles.ts'
 import { parseQuery } from './language/parse.ts'
 import { planQuery } from './plan/plan.ts'
@@ -13,18 +13,14 @@ select distinct m.chat from json_each(?) wanted cross join messages m on m.key =
 `
 
 /**
- * The numbers of all chats with a matching message or title. There is no time limit. Null if the scope is empty.
+ * The numbers of all chats with a matching message or title. There is no time limit.
+ * @throws UserError `bad-scope` if the search is empty: an archive of nothing would still count as verified
  */
-export function chatsOfScope(
-  db: Mirror,
-  { q, filters }: { readonly q: string; readonly filters: SearchFilters },
-  clock: Clock,
-): readonly number[] | null {
-  const { tree } = parseQuery(q)
-  const trees = [...filterNodes(filters), ...(tree === null ? [] : [tree])]
-  if (trees.length === 0) return null
+export function chatsOfScope(db: Mirror, scope: string, clock: Clock): readonly number[] {
+  const { tree } = parseQuery(scope)
+  if (tree === null) throw new UserError('bad-scope', 'The scope of the archive is empty.', 'Use null for everything.')
   return db.transaction(() => {
-    const plan = planQuery(db, trees, clock)
+    const plan = planQuery(db, [tree], clock)
     const never = createDeadline(undefined)
     // A search looks at a limited number of titles. An archive needs all of them, or chats would be lost one day.
     const nums = new Set(chatsByTitle(db, plan))

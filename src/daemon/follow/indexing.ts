@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
-import type { Progress } from '../../api/http/schemas/archives.ts'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
@@ -15,7 +14,6 @@ import type { Logger } from '../lifecycle/log.ts'
 import { PassScheduler, type Order } from './pass-scheduler.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Passes } from '../../engine/passes.ts'
-import type { RestoreOrder, RestoreResult } from '../../engine/restore.ts'
 import { Metrics } from './metrics.ts'
 import { startWatch, watchError, type Watch } from './watch.ts'
 import type { DaemonState, SyncOutcome } from '../../api/http/schemas/status.ts'
@@ -156,7 +154,7 @@ export class Indexing implements Passes {
   }
 
   /** Writes data that comes from no source, between two passes. */
-  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub'> {
+  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub' | 'restore'> {
     return this.#writer
   }
 
@@ -171,33 +169,9 @@ export class Indexing implements Passes {
     return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
   }
 
-  /** @throws UserError if the archive cannot be read or the mirror cannot be written */
-  async restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<RestoreResult> {
-    try {
-      const result = await this.#writer.restore(order, ({ progress, backlog }) => {
-        onProgress(progress)
-        this.#noteBacklog(backlog)
-      })
-      await this.#whenSearchable()
-      return result
-    } catch (error) {
-      throw this.#restoreError(error)
-    }
-  }
-
   async index(backlog: number): Promise<void> {
     this.#noteBacklog(backlog)
     await this.#whenSearchable()
-  }
-
-  #restoreError(error: unknown): UserError {
-    // Errors of the archive, not of the mirror or its disk.
-    if (error instanceof UserError && /^(archive-|bad-map$)/.test(error.code)) return error
-    const explained = explainError(error, this.#setup.mirrorPath)
-    const { code } = explained
-    if (code === 'stopped' || code === 'disk-full') return explained
-    const why = error instanceof Error ? error.message : String(error)
-    return new UserError(code, `The archive could not be restored: ${why}.`, 'Restore it again. It will continue.')
   }
 
   get state(): DaemonState {

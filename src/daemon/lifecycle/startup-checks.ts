@@ -1,33 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Problem } from '../../api/http/problem.ts'
-import { UserError } from '../../model/user-error.ts'
-import { placeInConfig, type Settings } from '../../settings.ts'
-
-/**
- * Checks the scopes of the archive jobs. The settings cannot check them, because a scope is a search query. Without this
- * check a wrong scope would only fail when the job runs.
- * @throws UserError `bad-setting`, exit code 2, with the key, its place and the allowed values
- */
-export async function requireScopes(
-  { archives, configFile }: Pick<Settings, 'archives' | 'configFile'>,
-  context: { zone(): string; now(): number },
-): Promise<void> {
-  if (archives.jobs.every(({ scope }) => scope === null)) return
-  // Other starts do not need the search language.
-  const { readScope } = await import('../../api/archives/scope.ts')
-  const clock = { timeZone: context.zone(), nowMs: context.now() }
-  for (const [index, { scope, timezone }] of archives.jobs.entries()) {
-    try {
-      readScope(scope, { ...clock, timeZone: timezone ?? clock.timeZone })
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      const place = placeInConfig(configFile, ['archives', 'jobs', index, 'scope'])
-      const message = `archives.jobs[${index}].scope is wrong (${place}): ${error.message}`
-      throw new UserError('bad-setting', message, '', { exitCode: 2, cause: error })
-    }
-  }
-}
 
 /**
  * Warnings about the machine for the start of the daemon. Each is a sentence with a remedy.

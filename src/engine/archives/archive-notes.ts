@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { writePrivately } from '../data-folder.ts'
 
 const runNote = z.object({
-  /** When the run was last read back, epoch milliseconds. Null if it is damaged, or failed in an older version. */
+  /** When the run was last read back, epoch milliseconds. Null if it is damaged. */
   provenAtMs: z.nullable(z.number()),
   /** What is wrong with it. */
   error: z.nullable(z.string()),
@@ -20,44 +20,32 @@ const jobNote = z.object({
   error: z.nullable(z.string()),
 })
 
-const notes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.string(), jobNote) })
-
-export type RunNote = z.infer<typeof runNote>
-export type JobNote = z.infer<typeof jobNote>
+const archiveNotes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.string(), jobNote) })
 
 /**
- * What the archive folder does not say: which of its runs were found damaged, and when jobs are due. They are in
- * `archives.json` in the data folder. If the file is lost, the time of a job's last run shows whether one was missed.
+ * What the archive folder does not say: which of its runs were found damaged, and when jobs are due. Both by name, in
+ * `archives.json` in the data folder.
  */
-export class ArchiveNotes {
-  readonly #path: string
-  readonly runs: Map<string, RunNote>
-  readonly jobs: Map<string, JobNote>
+export type ArchiveNotes = z.infer<typeof archiveNotes>
+export type JobNote = z.infer<typeof jobNote>
 
-  constructor(dataDir: string) {
-    this.#path = join(dataDir, 'archives.json')
-    const { runs, jobs } = load(this.#path)
-    this.runs = new Map(Object.entries(runs))
-    this.jobs = new Map(Object.entries(jobs))
-  }
+const pathOf = (dataDir: string): string => join(dataDir, 'archives.json')
 
-  /** If this fails, the next call writes everything. */
-  save(): void {
-    const text = JSON.stringify({ runs: Object.fromEntries(this.runs), jobs: Object.fromEntries(this.jobs) })
-    try {
-      writePrivately(this.#path, text)
-    } catch (error) {
-      // A full disk must not end the daemon.
-      if (!(error instanceof Error && 'code' in error)) throw error
-    }
-  }
-}
-
-function load(path: string): z.infer<typeof notes> {
+export function loadNotes(dataDir: string): ArchiveNotes {
   try {
-    return notes.parse(JSON.parse(readFileSync(path, 'utf8')))
+    return archiveNotes.parse(JSON.parse(readFileSync(pathOf(dataDir), 'utf8')))
   } catch {
     // The file is missing or damaged. It may be lost.
     return { runs: {}, jobs: {} }
+  }
+}
+
+/** If this fails, the next call writes everything. */
+export function saveNotes(dataDir: string, notes: ArchiveNotes): void {
+  try {
+    writePrivately(pathOf(dataDir), JSON.stringify(notes))
+  } catch (error) {
+    // A full disk must not end the daemon.
+    if (!(error instanceof Error && 'code' in error)) throw error
   }
 }

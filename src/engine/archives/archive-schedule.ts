@@ -1,8 +1,6 @@
 import { createTask } from 'node-cron'
 import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
 import { toIso } from '../../api/iso.ts'
-import { timeOfRun } from '../../archive/manifest.ts'
-import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import type { JobNote } from './archive-notes.ts'
 import type { Archives } from './archives.ts'
@@ -13,9 +11,8 @@ type ArchiveJob = Settings['archives']['jobs'][number]
 const RETRY_MS = 5 * 60_000
 const RETRY_MAX_MS = 6 * 3_600_000
 
-export interface ScheduleContext {
+interface Clock {
   now(): number
-  readonly archives: Pick<Archives, 'begin' | 'list' | 'notes' | 'running' | 'atWork'>
   /** The machine's time zone, for jobs without one. */
   zone(): string
 }
@@ -25,13 +22,15 @@ export interface ScheduleContext {
  * up once. A failed run is repeated after growing waits, at the latest when the job is due again.
  */
 export class ArchiveSchedule {
-  readonly #context: ScheduleContext
   readonly #jobs: readonly ArchiveJob[]
+  readonly #archives: Archives
+  readonly #clock: Clock
   readonly #running = new Set<string>()
 
-  constructor(jobs: readonly ArchiveJob[], context: ScheduleContext) {
-    this.#context = context
+  constructor(jobs: readonly ArchiveJob[], archives: Archives, clock: Clock) {
     this.#jobs = jobs
+    this.#archives = archives
+    this.#clock = clock
   }
 
   /** Must be called every minute. */
@@ -39,94 +38,59 @@ export class ArchiveSchedule {
     for (const job of this.#jobs) {
       if (this.#running.has(job.name)) continue
       const note = this.#noteOf(job)
-      if (note === null) continue
-      this.#note(job, note)
-      if (this.#context.now() >= note.dueAtMs) void this.#run(job, note)
+      this.#save(job, note)
+      if (this.#clock.now() >= note.dueAtMs) void this.#run(job, note.failures)
     }
   }
 
-  #note({ name }: ArchiveJob, note: JobNote): void {
-    const { notes } = this.#context.archives
-    if (notes.jobs.get(name) === note) return
-    notes.jobs.set(name, note)
-    notes.save()
-  }
-
-  get health(): ArchiveHealth {
-    const { notes, running, atWork } = this.#context.archives
-    const jobs = this.#jobs.flatMap((job) => {
-      const note = this.#noteOf(job)
-      return note === null ? [] : [{ name: job.name, ...note }]
-    })
-    const last = [...notes.runs.keys()].sort().at(-1)
+  get health(): Pick<ArchiveHealth, 'nextRunAt' | 'failed'> {
+    const notes = this.#jobs.map((job) => ({ job: job.name, ...this.#noteOf(job) }))
     return {
-      running,
-      atWork,
-      lastRunAt: last === undefined ? null : timeOfRun(last),
-      nextRunAt: jobs.length === 0 ? null : toIso(Math.min(...jobs.map(({ dueAtMs }) => dueAtMs))),
-      failed: jobs.flatMap(({ name, failures, error, dueAtMs }) =>
-        failures === 0 ? [] : [{ job: name, error: error ?? '', failures, retryAt: toIso(dueAtMs) }],
+      nextRunAt: toIso(Math.min(...notes.map(({ dueAtMs }) => dueAtMs))),
+      failed: notes.flatMap(({ job, failures, error, dueAtMs }) =>
+        failures === 0 ? [] : [{ job, error: error ?? '', failures, retryAt: toIso(dueAtMs) }],
       ),
     }
   }
 
   /**
-   * When the job is due. The note that was written holds only for its schedule and time zone, and not if the job is due
-   * before: a clock that was ahead computed that time, and was corrected since. Otherwise a run counts as missed if the
-   * last one is older than one interval. Null: never due.
+   * When the job is due. What was noted holds only for its schedule and time zone, and not if the job is due before: a
+   * clock that was ahead computed that time, and was corrected since.
    */
-  #noteOf(job: ArchiveJob): JobNote | null {
-    const [nextMs, afterMs = Infinity] = this.#nextDues(job)
-    if (nextMs === undefined) return null
-    const { schedule, name } = job
-    const timeZone = this.#zoneOf(job)
-    const note = this.#context.archives.notes.jobs.get(name)
-    if (note?.schedule === schedule && note.timeZone === timeZone && note.dueAtMs <= nextMs) return note
-    const lastMs = this.#lastRunOf(name)
-    const isMissed = lastMs !== null && lastMs < nextMs - (afterMs - nextMs)
-    const dueAtMs = isMissed ? this.#context.now() : nextMs
-    return { schedule, timeZone, dueAtMs, failures: 0, error: null }
+  #noteOf(job: ArchiveJob): JobNote {
+    const next = this.#nextOf(job)
+    const note = this.#archives.notes.jobs[job.name]
+    const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
+    return isSame && note.dueAtMs <= next.dueAtMs ? note : next
   }
 
-  /** When the last successful run began, in epoch milliseconds. Null if none is known. */
-  #lastRunOf(name: string): number | null {
-    try {
-      const last = this.#context.archives.list().find((run) => run.job === name && run.state !== 'failed')
-      return last === undefined ? null : Date.parse(last.createdAt ?? '')
-    } catch (error) {
-      // An unreadable folder is reported by the run itself.
-      if (error instanceof UserError) return null
-      throw error
-    }
-  }
-
-  async #run(job: ArchiveJob, { failures }: JobNote): Promise<void> {
-    const { name, keep, scope, schedule } = job
-    const timeZone = this.#zoneOf(job)
-    this.#running.add(name)
-    const [nextMs = Infinity] = this.#nextDues(job)
-    const next = { schedule, timeZone, dueAtMs: nextMs, failures: 0, error: null }
-    try {
-      await this.#context.archives.begin(scope, { job: name, keep, timeZone }, timeZone).made
-      this.#note(job, next)
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      const retryMs = this.#context.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
-      this.#note(job, { ...next, dueAtMs: Math.min(nextMs, retryMs), failures: failures + 1, error: why })
-    } finally {
-      this.#running.delete(name)
-    }
-  }
-
-  /** The next two times after now. The settings refuse a schedule that never comes. */
-  #nextDues(job: ArchiveJob): readonly number[] {
-    const task = createTask(job.schedule, () => undefined, { timezone: this.#zoneOf(job) })
-    const dues = task.getNextRuns(2).map((date) => date.getTime())
+  #nextOf({ schedule, timezone }: ArchiveJob): JobNote {
+    const timeZone = timezone ?? this.#clock.zone()
+    const task = createTask(schedule, () => undefined, { timezone: timeZone })
+    // The settings refuse a schedule that never comes.
+    const [next] = task.getNextRuns(1)
     void task.destroy()
-    return dues
+    return { schedule, timeZone, dueAtMs: next?.getTime() ?? Infinity, failures: 0, error: null }
   }
 
-  #zoneOf(job: ArchiveJob): string {
-    return job.timezone ?? this.#context.zone()
+  async #run(job: ArchiveJob, failures: number): Promise<void> {
+    const { name, keep, scope } = job
+    const next = this.#nextOf(job)
+    const { timeZone, dueAtMs } = next
+    this.#running.add(name)
+    const make = async (): Promise<string | null> => this.#archives.run(scope, timeZone, { job: name, keep }).made
+    // A folder that cannot be listed is an error before the run begins.
+    const error = await make().catch(({ message }: Error) => message)
+    this.#running.delete(name)
+    const retryAtMs = this.#clock.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
+    const retry = { ...next, dueAtMs: Math.min(dueAtMs, retryAtMs), failures: failures + 1, error }
+    this.#save(job, error === null ? next : retry)
+  }
+
+  #save({ name }: ArchiveJob, note: JobNote): void {
+    const { notes } = this.#archives
+    if (notes.jobs[name] === note) return
+    notes.jobs[name] = note
+    this.#archives.saveNotes()
   }
 }

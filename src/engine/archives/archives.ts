@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
-import { nameRun } from '../../api/archives/make-run.ts'
+import type { RunOrder } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
 import type { DaemonEvent } from '../../api/http/api-context.ts'
 import type {
@@ -12,43 +12,44 @@ import type {
   ArchiveVerdict,
   Progress,
   RestoreRequest,
-  Scope,
 } from '../../api/http/schemas/archives.ts'
 import { toIso } from '../../api/iso.ts'
-import { runPath, sumsOf } from '../../archive/manifest.ts'
+import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/map-uri.ts'
+import { ARCHIVE } from '../../mirror/sources/source-ranks.ts'
 import { UserError } from '../../model/user-error.ts'
+import type { Settings } from '../../settings.ts'
 import { stopped, type Executor, type RunOptions } from '../executor/executor.ts'
-import type { RestoreOrder } from '../restore.ts'
-import type { ArchiveResult } from './archive-job.ts'
-import { ArchiveNotes } from './archive-notes.ts'
+import type { Passes } from '../passes.ts'
+import { restoreArchive } from '../restore.ts'
+import type { Writer } from '../writer/writer.ts'
+import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
+import { ArchiveSchedule } from './archive-schedule.ts'
 
-export interface ArchivesSetup {
-  readonly dir: string
-  readonly dataDir: string
+type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
+
+interface ArchivesWorld {
   readonly version: string
-  /** False if the settings switch the archive off as a source. */
-  readonly canRestore: boolean
-}
-
-export interface ArchivesContext {
-  now(): number
   readonly executor: Pick<Executor, 'run'>
-  /** Has the mirror's writer restore an archive. */
-  restore(order: RestoreOrder, onProgress: (progress: Progress) => void): Promise<ArchiveRestored>
-  /** Publishes an event. */
+  readonly writer: Pick<Writer, 'restore'>
+  readonly passes: Pick<Passes, 'index'>
+  now(): number
+  /** The machine's time zone, for jobs without one. */
+  zone(): string
   publish(data: DaemonEvent['data']): void
-  /** Writes to the log. */
   log(level: 'info' | 'error', sentence: string): void
 }
 
 type AtWork = NonNullable<ArchiveHealth['atWork']>
 
 /** Makes, verifies and restores archives, one act after the other, and knows the results. */
-export class Archives implements Omit<ArchiveActs, 'health'> {
+export class Archives implements ArchiveActs {
   readonly notes: ArchiveNotes
-  readonly #setup: ArchivesSetup
-  readonly #context: ArchivesContext
+  /** The jobs of the settings. */
+  readonly schedule: ArchiveSchedule
+  readonly #dir: string
+  readonly #settings: ArchiveSettings
+  readonly #world: ArchivesWorld
   /** Runs that wait, run or failed, as they are shown. Failed ones are forgotten when the program ends. */
   readonly #unmade = new Map<string, ArchiveRun>()
   /** Runs as their manifests describe them, each with the time and size of its file. A manifest is not read twice. */
@@ -56,114 +57,103 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   readonly #ending = new AbortController()
   #atWork: AtWork | null = null
   #last: Promise<unknown> = Promise.resolve()
-  /** How many acts run or wait, also others such as a purge. */
-  #waiting = 0
 
-  constructor(setup: ArchivesSetup, context: ArchivesContext) {
-    this.#setup = setup
-    this.#context = context
-    this.notes = new ArchiveNotes(setup.dataDir)
+  constructor(settings: ArchiveSettings, world: ArchivesWorld) {
+    this.#dir = settings.archives.dir
+    this.#settings = settings
+    this.#world = world
+    this.notes = loadNotes(settings.dataDir)
+    this.schedule = new ArchiveSchedule(settings.archives.jobs, this, world)
   }
 
-  get running(): string | null {
-    const runs = [...this.#unmade.values()]
-    return this.#atWork?.name ?? runs.find(({ state }) => state === 'running')?.name ?? null
+  saveNotes(): void {
+    saveNotes(this.#settings.dataDir, this.notes)
   }
 
-  get atWork(): ArchiveHealth['atWork'] {
-    return this.#atWork
-  }
-
-  /** True while an act or a purge runs or waits. */
-  get isBusy(): boolean {
-    return this.#waiting > 0
+  health(): ArchiveHealth {
+    const last = Object.keys(this.notes.runs).sort().at(-1)
+    return {
+      running: this.#atWork?.name ?? null,
+      atWork: this.#atWork,
+      lastRunAt: last === undefined ? null : timeOfRun(last),
+      ...this.schedule.health,
+    }
   }
 
   /** The names of archives that were made, if the folder is not there: its disk was removed, or it was moved. */
   get outOfReach(): readonly string[] {
-    return existsSync(join(this.#setup.dir, 'runs')) ? [] : [...this.notes.runs.keys()]
-  }
-
-  run(scope: Scope, timeZone: string): ArchiveRun {
-    const { run, made } = this.begin(scope, null, timeZone)
-    // The run itself shows its result.
-    made.catch(() => undefined)
-    return run
+    return existsSync(join(this.#dir, 'runs')) ? [] : Object.keys(this.notes.runs)
   }
 
   /**
    * Queues a run.
    * @param prune null if a person asked for it, and no job
-   * @returns the run as it begins, and a promise of its result
+   * @returns the run as it begins, and a promise of its end: the error, or null
    */
-  begin(scope: Scope, prune: PruneOrder | null, timeZone: string): { run: ArchiveRun; made: Promise<ArchiveResult> } {
-    const { dir, version } = this.#setup
+  run(
+    scope: string | null,
+    timeZone: string,
+    prune: PruneOrder | null = null,
+  ): { run: ArchiveRun; made: Promise<string | null> } {
+    const createdAtMs = this.#world.now()
     const job = prune?.job ?? null
-    const createdAtMs = this.#context.now()
-    const name = nameRun(dir, createdAtMs, job, this.#unmade.keys())
+    const name = runName(createdAtMs, job, [...listRunNames(this.#dir), ...this.#unmade.keys()])
     const run = { ...noFacts, name, createdAt: toIso(createdAtMs), job, scope, state: 'running' } as const
     this.#unmade.set(name, run)
-    this.#context.publish({ name, state: 'running' })
-    const input = { dir, name, scope, timeZone, version, prune }
-    const made = this.#act(name, 'run', (options) => this.#context.executor.run('archive', input, options))
-      .then((result) => this.#onMade(result))
-      .catch((error: unknown) => {
-        throw this.#onFailed(run, error)
-      })
-    return { run, made }
+    this.#world.publish({ name, state: 'running' })
+    const order = { dir: this.#dir, name, scope, timeZone, version: this.#world.version, prune }
+    return { run, made: this.#make(run, order) }
   }
 
-  #onMade(result: ArchiveResult): ArchiveResult {
-    const { name, packed, leftOut } = result
-    const context = this.#context
-    this.#unmade.delete(name)
-    const names = listRunNames(this.#setup.dir)
-    for (const each of this.notes.runs.keys()) if (!names.includes(each)) this.notes.runs.delete(each)
-    this.notes.runs.set(name, { provenAtMs: context.now(), error: null })
-    this.notes.save()
-    context.publish({ name, state: 'verified' })
-    context.log('info', `The archive ${name} was made. ${packed} chats had changed.`)
-    for (const { id, why } of leftOut) {
-      context.log('error', `The archive ${name} does not have the current state of the chat ${id}: ${why}.`)
+  async #make(run: ArchiveRun, order: RunOrder): Promise<string | null> {
+    const { name } = run
+    const world = this.#world
+    try {
+      const work = (options: RunOptions) => world.executor.run('archive', order, options)
+      const { packed, leftOut } = await this.#act(name, 'run', work)
+      this.#unmade.delete(name)
+      this.#note([name])
+      world.publish({ name, state: 'verified' })
+      world.log('info', `The archive ${name} was made. ${packed} chats had changed.`)
+      for (const { id, why } of leftOut) {
+        world.log('error', `The archive ${name} does not have the current state of the chat ${id}: ${why}.`)
+      }
+      return null
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      this.#unmade.set(name, { ...run, state: 'failed', error: why })
+      if (this.#ending.signal.aborted) return why
+      world.publish({ name, state: 'failed' })
+      const hint = error instanceof UserError ? error.hint : ''
+      world.log('error', `The archive ${name} could not be made. ${why} ${hint}`)
+      return why
     }
-    return result
   }
 
-  #onFailed(run: ArchiveRun, error: unknown): UserError {
-    const why = error instanceof Error ? error.message : String(error)
-    const failure = error instanceof UserError ? error : new UserError('fault', why, 'cursordex will try again.')
-    this.#unmade.set(run.name, { ...run, state: 'failed', error: failure.message })
-    if (this.#ending.signal.aborted) return failure
-    this.#context.publish({ name: run.name, state: 'failed' })
-    this.#context.log('error', `The archive ${run.name} could not be made. ${failure.message} ${failure.hint}`)
-    return failure
+  /** Notes that these runs were read back, and what is wrong with them. Runs that were removed are forgotten. */
+  #note(read: readonly string[], wrong: ReadonlyMap<string, string> = new Map()): void {
+    const names = listRunNames(this.#dir)
+    this.notes.runs = Object.fromEntries(Object.entries(this.notes.runs).filter(([name]) => names.includes(name)))
+    for (const name of read) {
+      const error = wrong.get(name) ?? null
+      this.notes.runs[name] = { provenAtMs: error === null ? this.#world.now() : null, error }
+    }
+    this.saveNotes()
   }
 
   list(): readonly ArchiveRun[] {
-    const made = listRunNames(this.#setup.dir).filter((name) => !this.#unmade.has(name))
+    const made = listRunNames(this.#dir).filter((name) => !this.#unmade.has(name))
     const runs = [...made.map((name) => this.#describe(name)), ...this.#unmade.values()]
-    return runs.map((run) => this.#withProgress(run)).sort((a, b) => (a.name < b.name ? 1 : -1))
-  }
-
-  get(name: string): ArchiveRun | null {
-    const unmade = this.#unmade.get(name)
-    if (unmade !== undefined) return this.#withProgress(unmade)
-    return listRunNames(this.#setup.dir).includes(name) ? this.#withProgress(this.#describe(name)) : null
-  }
-
-  #withProgress(run: ArchiveRun): ArchiveRun {
-    if (this.#atWork?.name !== run.name || this.#atWork.total === 0) return run
-    const { done, total } = this.#atWork
-    return { ...run, progress: { done, total } }
+    return runs.sort((a, b) => (a.name < b.name ? 1 : -1))
   }
 
   #describe(name: string): ArchiveRun {
-    const stat = statSync(join(this.#setup.dir, runPath(name)), { throwIfNoEntry: false })
+    const stat = statSync(join(this.#dir, runPath(name)), { throwIfNoEntry: false })
     const stamp = `${stat?.mtimeMs} ${stat?.size}`
     const known = this.#made.get(name)
-    const run = known?.stamp === stamp ? known.run : describeManifest(this.#setup.dir, name)
+    const run = known?.stamp === stamp ? known.run : describeManifest(this.#dir, name)
     this.#made.set(name, { stamp, run })
-    const note = this.notes.runs.get(name)
+    const note = this.notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
     const { provenAtMs, error } = note
     return {
@@ -175,40 +165,32 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
   }
 
   async verify(name: string): Promise<ArchiveVerdict> {
-    const { dir } = this.#setup
-    const verdict = await this.#act(name, 'verify', (options) => this.#context.executor.run('verify', { dir }, options))
+    const work = (options: RunOptions) => this.#world.executor.run('verify', { dir: this.#dir }, options)
+    const verdict = await this.#act(name, 'verify', work)
     const { damaged, damagedRuns } = verdict
-    const wrong = new Map(
-      damagedRuns.map((run) => [run.name, run.why ?? `${damaged.length} chats of the archive are damaged.`]),
-    )
-    for (const each of listRunNames(dir)) {
-      const error = wrong.get(each) ?? null
-      this.notes.runs.set(each, { provenAtMs: error === null ? this.#context.now() : null, error })
-      if (error !== null) this.#context.log('error', `The archive ${each} is damaged.`)
+    const wrong = new Map<string, string>()
+    for (const run of damagedRuns) {
+      wrong.set(run.name, run.why ?? `${damaged.length} chats of the archive are damaged.`)
+      this.#world.log('error', `The archive ${run.name} is damaged.`)
     }
-    this.notes.save()
-    this.#context.publish({ name, state: wrong.has(name) ? 'damaged' : 'verified' })
+    this.#note(listRunNames(this.#dir), wrong)
+    this.#world.publish({ name, state: wrong.has(name) ? 'damaged' : 'verified' })
     return { name, ...verdict }
   }
 
-  async restore({ name, from, map }: RestoreRequest): Promise<ArchiveRestored> {
+  async restore(request: RestoreRequest): Promise<ArchiveRestored> {
     // A wrong map is refused at once, even if other acts wait.
-    readMap(map)
-    if (!this.#setup.canRestore) {
+    readMap(request.map)
+    if (!this.#settings.sources[ARCHIVE].enabled) {
       const text = 'Archives cannot be restored because sources.archive.enabled is false.'
       throw new UserError('archive-off', text, 'Set it to true.')
     }
-    const run = name === 'newest' ? null : name
-    const order = { dir: from ?? this.#setup.dir, isOwn: from === null, name: run, map }
-    try {
-      const restored = await this.#act(name, 'restore', ({ onProgress }) => this.#context.restore(order, onProgress))
-      const { damaged, ...rest } = restored
-      this.#context.publish({ act: 'restore', state: 'restored', damaged: damaged.length, ...rest })
+    const { writer, passes } = this.#world
+    return this.#act(request.name, 'restore', async ({ onProgress }) => {
+      const { restored, backlog } = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
+      await passes.index(backlog)
       return restored
-    } catch (error) {
-      this.#context.publish({ name, act: 'restore', state: 'failed' })
-      throw error
-    }
+    })
   }
 
   #act<Result>(
@@ -221,16 +203,18 @@ export class Archives implements Omit<ArchiveActs, 'health'> {
       this.#atWork = { name, act, done: 0, total: 0 }
       const onProgress = (progress: Progress): void => {
         this.#atWork = { name, act, ...progress }
-        this.#context.publish({ state: 'running', ...this.#atWork })
+        this.#world.publish({ state: 'running', ...this.#atWork })
       }
-      return work({ signal: this.#ending.signal, onProgress }).finally(() => (this.#atWork = null))
+      return work({ signal: this.#ending.signal, onProgress }).finally(() => {
+        this.#atWork = null
+        this.#world.publish({ name, act, state: 'ended' })
+      })
     })
   }
 
   /** Runs something while no act works on the archive. New acts wait until it ends. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
-    this.#waiting += 1
-    const done = this.#last.then(act).finally(() => (this.#waiting -= 1))
+    const done = this.#last.then(act)
     this.#last = done.catch(() => undefined)
     return done
   }
@@ -253,14 +237,13 @@ const noFacts = {
   sha256: null,
   provenAt: null,
   error: null,
-  progress: null,
 }
 
 function describeManifest(dir: string, name: string): ArchiveRun {
   const read = readManifest(dir, name)
   if (read.kind === 'damaged') return { ...noFacts, name, state: 'damaged', error: read.why }
-  const { createdAt, scope, job, leftOut = [], sha256, provenAt, chats } = read.value
-  const { listedCount, messageCount, bytes } = sumsOf(chats)
-  const sums = { chats: listedCount, messages: messageCount, bytes }
+  const { createdAt, scope, job, leftOut = [], sha256, provenAt } = read.value
+  const { listedCount: chats, messageCount: messages, bytes } = sumsOf(read.value.chats)
+  const sums = { chats, messages, bytes }
   return { ...noFacts, name, createdAt, scope, job, leftOut, sha256, provenAt, ...sums, state: 'verified' }
 }

@@ -1,26 +1,14 @@
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
-import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
 import type { AsideThread } from '../aside-thread.ts'
-import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { RestoreResult, RestoreStep } from '../restore.ts'
 import { MirrorMaintenance } from './maintenance.ts'
-import type {
-  RestoreSlice,
-  RestoreStretch,
-  RunOrder,
-  RunOutcome,
-  StepNews,
-  WriterOrder,
-  WriterOutcome,
-  WriterSetup,
-} from './messages.ts'
+import type { RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { runPasses } from './run-passes.ts'
 
 /** How many losses of a batch are reported one by one. The others are reported as a number. */
@@ -35,8 +23,6 @@ export class WriterActs {
   readonly #now: () => number
   readonly #aside: { readonly thread: AsideThread; readonly cut: CutAhead } | null
   #isClosed = false
-  #restoring: AsyncGenerator<RestoreStep, RestoreResult> | null = null
-  #restored: Progress = { done: 0, total: 0 }
 
   /** @param aside another thread for large passes; null for one thread */
   constructor(setup: WriterSetup, now: () => number, aside: AsideThread | null = null) {
@@ -86,8 +72,14 @@ export class WriterActs {
         const { events, unknownColumns } = readUsageFile(order.file.text, order.file.timeZone)
         return { ...importUsage(this.db, events, this.#now()), unknownColumns }
       }
-      default:
-        return yield* this.#restore(order, onStep)
+      default: {
+        // Seldom needed.
+        const { restorePart } = await import('../restore.ts')
+        return yield* reported(
+          restorePart(order.part, () => this.#reading, this.#now),
+          onStep,
+        )
+      }
     }
   }
 
@@ -114,44 +106,6 @@ export class WriterActs {
     this.#isClosed = true
     this.#rest()
     this.maintenance.close()
-  }
-
-  /** Ends a restore. If it is ordered again, it continues. */
-  async endRestore(): Promise<void> {
-    const restoring = this.#restoring
-    this.#restoring = null
-    await restoring?.return(undefined as never)
-  }
-
-  async *#restore({ order, forMs }: RestoreStretch, onStep: OnStep): AsyncGenerator<void, RestoreSlice> {
-    if (order !== null) {
-      await this.endRestore()
-      // Seldom needed.
-      const { restore } = await import('../restore.ts')
-      this.#restoring = restore(order, { mirror: () => this.#reading, now: this.#now })
-    }
-    const restoring = this.#restoring
-    if (restoring === null) throw new Error('no restore was begun')
-    const endsAtMs = this.#now() + forMs
-    for (;;) {
-      const step = await restoring.next().catch((error: unknown) => {
-        this.#restoring = null
-        throw error
-      })
-      if (step.done === true) {
-        this.#restoring = null
-        return this.#slice(step.value)
-      }
-      const { done, total, outcome } = step.value
-      this.#restored = { done, total }
-      if (outcome !== null) onStep(describeStep({ ...readingStep, outcome }))
-      if (this.#now() >= endsAtMs) return this.#slice(null)
-      yield
-    }
-  }
-
-  #slice(result: RestoreResult | null): RestoreSlice {
-    return { progress: this.#restored, result, backlog: countWaiting(this.db) }
   }
 }
 

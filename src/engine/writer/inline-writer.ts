@@ -5,7 +5,7 @@ import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
 import type { WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
-import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
+import { diskFull, isOfFullDisk, writerActs, type Writer } from './writer.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
 const LOCK_WAIT_MS = 250
@@ -27,12 +27,8 @@ export function inlineWriter(setup: WriterSetup, note: (text: string) => void): 
     last = done.catch(() => undefined)
     return done
   }
-  const send: SendOrder = (order) => drive(acts, order, note)
-  const direct = writerActs(send)
   return {
-    ...writerActs((order) => inTurn(() => send(order))),
-    // One lock for all parts: a daemon that starts between two of them would end the restore.
-    restore: (order, onSlice) => inTurn(() => direct.restore(order, onSlice).finally(() => acts.endRestore())),
+    ...writerActs((order) => inTurn(() => drive(acts, order, note))),
     stop: async () => acts.close(),
   }
 }

@@ -1,5 +1,4 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
-import type { Progress } from '../../api/http/schemas/archives.ts'
 import type { PendingLoss } from '../../indexer/mass-loss.ts'
 import type { Again, PassDepth } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
@@ -8,7 +7,7 @@ import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
-import type { RestoreOrder, RestoreResult } from '../restore.ts'
+import type { RestoredPart, RestorePart } from '../restore.ts'
 
 /** Where the mirror and Cursor's files are. */
 export interface WriterSetup {
@@ -35,20 +34,9 @@ export interface UsageOrder {
   readonly file: UsageFileText
 }
 
-/** A part of a restore, which ends after a while so that passes can run in between. */
-export interface RestoreStretch {
+export interface PartOrder {
   readonly kind: 'restore'
-  /** What to begin. Null to continue. */
-  readonly order: RestoreOrder | null
-  readonly forMs: number
-}
-
-export interface RestoreSlice {
-  readonly progress: Progress
-  /** Null while there is more to do. */
-  readonly result: RestoreResult | null
-  /** How many messages can be read and are not searchable yet. */
-  readonly backlog: number
+  readonly part: RestorePart
 }
 
 export interface PurgeOrder {
@@ -61,8 +49,8 @@ export interface HubOrder {
   readonly order: HubWrite
 }
 
-export type WriterOrder = RunOrder | UsageOrder | RestoreStretch | PurgeOrder | HubOrder
-export type WriterOutcome = RunOutcome | UsageOutcome | RestoreSlice | MirrorPurgeOutcome | HubWritten
+export type WriterOrder = RunOrder | UsageOrder | PartOrder | PurgeOrder | HubOrder
+export type WriterOutcome = RunOutcome | UsageOutcome | RestoredPart | MirrorPurgeOutcome | HubWritten
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
 export interface SourceEnd {

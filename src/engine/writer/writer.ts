@@ -2,8 +2,8 @@ import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
-import type { RestoreOrder, RestoreResult } from '../restore.ts'
-import type { RestoreSlice, RunOrder, RunOutcome, WriterOrder, WriterOutcome } from './messages.ts'
+import type { RestoredPart, RestorePart } from '../restore.ts'
+import type { RunOrder, RunOutcome, WriterOrder, WriterOutcome } from './messages.ts'
 
 /** The only writer of the mirror. It does one thing at a time. The next one waits. */
 export interface Writer {
@@ -11,20 +11,14 @@ export interface Writer {
   run(order: RunOrder): Promise<RunOutcome>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
-  /**
-   * Reads an archive back, in parts. Other orders run between the parts.
-   * @throws UserError if the archive cannot be read or the mirror not written
-   */
-  restore(order: RestoreOrder, onSlice: (slice: RestoreSlice) => void): Promise<RestoreResult>
+  /** Restores a part of an archive. @throws UserError if the mirror cannot be written */
+  restore(part: RestorePart): Promise<RestoredPart>
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
   /** @throws UserError if the mirror cannot be written */
   hub(order: HubWrite): Promise<HubWritten>
   /** Ends a running pass at its next step and closes the mirror. */
   stop(): Promise<void>
 }
-
-/** How long new messages wait at most for a part of a restore, in milliseconds. */
-const RESTORE_MS = 200
 
 export type SendOrder = (order: WriterOrder) => Promise<WriterOutcome>
 
@@ -35,13 +29,7 @@ export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
   return {
     run: (order) => ask<RunOutcome>(order),
     importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
-    async restore(wanted, onSlice) {
-      for (let order: RestoreOrder | null = wanted; ; order = null) {
-        const slice = await ask<RestoreSlice>({ kind: 'restore', order, forMs: RESTORE_MS })
-        onSlice(slice)
-        if (slice.result !== null) return slice.result
-      }
-    },
+    restore: (part) => ask<RestoredPart>({ kind: 'restore', part }),
     hub: (order) => ask<HubWritten>({ kind: 'hub', order }),
     purge: (order) => ask<MirrorPurgeOutcome>({ kind: 'purge', order }),
   }

@@ -10,7 +10,6 @@ import { GitRepository } from '../../helpers/git-repository.ts'
 import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { PurgeHere } from '../../helpers/purge-world.ts'
-import { restoreHere } from '../../helpers/restored-mirror.ts'
 import { HOST, live } from './test-api.ts'
 
 /** The present time of the world. */
@@ -54,7 +53,7 @@ export class ApiWorld {
       live: () => ({ ...live, mirrorPath: indexer.path }),
       sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),
       importUsage: (file) => importUsageFile(indexer.mirror, file),
-      archives: archivesHere(indexer.folder, indexer.path, (order) => restoreHere(indexer.mirror, order.dir, order)),
+      archives: archivesHere(indexer.folder, indexer.path, indexer.mirror),
       purging: new PurgeHere(indexer.folder).purging,
       hub: hubShapes,
       subscribe: () => () => undefined,

@@ -115,7 +115,7 @@ test('the tools for agents name the machine and take it as a filter', async () =
 test('chats of other machines are not archived, even if a scope finds them', async () => {
   for (const [scope, chats] of [
     [{}, 1],
-    [{ scope: { q: 'login' } }, 1],
+    [{ scope: 'login' }, 1],
   ] as const) {
     const made = await world.ask('POST', '/api/archives', JSON.stringify(scope))
     const { name } = (await made.json()) as { readonly name: string }

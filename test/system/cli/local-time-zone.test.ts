@@ -50,16 +50,14 @@ describe('with a daemon that was started in another zone', () => {
     expect(named.stdout).toContain('1 message')
   })
 
-  test.each([['--from', '2026-01-01'], ['on:2026-01-01']])(
-    'an archive holds what was said on the day that is meant by %j',
-    async (...words) => {
-      expect((await place.run(['archive', 'run', ...words], berlin)).stdout).toContain('1 chat, 1 message')
-      expect((await place.run(['archive', 'run', ...words], { env: { TZ: 'UTC' } })).stdout).toContain('0 chats')
-    },
-  )
+  test('an archive holds what was said on the day that is meant', async () => {
+    const run = ['archive', 'run', 'on:2026-01-01']
+    expect((await place.run(run, berlin)).stdout).toContain('1 chat, 1 message')
+    expect((await place.run(run, { env: { TZ: 'UTC' } })).stdout).toContain('0 chats')
+  })
 
   test('an archive in an unknown zone is refused', async () => {
-    const body = JSON.stringify({ scope: { from: '2026-01-01' }, tz: 'Nowhere/Land' })
+    const body = JSON.stringify({ scope: 'after:2026-01-01', tz: 'Nowhere/Land' })
     const response = await fetch(`${url}/api/archives`, { method: 'POST', body, headers: JSON_BODY })
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be a time zone')])
   })

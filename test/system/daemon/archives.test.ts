@@ -70,10 +70,8 @@ describe('over HTTP', () => {
   })
 
   test.each<[path: string, body: unknown, status: number, why: RegExp]>([
-    ['', { scope: { projct: 'a' } }, 400, /perhaps .*project/],
-    ['', { scope: { from: 'soon' } }, 400, /must be a date/],
-    ['', { scope: { project: 5 } }, 400, /must be a text/],
-    ['', { scope: '' }, 400, /scope.* is empty/],
+    ['', { scope: { project: 'a' } }, 400, /must be a search/],
+    ['', { scope: '' }, 400, /must be a search/],
     ['', { scope: 5 }, 400, /must be a search/],
     ['', { scop: 'a' }, 400, /scope/],
     ['/newest/restore', { map: { 'Users/a': '/home/b' } }, 400, /\\"map\\" is wrong.*not an absolute path/],
@@ -166,7 +164,7 @@ test('over HTTP a restore answers when everything is searchable, reports progres
   })
   const text = received.join('')
   expect(text).toMatch(/event: archive\ndata: {[^}]*"act":"restore"[^}]*"done":\d+/)
-  expect(text).toMatch(new RegExp(`"state":"restored"[^}]*"added":${total}`))
+  expect(text).toMatch(/"act":"restore","state":"ended"/)
   expect(text).not.toContain('event: loss')
   expect(await getJson(url, '/api/losses')).toMatchObject({ total: 0 })
   // Later passes over Cursor do not remove it again.

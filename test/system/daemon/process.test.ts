@@ -245,17 +245,3 @@ test('without Cursor the daemon starts, says where it looked, and finds Cursor s
   )
   expect(item).toMatchObject({ id: 'chat-0', project: { name: 'shop' } })
 })
-
-test('a daemon with an archive job that can never run does not start, and names the job, with exit code 2', async () => {
-  const config = join(place.root, 'config.json')
-  const job = {
-    name: 'some',
-    schedule: '0 3 * * 0',
-    keep: { daily: 1, weekly: 1, monthly: 1 },
-    scope: { projekt: 'shop' },
-  }
-  writeFileSync(config, JSON.stringify({ archives: { jobs: [job] } }))
-  const ended = await place.run(['serve', '--config', config])
-  expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
-  expect(ended.stderr).toMatch(/archives\.jobs\[0\]\.scope is wrong .*"projekt" is not a known key; perhaps "project"/)
-})

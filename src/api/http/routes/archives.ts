@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import { UserError } from '../../../model/user-error.ts'
-import { readScope } from '../../archives/scope.ts'
 import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
@@ -12,17 +11,15 @@ import type { ArchiveRun } from '../schemas/archives.ts'
 export function archiveRoutes(context: ApiContext): Hono {
   const { archives } = context
   const known = (name: string): ArchiveRun => {
-    const run = archives.get(name)
-    if (run === null) throw notFound('archive', name)
+    const run = archives.list().find((each) => name === 'newest' || each.name === name)
+    if (run === undefined) throw notFound('archive', name)
     return run
   }
   return new Hono()
     .post('/api/archives', async (c) => {
       readQuery(c, noParameters)
       const { scope, tz } = await readBody(c, runBody)
-      const clock = readClock(tz ?? null, context)
-      readScope(scope, clock)
-      return c.json(archives.run(scope, clock.timeZone), 202)
+      return c.json(archives.run(scope, readClock(tz ?? null, context).timeZone).run, 202)
     })
     .get('/api/archives', (c) => {
       const { limit: most, offset: start } = readQuery(c, archivesParameters)

@@ -22,7 +22,7 @@ export const archiveAnswer = named(
   z.object({
     name: text,
     createdAt: maybeTime,
-    scope: says(z.unknown(), 'The search or the filters of the run; null for everything.'),
+    scope: says(z.unknown(), 'The search of the run, of older versions also filters; null for everything.'),
     job: maybeText,
     chats: says(maybeCount, 'As chats are listed: no subagents, drafts and empty ones. Null until the run is done.'),
     messages: says(maybeCount, 'Messages of all archived chats, also orphans.'),
@@ -35,7 +35,6 @@ export const archiveAnswer = named(
     state: z.enum(['running', 'verified', 'damaged', 'failed']),
     provenAt: says(maybeTime, 'When the run was last read back and compared.'),
     error: maybeText,
-    progress: says(z.nullable(progress), 'Progress while the run is made or verified.'),
   }),
 )
 /** An archive run, as the API shows it. */
@@ -65,20 +64,13 @@ export const restoredAnswer = z.object({
   added: says(count, 'Messages that were not in the mirror.'),
   addedChats: count,
   damaged: says(texts, 'Ids of the damaged chats.'),
-  manifest: says(
-    maybeText,
-    'What is wrong with manifests, with the names of their runs for newest; null if they are undamaged.',
-  ),
-  unusedMaps: says(texts, 'Folders of the map, as given, that matched no chat of the archive.'),
+  manifest: says(maybeText, 'What is wrong with manifests of runs; null if they are undamaged.'),
 })
 export type ArchiveRestored = Answer<typeof restoredAnswer>
 
 export const archiveHealth = z.object({
   running: maybeText,
-  atWork: says(
-    z.nullable(z.extend(progress, { name: text, act: z.enum(['run', 'verify', 'restore']) })),
-    'The current act and its progress.',
-  ),
+  atWork: z.nullable(z.extend(progress, { name: text, act: z.enum(['run', 'verify', 'restore']) })),
   lastRunAt: maybeTime,
   nextRunAt: maybeTime,
   failed: says(
@@ -88,9 +80,6 @@ export const archiveHealth = z.object({
 })
 /** The state of the archives, for `/api/status`. */
 export type ArchiveHealth = Answer<typeof archiveHealth>
-
-/** Which chats are archived: the results of a search, of filters, or all. */
-export type Scope = string | Readonly<Record<string, unknown>> | null
 
 /** What to restore. */
 export interface RestoreRequest {
@@ -104,20 +93,13 @@ export interface RestoreRequest {
 
 /** What can be done with archives. Only one act runs at a time. */
 export interface ArchiveActs {
-  /**
-   * Starts a run of the chats in the scope.
-   * @param timeZone of the dates in the scope
-   */
-  run(scope: Scope, timeZone: string): ArchiveRun
+  /** Starts a run. @param scope which chats, as a search; null for all  @param timeZone of the dates in the scope */
+  run(scope: string | null, timeZone: string): { readonly run: ArchiveRun }
   /** The newest first. */
   list(): readonly ArchiveRun[]
-  get(name: string): ArchiveRun | null
   /** Resolves when every byte was read. */
   verify(name: string): Promise<ArchiveVerdict>
-  /**
-   * Resolves when everything undamaged is restored and searchable.
-   * @throws UserError `bad-map`, `archive-not-found`, `archive-busy`
-   */
+  /** Resolves when everything undamaged is restored and searchable. @throws UserError `bad-map`, `archive-not-found` */
   restore(request: RestoreRequest): Promise<ArchiveRestored>
   health(): ArchiveHealth
 }

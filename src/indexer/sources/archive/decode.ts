@@ -1,5 +1,5 @@
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import type { ChatFacts, EvidenceWrite, MessageDraft, PathsWrite } from '../../../mirror/write/batch.ts'
+import type { ChatFacts, EvidenceWrite, MessageDraft } from '../../../mirror/write/batch.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
@@ -67,29 +67,12 @@ export function decodeEvidence(chat: ArchivedChat, mapUri: MapUri): EvidenceWrit
   })
 }
 
-/** All URIs to which a mapping of folders may apply. */
-export const urisOf = ({ evidence, paths }: ArchivedChat): readonly string[] => [
-  ...evidence.map(({ root }) => root.uri),
-  ...paths,
-]
-
-export const decodePaths = ({ id, paths }: ArchivedChat, mapUri: MapUri): PathsWrite => ({
-  chatId: asChatId(id),
-  uris: paths.map(mapUri),
-})
-
 export const decodeTracked = ({ id, tracked = [] }: ArchivedChat): TrackedWrite[] =>
   tracked.flatMap(({ firstAt, lastAt, models }) => {
     const [firstAtMs, lastAtMs] = [atMs(firstAt), atMs(lastAt)]
     if (firstAtMs === null || lastAtMs === null) return []
-    return [
-      {
-        chatId: asChatId(id),
-        firstAtMs,
-        lastAtMs,
-        models: new Map(models.map((one) => [one.name, atMs(one.lastAt) ?? 0])),
-      },
-    ]
+    const lastUses = models.map((one) => [one.name, atMs(one.lastAt) ?? 0] as const)
+    return [{ chatId: asChatId(id), firstAtMs, lastAtMs, models: new Map(lastUses) }]
   })
 
 export const decodeMessage = (message: ArchivedMessage): MessageDraft => ({

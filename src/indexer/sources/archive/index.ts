@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
 import { emptyBatch, type BatchOutcome, type ChatWrite, type MessageWrite } from '../../../mirror/write/batch.ts'
-import { findHeldChat, isMirrored, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
+import { findHeldChat, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
 import { Tombstones } from '../../../mirror/purge/tombstones.ts'
@@ -15,6 +15,7 @@ import type { MapUri } from './map-uri.ts'
 
 /** Every other source of a chat is more complete. */
 const RANK = 1000
+const UNREAD = { kind: 'unread' } as const
 /** At most this much is written in one transaction. */
 const MESSAGES_MAX = 500
 const OCTETS_MAX = 2 * 1024 * 1024
@@ -27,53 +28,44 @@ export interface RestoreWorld {
   readonly mapUri: MapUri
 }
 
-/** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */
-export const isListed = ({ chat, messages }: ArchivedObject): boolean =>
-  !chat.isSubagent && !chat.isDraft && messages.some(({ position }) => position !== null)
-
 /**
  * Restores what an archived chat contains and no other source has or ever had. It is written like every source, in bounded
  * steps. What is in the mirror stays unchanged, so a repeated or interrupted restore has the same result.
  * @param before how many messages were restored before. After the first ones full-text rows wait
- * @returns whether the chat is new in lists
  */
 export function* restoreChat(
   { mirror, now, mapUri }: RestoreWorld,
   object: ArchivedObject,
   before: number,
-): Generator<BatchOutcome, boolean> {
+): Generator<BatchOutcome> {
   const { chat } = object
   const id = asChatId(chat.id)
   // Nothing of it would be written, and nothing counts as restored.
-  if (new Tombstones(mirror()).hasChat(id)) return false
+  if (new Tombstones(mirror()).hasChat(id)) return
   const held = findHeldChat(mirror(), id)
   const missing = object.messages.filter((message) => held?.messageIds.has(message.id) !== true)
   const isNewer = isNews(held, chat)
-  if (missing.length === 0 && !isNewer) return false
-  const ofChat = {
-    evidence: held?.hasProject === true ? [] : decode.decodeEvidence(chat, mapUri),
-    paths: isNewer ? [decode.decodePaths(chat, mapUri)] : [],
-    tracked: isNewer ? decode.decodeTracked(chat) : [],
-  }
+  if (missing.length === 0 && !isNewer) return
+  const evidence = held?.hasProject === true ? [] : decode.decodeEvidence(chat, mapUri)
+  const paths = isNewer ? [{ chatId: id, uris: chat.paths.map(mapUri) }] : []
+  const tracked = isNewer ? decode.decodeTracked(chat) : []
+  const ownRow = isNewer ? ownRowOf(object) : UNREAD
   let added = before
   for (const [index, messages] of portionsOf(missing).entries()) {
     const db = mirror()
     const source = sourceNum(db, sourceOf(chat.origin))
     saveSourceState(db, source, 'ok', null, now())
-    const ownRow = index === 0 && isNewer ? ownRowOf(object) : ({ kind: 'unread' } as const)
     const outcome = writeBatch(db, {
       ...emptyBatch,
       source,
       nowMs: now(),
-      chats: [{ id, vanished: [], ownRow, messages }],
-      ...(index === 0 ? ofChat : {}),
+      chats: [{ id, vanished: [], ownRow: index === 0 ? ownRow : UNREAD, messages }],
+      ...(index === 0 ? { evidence, paths, tracked } : {}),
       isIndexedLater: added >= INDEXED_AT_ONCE,
     })
     added += messages.length
     yield outcome
   }
-  // The chat of an excluded project is not written.
-  return held === null && isListed(object) && isMirrored(mirror(), id)
 }
 
 /** What is written together. A chat without messages is one portion too. */

@@ -58,3 +58,6 @@ export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_M
 const IS_OWN = `select 1 from chats where id = ? and machine is null`
 /** Whether a source of this machine has the chat, or once had it. */
 export const isOwn = (db: Mirror, id: ChatId): boolean => prepared(db, IS_OWN).get(id) !== undefined
+
+const IS_PULLED = `select 1 from chats where id = ? and machine is not null`
+export const isPulled = (db: Mirror, id: ChatId): boolean => prepared(db, IS_PULLED).get(id) !== undefined

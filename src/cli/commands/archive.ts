@@ -1,0 +1,194 @@
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import * as z from 'zod/mini'
+import {
+  archiveAnswer,
+  archivesAnswer,
+  restoredAnswer,
+  verdictAnswer,
+  type ArchiveRestored,
+  type ArchiveRun,
+  type ArchiveVerdict,
+} from '../../api/http/schemas/archives.ts'
+import { statusAnswer } from '../../api/http/schemas/status.ts'
+import { UserError } from '../../model/user-error.ts'
+import { printable } from '../../text/printable.ts'
+import type { Answers } from '../client/answers.ts'
+import { addExamples, addJson, addPage, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
+import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
+import { helpOrRefuse } from '../input/usage.ts'
+import { decodeAnswer, printAnswer, type Session } from '../session.ts'
+import { bytesText, countText } from '../terminal/formats.ts'
+import { listOf, printList } from './list.ts'
+import { chatsDone, withProgress } from './with-progress.ts'
+
+export function addCommand(program: Command, session: Session): void {
+  const command = program.command('archive')
+  addExamples(command, 'cursordex archive run', 'cursordex archive verify')
+  command.allowExcessArguments().action(() => helpOrRefuse(command))
+  addRun(command, session)
+  addList(command, session)
+  addVerify(command, session)
+  addRestore(command, session)
+}
+
+/** Waits for an act, and shows its progress on a terminal. */
+const whenDone = (session: Session, answers: Answers, act: Promise<unknown>): Promise<unknown> =>
+  withProgress(session, act, async () => {
+    const status = await answers.get('/api/status', new URLSearchParams())
+    const { atWork } = decodeAnswer(z.pick(statusAnswer, { archives: true }), status).archives
+    if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
+  })
+
+const textOf = (lines: readonly string[]): string => `${printable(lines.join('\n'))}\n`
+
+function addRun(parent: Command, session: Session): void {
+  const command = parent
+    .command('run')
+    .argument('[query...]', 'only chats in which this search finds something')
+    .description('archive all chats now; unchanged chats are not stored again')
+  addJson(command)
+  addExamples(command, 'cursordex archive run', 'cursordex archive run project:shop after:2026-01-01')
+  command.action((words: readonly string[]) => run(command, session, words))
+}
+
+async function run(command: Command, session: Session, words: readonly string[]): Promise<void> {
+  const scope = words.join(' ')
+  const body =
+    words.length === 0 ? {} : inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
+  await session.ask(command, async (answers) => {
+    const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
+    const answer = await whenDone(session, answers, whenMade(answers, name))
+    const { state, error, leftOut } = decodeAnswer(archiveAnswer, answer)
+    if (state === 'failed') {
+      const text = `The archive ${name} could not be made. ${error ?? ''}`
+      throw new UserError('archive-failed', text, 'Earlier archives are not affected.')
+    }
+    await printAnswer(archiveAnswer, answer, madeText, command, session)
+    if (leftOut.length === 0) return
+    // The archive is valid, but a script must notice that some chats are missing.
+    const text = `${countText(leftOut.length, 'chat')} left out. All others are archived.`
+    const hint = 'If such a chat was archived before, the archive contains that older state.'
+    throw new UserError('archive-incomplete', text, hint)
+  })
+}
+
+const EVERY_MS = 200
+
+/** @returns the run when it is made, or failed */
+async function whenMade(answers: Answers, name: string): Promise<unknown> {
+  for (;;) {
+    const found = await answers.get(`/api/archives/${encodeURIComponent(name)}`, new URLSearchParams())
+    if (decodeAnswer(archiveAnswer, found).state !== 'running') return found
+    await sleep(EVERY_MS)
+  }
+}
+
+const madeText = ({ name, chats, messages, bytes, leftOut }: ArchiveRun): string =>
+  textOf([
+    `${name}: ${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}, verified`,
+    ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
+  ])
+
+function addList(parent: Command, session: Session): void {
+  const command = parent.command('list').description('list the archives, newest first')
+  addJson(addPage(command))
+  addExamples(command, 'cursordex archive list', 'cursordex archive list --limit 5 --json')
+  command.action(() => session.ask(command, (answers) => printList(list, answers, command, session)))
+}
+
+const list = listOf({
+  path: '/api/archives',
+  schema: archivesAnswer,
+  nothing: 'There is no archive yet. Make one with: cursordex archive run',
+  rowsOf: ({ items }) => items,
+  columns: [
+    { title: 'name', read: ({ name }) => name },
+    { title: 'state', read: ({ state }) => state },
+    { title: 'verified', as: 'time', read: ({ provenAt }) => provenAt },
+    { title: 'chats', align: 'right', read: ({ chats }) => chats },
+    { title: 'messages', align: 'right', read: ({ messages }) => messages },
+  ],
+})
+
+function addVerify(parent: Command, session: Session): void {
+  const command = parent
+    .command('verify')
+    .argument('[name]', 'name of an archive; without it, the newest. All of the folder is read either way')
+    .description('read every byte of the archive folder, and compare it with its checksums')
+  addJson(command)
+  addExamples(command, 'cursordex archive verify', 'cursordex archive verify --json')
+  command.action((name: string | undefined) => verify(command, session, name))
+}
+
+async function verify(command: Command, session: Session, name = 'newest'): Promise<void> {
+  const path = `/api/archives/${pathPart('name', name)}/verify`
+  await session.ask(command, async (answers) => {
+    const answer = await whenDone(session, answers, answers.post(path, {}))
+    const verdict = await printAnswer(verdictAnswer, answer, verdictText, command, session)
+    if (verdict.ok) return
+    const { damaged, damagedRuns, unexpected } = verdict
+    const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
+    const text = `${counts}, ${countText(unexpected.length, 'unexpected file')}.`
+    const hint = 'Make a new archive while the chats still exist: cursordex archive run'
+    throw new UserError('archive-damaged', text, hint)
+  })
+}
+
+const verdictText = ({ ok, checked, damaged, damagedRuns, unexpected }: ArchiveVerdict): string =>
+  textOf([
+    `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
+    ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
+    ...damaged.map((id) => `damaged chat: ${id}`),
+    ...unexpected.map((path) => `unexpected file: ${path}`),
+  ])
+
+function addRestore(parent: Command, session: Session): void {
+  const command = parent
+    .command('restore')
+    .argument('[name]', 'name of an archive; without it, the newest state of each chat in the folder')
+    .description('bring back chats and messages that only the archives contain')
+    .option('--from <folder>', 'an archive folder from another machine; it is only read')
+  addRepeatable(command, '--map <there=here>', 'the path of a folder on the other machine, and its path here')
+  addJson(command)
+  addExamples(
+    command,
+    'cursordex archive restore',
+    'cursordex archive restore --from /media/stick/archives --map /Users/a=/home/b',
+  )
+  command.action((name: string | undefined) => restore(command, session, name))
+}
+
+async function restore(command: Command, session: Session, name = 'newest'): Promise<void> {
+  const { from, map = [] } = command.opts<{ readonly from?: string; readonly map?: readonly string[] }>()
+  refuseEmpty({ '--from': from })
+  const path = `/api/archives/${pathPart('name', name)}/restore`
+  const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
+  await session.ask(command, async (answers) => {
+    const answer = await whenDone(session, answers, answers.post(path, body))
+    const { ok, damaged, manifest } = await printAnswer(restoredAnswer, answer, restoredText, command, session)
+    if (ok) return
+    const what = manifest === null ? '' : `, and a manifest is damaged: ${printable(manifest)}`
+    const hint = 'Everything undamaged is restored. Other archives, or a copy of the folder, may contain the rest.'
+    throw new UserError('archive-damaged', `${countText(damaged.length, 'chat')} damaged${what}.`, hint)
+  })
+}
+
+/** Reads `/Users/a=/home/b`. @throws UserError `bad-map`, exit code 2 */
+function foldersOf(given: string): readonly [there: string, here: string] {
+  const [there, here, ...more] = given.split('=')
+  if (there && here && more.length === 0) return [there, here]
+  const hint = 'Write it like --map /Users/a=/home/b, with two absolute paths or URIs.'
+  throw new UserError('bad-map', `--map ${given} does not name two folders.`, hint, { exitCode: 2 })
+}
+
+function restoredText(restored: ArchiveRestored): string {
+  const { name, runs, chats, messages, added, addedChats, damaged } = restored
+  const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
+  const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
+  return textOf([
+    `${which}: ${contents}; restored ${countText(addedChats, 'chat')} and ${countText(added, 'message')}`,
+    ...damaged.map((id) => `damaged chat: ${id}`),
+  ])
+}
