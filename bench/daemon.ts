@@ -139,9 +139,6 @@ export const familyBytes = (pid: number): number =>
 export const familyCpuMs = (pid: number): number =>
   sumOf(pid, (member) => ticks(statOf(member).slice(11, 13)) * TICK_MS)
 
-/** CPU time of all descendants of this process that have ended. */
-export const endedCpuMs = (): number => ticks(statOf('self').slice(13, 15)) * TICK_MS
-
 const ticks = (fields: readonly string[]): number => fields.reduce((sum, field) => sum + Number(field), 0)
 
 /** The most memory that a process and its descendants have until something is done. */

@@ -2,13 +2,10 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from '../src/sqlite.ts'
-import { archive } from './archive.ts'
 import { commitToHit } from './commit-to-hit.ts'
 import { firstIngest } from './first-ingest.ts'
-import { idleCpu } from './idle-cpu.ts'
 import { AGENTS, LARGE, MANY, scaled } from './make-store.ts'
 import { memory } from './memory.ts'
-import { mirrorSize } from './mirror-size.ts'
 import { page } from './page.ts'
 import { reportLatency } from './reports.ts'
 import { searchLatency } from './search-latency.ts'
@@ -23,9 +20,6 @@ const measures: ReadonlyMap<string, (shop: Workshop) => Promise<void>> = new Map
   ['search-latency', searchLatency],
   ['reports', reportLatency],
   ['page', page],
-  ['idle-cpu', idleCpu],
-  ['mirror-size', mirrorSize],
-  ['archive', archive],
 ])
 
 const USAGE = `npm run bench -- [--gb 1.5 | --messages 500000] [--agents] [--only <measure>]... [--runs 3] [--against <another built checkout>]

@@ -216,7 +216,7 @@ test('a chat in both the store and a transcript is shown once', async () => {
     `user: ${repeatedPrompt}`,
   ])
   for (const query of ['"answered by both"', 'chat:era-both role:assistant']) {
-    expect(await daemon.get(`/api/search?q=${encodeURIComponent(query)}`), query).toMatchObject({ total: 1 })
+    expect(await daemon.get(`/api/search?q=${encodeURIComponent(query)}`)).toMatchObject({ total: 1 })
   }
 })
 

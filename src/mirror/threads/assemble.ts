@@ -16,10 +16,10 @@ export interface ChatSayings {
   readonly chatTime: ChatTime | null
   readonly ranks: SourceRanks
   /** A source's order of the chat; null if it gives none, undefined if it never had the chat's own row. */
-  outlineOf(source: number): Outline | undefined
-  placeholdersOf(source: number): readonly Placeholder[]
+  readonly outlineOf: (source: number) => Outline | undefined
+  readonly placeholdersOf: (source: number) => readonly Placeholder[]
   /** Whether another chat contains the message, which then only repeats it. */
-  isRepeated(message: MessageColumns): boolean
+  readonly isRepeated: (message: MessageColumns) => boolean
 }
 
 export interface Assembled {

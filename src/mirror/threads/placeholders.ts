@@ -130,7 +130,7 @@ export interface LendingThread<Message extends Borrower> {
   /** The messages that are shown, by id. */
   readonly shown: ReadonlyMap<MessageId, Message>
   /** Of an archive: it stores the displayed tokens of a message, which already include those of placeholders. */
-  isSettled(message: Message): boolean
+  readonly isSettled: (message: Message) => boolean
 }
 
 /**
