@@ -1,5 +1,6 @@
 import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
 import type { ArchiveActs } from '../api/http/schemas/archives.ts'
+import { listRunNames } from '../api/archives/archive-files.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
 import type { Mirror } from '../mirror/open.ts'
@@ -11,7 +12,6 @@ import { mirrorPath } from './data-folder.ts'
 import type { Executor } from './executor/executor.ts'
 import { HubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
-import type { PurgeTaskOrder } from './purge/purge-orders.ts'
 import { Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
 import type { Readers } from './writer/maintenance.ts'
@@ -170,20 +170,24 @@ function openPurging(
     { dataDir, archiveDir, mirrorPath: mirrorPath(dataDir) },
     {
       sync: () => context.passes.sync({ full: false }),
+      restore: async () => {
+        if (listRunNames(archiveDir).length === 0) return
+        await context.passes.restore({ dir: archiveDir, isOwn: true, name: null, map: {} }, () => undefined)
+      },
       mirror: async (order) => {
         const outcome = await context.writer.purge(order)
-        if (order.act === 'remove')
-          await sharing.sendPurges().catch((error: unknown) => context.log('warn', later(error)))
+        if (order.act === 'remove' && !order.isDryRun)
+          // The purge does not wait for a network.
+          void sharing.sendPurges().catch((error: unknown) => context.log('warn', later(error)))
         return outcome
       },
       alone: (act) => archives.alone(act),
-      // TypeScript does not see that a task, its order and its outcome have the same kind.
-      doTask: (task, order, signal) => executor.run('purge', { task, order } as PurgeTaskOrder, { signal }),
+      rewriteArchives: (order, signal) => executor.run('purge-archives', order, { signal }),
+      searchFiles: (order, signal) => executor.run('purge-search', order, { signal }),
       readers: context.readers,
       renewReaders: () => context.renewReaders(),
       outOfReach: () => archives.outOfReach,
       say: (level, sentence) => context.log(level, sentence),
-      ...(context.later === undefined ? {} : { later: (act, delayMs) => context.later?.(act, delayMs) }),
     },
   )
 }

@@ -12,7 +12,7 @@ export function archivesHere(
   folder: string,
   mirrorPath: string,
   restore: ConstructorParameters<typeof Archives>[1]['restore'] = noRestore,
-): ArchiveActs {
+): ArchiveActs & Pick<Archives, 'alone'> {
   const archives = new Archives(
     { dir: join(folder, 'archives'), dataDir: folder, version: '1.2.3', canRestore: true },
     {

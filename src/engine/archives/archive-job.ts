@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ARCHIVE_LOCK, explainDisk } from '../../api/archives/archive-files.ts'
+import { ARCHIVE_LOCK, explainDisk, writeBars } from '../../api/archives/archive-files.ts'
 import { makeRun } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
 import { verifyArchive } from '../../api/archives/verify-archive.ts'
@@ -61,6 +61,7 @@ async function* makeArchive(
   { dir, name, scope, timeZone, version, prune: order }: ArchiveInput,
   db: Mirror,
 ): AsyncGenerator<Progress, ArchiveResult> {
+  await writeBars(dir, db.name)
   const { manifest, packed } = yield* makeRun(db, {
     dir,
     name,

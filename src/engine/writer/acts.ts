@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { Progress } from '../../api/http/schemas/archives.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
@@ -6,6 +7,8 @@ import type { AsideThread } from '../aside-thread.ts'
 import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
+import { noteKnown, requireBars } from '../../mirror/purge/stages.ts'
+import { countBars, takePacked, USER_FILE } from '../../mirror/purge/user-file.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -35,6 +38,7 @@ export class WriterActs {
   readonly #now: () => number
   readonly #aside: { readonly thread: AsideThread; readonly cut: CutAhead } | null
   #isClosed = false
+  #hasAskedArchive = false
   #restoring: AsyncGenerator<RestoreStep, RestoreResult> | null = null
   #restored: Progress = { done: 0, total: 0 }
 
@@ -60,17 +64,36 @@ export class WriterActs {
     return db
   }
 
+  /** Whoever reads Cursor or an archive could bring back what was purged. @throws UserError `bars-lost` */
+  #requireBars(): void {
+    const { db } = this
+    const { archiveDir } = this.#setup
+    if (!this.#hasAskedArchive && archiveDir !== undefined) {
+      const known = takePacked(db, join(archiveDir, USER_FILE))
+      if (known > countBars(db)) noteKnown(db, known)
+    }
+    this.#hasAskedArchive = true
+    try {
+      requireBars(db)
+    } catch (error) {
+      // When it is opened again, the user may have put the file back.
+      this.maintenance.close()
+      throw error
+    }
+  }
+
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
     switch (order.kind) {
       case 'run':
         return yield* this.#run(order, onStep)
       case 'purge': {
         // Copies of Cursor's files may contain purged text.
-        if (order.order.act === 'remove') removeCopies()
+        if (order.order.act === 'remove' && !order.order.isDryRun) removeCopies()
         const { purgeMirror } = await import('../purge/purge-mirror.ts')
         return yield* purgeMirror(this.maintenance, order.order, this.#now)
       }
       case 'hub': {
+        this.#requireBars()
         // Seldom needed.
         const { writeHub } = await import('../hub/write-hub.ts')
         for (const steps = writeHub(order.order, () => this.#reading, this.#now); ;) {
@@ -92,6 +115,7 @@ export class WriterActs {
   }
 
   *#run(order: RunOrder, onStep: OnStep): Generator<void, RunOutcome> {
+    if (order.sources.length > 0) this.#requireBars()
     const passes = runPasses(this.#reading, this.#setup, order, this.#now, { aside: this.#aside })
     let isBacklog = false
     try {
@@ -126,6 +150,7 @@ export class WriterActs {
   async *#restore({ order, forMs }: RestoreStretch, onStep: OnStep): AsyncGenerator<void, RestoreSlice> {
     if (order !== null) {
       await this.endRestore()
+      this.#requireBars()
       // Seldom needed.
       const { restore } = await import('../restore.ts')
       this.#restoring = restore(order, { mirror: () => this.#reading, now: this.#now })

@@ -5,7 +5,7 @@ import { dropCopy, HUB_RANK, HUB_ROOT, readCopy } from '../../../mirror/hub/pull
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { Tombstones } from '../../../mirror/purge/tombstones.ts'
+import { Bars } from '../../../mirror/purge/bars.ts'
 import { HUB } from '../../../mirror/sources/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/sources/source-state.ts'
 import { emptyBatch, type BatchOutcome, type EvidenceWrite, type Root } from '../../../mirror/write/batch.ts'
@@ -58,7 +58,7 @@ export function takePulled(
   if (object.chat.id !== row.chat) return aside('damaged')
   const id = asChatId(row.chat)
   if (isMirrored(mirror(), id) && !isPulled(mirror(), id)) return aside('hidden')
-  if (new Tombstones(mirror()).hasChat(id)) return aside('barred')
+  if (new Bars(mirror()).hasChat(id)) return aside('barred')
   const read = { ...line, activity: activityOf(object), messages: object.messages.length }
   return inOne(mirror(), (db) => {
     const former = shownCopy(db, row.chat)
