@@ -9,6 +9,7 @@ import { openIndexed } from '../helpers/in-process.ts'
 import { turnBack } from '../helpers/mirror-before.ts'
 import { PurgeHome } from '../helpers/purge-home.ts'
 import { findBytes, PurgeHere } from '../helpers/purge-world.ts'
+import { World } from '../helpers/world.ts'
 
 // What was purged stays out, whatever becomes of the mirror.
 const SECRET = 'Kumquat-Vortex-55'
@@ -182,6 +183,14 @@ test('the file is closed to others, and what goes with an archive has no key of 
   expect([listKinds(userFile()), listKinds(packed)]).toEqual([['id', 'text'], ['id']])
   expect(statSync(packed).mode & 0o777).toBe(0o600)
   expect(await place.isSound()).toBe(true)
+})
+
+test('of an archive folder that several data folders use, nobody takes the bars of another one for its own', async () => {
+  await purgeBoth()
+  const other = await World.open({ home: place.world.home, config: { archives: { dir: place.archives } } })
+  await other.sync()
+  expect((await other.thread('b')).map(([id]) => id)).toEqual(['b1', 'b2'])
+  await other.close()
 })
 
 test('the same words may be said in another chat', async () => {

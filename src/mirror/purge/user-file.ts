@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import Database from '../../sqlite.ts'
 import { isDamage } from '../damage/find-damage.ts'
@@ -61,10 +63,12 @@ const COUNT = `select (select count(*) from user.bars) + (select bars from user.
 /** How many bars there are, with those that were given up. This number only grows. */
 export const countBars = (db: Mirror): number => db.prepare<[], number>(COUNT).pluck().get() ?? 0
 
+/** Several machines may use one archive folder. */
+const homeOf = (mirrorPath: string): string => hash('sha256', `${hostname()}\0${dirname(mirrorPath)}`)
+
 const PACK = `
 create table main.bars as select kind, hash from user.bars where kind <> 'text';
 create table main.keys as select kind, key from user.keys where kind = 'id' order by num;
-create table main.known as ${COUNT} as bars;
 `
 
 /**
@@ -75,23 +79,27 @@ export function packBars(mirrorPath: string): Buffer | null {
   const db = openBars(mirrorPath)
   try {
     if (countBars(db) === 0) return null
-    db.exec(PACK)
+    db.exec(`${PACK} create table main.known as ${COUNT} as bars, '${homeOf(mirrorPath)}' as home;`)
     return db.serialize()
   } finally {
     db.close()
   }
 }
 
+const READ_KNOWN = `select bars from packed.known where home = ?`
 const TAKE = `
 insert or ignore into user.bars (kind, hash) select kind, hash from packed.bars;
 insert or ignore into user.keys (kind, key) select kind, key from packed.keys;
 `
 
-/** Takes from the bars beside an archive what is missing. @returns how many there were when the archive was made */
+/**
+ * Takes from the bars beside an archive what is missing.
+ * @returns how many there were when the archive was made; 0 if another machine or data folder wrote them
+ */
 export function takePacked(db: Mirror, file: string): number {
   if (!existsSync(file) || !isReadable(file)) return 0
   db.prepare('attach ? as packed').run(file)
-  const known = db.prepare<[], number>('select bars from packed.known').pluck().get() ?? 0
+  const known = db.prepare<[string], number>(READ_KNOWN).pluck().get(homeOf(db.name)) ?? 0
   if (known > countBars(db)) db.transaction(() => db.exec(TAKE))()
   db.exec('detach packed')
   return known
