@@ -139,6 +139,7 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   const hub = new EventHub()
   const setup = {
     mirrorPath: path,
+    archiveDir: settings.archives.dir,
     ...settings.cursor,
     disabledKinds: disabledKindsOf(settings),
     excludedProjects: settings.exclude.projects,

@@ -83,6 +83,7 @@ const OWN_FILES = [
   'mirror.db-wal',
   'mirror.db-shm',
   'mirror.db-clean',
+  'user.db',
   'daemon.lock',
   'daemon.json',
   'token',

@@ -1,6 +1,8 @@
 import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
+import { listRunNames } from '../api/archives/archive-files.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
+import { restoreArchive } from './restore.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
 import { Archives } from './archives/archives.ts'
@@ -8,7 +10,6 @@ import { mirrorPath } from './data-folder.ts'
 import type { Executor } from './executor/executor.ts'
 import { HubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
-import type { PurgeTaskOrder } from './purge/purge-orders.ts'
 import { Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
 import type { Readers } from './writer/maintenance.ts'
@@ -110,6 +111,8 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
   return engine
 }
 
+const ALL_ARCHIVES = { name: 'newest', from: null, map: {} }
+
 const later = (error: unknown): string =>
   `The hub does not know of the purge yet: ${error instanceof Error ? error.message : String(error)} The next push tells it.`
 
@@ -125,20 +128,29 @@ function openPurging(
     { dataDir, archiveDir, mirrorPath: mirrorPath(dataDir) },
     {
       sync: () => context.passes.sync({ full: false }),
+      restore: async () => {
+        if (listRunNames(archiveDir).length === 0) return
+        await restoreArchive(
+          ALL_ARCHIVES,
+          archiveDir,
+          (part) => context.writer.restore(part),
+          () => undefined,
+        )
+      },
       mirror: async (order) => {
         const outcome = await context.writer.purge(order)
-        if (order.act === 'remove')
-          await sharing.sendPurges().catch((error: unknown) => context.log('warn', later(error)))
+        if (order.act === 'remove' && !order.isDryRun)
+          // The purge does not wait for a network.
+          void sharing.sendPurges().catch((error: unknown) => context.log('warn', later(error)))
         return outcome
       },
       alone: (act) => archives.alone(act),
-      // TypeScript does not see that a task, its order and its outcome have the same kind.
-      doTask: (task, order, signal) => executor.run('purge', { task, order } as PurgeTaskOrder, { signal }),
+      rewriteArchives: (order, signal) => executor.run('purge-archives', order, { signal }),
+      searchFiles: (order, signal) => executor.run('purge-search', order, { signal }),
       readers: context.readers,
       renewReaders: () => context.renewReaders(),
       outOfReach: () => archives.outOfReach,
       say: (level, sentence) => context.log(level, sentence),
-      ...(context.later === undefined ? {} : { later: (act, delayMs) => context.later?.(act, delayMs) }),
     },
   )
 }

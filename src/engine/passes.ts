@@ -2,6 +2,7 @@ import { discoverSources, type Places } from '../indexer/discover.ts'
 import type { PassDepth } from '../indexer/source.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
+import { UserError } from '../model/user-error.ts'
 import type { Writer } from './writer/writer.ts'
 import type { SyncOutcome } from '../api/http/schemas/status.ts'
 
@@ -20,6 +21,8 @@ export class DirectPasses implements Passes {
   readonly #places: Places
   readonly #writer: Writer
   #latest: Pick<RunOutcome, 'ends'> = { ends: [] }
+  /** Why Cursor may not be read. */
+  #lostBars: string | null = null
   /** What was read and not reported yet. */
   #unreported: Pick<RunOutcome, 'changed' | 'added' | 'gone'> = nothingRead
 
@@ -30,12 +33,16 @@ export class DirectPasses implements Passes {
 
   /** Why some sources could not be read at the last attempt, as sentences. */
   get reasons(): readonly string[] {
-    return sourceReasons(this.#latest.ends)
+    return [...(this.#lostBars === null ? [] : [this.#lostBars]), ...sourceReasons(this.#latest.ends)]
   }
 
-  /** Reads what is new. The next `sync` reports it. */
+  /** Reads what is new. The next `sync` reports it. What is mirrored can be read also if Cursor may not be. */
   async catchUp(): Promise<void> {
-    this.#unreported = await this.#run('nudge')
+    try {
+      this.#unreported = await this.#run('nudge')
+    } catch (error) {
+      if (this.#lostBars === null) throw error
+    }
   }
 
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
@@ -56,9 +63,17 @@ export class DirectPasses implements Passes {
     await this.#writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
   }
 
+  #noteLostBars(error: unknown): never {
+    if (error instanceof UserError && error.code === 'bars-lost') this.#lostBars = `${error.message} ${error.hint}`
+    throw error
+  }
+
   async #run(depth: PassDepth): Promise<RunOutcome> {
     const sources = discoverSources(this.#places).map(({ id }) => ({ id, depth }))
-    const outcome = await this.#writer.run({ kind: 'run', sources, backlogMs: Infinity })
+    this.#lostBars = null
+    const outcome = await this.#writer
+      .run({ kind: 'run', sources, backlogMs: Infinity })
+      .catch((error: unknown) => this.#noteLostBars(error))
     this.#latest = outcome
     return outcome
   }

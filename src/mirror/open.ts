@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
+import { attachUser, takeTombstones } from './purge/user-file.ts'
 import { refuseOther, upgrade } from './upgrade.ts'
 
 export type Mirror = Sqlite.Database
@@ -16,7 +17,7 @@ export const CACHE_KB = 4000
 const isWindows = process.platform === 'win32'
 
 /**
- * Opens the only connection that writes, and upgrades the mirror to this program's schema. The file is created with mode
+ * Opens the only connection that writes, and upgrades the mirror to this program's schema. The user's file is attached. The file is created with mode
  * 0600 in a folder with mode 0700; SQLite gives the WAL the same mode.
  * @throws UserError `mirror-newer` or `mirror-older` if a version of the program that is too new or too old wrote the
  *   file, `mirror-foreign` if its schema is unknown
@@ -34,6 +35,8 @@ export function openWriter(path: string): Mirror {
     db.pragma('foreign_keys = on')
     db.pragma(`cache_size = -${CACHE_KB}`)
     db.pragma('cell_size_check = on')
+    attachUser(db, path)
+    takeTombstones(db, db, path)
     upgrade(db, path)
   } catch (error) {
     db.close()

@@ -237,21 +237,9 @@ create index usage_events_by_time on usage_events (at);
 create table identity (id text primary key) strict;
 insert into identity (id) values (lower(hex(randomblob(16))));
 
--- What was purged, by keyed hashes: a chat, a message of a chat, a text of a message. size: of a text, its characters.
--- until: texts of later messages are new and not blocked; null blocks at any time. spares_untimed: 1 if texts without a
--- known time are not blocked. purge_salt: the key of the hashes of ids. The key of texts is in a separate file.
-create table tombstones (
-  kind text not null, hash text not null, size integer, until integer, spares_untimed integer not null default 0,
-  primary key (kind, hash)
-) strict, without rowid;
-create index tombstone_sizes on tombstones (size) where size is not null;
-create table purge_salt (salt text primary key) strict, without rowid;
--- How far each purge is, and what it still has to remove. The next program that opens the mirror completes it.
-create table purges (
-  num integer primary key, begun_at integer not null,
-  removed_at integer, archives_at integer, compacted_at integer
-) strict;
-create table purge_targets (kind text not null, name text not null, primary key (kind, name)) strict, without rowid;
+-- How many bars of purges this mirror knows of (stage 'known'), and how many of them it keeps in its rows, its archives and
+-- the bytes of its file. The bars themselves are in the user's file, user.db.
+create table purge_stages (stage text primary key, bars integer not null) strict, without rowid;
 
 -- Rows that record tokens and have nothing to show, with the facts that decide their place. Then the part of a
 -- message's tokens that comes from such rows: the rest is its own, so they can be distributed again.

@@ -42,6 +42,17 @@ const steps: readonly string[] = [
   alter table chats add column duration_ms integer;
   update chats set duration_ms = known.duration_ms
   from (select chat, ${DURATION} as duration_ms from messages group by chat) known where known.chat = chats.num;`,
+
+  // What was purged stood in the mirror, and was lost with it. Now it stands in the user's file: see `takeTombstones`.
+  `create table purge_stages (stage text primary key, bars integer not null) strict, without rowid;
+  insert into purge_stages (stage, bars) select 'known', count(*) from tombstones;
+  insert into purge_stages (stage, bars)
+  select stage.value, known.bars from json_each('["rows", "archives", "bytes"]') stage, purge_stages known
+  where not exists (select 1 from purges where removed_at is null or archives_at is null or compacted_at is null);
+  drop table tombstones;
+  drop table purge_salt;
+  drop table purges;
+  drop table purge_targets;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

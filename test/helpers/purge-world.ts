@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { doTask } from '../../src/engine/purge/do-task.ts'
+import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
+import { purgeFiles } from '../../src/engine/purge/purge-files.ts'
 import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
 import { Purging } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
-import type { DoPurgeTask, MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/engine/purge/purge-orders.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/engine/purge/purge-mirror.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
@@ -33,7 +34,9 @@ export class PurgeHere {
       sync: () => Promise.resolve(),
       mirror: this.mirror,
       alone: (act) => act(),
-      doTask: doHere,
+      restore: () => Promise.resolve(),
+      rewriteArchives: purgeFiles,
+      searchFiles: scanBytes,
       readers: { shut: () => undefined, reopen: () => undefined },
       renewReaders: () => undefined,
       outOfReach: () => [],
@@ -50,8 +53,6 @@ export class PurgeHere {
     return this.purging.purge({ scope: scopeOf(scope), isDryRun: true })
   }
 }
-
-const doHere = (async (task: never, order: never) => doTask({ task, order })) as unknown as DoPurgeTask
 
 export const scopeOf = (scope: Partial<PurgeScope>): PurgeScope => ({
   chatIds: null,

@@ -8,23 +8,22 @@ import type { RunOptions } from '../../src/engine/executor/executor.ts'
 import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
 import type { JobName, Jobs } from '../../src/engine/jobs/jobs.ts'
 import { DirectPasses } from '../../src/engine/passes.ts'
-import { doTask } from '../../src/engine/purge/do-task.ts'
-import type { PurgeTaskOrder } from '../../src/engine/purge/purge-orders.ts'
+import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
 import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
 import type { Writer } from '../../src/engine/writer/writer.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import { disabledKindsOf, loadSettings, type Flags, type Settings } from '../../src/settings.ts'
 import { CursorHome } from './cursor.ts'
 
-/** Runs the tasks of purges here too: the program of their process is compiled only in a build. */
+/** Searches files after a purge here too: the program of their process is compiled only in a build. */
 class HereExecutor extends InlineExecutor {
   override async run<Name extends JobName>(
     name: Name,
     input: Jobs[Name]['input'],
     options: RunOptions = {},
   ): Promise<Jobs[Name]['result']> {
-    if (name !== 'purge') return super.run(name, input, options)
-    return doTask(input as PurgeTaskOrder)
+    if (name !== 'purge-search') return super.run(name, input, options)
+    return scanBytes(input as Jobs['purge-search']['input'])
   }
 }
 
@@ -183,7 +182,7 @@ export class World {
       disabledKinds: disabledKindsOf(settings),
       excludedProjects: settings.exclude.projects,
     }
-    this.#writer = inlineWriter({ mirrorPath: path, ...places }, () => undefined)
+    this.#writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, () => undefined)
     this.#passes = new DirectPasses(places, this.#writer)
     await this.#passes.index()
     this.#reader = openReader(path)

@@ -98,8 +98,7 @@ export class Machine {
 
   /** Purges, in the mirror only. */
   async purge(scope: PurgeScope): Promise<void> {
-    const archived = { chatIds: [], messages: [], texts: [] }
-    await this.writer.purge({ act: 'remove', scope, archived })
+    await this.writer.purge({ act: 'remove', scope, isDryRun: false })
   }
 
   /** As if it had never pulled. */

@@ -48,17 +48,17 @@ describe('a text', () => {
     expect(await place.messages('a')).toEqual(['a2', 'a3'])
   })
 
-  test('stays out under any id, whenever it was sent, and other words come in', async () => {
+  test('stays out of its chat under any id, whenever it was sent, and other words come in', async () => {
     await place.purge({ match: SECRET })
     const { store } = place
-    store.chat('c', { fullConversationHeadersOnly: headers(['c1', 'c2', 'c3', 'c4']) })
-    store.message('c', 'c1', { type: 1, text: `the password is  ${SECRET} of the cellar `, createdAt: minute(7) })
-    store.message('c', 'c2', { type: 1, text: said })
+    store.chat('a', { fullConversationHeadersOnly: headers(['c1', 'c2', 'c3', 'c4']) })
+    store.message('a', 'c1', { type: 1, text: `the password is  ${SECRET} of the cellar `, createdAt: minute(7) })
+    store.message('a', 'c2', { type: 1, text: said })
     const later = new Date(Date.now() + 60_000).toISOString()
-    store.message('c', 'c3', { type: 1, text: said, createdAt: later })
-    store.message('c', 'c4', { type: 2, text: 'something else entirely', createdAt: later })
+    store.message('a', 'c3', { type: 1, text: said, createdAt: later })
+    store.message('a', 'c4', { type: 2, text: 'something else entirely', createdAt: later })
     await place.pass()
-    expect(await place.messages('c')).toEqual(['c4'])
+    expect(await place.messages('a')).toEqual(['c4', 'a2', 'a3'])
     expect(place.filesWith(SECRET)).toEqual([])
   })
 

@@ -16,6 +16,7 @@ import {
   type Decoded,
   type Manifest,
 } from '../../archive/manifest.ts'
+import { packBars, USER_FILE } from '../../mirror/purge/user-file.ts'
 import { UserError } from '../../model/user-error.ts'
 
 /** A process that writes to the archive holds a SQLite lock on this file. It is always empty. */
@@ -134,6 +135,12 @@ export async function writePlainFile(dir: string, path: string, content: Buffer 
   await rename(beside, whole)
 }
 
+/** Writes the bars of purges beside the runs, so that a lost mirror does not take them along. */
+export async function writeBars(dir: string, mirrorPath: string): Promise<void> {
+  const file = packBars(mirrorPath)
+  if (file !== null) await writePlainFile(dir, USER_FILE, file)
+}
+
 /** Replaces the manifest of a run that has this name already. A new run needs a free name. */
 export async function writeManifest(dir: string, manifest: Manifest): Promise<void> {
   const path = runPath(manifest.name)
@@ -157,7 +164,7 @@ export function removeObject(dir: string, hash: string): void {
 }
 
 /** Whether an interrupted run left the file at this path. No other file has such a name. */
-export const isUnfinished = (path: string): boolean => /^(runs|objects\/[0-9a-f]{2})\/[^/]*\.tmp$/.test(path)
+export const isUnfinished = (path: string): boolean => /^((runs|objects\/[0-9a-f]{2})\/[^/]*|user\.db)\.tmp$/.test(path)
 
 /** Removes the temporary files of an interrupted run. */
 export function removeUnfinished(dir: string): void {

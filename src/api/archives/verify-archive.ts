@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { objectPath } from '../../archive/manifest.ts'
 import { isSystemLitter } from '../../model/system-litter.ts'
+import { USER_FILE } from '../../mirror/purge/user-file.ts'
 import type { ArchiveVerdict, Progress } from '../http/schemas/archives.ts'
 import {
   ARCHIVE_LOCK,
@@ -51,9 +52,11 @@ export function* verifyArchive(given: string): Generator<Progress, Omit<ArchiveV
   }
 }
 
-/** The lock, what an interrupted run leaves, or what an operating system leaves. The lock is not opened: that would release it. */
+/** The lock, the bars of purges, what an interrupted run leaves, or what an operating system leaves. The lock is not opened: that would release it. */
 function isHarmless(dir: string, path: string): boolean {
   const stat = lstatSync(join(dir, path))
-  if (path === ARCHIVE_LOCK) return stat.isFile() && stat.size === 0
-  return stat.isFile() && (isUnfinished(path) || isSystemLitter(basename(path)))
+  if (!stat.isFile()) return false
+  if (path === ARCHIVE_LOCK) return stat.size === 0
+  if (path === USER_FILE) return true
+  return isUnfinished(path) || isSystemLitter(basename(path))
 }

@@ -107,6 +107,12 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
     answer: purgeAnswer,
     problems: [...posted, 429],
   },
+  'POST /api/purge/accept-lost-bars': {
+    parameters: noParameters,
+    body: given.noBody,
+    answer: purgeStateAnswer,
+    problems: posted,
+  },
   'GET /api/hub': { parameters: noParameters, answer: hubAnswer },
   'POST /api/hub/push': {
     parameters: noParameters,

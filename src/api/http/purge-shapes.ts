@@ -11,6 +11,8 @@ export interface PurgeRequest {
 export interface PurgeActs {
   /** @throws UserError `purge-busy` while another one runs */
   purge(request: PurgeRequest): Promise<PurgeReport>
+  /** Goes on without bars that are missing: what they kept out may come in again. */
+  acceptLostBars(): Promise<void>
   /** See `PurgeState`. */
   readonly doing: string | null
 }

@@ -97,6 +97,11 @@ const routes = [
     explains:
       'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
   },
+  {
+    method: 'POST',
+    path: '/api/purge/accept-lost-bars',
+    explains: 'Goes on without bars that are missing: what they kept out may come in again.',
+  },
   { method: 'GET', path: '/api/hub', explains: 'The hub: machines, projects, sizes, the last push and pull.' },
   {
     method: 'POST',

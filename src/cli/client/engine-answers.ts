@@ -41,7 +41,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     excludedProjects: settings.exclude.projects,
     isEstimating: settings.tokens.estimate,
   }
-  const writer = inlineWriter({ mirrorPath: path, ...places }, note)
+  const writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, note)
   const passes = new DirectPasses(places, writer)
   await passes.catchUp()
   const reader = openReader(path)

@@ -19,9 +19,10 @@ interface PurgeOptions {
   readonly match?: true
   readonly yes?: true
   readonly list?: true
+  readonly acceptLostBars?: true
 }
 
-const OTHER_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
+const SCOPE_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('purge')
@@ -33,7 +34,13 @@ export function addCommand(program: Command, session: Session): void {
     .option('--match', 'messages that contain the text on standard input, in upper or lower case')
     .option('--yes', 'do it; without this, nothing is changed')
     // With these options, users would think that the purge was done.
-    .addOption(new Option('--list', 'show how much is kept out').conflicts(OTHER_OPTIONS))
+    .addOption(new Option('--list', 'show how much is kept out').conflicts(SCOPE_OPTIONS))
+    .addOption(
+      new Option('--accept-lost-bars', 'read Cursor again although user.db is lost').conflicts([
+        ...SCOPE_OPTIONS,
+        'list',
+      ]),
+    )
   addJson(command)
   addExamples(
     command,
@@ -44,12 +51,15 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function purge(command: Command, session: Session): Promise<void> {
-  const { list, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  const { list, acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
   // Ignoring an empty condition would remove more than was meant.
   refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
-  if (list === true) {
+  if (list === true || acceptLostBars === true) {
     return session.ask(command, async (answers) => {
-      await printAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})), renderState, command, session)
+      const answer = await (acceptLostBars === true
+        ? answers.post('/api/purge/accept-lost-bars', {})
+        : answers.get('/api/purge', queryOf({})))
+      await printAnswer(purgeStateAnswer, answer, renderState, command, session)
     })
   }
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
@@ -101,75 +111,62 @@ const CHATS_SHOWN = 20
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
 function renderPurge(answer: PurgeReport, screen: Screen): string {
-  const lines = [...countLines(answer), ...archiveLines(answer), ...endLines(answer)]
-  const text = lines.map((line) => `${printableLine(line)}\n`).join('')
+  const text = linesOf(answer)
+    .map((line) => `${printableLine(line)}\n`)
+    .join('')
   const shown = answer.dryRun ? answer.chats.slice(0, CHATS_SHOWN) : []
   if (shown.length === 0) return text
-  const rows = shown.map(({ id, isWhole, messages, title }) => [
-    id,
-    isWhole ? 'whole' : 'in part',
-    numberText(messages),
-    title,
+  const cells = shown.map((chat) => [
+    chat.id,
+    chat.isWhole ? 'whole' : 'in part',
+    numberText(chat.messages),
+    chat.title,
   ])
   const more = answer.chatCount - shown.length
-  return `${renderTable(columns, rows, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
+  return `${renderTable(columns, cells, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
 }
 
-function countLines({
-  dryRun,
-  chatCount,
-  messages,
-  inCursor,
-  facts,
-  unknownChats,
-  otherMachines,
-  setAside,
-}: PurgeReport): string[] {
+function linesOf(answer: PurgeReport): readonly string[] {
+  const { dryRun, facts, archives, left, check } = answer
   const did = dryRun ? 'Would remove' : 'Removed'
+  const { objects, runs, damaged } = archives
+  const touched = `${countText(objects, 'archived chat')} (${countText(archives.messages, 'message')}) in ${countText(runs.length, 'archive')}`
   return [
-    ...unknownChats.map((id) => `No chat has the id ${id}.`),
-    `${did} ${countText(messages, 'message')} of ${countText(chatCount, 'chat')}; Cursor still has ${numberText(inCursor)} of them, and keeps them.`,
+    ...answer.unknownChats.map((id) => `No chat has the id ${id}.`),
+    `${did} ${countText(answer.messages, 'message')} of ${countText(answer.chatCount, 'chat')}; Cursor still has ${numberText(answer.inCursor)} of them, and keeps them.`,
     ...(facts === 0 ? [] : [`${did} the text from ${countText(facts, 'name, summary, todo or path')} of chats.`]),
-    ...otherMachines.map((name) => `The machine ${name} has such a chat too, and keeps it until it is purged there.`),
-    ...setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
-  ]
-}
-
-function archiveLines({ dryRun, archives: { objects, messages, runs, damaged } }: PurgeReport): string[] {
-  const did = dryRun ? 'Would rewrite' : 'Rewrote'
-  const touched = `${countText(objects, 'archived chat')} (${countText(messages, 'message')}) in ${countText(runs.length, 'archive')}`
-  return [
-    ...(objects === 0 ? [] : [`${did} ${touched}.`]),
+    ...answer.otherMachines.map(
+      (name) => `The machine ${name} has such a chat too, and keeps it until it is purged there.`,
+    ),
+    ...answer.setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
+    ...(objects === 0 ? [] : [`${dryRun ? 'Would rewrite' : 'Rewrote'} ${touched}.`]),
     ...damaged.map(
       ({ kind, name, why }) => `Cannot be read: ${kind === 'run' ? 'archive' : 'object'} ${name} (${why}).`,
     ),
+    ...(check === null ? [] : checkLines(check, damaged.length > 0)),
+    ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : left === null ? [] : [left]),
   ]
 }
 
-function endLines({ dryRun, left, check, archives }: PurgeReport): string[] {
-  if (dryRun) return ['Nothing was changed. To do it, add --yes.']
-  const lines = left === null ? [] : [left]
-  if (check === null) return lines
+function checkLines(check: NonNullable<PurgeReport['check']>, isDamaged: boolean): readonly string[] {
   const { files, bytes, found, unread } = check
-  const none = unread.length + archives.damaged.length === 0 ? '0 found' : '0 found in what could be read'
+  const none = unread.length > 0 || isDamaged ? '0 found in what could be read' : '0 found'
   return [
     `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'file')}`}.`,
     ...found.map(({ file, times, at }) => `Found ${countText(times, 'time')} in ${file}, first at byte ${at}.`),
     ...unread.map((file) => `Could not be searched: ${file}.`),
-    ...lines,
   ]
 }
 
-function renderState({ doing, tombstones, unfinished }: PurgeState): string {
+function renderState({ doing, tombstones, lostBars, unfinished }: PurgeState): string {
   const { chats, messages, texts } = tombstones
   const isUnfinished = unfinished.rows || unfinished.archives || unfinished.bytes
   const lines = [
     `Kept out: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
+    ...(lostBars === 0 ? [] : [`Missing in user.db: ${countText(lostBars, 'bar')}. Nothing is read from Cursor.`]),
     ...(doing === null ? [] : [`Running: ${doing}.`]),
     ...(isUnfinished
-      ? [
-          'A purge was interrupted. A running daemon finishes it within ten minutes; its next start or the next purge does too.',
-        ]
+      ? ['A purge was interrupted. The next start of the daemon finishes it, and so does the next purge.']
       : []),
   ]
   return lines.map((line) => `${line}\n`).join('')

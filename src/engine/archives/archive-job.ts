@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ARCHIVE_LOCK, explainDisk } from '../../api/archives/archive-files.ts'
+import { ARCHIVE_LOCK, explainDisk, writeBars } from '../../api/archives/archive-files.ts'
 import { makeRun, type RunOrder, type RunOutcome } from '../../api/archives/make-run.ts'
 import { verifyArchive } from '../../api/archives/verify-archive.ts'
 import type { ArchiveVerdict, Progress } from '../../api/http/schemas/archives.ts'
@@ -11,7 +11,11 @@ import { lockFile, type Lock } from '../lock.ts'
 
 /** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `archive-unproven`, `disk-full` */
 export const archiveJob: Job<RunOrder, RunOutcome> = (order, context) =>
-  inFolder(order.dir, () => makeRun(context.mirror(), order))
+  inFolder(order.dir, async function* () {
+    const db = context.mirror()
+    await writeBars(order.dir, db.name)
+    return yield* makeRun(db, order)
+  })
 
 /** Reads the archive back and compares it with its checksums. @throws UserError as `archiveJob` does */
 export const verifyJob: Job<{ readonly dir: string }, Omit<ArchiveVerdict, 'name'>> = ({ dir }) =>

@@ -65,7 +65,8 @@ export const stopped = (): UserError => new UserError('stopped', 'The daemon is 
 /** The error of a job whose process ended without a result. */
 export function diedError(name: JobName): UserError {
   if (name === 'search') return new UserError('search-died', 'The search process ended unexpectedly.', 'Ask again.')
-  if (name === 'purge') return new UserError('purge-died', 'The purge process ended unexpectedly.', 'Purge again.')
+  if (name === 'purge-archives' || name === 'purge-search')
+    return new UserError('purge-died', 'The purge process ended unexpectedly.', 'Purge again.')
   if (name === 'archive' || name === 'verify') {
     const hint = 'Earlier archives are unchanged. It will be tried again.'
     return new UserError('archive-died', 'The archive process ended unexpectedly.', hint)

@@ -29,7 +29,7 @@ export class InlineExecutor implements Executor {
     const mirror = name === 'search' ? this.#reader : () => (own ??= openReader(this.#mirrorPath))
     try {
       // A purge opens the mirror's file as plain bytes. Closing it would drop the SQLite locks of this process.
-      if (name === 'purge')
+      if (name === 'purge-search')
         return await (this.#forked ??= new ForkedExecutor(this.#mirrorPath)).run(name, input, options)
       // The input has the job's kind.
       const job = await loadJob[name]()

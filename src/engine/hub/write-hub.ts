@@ -7,7 +7,7 @@ import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetWords } from '../../mirror/purge/forget-words.ts'
-import { emptyLog } from '../../mirror/purge/state.ts'
+import { emptyLog } from '../../mirror/purge/stages.ts'
 import type { BatchOutcome } from '../../mirror/write/batch.ts'
 
 /** What the mirror's only writer does for the hub. */

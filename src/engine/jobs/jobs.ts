@@ -1,10 +1,14 @@
 import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
-import type { PurgeTaskOrder, PurgeTaskOutcome } from '../purge/purge-orders.ts'
+import type { scanBytes } from '../purge/byte-scan.ts'
+import type { purgeFiles } from '../purge/purge-files.ts'
 import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
 import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
 import type { SearchInput } from './search.ts'
 
+type OfWork<Work> = Work extends (input: infer Input) => Promise<infer Result>
+  ? { readonly input: Input; readonly result: Result }
+  : never
 type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
@@ -13,8 +17,9 @@ export interface Jobs {
   readonly search: { readonly input: SearchInput; readonly result: unknown }
   readonly archive: Of<typeof archiveJob>
   readonly verify: Of<typeof verifyJob>
-  /** The part of a purge that works on files: archives are searched and rewritten, and every byte is checked. */
-  readonly purge: { readonly input: PurgeTaskOrder; readonly result: PurgeTaskOutcome }
+  /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
+  readonly 'purge-archives': OfWork<typeof purgeFiles>
+  readonly 'purge-search': OfWork<typeof scanBytes>
   readonly 'hub-meet': Of<typeof hubMeetJob>
   readonly 'hub-describe': Of<typeof hubDescribeJob>
   readonly 'hub-push': Of<typeof hubPushJob>
@@ -33,7 +38,8 @@ export const loadJob: Loaders = {
   search: async () => (await import('./search.ts')).searchJob,
   archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
   verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
-  purge: async () => inOneStep((await import('../purge/do-task.ts')).doTask),
+  'purge-archives': async () => inOneStep((await import('../purge/purge-files.ts')).purgeFiles),
+  'purge-search': async () => inOneStep((await import('../purge/byte-scan.ts')).scanBytes),
   'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
   'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
   'hub-push': async () => (await import('./hub.ts')).hubPushJob,

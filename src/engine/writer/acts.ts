@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { readingStep, type PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
+import { noteKnown, requireBars } from '../../mirror/purge/stages.ts'
+import { countBars, takePacked, USER_FILE } from '../../mirror/purge/user-file.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -23,6 +26,7 @@ export class WriterActs {
   readonly #now: () => number
   readonly #aside: { readonly thread: AsideThread; readonly cut: CutAhead } | null
   #isClosed = false
+  #hasAskedArchive = false
 
   /** @param aside another thread for large passes; null for one thread */
   constructor(setup: WriterSetup, now: () => number, aside: AsideThread | null = null) {
@@ -46,17 +50,36 @@ export class WriterActs {
     return db
   }
 
+  /** Whoever reads Cursor or an archive could bring back what was purged. @throws UserError `bars-lost` */
+  #requireBars(): void {
+    const { db } = this
+    const { archiveDir } = this.#setup
+    if (!this.#hasAskedArchive && archiveDir !== undefined) {
+      const known = takePacked(db, join(archiveDir, USER_FILE))
+      if (known > countBars(db)) noteKnown(db, known)
+    }
+    this.#hasAskedArchive = true
+    try {
+      requireBars(db)
+    } catch (error) {
+      // When it is opened again, the user may have put the file back.
+      this.maintenance.close()
+      throw error
+    }
+  }
+
   async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
     switch (order.kind) {
       case 'run':
         return yield* this.#run(order, onStep)
       case 'purge': {
         // Copies of Cursor's files may contain purged text.
-        if (order.order.act === 'remove') removeCopies()
+        if (order.order.act === 'remove' && !order.order.isDryRun) removeCopies()
         const { purgeMirror } = await import('../purge/purge-mirror.ts')
         return yield* purgeMirror(this.maintenance, order.order, this.#now)
       }
       case 'hub': {
+        this.#requireBars()
         // Seldom needed.
         const { writeHub } = await import('../hub/write-hub.ts')
         for (const steps = writeHub(order.order, () => this.#reading, this.#now); ;) {
@@ -73,6 +96,7 @@ export class WriterActs {
         return { ...importUsage(this.db, events, this.#now()), unknownColumns }
       }
       default: {
+        this.#requireBars()
         // Seldom needed.
         const { restorePart } = await import('../restore.ts')
         return yield* reported(
@@ -84,6 +108,7 @@ export class WriterActs {
   }
 
   *#run(order: RunOrder, onStep: OnStep): Generator<void, RunOutcome> {
+    if (order.sources.length > 0) this.#requireBars()
     const passes = runPasses(this.#reading, this.#setup, order, this.#now, { aside: this.#aside })
     let isBacklog = false
     try {

@@ -4,8 +4,9 @@ import { leaveMark, takeMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
-import { endRemoval } from '../../mirror/purge/remove-targets.ts'
-import { readUnfinished } from '../../mirror/purge/state.ts'
+import { honourBars } from '../../mirror/purge/honour-bars.ts'
+import { readUnfinished } from '../../mirror/purge/stages.ts'
+import { countBars } from '../../mirror/purge/user-file.ts'
 import { runToCompletion } from '../deferred.ts'
 
 /** Everything that reads the mirror. */
@@ -36,9 +37,9 @@ export class MirrorMaintenance {
   get db(): Mirror {
     if (this.#db !== null) return this.#db
     const db = this.#open()
-    // Before any source is read, so that no part of a purged chat returns.
-    if (!readUnfinished(db).rows) return db
-    runToCompletion(endRemoval(db, this.#now()))
+    // A purge was interrupted, or the mirror was put back from before one.
+    if (!readUnfinished(db, countBars(db)).rows) return db
+    runToCompletion(honourBars(db, this.#now(), null))
     // Its settings are for removing only.
     this.close()
     return this.#open()

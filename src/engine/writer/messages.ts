@@ -6,12 +6,14 @@ import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { SourceState } from '../../model/source.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-orders.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-mirror.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
 
 /** Where the mirror and Cursor's files are. */
 export interface WriterSetup {
   readonly mirrorPath: string
+  /** Archives know how many bars of purges there were. */
+  readonly archiveDir?: string
   readonly userDirs: readonly string[]
   readonly homes: readonly string[]
   readonly disabledKinds: readonly string[]

@@ -3,7 +3,6 @@ import { OUTDATED_ROWID } from '../../mirror/sources/source-state.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { packMessage } from '../../mirror/write/messages/pack-message.ts'
 import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
-import { barRenumbered } from '../../mirror/purge/without-purged.ts'
 import * as held from '../../mirror/sources/source-state.ts'
 import { writeBatch } from '../../mirror/write/write-batch.ts'
 import { listRowChats } from '../../mirror/write/write-rows.ts'
@@ -42,7 +41,7 @@ export function* writeWhole(
     const position = { ...held.readPosition(mirror, num), identity, signature }
     const end = isLast ? { goneKeys, droppedKeys, workspaces, position } : {}
     const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
-      withoutOldReading(mirror, num, withOwnIds(mirror, num, chat), outdated.get(chat.id)),
+      withoutOldReading(withOwnIds(mirror, num, chat), outdated.get(chat.id)),
     )
     const isIndexedLater = written >= INDEXED_AT_ONCE
     const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
@@ -137,17 +136,11 @@ function listOutdated(
   return outdated
 }
 
-/** What a newer decoder makes of a chat: purged texts stay out, and what only the older decoder produced is removed. */
-export function withoutOldReading(
-  mirror: Mirror,
-  num: number,
-  chat: ChatWrite,
-  before: OutdatedChat | undefined,
-): ChatWrite {
+/** What a newer decoder makes of a chat: what only the older decoder produced is removed. */
+export function withoutOldReading(chat: ChatWrite, before: OutdatedChat | undefined): ChatWrite {
   if (before === undefined) return chat
-  const unpurged = barRenumbered(mirror, num, chat)
   // In a store that changed too, a new reading cannot be told from new words.
-  return before.isUntouched ? { ...unpurged, supersedes: true } : { ...unpurged, isByPlace: false }
+  return before.isUntouched ? { ...chat, supersedes: true } : { ...chat, isByPlace: false }
 }
 
 /** Always at least one step, which may be empty: the position is written even if no piece changed. */

@@ -87,14 +87,10 @@ interface Salvage {
   readonly messages: number
   /** Messages that are known to be lost. */
   readonly lost: number
-  /** 1 if what was purged may come in again. */
-  readonly hasLostBars: number
 }
 
 const LIST = `
-select file, chats, messages, lost,
-  exists (select 1 from upkeep where task = 'bars-lost' and upkeep.done_at = salvages.done_at) as hasLostBars
-from salvages where done_at is not null order by file
+select file, chats, messages, lost from salvages where done_at is not null order by file
 `
 
 export interface SalvageNotice {
@@ -113,14 +109,13 @@ export const listSalvages = (db: Mirror, path: string): SalvageNotice[] =>
     .map((one) => ({
       path: nextTo(path, one.file),
       text: describe(path, one),
-      isLossy: one.lost + one.hasLostBars > 0,
+      isLossy: one.lost > 0,
     }))
     .filter((notice) => existsSync(notice.path))
 
 const count = (value: number): string => value.toLocaleString('en')
 
-function describe(path: string, { file, chats, messages, lost, hasLostBars }: Salvage): string {
+function describe(path: string, { file, chats, messages, lost }: Salvage): string {
   const unreadable = lost === 0 ? '' : ` ${count(lost)} messages could not be read.`
-  const bars = hasLostBars === 1 ? ' Purged chats that Cursor still has may return. Purge them again.' : ''
-  return `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${nextTo(path, file)}.${bars}`
+  return `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${nextTo(path, file)}.`
 }

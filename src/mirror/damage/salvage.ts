@@ -6,6 +6,8 @@ import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/match-project.ts'
 import { emptyBatch } from '../write/batch.ts'
 import { fillTitles } from '../write/chats/chat-columns.ts'
+import { noteKnown } from '../purge/stages.ts'
+import { countBars, takeTombstones } from '../purge/user-file.ts'
 import { nextRevision } from '../write/revision.ts'
 import { writeBatch } from '../write/write-batch.ts'
 import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from './copy-table.ts'
@@ -24,6 +26,9 @@ update sources set identity = null, signature = null, watermark = null, watermar
   reconciled_at = null;
 update source_rows set source_rowid = -1, octets = -1, checksum = null;
 `
+
+/** Rows of before a purge can be in unused pages of a damaged file. */
+const HONOUR_AGAIN = `delete from purge_stages where stage <> 'known'`
 
 /** A message without its body is lost. Bytes of another page can be in the middle of a body. */
 const DROP_LOST = `
@@ -52,17 +57,18 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     // SQLite then opens a truncated file as well, and uses the part of the schema that it could read.
     damaged.unsafeMode(true)
     damaged.pragma('writable_schema = on')
-    const partly = copyTables(db, damaged)
+    copyTables(db, damaged)
+    takeBars(db, damaged, from)
     const lost = countLost(db, damaged)
     db.transaction(() => {
       db.exec(FORGET_READ)
+      db.exec(HONOUR_AGAIN)
       replaceLost(db, damaged)
       fillTitles(db)
       db.exec(FILL_INDEX)
     })()
     rewriteChats(db, nowMs)
     noteUncounted(db)
-    if (hasLostBars(db, partly)) db.prepare(NOTE_LOST_BARS).run(nowMs)
     db.prepare(END).run(file, nowMs, nowMs, lost)
   } finally {
     damaged.close()
@@ -70,17 +76,25 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
   }
 }
 
-/** @returns the tables that were not read whole */
-function copyTables(db: Mirror, damaged: Mirror): Set<string> {
+function copyTables(db: Mirror, damaged: Mirror): void {
   const former = tablesOrNull(damaged) ?? tablesOrNull(damaged)
-  const partly = new Set<string>()
   for (const [name, { columns }] of listTables(db)) {
     if (NOT_SAVED.has(name)) continue
     const table = former?.get(name)
     const known = columns.filter((column) => table?.columns.includes(column))
-    if (table === undefined || !db.transaction(() => copyTable(db, damaged, table, known))()) partly.add(name)
+    if (table !== undefined) db.transaction(() => copyTable(db, damaged, table, known))()
   }
-  return partly
+}
+
+/** A mirror of an older version has bars. If they cannot be read, one bar more is known than there are. */
+function takeBars(db: Mirror, damaged: Mirror, path: string): void {
+  if (tablesOrNull(damaged)?.has('tombstones') !== true) return
+  try {
+    takeTombstones(db, damaged, path)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    noteKnown(db, countBars(db) + 1)
+  }
 }
 
 /** Null if the schema is damaged. SQLite says so once, and then uses what it could read. */
@@ -166,12 +180,3 @@ function rewriteChats(db: Mirror, nowMs: number): void {
 }
 
 const unread = (id: ChatId) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] })
-
-const HAS_PURGED = `select exists (select 1 from purges) or exists (select 1 from tombstones)`
-const NOTE_LOST_BARS = `insert or replace into upkeep (task, done_at) values ('bars-lost', ?)`
-
-/** Whether something was purged, or may have been, and what kept it from coming in again is lost. */
-function hasLostBars(db: Mirror, partly: ReadonlySet<string>): boolean {
-  if (!partly.has('tombstones') && !partly.has('purge_salt')) return false
-  return partly.has('purges') || db.prepare<[], number>(HAS_PURGED).pluck().get() === 1
-}

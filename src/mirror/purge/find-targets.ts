@@ -1,44 +1,48 @@
 import type { ChatId } from '../../model/ids.ts'
+import { listHolders } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { PROMPTS } from '../write/chats/prompt-chats.ts'
-import { splitTextKeys } from '../write/messages/pack-message.ts'
-import { matchingTexts, type MessageText } from './message-texts.ts'
+import { matchingTexts } from './message-texts.ts'
 import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
 
 /** What a purge removes from a mirror. */
 export interface PurgeTargets {
   /** Chats that are removed as a whole, whether the mirror has them or not. */
-  readonly chatIds: ReadonlySet<ChatId>
-  /** Keys of single messages, by the number of their chat. */
-  readonly messages: ReadonlyMap<number, ReadonlySet<number>>
+  readonly chatIds: readonly ChatId[]
+  /** Keys of single messages. */
+  readonly keys: ReadonlySet<number>
   /** Names, branches, summaries, todos and paths of chats that contain the text. */
-  readonly facts: ReadonlyMap<ChatId, readonly MessageText[]>
+  readonly facts: readonly Fact[]
 }
 
-/** Looks for what a scope names, in bounded steps. Writes nothing. */
-export function* findTargets(db: Mirror, scope: PurgeScope): Generator<void, PurgeTargets> {
-  const chats = findChats(db, scope)
-  const whole = chats.filter(({ isEarlier }) => scope.match === null && isEarlier === 1)
-  const nums = new Set(whole.map(({ num }) => num))
-  const rest = new Set(chats.flatMap(({ num }) => (nums.has(num) ? [] : [num])))
-  const messages = new Map<number, Set<number>>()
-  const add = ({ chat, key }: Found): void => {
-    messages.set(chat, (messages.get(chat) ?? new Set()).add(key))
-  }
-  for (const found of yield* findMessages(db, scope, rest)) add(found)
-  for (const [chat, going] of messages) for (const key of findCopies(db, chat, going)) going.add(key)
-  for (const found of findPrompts(db, nums, messages)) add(found)
+export interface Fact {
+  readonly chatId: ChatId
+  readonly text: string
+}
+
+/** Looks for what a scope names. Writes nothing. */
+export function findTargets(db: Mirror, scope: PurgeScope): PurgeTargets {
   const { chatIds: named, projectUris, beforeMs, match } = scope
-  // A chat that is named is removed even if only a list names it, or if it comes later.
+  const chats = findChats(db, scope)
   const isNamedOnly = named !== null && projectUris === null && beforeMs === null && match === null
-  const chatIds = new Set(isNamedOnly ? withSubagents(db, named) : whole.map(({ id }) => id))
-  return { chatIds, messages, facts: findFacts(db, scope, new Set(chats.map(({ id }) => id))) }
+  const isWhole = ({ isEarlier }: ScopedChat): boolean => match === null && isEarlier === 1
+  const whole = chats.filter(isWhole).map(({ id }) => id)
+  const rest = chats.filter((chat) => !isWhole(chat)).map(({ num }) => num)
+  const keys = new Set(findMessages(db, scope, rest))
+  for (const key of findPrompts(db, whole, keys)) keys.add(key)
+  const scoped = named === null && projectUris === null ? null : new Set(chats.map(({ id }) => id))
+  return {
+    // A chat that is named is removed even if only a list names it, or if it comes later.
+    chatIds: isNamedOnly ? withSubagents(db, named) : whole,
+    keys,
+    facts: match === null || beforeMs !== null ? [] : findFacts(db, match, scoped),
+  }
 }
 
 const FAMILY = `
 with recursive family (id) as (
-  select value from json_each(@ids)
+  select value from json_each(?)
   union
   select chats.id from chats join family on chats.parent_chat_id = family.id
   union
@@ -48,10 +52,8 @@ select id from family
 `
 
 /** These chats and their subagents, at any depth, whether the mirror has them or not. */
-const withSubagents = (db: Mirror, ids: readonly ChatId[]): ChatId[] =>
-  prepared<ChatId>(db, FAMILY)
-    .pluck()
-    .all({ ids: JSON.stringify(ids) })
+const withSubagents = (db: Mirror, ids: readonly ChatId[]): readonly ChatId[] =>
+  prepared<ChatId>(db, FAMILY).pluck().all(JSON.stringify(ids))
 
 interface ScopedChat {
   readonly num: number
@@ -73,154 +75,116 @@ order by num
 `
 
 /** The chats that the ids and projects of a scope leave. */
-const findChats = (db: Mirror, { chatIds, projectUris, beforeMs }: PurgeScope): ScopedChat[] =>
+const findChats = (db: Mirror, { chatIds, projectUris, beforeMs }: PurgeScope): readonly ScopedChat[] =>
   prepared<ScopedChat>(db, SCOPED).all({
     ids: chatIds === null ? null : JSON.stringify(withSubagents(db, chatIds)),
     uris: projectUris === null ? null : JSON.stringify(projectUris),
     before: beforeMs,
   })
 
-const IN_PROJECTS = `
-select project in (select num from projects where uri in (select value from json_each(?))) as isIn from chats where id = ?
+const LIST_MESSAGES = `
+select messages.key, parts from messages join bodies on bodies.num = messages.body
+where chat = @chat and (@before is null or created_at < @before)
 `
 
-/** Whether a chat is in one of the projects with these roots; null if the mirror has no such chat. */
-export function isInProjects(db: Mirror, id: ChatId, uris: readonly string[]): boolean | null {
-  const row = prepared<{ isIn: number | null }>(db, IN_PROJECTS).get(JSON.stringify(uris), id)
-  return row === undefined ? null : row.isIn === 1
-}
-
-interface Found {
-  readonly chat: number
-  readonly key: number
-}
-
-const LIST_EARLIER = `select chat, key from messages where created_at < ? and chat = ?`
-const LIST_BODIES = `
-select messages.key, chat, created_at as createdAtMs, parts
-from messages join bodies on bodies.num = messages.body
-where messages.key > ? order by messages.key limit 500
-`
-
-function* findMessages(
-  db: Mirror,
-  { beforeMs, match }: PurgeScope,
-  chats: ReadonlySet<number>,
-): Generator<void, Found[]> {
-  if (match === null) return [...chats].flatMap((chat) => prepared<Found>(db, LIST_EARLIER).all(beforeMs, chat))
-  const needles = needlesOf(match)
-  const found: Found[] = []
-  for (let after = -1; ;) {
-    const rows = prepared<Found & { createdAtMs: number | null; parts: string }>(db, LIST_BODIES).all(BigInt(after))
-    for (const { key, chat, createdAtMs, parts } of rows) {
-      const isEarly = beforeMs === null || (createdAtMs !== null && createdAtMs < beforeMs)
-      if (isEarly && chats.has(chat) && matchingTexts(parts, needles).length > 0) found.push({ chat, key })
+function findMessages(db: Mirror, { beforeMs, match }: PurgeScope, chats: readonly number[]): readonly number[] {
+  if (match === null && beforeMs === null) return []
+  const needles = match === null ? null : needlesOf(match)
+  const found: number[] = []
+  for (const chat of chats) {
+    const rows = prepared<{ key: number; parts: string }>(db, LIST_MESSAGES).iterate({ chat, before: beforeMs })
+    for (const { key, parts } of rows) {
+      if (needles === null || matchingTexts(parts, needles).length > 0) found.push(key)
     }
-    const last = rows.at(-1)
-    if (last === undefined) return found
-    after = last.key
-    yield
-  }
-}
-
-interface CopyRow {
-  readonly key: number
-  readonly id: string
-  readonly isOrphan: number
-  readonly textKeys: string | null
-  readonly toolCalls: number
-}
-
-const LIST_COPIES = `
-select key, id, is_orphan as isOrphan, text_keys as textKeys, tool_calls as toolCalls from messages where chat = ?
-`
-
-/**
- * Messages of a chat that repeat what is removed, as another store has them: they would take its place in the thread.
- * @param going keys of messages of this chat
- */
-function findCopies(db: Mirror, chat: number, going: ReadonlySet<number>): number[] {
-  const rows = prepared<CopyRow>(db, LIST_COPIES).all(chat)
-  const ids = new Set(rows.filter(({ key }) => going.has(key)).map(({ id }) => id))
-  const staying = rows.filter(({ key, isOrphan }) => isOrphan !== 2 && !going.has(key))
-  const words = new Set(staying.flatMap(({ textKeys }) => splitTextKeys(textKeys)))
-  const hasTools = staying.some(({ toolCalls }) => toolCalls > 0)
-  const isCopyOfStaying = ({ textKeys }: CopyRow): boolean => {
-    const keys = splitTextKeys(textKeys)
-    return keys.length === 0 ? hasTools : keys.every((key) => words.has(key))
-  }
-  return rows
-    .filter((row) => !going.has(row.key) && (ids.has(row.id) || (row.isOrphan === 2 && !isCopyOfStaying(row))))
-    .map(({ key }) => key)
-}
-
-const WORDS = `
-select user_text as words, chats.machine from messages join chats on chats.num = messages.chat where user_text is not null
-`
-const WORDS_OF_CHAT = `${WORDS} and messages.chat = ?`
-const WORDS_OF_MESSAGE = `${WORDS} and messages.key = ?`
-const LIST_SAME_WORDS = `
-select messages.chat, messages.key, user_text as words, chats.machine, chats.format = '${PROMPTS}' as isPrompt
-from messages join chats on chats.num = messages.chat
-where user_text in (select value from json_each(?))
-`
-
-/** Words that a user typed. Null: on this machine. */
-interface Typed {
-  readonly words: number
-  readonly machine: number | null
-}
-
-const keyOf = ({ words, machine }: Typed): string => `${words} ${machine}`
-
-/**
- * Entries in the lists of typed prompts that repeat what is removed, unless a message that stays repeats it too. Each
- * machine has lists of its own: words that were pulled say nothing about the lists of this one.
- */
-function findPrompts(db: Mirror, whole: Iterable<number>, messages: PurgeTargets['messages']): Found[] {
-  const chats = new Set(whole)
-  const typedIn = (sql: string, bound: number): Typed[] => prepared<Typed>(db, sql).all(BigInt(bound))
-  const going = [
-    ...[...chats].flatMap((chat) => typedIn(WORDS_OF_CHAT, chat)),
-    ...[...messages.values()].flatMap((keys) => [...keys].flatMap((key) => typedIn(WORDS_OF_MESSAGE, key))),
-  ]
-  const typed = new Set(going.map(keyOf))
-  const same = prepared<Found & Typed & { isPrompt: number }>(db, LIST_SAME_WORDS).all(
-    JSON.stringify([...new Set(going.map(({ words }) => words))]),
-  )
-  const staying = same.filter(
-    (each) => typed.has(keyOf(each)) && !chats.has(each.chat) && messages.get(each.chat)?.has(each.key) !== true,
-  )
-  const elsewhere = new Set(staying.flatMap((each) => (each.isPrompt === 1 ? [] : [keyOf(each)])))
-  return staying.filter((each) => each.isPrompt === 1 && !elsewhere.has(keyOf(each)))
-}
-
-const LIST_FACTS = `
-select chat_id as id, name as text, 1 as isWords from heads where name is not null
-union all select chat_id, branch, 1 from heads where branch is not null
-union all select chat_id, uri, 0 from chat_paths
-union all select id, summary, 1 from chats where summary is not null
-union all select chats.id, todo.value ->> 'content', 1 from chats, json_each(chats.todos) todo where todos is not null
-`
-
-interface FactRow {
-  readonly id: ChatId
-  readonly text: string | null
-  readonly isWords: number
-}
-
-/** @param scoped the chats that the ids and projects of the scope leave */
-function findFacts(db: Mirror, scope: PurgeScope, scoped: ReadonlySet<ChatId>): PurgeTargets['facts'] {
-  const { chatIds, projectUris, beforeMs, match } = scope
-  const found = new Map<ChatId, MessageText[]>()
-  if (match === null || beforeMs !== null) return found
-  const needles = needlesOf(match)
-  const isAll = chatIds === null && projectUris === null
-  for (const { id, text, isWords } of prepared<FactRow>(db, LIST_FACTS).iterate()) {
-    if (text === null || !(isAll || scoped.has(id)) || !holdsAny(text, needles)) continue
-    const texts = found.get(id) ?? []
-    if (texts.every((other) => other.text !== text)) texts.push({ text, isWords: isWords === 1 })
-    found.set(id, texts)
   }
   return found
+}
+
+/** Each machine has lists of its own: words that were pulled say nothing about the lists of this one. */
+const LIST_PROMPTS = `
+with typed as materialized (
+  select messages.key, user_text as words, ifnull(machine, 0) as machine, format = '${PROMPTS}' as isPrompt,
+    chats.id in (select value from json_each(@chats)) or key in (select value from json_each(@keys)) as isGoing
+  from messages join chats on chats.num = messages.chat where user_text is not null
+)
+select key from typed where isPrompt and not isGoing and (words, machine) in (
+  select words, machine from typed group by words, machine
+  having max(isGoing) and not max(not isGoing and not isPrompt)
+)
+`
+
+/** Entries in the lists of typed prompts that repeat what is removed, unless a message that stays repeats it too. */
+const findPrompts = (db: Mirror, chats: readonly ChatId[], keys: ReadonlySet<number>): readonly number[] =>
+  prepared<number>(db, LIST_PROMPTS)
+    .pluck()
+    .all({ chats: JSON.stringify(chats), keys: JSON.stringify([...keys]) })
+
+/** What is known of chats beside their messages. */
+export const FACTS = `
+select chat_id as chatId, name as text from heads where name is not null
+union all select chat_id, branch from heads where branch is not null
+union all select chat_id, uri from chat_paths
+union all select id, summary from chats where summary is not null
+union all select chats.id, todo.value ->> 'content' from chats, json_each(chats.todos) todo where todos is not null
+`
+
+/** @param scoped the chats that the ids and projects of the scope leave; null for all */
+function findFacts(db: Mirror, match: string, scoped: ReadonlySet<ChatId> | null): readonly Fact[] {
+  const needles = needlesOf(match)
+  const found = new Map<string, Fact>()
+  for (const { chatId, text } of prepared<{ chatId: ChatId; text: string | null }>(db, FACTS).iterate()) {
+    if (text === null || scoped?.has(chatId) === false || !holdsAny(text, needles)) continue
+    found.set(JSON.stringify([chatId, text]), { chatId, text })
+  }
+  return [...found.values()]
+}
+
+const CHATS_MAX = 100
+const COUNT = `
+with going as (
+  select num, id, title, id in (select value from json_each(@ids)) as isWhole from chats
+  where id in (select value from json_each(@ids))
+    or num in (select chat from messages where key in (select value from json_each(@keys)))
+)
+select going.id, title, isWhole, count(key) as messages, coalesce(sum(is_live), 0) as live
+from going left join messages on chat = num and (isWhole or key in (select value from json_each(@keys)))
+group by num order by isWhole desc, num
+`
+const IS_KNOWN = `select 1 from chats where id = ?`
+
+interface CountedChat {
+  readonly id: string
+  readonly title: string
+  readonly isWhole: number
+  readonly messages: number
+  /** How many of these messages Cursor still has. */
+  readonly live: number
+}
+
+export type MirrorPlan = ReturnType<typeof planPurge>
+
+/** What a purge would remove from a mirror, for its report. */
+export function planPurge(db: Mirror, scope: PurgeScope, { chatIds, keys, facts }: PurgeTargets) {
+  const ids = JSON.stringify(chatIds)
+  const chats = prepared<CountedChat>(db, COUNT).all({ ids, keys: JSON.stringify([...keys]) })
+  return {
+    chats: chats.slice(0, CHATS_MAX).map(({ id, title, isWhole, messages }) => ({
+      id,
+      title,
+      isWhole: isWhole === 1,
+      messages,
+    })),
+    chatCount: chats.length,
+    /** How many messages of each of them, and of chats that the mirror does not have. */
+    going: [
+      ...chatIds.map((id) => [id, Infinity] as const),
+      ...chats.map(({ id, messages }) => [id, messages] as const),
+    ],
+    messages: chats.reduce((sum, chat) => sum + chat.messages, 0),
+    inCursor: chats.reduce((sum, { live }) => sum + live, 0),
+    facts: facts.length,
+    /** Other machines that have one of these chats at the hub. */
+    otherMachines: listHolders(db, [...chatIds, ...chats.map(({ id }) => id)]),
+    unknownChats: (scope.chatIds ?? []).filter((id) => prepared(db, IS_KNOWN).get(id) === undefined),
+  }
 }

@@ -1,3 +1,4 @@
+import { indexTerms } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { forgetSeenTerms } from '../write/write-dictionary.ts'
@@ -39,6 +40,35 @@ function forgetTerms(db: Mirror): void {
   } finally {
     for (const sql of CLOSE_VOCABULARY) db.exec(sql)
   }
+}
+
+const TERMS_MAX = 10
+const OPEN_PLACES = `
+create virtual table temp.message_places using fts5vocab ('main', 'message_terms', 'instance');
+create virtual table temp.chat_places using fts5vocab ('main', 'chat_terms', 'instance');
+`
+const COUNT_STALE = `
+with given as (select value as term from json_each(@terms))
+select
+  (select count(*) from given join message_places using (term) where not exists (select 1 from messages where key = doc)) +
+  (select count(*) from given join chat_places using (term) where not exists (select 1 from chats where num = doc))
+`
+
+/**
+ * Looks up the words of a purged text in the vocabulary of the index. The bytes of the index do not show them: it
+ * compresses terms, and keeps those of removed rows until it is merged.
+ * @returns how often it has one of its longest words in a message or a title that is no more
+ */
+export function countStale(db: Mirror, text: string): number {
+  const terms = [...new Set(indexTerms(text).split(' '))].toSorted((one, other) => other.length - one.length)
+  db.pragma('query_only = off')
+  db.exec(OPEN_PLACES)
+  return (
+    db
+      .prepare<object, number>(COUNT_STALE)
+      .pluck()
+      .get({ terms: JSON.stringify(terms.slice(0, TERMS_MAX)) }) ?? 0
+  )
 }
 
 const LIST_NAMED = `select distinct marks, model from messages`

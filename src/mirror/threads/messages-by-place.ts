@@ -102,4 +102,4 @@ export function replacedMessage(
   return { held, columns, partsJson: null, calls: null }
 }
 
-const textsIn = (partsJson: string): readonly string[] => [...textsOf(parseParts(partsJson))].map(({ text }) => text)
+const textsIn = (partsJson: string): readonly string[] => textsOf(parseParts(partsJson))

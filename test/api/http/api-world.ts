@@ -40,6 +40,7 @@ export class ApiWorld {
     if (eras) writeAllEras(this.home, cursorHome)
     this.indexer.pass('reconcile')
     const { indexer } = this
+    const archives = archivesHere(indexer.folder, indexer.path, indexer.mirror)
     this.#app = createApp({
       version: '1.2.3',
       startedAt: '2026-03-01T11:00:00.000Z',
@@ -53,8 +54,8 @@ export class ApiWorld {
       live: () => ({ ...live, mirrorPath: indexer.path }),
       sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),
       importUsage: (file) => importUsageFile(indexer.mirror, file),
-      archives: archivesHere(indexer.folder, indexer.path, indexer.mirror),
-      purging: new PurgeHere(indexer.folder).purging,
+      archives,
+      purging: new PurgeHere(indexer.folder, { alone: (act) => archives.alone(act) }).purging,
       hub: hubShapes,
       subscribe: () => () => undefined,
       reportFault: (error) => this.faults.push(error),

@@ -67,6 +67,8 @@ const answered = new Map([
   ['POST /api/tokens/import', 415],
   ['POST /api/archives', 202],
   ['POST /api/purge', 400],
+  // Nothing writes here.
+  ['POST /api/purge/accept-lost-bars', 503],
   ['GET /api/archives/:name', 404],
   ['POST /api/archives/:name/verify', 404],
   ['POST /api/archives/:name/restore', 404],

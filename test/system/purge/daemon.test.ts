@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
@@ -131,6 +131,24 @@ test('a daemon that was killed during a purge finishes it at the next start', as
     return doing === null && !unfinished.rows && !unfinished.archives && !unfinished.bytes
   })
   expect(findBytes(place.dataDir, wordOf(7))).toEqual([])
+})
+
+test('a daemon whose user.db is lost reads nothing of Cursor and says so, until the user accepts it', async () => {
+  const lost = async (): Promise<boolean> => {
+    const { state, reasons } = await getJson<{ state: string; reasons: string[] }>(url, '/api/status')
+    return state === 'degraded' && reasons.join().includes('bars-lost')
+  }
+  expect((await place.purgeSecret(3)).exitCode).toBe(0)
+  await daemon.stop('SIGTERM')
+  rmSync(join(place.dataDir, 'user.db'))
+  place.writeSecret(4, ' said meanwhile')
+  ;({ url } = await place.place.serve())
+  await waitUntil('the status', lost)
+  expect(await searchFor('said meanwhile')).toBe(0)
+  const { exitCode, stdout } = await place.run(['purge', '--accept-lost-bars'])
+  expect([exitCode, stdout]).toEqual([0, 'Kept out: 0 chats, 0 messages and 0 texts.\n'])
+  await waitUntil('what is new', async () => (await searchFor('said meanwhile')) === 1)
+  await waitUntil('the status', async () => !(await lost()))
 })
 
 test('invalid requests are refused with the reason', async () => {

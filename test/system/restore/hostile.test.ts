@@ -105,7 +105,9 @@ test('ids, titles and paths that look like files or commands are treated as text
   expect(await restore()).toMatchObject({ ...counts, added: 0 })
   expect((await chatIds()).toSorted()).toEqual(names.toSorted())
   expect(stateOf(root)).toEqual(before)
-  expect(readdirSync(world.settings.dataDir).filter((name) => !/^(mirror\.db|daemon\.lock)/.test(name))).toEqual([])
+  expect(
+    readdirSync(world.settings.dataDir).filter((name) => !/^(mirror\.db|user\.db|daemon\.lock)/.test(name)),
+  ).toEqual([])
 })
 
 test('damage under an odd name is shown on a terminal without control characters', async () => {

@@ -68,20 +68,6 @@ test('purged messages do not come back from an archive that still has them', asy
   expect(await getJson(url, `/api/search?q=${wordOf(2)}`)).toMatchObject({ total: 1 })
 })
 
-test('a purged name does not come in with the archive of another machine', async () => {
-  const other = new PurgePlace(0)
-  try {
-    other.store.chat('elsewhere', { name: secretOf(0), fullConversationHeadersOnly: headers(['e1']) })
-    other.store.message('elsewhere', 'e1', { type: 1, text: 'had there', createdAt: '2026-02-02T00:00:00.000Z' })
-    expect((await other.run(['archive', 'run'])).exitCode).toBe(0)
-    const from = join(other.dataDir, 'archives')
-    expect(await restore(['--from', from])).toMatchObject({ ok: true, added: 1, addedChats: 1 })
-    expect(findBytes(place.dataDir, secretOf(0))).toEqual([])
-  } finally {
-    await other.remove()
-  }
-})
-
 test('without a purge, the same archive restores everything', async () => {
   const other = new PurgePlace(0)
   try {

@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
 import type * as z from 'zod/mini'
-import { countTombstones } from '../../../mirror/purge/tombstones.ts'
+import { countKinds } from '../../../mirror/purge/bars.ts'
 import { type PurgeScope } from '../../../mirror/purge/scope.ts'
-import { readUnfinished } from '../../../mirror/purge/state.ts'
+import { countLost, readUnfinished } from '../../../mirror/purge/stages.ts'
+import { countBars, openBars } from '../../../mirror/purge/user-file.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
@@ -13,7 +14,8 @@ import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiContext } from '../api-context.ts'
-import { purgeBody } from '../route-parameters.ts'
+import { noBody, purgeBody } from '../route-parameters.ts'
+import type { PurgeActs } from '../purge-shapes.ts'
 import type { PurgeState } from '../schemas/purge.ts'
 
 type Body = z.output<typeof purgeBody>
@@ -28,15 +30,35 @@ export function purgeRoutes(context: ApiContext): Hono {
       readQuery(c, noParameters)
       const given = await readBody(c, purgeBody)
       const scope = scopeOf(context, given)
-      const { purging } = context
-      if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
-      return c.json(await unlessBusy(() => purging.purge({ scope, isDryRun: given.dryRun })))
+      return c.json(await unlessBusy(() => actsOf(context).purge({ scope, isDryRun: given.dryRun })))
     })
+    .post('/api/purge/accept-lost-bars', async (c) => {
+      readQuery(c, noParameters)
+      await readBody(c, noBody)
+      await actsOf(context).acceptLostBars()
+      return c.json(readState(context))
+    })
+}
+
+function actsOf({ purging }: ApiContext): PurgeActs {
+  if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
+  return purging
 }
 
 function readState(context: ApiContext): PurgeState {
   const db = context.mirror()
-  return { doing: context.purging?.doing ?? null, tombstones: countTombstones(db), unfinished: readUnfinished(db) }
+  const user = openBars(db.name)
+  try {
+    const bars = countBars(user)
+    return {
+      doing: context.purging?.doing ?? null,
+      tombstones: countKinds(user),
+      lostBars: countLost(db, bars),
+      unfinished: readUnfinished(db, bars),
+    }
+  } finally {
+    user.close()
+  }
 }
 
 function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {

@@ -60,6 +60,7 @@ export type PurgeReport = Answer<typeof purgeAnswer>
 export const purgeStateAnswer = z.object({
   doing: says(maybeText, 'What a purge does now, for people; null if none runs.'),
   tombstones: says(z.object({ chats: count, messages: count, texts: count }), 'What stays removed.'),
+  lostBars: says(count, 'How many bars are missing. Then nothing is read from Cursor until the user accepts it.'),
   unfinished: says(
     z.object({ rows: boolean, archives: boolean, bytes: boolean }),
     "What an interrupted purge still has to do. bytes: rewrite the mirror's file, which may contain bytes of what was " +

@@ -1,7 +1,8 @@
 import { EXCLUDED_URI } from '../../../mirror/projects/exclusion.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { Tombstones } from '../../../mirror/purge/tombstones.ts'
+import { Bars } from '../../../mirror/purge/bars.ts'
+import { openBars } from '../../../mirror/purge/user-file.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 
 const HAS_MESSAGES = `
@@ -17,9 +18,9 @@ export interface KnownChats {
 
 /** The chats that the mirror has with messages, and what it must not have: what was purged, and excluded projects. */
 export function knownChats(db: Mirror): KnownChats {
-  const tombstones = new Tombstones(db)
+  const bars = new Bars(openBars(db.name))
   return {
-    hasChat: (id) => tombstones.hasChat(id) || prepared(db, HAS_MESSAGES).get({ id }) !== undefined,
-    hasMessage: (chatId, id) => tombstones.hasMessage(chatId, id),
+    hasChat: (id) => bars.hasChat(id) || prepared(db, HAS_MESSAGES).get({ id }) !== undefined,
+    hasMessage: (chatId, id) => bars.hasMessage(chatId, id, () => []),
   }
 }

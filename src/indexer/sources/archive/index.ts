@@ -4,7 +4,7 @@ import { emptyBatch, type BatchOutcome, type ChatWrite, type MessageWrite } from
 import { findHeldChat, type HeldChat } from '../../../mirror/write/chats/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
-import { Tombstones } from '../../../mirror/purge/tombstones.ts'
+import { Bars } from '../../../mirror/purge/bars.ts'
 import { ARCHIVE } from '../../../mirror/sources/source-ranks.ts'
 import { saveSourceState, sourceNum } from '../../../mirror/sources/source-state.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
@@ -41,7 +41,7 @@ export function* restoreChat(
   const { chat } = object
   const id = asChatId(chat.id)
   // Nothing of it would be written, and nothing counts as restored.
-  if (new Tombstones(mirror()).hasChat(id)) return
+  if (new Bars(mirror()).hasChat(id)) return
   const held = findHeldChat(mirror(), id)
   const missing = object.messages.filter((message) => held?.messageIds.has(message.id) !== true)
   const isNewer = isNews(held, chat)

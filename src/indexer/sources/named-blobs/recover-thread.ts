@@ -39,7 +39,7 @@ export function* recoverThread(
   const before = readBefore(pass, chat, [...reading.octets.keys(), ...read], name)
   const write = messages.length === 0 ? goneChat(chat.id) : chatWrite(chat.id, facts, thread.outline, messages)
   const isWritten = messages.length > 0 || before !== undefined
-  const chats = isWritten ? [withoutOldReading(pass.mirror, pass.num, write, before)] : []
+  const chats = isWritten ? [withoutOldReading(write, before)] : []
   yield foundStep(pass, reading, { chats, issues, rows })
 }
 

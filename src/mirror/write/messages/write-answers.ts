@@ -8,8 +8,7 @@ import { readParts, type HeldMessage } from './messages.ts'
 import type { Mirror } from '../../open.ts'
 import { packMessage } from './pack-message.ts'
 import { prepared } from '../../prepared.ts'
-import { isPurged } from '../../purge/without-purged.ts'
-import { Tombstones } from '../../purge/tombstones.ts'
+import { Bars } from '../../purge/bars.ts'
 import { writeChat, type ChatOutcome } from '../chats/write-chat.ts'
 import type { WriteTools } from '../write-tools.ts'
 import { isSubstitute, parseParts } from '../../parse-parts.ts'
@@ -37,7 +36,7 @@ export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatO
     return reference === undefined ? [] : [{ reference, answer }]
   })
   if (pending.length === 0) return []
-  const tombstones = new Tombstones(db)
+  const bars = new Bars(db)
   const outcomes: ChatOutcome[] = []
   for (const ofChat of groupBy(pending, ({ reference }) => `${reference.chat} ${reference.source}`)) {
     const [{ reference }] = ofChat
@@ -46,7 +45,9 @@ export function writeAnswers(db: Mirror, batch: Batch, tools: WriteTools): ChatO
       (answers) => complete(db, answers, lent) ?? [],
     )
     // The found content may be something that was purged elsewhere.
-    const messages = found.filter((message) => !isPurged(tombstones, reference.chatId, message))
+    const messages = found.filter(
+      ({ id, partsJson }) => !bars.hasMessage(reference.chatId, id, () => parseParts(partsJson)),
+    )
     const write = { id: reference.chatId, ownRow: { kind: 'unread' as const }, messages, vanished: [] }
     outcomes.push(writeChat(db, write, { ...batch, source: reference.source }, tools))
   }
