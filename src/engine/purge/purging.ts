@@ -1,4 +1,3 @@
-import { surveyArchives } from '../../api/archives/purge-archive.ts'
 import type { PurgeActs, PurgeRequest } from '../../api/http/purge-shapes.ts'
 import type { PurgeReport } from '../../api/http/schemas/purge.ts'
 import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
@@ -114,6 +113,8 @@ export class Purging implements PurgeActs {
     const { removed } = await this.#world.mirror({ act: 'remove', scope, isDryRun })
     if (removed === null) throw new Error('the writer did not say what it removed')
     const { going, ...planned } = removed
+    // Seldom needed, and it loads a date library.
+    const { surveyArchives } = await import('../../api/archives/purge-archive.ts')
     const survey = surveyArchives(archiveDir, new Map(going))
     const unknownChats = planned.unknownChats.filter((id) => !survey.chatIds.has(id))
     const report = { ...planned, unknownChats, dryRun: isDryRun, left: null, check: null }
