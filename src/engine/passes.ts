@@ -1,5 +1,5 @@
 import { discoverSources, type Places } from '../indexer/discover.ts'
-import type { PassDepth } from '../indexer/source.ts'
+import type { PassOrder } from '../model/pass.ts'
 import type { Progress } from '../api/http/schemas/archives.ts'
 import type { RestoreOrder, RestoreResult } from './restore.ts'
 import { sourceReasons } from './source-reasons.ts'
@@ -39,13 +39,13 @@ export class DirectPasses implements Passes {
 
   /** Reads what is new. The next `sync` reports it. */
   async catchUp(): Promise<void> {
-    this.#unreported = await this.#run('nudge')
+    this.#unreported = await this.#run({ depth: 'tail' })
   }
 
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
     const before = this.#unreported
-    const { changed, added, gone } = await this.#run(full ? 'full' : 'reconcile')
+    const { changed, added, gone } = await this.#run(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
     this.#unreported = nothingRead
     return {
       changed: before.changed + changed,
@@ -66,8 +66,8 @@ export class DirectPasses implements Passes {
     await this.#writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
   }
 
-  async #run(depth: PassDepth): Promise<RunOutcome> {
-    const sources = discoverSources(this.#places).map(({ id }) => ({ id, depth }))
+  async #run(order: Omit<PassOrder, 'id'>): Promise<RunOutcome> {
+    const sources = discoverSources(this.#places).map(({ id }) => ({ id, ...order }))
     const outcome = await this.#writer.run({ kind: 'run', sources, backlogMs: Infinity })
     this.#latest = outcome
     return outcome

@@ -5,7 +5,6 @@ import type { Mirror } from '../open.ts'
 import { placeColumns, threadEntry, type Place, type ThreadWrite } from './place-thread.ts'
 import { prepared } from '../prepared.ts'
 import { upsertMessage } from '../write/messages/upsert-message.ts'
-import type { ChatId } from '../../model/ids.ts'
 
 /**
  * Places the messages of one part of a long chat relative to each other only. All messages of the chat are placed together
@@ -56,9 +55,3 @@ const TAKE_PLACED = `delete from unplaced where chat = ?`
 
 /** Notes that all messages of the chat are placed. */
 export const takePlaced = (db: Mirror, chatNum: number): void => void prepared(db, TAKE_PLACED).run(chatNum)
-
-const LIST_UNPLACED = `select chats.id from unplaced join chats on chats.num = unplaced.chat where unplaced.source = ?`
-
-/** Chats whose reading was interrupted. The unread rest may be gone meanwhile, so a comparison of rows does not find them. */
-export const listUnplaced = (db: Mirror, source: number): ChatId[] =>
-  prepared<ChatId>(db, LIST_UNPLACED).pluck().all(source)

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { LossCounts } from '../../../api/http/schemas/chats.ts'
 import { pendingLossText } from '../../../engine/source-reasons.ts'
 import { printableLine } from '../../../text/printable.ts'
@@ -7,17 +6,16 @@ import { renderAttention, renderBullets } from '../../terminal/facts.ts'
 import { countText, lossText, numberText } from '../../terminal/formats.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderRows } from '../../terminal/table.ts'
-import type { DoctorReport, SetAsideReport, StoreReport } from './doctor.ts'
+import type { DoctorReport, StoreReport } from './doctor.ts'
 
 /** True if the store does not exist and nothing was ever read from it. */
 const isAbsent = ({ state, chats, messages, issues }: StoreReport): boolean =>
   state === 'missing' && (chats?.total ?? 0) === 0 && (messages?.held ?? 0) === 0 && issues.length === 0
 
 /** What was not read, or not completely, and what to do, one sentence for each. */
-export function attentionIn({ mirror, stores, setAside }: Omit<DoctorReport, 'attention'>): string[] {
+export function attentionIn({ mirror, stores }: Omit<DoctorReport, 'attention'>): string[] {
   return [
     ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
-    ...setAside.flatMap(setAsideText),
     ...(mirror.state === 'missing'
       ? [`There is no mirror yet (${mirror.path}), so only the stores were checked. "cursordex sync" makes one.`]
       : []),
@@ -42,18 +40,6 @@ function attentionOf({ state, detail, issues, pendingLoss }: StoreReport): strin
     sentences.push(`${countText(unread, 'row')} could not be read (${reasons.join('; ')}). Everything else was read.`)
   }
   return sentences
-}
-
-function setAsideText({ path, place, chats, trouble }: SetAsideReport): string[] {
-  const unread = trouble === null ? [] : [`${path}: Cursor set this file aside, and it could not be read: ${trouble}`]
-  if (chats === 0) return unread
-  const count = `${trouble === null ? '' : 'at least '}${countText(chats, 'chat')}`
-  const copy = `copy it to ${join('<folder>', 'User', place)}`
-  const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
-  return [
-    `${path}: Cursor set this file aside, with ${count} that the mirror does not have. To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`,
-    ...unread,
-  ]
 }
 
 /**

@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs'
-import { dirname, relative, sep } from 'node:path'
 import type { Command } from 'commander'
 import type { LossCounts } from '../../../api/http/schemas/chats.ts'
-import { knownChats } from '../../../api/queries/chats/known-chats.ts'
 import { isOfThisVersion } from '../../../mirror/upgrade.ts'
 import { examineSource, type SourceFindings } from '../../../api/queries/sources/examine-source.ts'
 import { sumLosses } from '../../../api/queries/sources/list-losses.ts'
@@ -11,10 +9,9 @@ import { mirrorPath } from '../../../engine/data-folder.ts'
 import { misconfiguredFolders } from '../../../engine/source-reasons.ts'
 import { discoverSources } from '../../../indexer/discover.ts'
 import { closedBy } from '../../../indexer/open-safely/cursor-file.ts'
-import { mayExist } from '../../../indexer/open-safely/file-identity.ts'
-import { listSetAside, readSetAside } from '../../../indexer/open-safely/set-aside.ts'
+import { mayExist } from '../../../indexer/open-safely/plain-files.ts'
 import type { Source } from '../../../indexer/source.ts'
-import type { UnknownRows } from '../../../indexer/sources/composer-kv/read/read-unknown.ts'
+import type { UnknownRows } from '../../../indexer/sources/composer-kv/read-unknown.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
 import { listSalvages } from '../../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../../model/ids.ts'
@@ -43,24 +40,11 @@ export interface StoreReport {
   readonly unknown: readonly UnknownRows[]
 }
 
-/** A file of Cursor's beside a store, with an earlier or damaged state of it. */
-export interface SetAsideReport {
-  readonly path: string
-  /** Its store's path in Cursor's `User` folder. */
-  readonly place: string
-  /** Chats with messages in it that the mirror neither has nor must keep out. */
-  readonly chats: number
-  /** Why it could not be read, or not to its end. */
-  readonly trouble: string | null
-}
-
 export interface DoctorReport {
   readonly mirror: { readonly path: string; readonly state: 'read' | 'missing' | 'other-version' }
   readonly stores: readonly StoreReport[]
   /** How many entries `cursordex losses` lists. Null without a mirror. */
   readonly losses: LossCounts | null
-  /** Empty without a mirror. */
-  readonly setAside: readonly SetAsideReport[]
   /** What was not read, or not completely, and what to do, as sentences. */
   readonly attention: readonly string[]
 }
@@ -94,7 +78,6 @@ function examine(settings: Settings): DoctorReport {
       mirror: { path, state: reader === null ? 'missing' : isKnown ? 'read' : 'other-version' },
       stores,
       losses: mirror === null ? null : sumLosses(mirror),
-      setAside: mirror === null ? [] : lookAside(sources, mirror, userDirs),
     } as const
     // Several sources may read one file.
     const attention = new Set([
@@ -128,24 +111,6 @@ function refuseUnreadable(path: string): void {
     const hint = 'Run this as the user who owns the folder.'
     throw new UserError('unreadable', `${path} cannot be read (${code}).`, hint, { cause })
   }
-}
-
-/** The files that Cursor set aside, each with what all sources of its store find in it. */
-function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonly string[]): SetAsideReport[] {
-  const known = knownChats(mirror)
-  const files = new Map<string, { place: string; ids: Set<string>; trouble: string | null }>()
-  for (const { path, chatsIn } of sources) {
-    if (chatsIn === undefined) continue
-    const userDir = userDirs.find((folder) => path.startsWith(folder + sep)) ?? dirname(path)
-    for (const file of listSetAside(path)) {
-      const found = files.get(file) ?? { place: relative(userDir, path), ids: new Set(), trouble: null }
-      const { ids, trouble } = readSetAside(file, () => chatsIn(file, known))
-      for (const id of ids) found.ids.add(id)
-      if (trouble !== null) found.trouble ??= trouble.detail ?? trouble.state
-      files.set(file, found)
-    }
-  }
-  return [...files].map(([path, { place, ids, trouble }]) => ({ path, place, chats: ids.size, trouble }))
 }
 
 function disabledText(sources: readonly Source[]): string[] {
