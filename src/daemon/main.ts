@@ -176,7 +176,6 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
 
 function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine): Schedule {
   return startSchedule({
-    reconcile: () => indexing.reconcileChanged(),
     // Archives are made only after the mirror was checked.
     archive: () => {
       if (indexing.state === 'starting') return

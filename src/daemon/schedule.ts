@@ -1,6 +1,4 @@
 export interface ScheduledTasks {
-  /** Runs every ten minutes: compares all keys of sources that changed. */
-  reconcile(): void
   /** Runs every minute. It starts the archive jobs, pushes and pulls that are due. */
   archive(): void
   /** Runs twice a second. Null if nobody sees it, so that a daemon at rest is not woken for it. */
@@ -14,7 +12,6 @@ export interface Schedule {
 }
 
 const MINUTE_MS = 60_000
-const TEN_MINUTES_MS = 10 * MINUTE_MS
 
 /**
  * Runs the daemon's regular tasks at full minutes of the clock. The next timer is at most a minute away, and missed times
@@ -29,13 +26,9 @@ export function startSchedule(tasks: ScheduledTasks): Schedule {
     }
   }
   let minute: NodeJS.Timeout
-  let tens = tensAt(Date.now())
   const onMinute = (): void => {
     armMinute()
-    const tensNow = tensAt(Date.now())
-    if (tensNow !== tens) attempt(() => tasks.reconcile())
     attempt(() => tasks.archive())
-    tens = tensNow
   }
   const armMinute = (): void => {
     minute = setTimeout(onMinute, MINUTE_MS - (Date.now() % MINUTE_MS))
@@ -49,6 +42,3 @@ export function startSchedule(tasks: ScheduledTasks): Schedule {
     },
   }
 }
-
-/** The ten-minute period of a time, counted from the full hour. */
-const tensAt = (nowMs: number): number => Math.floor(nowMs / TEN_MINUTES_MS)

@@ -1,5 +1,5 @@
 import { discoverSources, type Places } from '../indexer/discover.ts'
-import type { PassDepth } from '../indexer/source.ts'
+import type { PassOrder } from '../model/pass.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
 import { UserError } from '../model/user-error.ts'
@@ -39,7 +39,7 @@ export class DirectPasses implements Passes {
   /** Reads what is new. The next `sync` reports it. What is mirrored can be read also if Cursor may not be. */
   async catchUp(): Promise<void> {
     try {
-      this.#unreported = await this.#run('nudge')
+      this.#unreported = await this.#run({ depth: 'tail' })
     } catch (error) {
       if (this.#lostBars === null) throw error
     }
@@ -48,7 +48,7 @@ export class DirectPasses implements Passes {
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
     const before = this.#unreported
-    const { changed, added, gone } = await this.#run(full ? 'full' : 'reconcile')
+    const { changed, added, gone } = await this.#run(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
     this.#unreported = nothingRead
     return {
       changed: before.changed + changed,
@@ -68,8 +68,8 @@ export class DirectPasses implements Passes {
     throw error
   }
 
-  async #run(depth: PassDepth): Promise<RunOutcome> {
-    const sources = discoverSources(this.#places).map(({ id }) => ({ id, depth }))
+  async #run(order: Omit<PassOrder, 'id'>): Promise<RunOutcome> {
+    const sources = discoverSources(this.#places).map(({ id }) => ({ id, ...order }))
     this.#lostBars = null
     const outcome = await this.#writer
       .run({ kind: 'run', sources, backlogMs: Infinity })

@@ -1,11 +1,11 @@
 import { chooseChats, readChat, type ChosenChats } from '../api/archives/read-runs.ts'
 import type { ArchiveRestored, Progress, RestoreRequest } from '../api/http/schemas/archives.ts'
 import type { ArchivedObject } from '../archive/archived-chat.ts'
-import { readingStep, type PassStep } from '../indexer/source.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'
 import { readMap } from '../indexer/sources/archive/map-uri.ts'
 import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
+import type { BatchOutcome } from '../mirror/write/batch.ts'
 import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
 import { isMirrored, isPulled } from '../mirror/write/chats/held-chat.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
@@ -80,7 +80,7 @@ export function* restorePart(
   { dir, chats, map, addedBefore }: RestorePart,
   mirror: () => Mirror,
   now: () => number,
-): Generator<PassStep, RestoredPart> {
+): Generator<BatchOutcome | null, RestoredPart> {
   const mapUri = readMap(map)
   const isHeld = (id: ChatId): boolean => isMirrored(mirror(), id) && !isPulled(mirror(), id)
   /** Chats that changed. */
@@ -99,13 +99,13 @@ export function* restorePart(
       for (const outcome of restoreChat({ mirror, now, mapUri }, object, addedBefore + added)) {
         added += outcome.added
         for (const each of outcome.chatIds) touched.add(each)
-        yield { ...readingStep, outcome }
+        yield outcome
       }
       // The chat of an excluded project is not written.
       if (isNew && isHeld(id)) addedChats += 1
       break
     }
-    yield readingStep
+    yield null
   }
   if (touched.size > 0) placeByPaths(mirror(), touched)
   return { added, addedChats, found, damaged, backlog: countWaiting(mirror()) }

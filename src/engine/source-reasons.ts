@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isUserFolder, userFolderParts } from '../indexer/sources/records/chat/user-folder.ts'
-import type { PendingLoss } from '../indexer/mass-loss.ts'
+import { isUserFolder, userFolderParts } from '../indexer/sources/records/user-folder.ts'
+import type { PendingLoss } from '../model/pass.ts'
 import type { SourceEnd } from './writer/messages.ts'
 
 /** Why the mirror does not have everything that Cursor has, as sentences. A file that several sources read is named once. */

@@ -41,17 +41,21 @@ let copiesTimer: NodeJS.Timeout | undefined
 /** True after a large run, until its memory is released. Large runs are rare, and no other follows soon. */
 let hasGrown = false
 
-/** Returns null if the daemon stopped meanwhile. The next start continues the order. */
+/** Ends an act at its next step. The next start of the daemon continues it. */
+class Stopped extends Error {}
+
+/** Returns null if the daemon stopped meanwhile. */
 async function drive(order: WriterOrder, onStep: (step: StepNews) => void): Promise<WriterOutcome | null> {
-  const steps = acts.act(order, onStep)
-  for (;;) {
-    const next = await steps.next()
-    if (next.done === true) return next.value
-    // A stop order can arrive between two steps.
-    await new Promise((resume) => setImmediate(resume))
-    if (!isStopping) continue
-    await steps.return(undefined as never)
-    return null
+  try {
+    return await acts.act(order, async (news) => {
+      if (news !== null) onStep(news)
+      // A stop order can arrive between two steps.
+      await new Promise((resume) => setImmediate(resume))
+      if (isStopping) throw new Stopped()
+    })
+  } catch (error) {
+    if (error instanceof Stopped) return null
+    throw error
   }
 }
 

@@ -1,16 +1,15 @@
-import { eachFolderOnce } from './open-safely/file-identity.ts'
+import { eachFolderOnce } from './open-safely/plain-files.ts'
 import type { Source } from './source.ts'
 import { cliStoreSources } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/index.ts'
-import { globalItemsSource } from './sources/global-items/index.ts'
+import { globalItemsSource, workspaceItemsSources, workspacesFolder } from './sources/items/index.ts'
 import { agentBlobsSource } from './sources/named-blobs/agent-blobs.ts'
 import { pastedTextSource } from './sources/named-blobs/pasted-text.ts'
 import { trackingSources } from './sources/tracking/index.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
-import { workspaceItemsSources, workspacesFolder } from './sources/workspace-items/index.ts'
 
 // For the thread that reads ahead.
-export { readOrdered, type ReadOrder } from './sources/composer-kv/read/read-ahead.ts'
+export { readOrdered, type ReadOrder } from './sources/composer-kv/chat-queue.ts'
 
 export interface Places {
   /** Cursor's `User` folders. */

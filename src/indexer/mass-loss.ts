@@ -1,7 +1,8 @@
 import type { Mirror } from '../mirror/open.ts'
 import { forgetMissed, noteMissed, readMissed } from '../mirror/sources/missed-rows.ts'
 import { countHeldRows, type HeldRow } from '../mirror/sources/source-state.ts'
-import type { MassRule, PassRequest } from './source.ts'
+import type { MassRule, PendingLoss } from '../model/pass.ts'
+import type { PassRequest } from './source.ts'
 
 export const massRule: MassRule = { rows: 100, share: 0.2 }
 
@@ -17,17 +18,17 @@ export interface Comparison {
 
 /**
  * Decides which of the missing rows are gone. A store may be swapped, emptied or restored while we run. If very many
- * rows vanish at once, they are noted as missed and still count as held, until a comparison a minute later, or a full
- * pass, misses them again.
+ * rows vanish at once, they are noted as missed and still count as held, until a comparison a minute later, or one that a
+ * person asked for, misses them again.
  */
 export function judgeMissing(
   mirror: Mirror,
   source: number,
   { missing, backKeys }: Comparison,
-  { depth, now, mass = massRule }: Pick<PassRequest, 'depth' | 'now' | 'mass'>,
+  { isAsked, now, mass = massRule }: Pick<PassRequest, 'isAsked' | 'now' | 'mass'>,
 ): ReadonlySet<string> {
   forgetMissed(mirror, source, backKeys)
-  if (depth === 'full') return new Set(missing.map(({ key }) => key))
+  if (isAsked === true) return new Set(missing.map(({ key }) => key))
   const nowMs = now()
   const open = missing.filter(({ missedAtMs }) => missedAtMs === null || nowMs < confirmableAtMs(missedAtMs, nowMs))
   const isMass = open.length > mass.rows && open.length > mass.share * countHeldRows(mirror, source)
@@ -40,14 +41,6 @@ export function judgeMissing(
 
 /** If the clock was set back, rows must not wait longer. */
 const confirmableAtMs = (missedAtMs: number, nowMs: number): number => Math.min(missedAtMs, nowMs) + CONFIRM_AFTER_MS
-
-/** Rows that vanished and do not yet count as gone. */
-export interface PendingLoss {
-  readonly rows: number
-  readonly of: number
-  /** From this time on a comparison settles the loss; epoch milliseconds. */
-  readonly confirmableAtMs: number
-}
 
 export function readPendingLoss(mirror: Mirror, source: number, nowMs: number): PendingLoss | null {
   const missed = readMissed(mirror, source)

@@ -1,41 +1,13 @@
+import { hash as digest } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import type { Aside } from '../mirror/aside.ts'
-import type { BatchOutcome } from '../mirror/write/batch.ts'
 import type { Mirror } from '../mirror/open.ts'
-import type { ChatId, MessageId, SourceId } from '../model/ids.ts'
-import type { SourceState } from '../model/source.ts'
-import { sourceNum, noteDecoder } from '../mirror/sources/source-state.ts'
-import type { ClosedFile } from './open-safely/cursor-file.ts'
-import type { StoreLook } from './sources/composer-kv/read/read-unknown.ts'
-
-/**
- * How thorough a pass is. `nudge`: only what is new, at the same cost for any store size; nothing if the file is
- * unchanged. `sweep`: the next few megabytes of a comparison of every value. `recent`: a comparison of the values of
- * chats active within a day. `count`: that, plus a count of rows, and a comparison of every key if the numbers differ.
- * `reconcile`: a comparison of every key. `full`: a comparison of every value at once.
- */
-export const passDepths = ['nudge', 'sweep', 'recent', 'count', 'reconcile', 'full'] as const
-export type PassDepth = (typeof passDepths)[number]
-
-export const isAtLeast = (depth: PassDepth, least: PassDepth): boolean =>
-  passDepths.indexOf(depth) >= passDepths.indexOf(least)
-
-/**
- * If more rows than this, and more than this share of the source's rows, vanish at once, it may be an accident and not
- * a deletion.
- */
-export interface MassRule {
-  readonly rows: number
-  readonly share: number
-}
-
-export interface PassRequest {
-  readonly depth: PassDepth
-  readonly now: () => number
-  /** How many missing rows count as a mass loss. The default is `massRule` in `mass-loss.ts`. */
-  readonly mass?: MassRule
-  /** Takes over a part of a large pass. Without it everything is done on this thread. */
-  readonly aside?: Aside
-}
+import { noteDecoder, readPosition, saveSourceState, sourceNum } from '../mirror/sources/source-state.ts'
+import type { BatchOutcome } from '../mirror/write/batch.ts'
+import { asSourceId, type SourceId } from '../model/ids.ts'
+import type { Again, MassRule, PassEnd, PassOrder } from '../model/pass.ts'
+import { endedBy, type ClosedFile } from './open-safely/cursor-file.ts'
+import type { StoreLook } from './sources/composer-kv/read-unknown.ts'
 
 /** What a running pass reports after each bounded step. */
 export interface PassStep {
@@ -54,35 +26,41 @@ export interface PassStep {
 }
 
 /**
+ * Ends a step of a pass: reports it, and lets other work run. It throws if the pass shall stop, so a pass awaits it
+ * between two transactions.
+ */
+export type Turn = (step?: Partial<PassStep>) => Promise<void>
+
+export interface PassRequest extends Pick<PassOrder, 'depth' | 'isAsked'> {
+  readonly turn: Turn
+  readonly now: () => number
+  /** How many missing rows count as a mass loss. The default is `massRule` in `mass-loss.ts`. */
+  readonly mass?: MassRule
+  /** Takes over a part of a large pass. Without it everything is done on this thread. */
+  readonly aside?: Aside
+}
+
+/**
  * The first messages of a pass, which are the newest, are indexed at once. Later ones can be read at once and are
  * indexed afterwards.
  */
 export const INDEXED_AT_ONCE = 1000
 
-/** A step that read from a source and wrote nothing. */
-export const readingStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, outcome: null, backlog: null } as const
-
-/**
- * How a pass ended. Any `state` other than `ok` means that the source could not be read; the mirror keeps what it has.
- */
-export interface PassEnd {
-  readonly state: SourceState
-  readonly detail: string | null
-  /** When to pass again, and how deep, even if the file does not change. */
+/** What a pass of a source returns if it read the source to its end. */
+export interface PassDone {
+  /** False if the source is unchanged and was not read. */
+  readonly isRead: boolean
   readonly again: readonly Again[]
 }
 
-export interface Again {
-  readonly depth: PassDepth
-  readonly inMs: number
-}
+export const read: PassDone = { isRead: true, again: [] }
+export const unchanged: PassDone = { isRead: false, again: [] }
 
-/** A cheap pass leaves the count to a later one, because rows are counted at most once a minute. */
-export const countLater: Again = { depth: 'count', inMs: 60_000 }
+/** A value can change without any trace in sizes and times, so a cheap pass leaves a comparison to a later one. */
+export const compareLater: readonly Again[] = [{ depth: 'keys', inMs: 60_000 }]
 
 /**
- * One store of Cursor's. An adapter knows its format, and nothing of the format leaves the adapter. A pass is a
- * generator: it opens the store, works in bounded steps, and has closed every handle when it ends.
+ * One store of Cursor's. An adapter knows its format, and nothing of the format leaves the adapter.
  */
 export interface Source {
   readonly id: SourceId
@@ -104,31 +82,70 @@ export interface Source {
    * read.
    */
   signature(): string | null
-  pass(mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd>
+  /**
+   * Opens the store, works in bounded steps with a `turn` after each, and has closed every handle when it ends.
+   * @param num the source's number in the mirror
+   * @throws Error if the store cannot be read, or not to its end
+   */
+  pass(mirror: Mirror, num: number, request: PassRequest): Promise<PassDone | ClosedFile>
   /** Its state now, and the rows that this version does not know. Reads no value. */
   look?(): StoreLook
-  /** The chats with messages in another file of the same format, such as a backup, apart from what is known. */
-  readonly chatsIn?: (path: string, known: KnownChats) => ChatsIn
 }
 
-/** What need not be looked for in another file: what the mirror has, and what must stay out of it. */
-export interface KnownChats {
-  hasChat(id: ChatId): boolean
-  hasMessage(chatId: ChatId, id: MessageId): boolean
-}
+export const sourceId = (kind: string, path: string): SourceId =>
+  asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16))
 
-export interface ChatsIn {
-  readonly ids: readonly ChatId[]
-  /** Why the file could not be read, or not to its end; null if it could. */
-  readonly trouble: ClosedFile | null
+/**
+ * What a cheap pass does instead of reading; null if it reads. It reads nothing if the source is as it was when it was
+ * last read, and a source that is not urgent only now and then.
+ */
+export function skipped(
+  mirror: Mirror,
+  num: number,
+  { depth, now }: PassRequest,
+  signature: string | null,
+  everyMs = 0,
+): PassDone | null {
+  if (depth !== 'tail' || signature === null) return null
+  const { signature: known, countedAtMs } = readPosition(mirror, num)
+  if (signature === known) return unchanged
+  const sinceMs = now() - (countedAtMs ?? -Infinity)
+  return sinceMs < 0 || sinceMs >= everyMs
+    ? null
+    : { isRead: false, again: [{ depth: 'keys', inMs: everyMs - sinceMs }] }
 }
 
 /**
- * Runs a pass of a source. If an older decoder read the source, all its rows count as changed and are compared one by
- * one.
+ * Runs a pass of a source, and notes how it ended. If an older decoder read the source, all its rows count as changed and
+ * are compared one by one. Errors of the mirror are thrown.
  */
-export function passSource(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
-  const isOutdated = noteDecoder(mirror, sourceNum(mirror, source), source.decoder)
-  const depth = isOutdated && !isAtLeast(request.depth, 'reconcile') ? 'reconcile' : request.depth
-  return source.pass(mirror, { ...request, depth })
+export async function passSource(source: Source, mirror: Mirror, request: PassRequest): Promise<PassEnd> {
+  const num = sourceNum(mirror, source)
+  const isOutdated = noteDecoder(mirror, num, source.decoder)
+  const depth = isOutdated && request.depth === 'tail' ? 'keys' : request.depth
+  const end = await source.pass(mirror, num, { ...request, depth }).catch(endedBy)
+  if ('state' in end) {
+    saveSourceState(mirror, num, end.state, end.detail, null)
+    return { state: end.state, detail: end.detail, again: [] }
+  }
+  saveSourceState(mirror, num, 'ok', null, end.isRead ? request.now() : null)
+  return { state: 'ok', detail: null, again: end.again }
 }
+
+/** Stands for a folder that may not be listed: the stores in it are not read, which is not the same as absent. */
+export const closedFolder = (kind: string, folder: string, rank: number): Source => ({
+  id: sourceId(kind, folder),
+  kind,
+  decoder: 1,
+  path: folder,
+  rank,
+  folder,
+  files: [],
+  isAlwaysWarm: false,
+  // Both fail like the listing did: then the state of the source is `unreadable`.
+  signature: () => readdirSync(folder).join('/'),
+  async pass() {
+    readdirSync(folder)
+    return read
+  },
+})

@@ -191,16 +191,11 @@ create index losses_by_time on losses (at, chat, kind, message_id);
 create table names (kind text not null, name text not null, primary key (kind, name)) strict, without rowid;
 create table terms (term text primary key) strict, without rowid;
 
--- Work that waits: messages without full-text rows; messages whose terms are not in terms; chats with times by an older
--- rule; chats whose messages have temporary places.
+-- Work that waits: messages without full-text rows; messages whose terms are not in terms; chats whose messages have
+-- temporary places, or times by an older rule.
 create table unindexed (key integer primary key) strict;
 create table unlisted (key integer primary key) strict;
-create table misdated (chat integer primary key references chats (num) on delete cascade) strict;
-create table unplaced (
-  chat integer not null references chats (num) on delete cascade,
-  source integer not null references sources (num) on delete cascade,
-  primary key (chat, source)
-) strict, without rowid;
+create table unplaced (chat integer primary key references chats (num) on delete cascade) strict;
 
 -- When each check was last done. Then each damaged file that was set aside, and how much was saved from it.
 create table upkeep (task text primary key, done_at integer not null) strict, without rowid;

@@ -53,6 +53,11 @@ const steps: readonly string[] = [
   drop table purge_salt;
   drop table purges;
   drop table purge_targets;`,
+
+  // Chats whose reading was interrupted were read again. Now they are placed like those with times by an older rule.
+  `insert into misdated (chat) select distinct chat from unplaced where true on conflict do nothing;
+  drop table unplaced;
+  alter table misdated rename to unplaced;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

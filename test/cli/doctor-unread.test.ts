@@ -87,7 +87,7 @@ test('chats in a store that Cursor set aside as corrupted, or in its backup, wer
     })
   })
   const backup = addSetAside('backup', (aside) => addChat(aside, 'lost-1', 'plum'))
-  indexer.pass()
+  await indexer.pass()
   const before = readdirSync(dirname(corrupted))
   const hint =
     'To read them, stop the daemon, copy it to <folder>/User/globalStorage/state.vscdb, run "cursordex sync --cursor-user-dir <folder>/User" and start the daemon again.'
@@ -107,7 +107,7 @@ test('chats in a store that Cursor set aside as corrupted, or in its backup, wer
   const restoring = new Indexer(other)
   restoring.mirror.close()
   restoring.mirror = indexer.mirror
-  restoring.pass('reconcile')
+  await restoring.pass('keys')
   expect((await run(['doctor', '--json', ...places])).err).toBe('')
   expect(await attention()).toEqual([])
   const shown = indexer.thread('held').flatMap(([, position, text]) => (position === null ? [] : [text]))
@@ -121,7 +121,7 @@ test('a large backup in WAL mode is looked into, and nothing stays beside it', a
     })()
     addChat(aside, 'lost', 'plum')
   })
-  indexer.pass()
+  await indexer.pass()
   const before = readdirSync(dirname(backup))
   expect(await attention()).toEqual([expect.stringContaining('with 1 chat that the mirror does not have')])
   expect(readdirSync(dirname(backup))).toEqual(before)
@@ -136,7 +136,7 @@ test('chats that a workspace’s store was set aside with were not mentioned', a
   const emptied = new Store(aside.path, 'delete')
   emptied.db.exec('delete from ItemTable')
   emptied.close()
-  indexer.pass()
+  await indexer.pass()
   expect(await attention()).toEqual([
     expect.stringMatching(
       /w\/state\.vscdb\.corrupted\.1: .* with 1 chat .*<folder>\/User\/workspaceStorage\/w\/state\.vscdb/,
@@ -149,11 +149,11 @@ test('a purged chat in a backup is not called missing', async () => {
   addSetAside('backup', (aside) => {
     for (const id of ['purged', 'kept']) addChat(aside, id, `said in ${id}`)
   })
-  indexer.pass()
+  await indexer.pass()
   indexer.mirror.close()
   await new PurgeHere(indexer.folder).purge({ chatIds: [asChatId('purged')] })
   indexer.restart()
-  indexer.pass('full')
+  await indexer.pass('values')
   expect((await doctor()).report.setAside).toMatchObject([{ chats: 0, trouble: null }])
   expect(await attention()).toEqual([])
 })
@@ -165,7 +165,7 @@ test('a file set aside that cannot be read, or not to its end, is named with wha
     for (let at = 0; at < 400; at += 1) addChat(aside, `chat-${1000 + at}`, 'plum')
   })
   spoilPage(torn, 'index-leaf', -1)
-  indexer.pass()
+  await indexer.pass()
   const sentences = await attention()
   expect(sentences).toEqual([
     expect.stringMatching(/corrupted\.1: .* could not be read: The file is not a SQLite database\.$/),
@@ -177,13 +177,13 @@ test('a file set aside that cannot be read, or not to its end, is named with wha
 test('rows that Cursor deleted by writing NULL were said to be unreadable', async () => {
   addChat(store, 'kept', 'one', 'two', 'three')
   addChat(store, 'gone', 'four')
-  indexer.pass()
+  await indexer.pass()
   store.message('kept', 'kept-1', null)
   store.chat('gone', null)
   store.message('gone', 'gone-0', null)
   store.chat('never-seen', null)
   store.message('never-seen', 'm', null)
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   expect(await attention()).toEqual([])
   const global = (await doctor()).report.stores.find(({ kind }) => kind === 'composer-kv')
   expect(global).toMatchObject({
@@ -198,7 +198,7 @@ test('rows that Cursor deleted by writing NULL were said to be unreadable', asyn
 test('a message whose row is NULL counts as deleted before the first read, not as empty', async () => {
   addChat(store, 'a', 'one', 'two')
   store.message('a', 'a-1', null)
-  indexer.pass()
+  await indexer.pass()
   const global = (await doctor()).report.stores.find(({ kind }) => kind === 'composer-kv')
   expect(global).toMatchObject({ chats: { incomplete: 1 }, messages: { gone: 1, blank: 0, unreadable: 0 } })
 })
@@ -259,7 +259,7 @@ const unread: readonly (readonly [symptom: string, plant: () => readonly string[
 test.each(unread)('"every store was read completely" hid %s', async (_, plant, sentence) => {
   addChat(store, 'held', 'one')
   const flags = plant() ?? []
-  indexer.pass()
+  await indexer.pass()
   expect(await attention(...flags)).toEqual([expect.stringMatching(sentence)])
 })
 
@@ -282,11 +282,11 @@ test.skipIf(process.platform === 'win32').each([
   chmodSync(path, 0)
   await actAsOther([home.root, indexer.folder], async () => {
     for (const before of ['never read', 'read before']) {
-      indexer.pass('reconcile')
+      await indexer.pass('keys')
       const sentences = await attention()
       expect([before, ...sentences]).toContainEqual(expect.stringMatching(sentence))
       chmodSync(path, 0o700)
-      indexer.pass('reconcile')
+      await indexer.pass('keys')
       expect(await attention()).toEqual([])
       chmodSync(path, 0)
     }

@@ -61,7 +61,7 @@ test('an empty message in a chat that is one value does not count as lost', asyn
     createdAt: 1,
     conversation: [turn('q', 1, 'a'), turn('e', 2, ''), turn('x', 2, 'b')],
   })
-  indexer.pass()
+  await indexer.pass()
   const { stores } = await reportOf()
   expect(stores.map(({ messages, chats }) => [messages?.gone ?? 0, chats?.incomplete ?? 0])).toEqual(
     stores.map(() => [0, 0]),
@@ -71,7 +71,7 @@ test('an empty message in a chat that is one value does not count as lost', asyn
 
 test('accounts for every row of a store', async () => {
   fill()
-  indexer.pass()
+  await indexer.pass()
   const report = await reportOf()
   expect(globalStore(report)).toMatchObject({
     state: 'ok',
@@ -96,7 +96,7 @@ test('a message with an empty row does not count as lost', async () => {
   store.chat('a', { createdAt: 1, fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('a', 'm1', { type: 1, text: 'one' })
   store.message('a', 'm2', { type: 2, text: '' })
-  indexer.pass()
+  await indexer.pass()
   expect(globalStore(await reportOf())).toMatchObject({
     chats: { whole: 1, incomplete: 0 },
     messages: { gone: 0, blank: 1 },
@@ -105,9 +105,9 @@ test('a message with an empty row does not count as lost', async () => {
 
 test('a message that was deleted in Cursor counts as still here', async () => {
   fill()
-  indexer.pass()
+  await indexer.pass()
   store.delete('bubbleId:whole:m2')
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   expect(globalStore(await reportOf())).toMatchObject({ chats: { whole: 1 }, messages: { keptHere: 1, gone: 1 } })
 })
 
@@ -121,7 +121,7 @@ test('without a mirror the stores are still checked', async () => {
 
 test('a mirror of another version is not read', async () => {
   fill()
-  indexer.pass()
+  await indexer.pass()
   indexer.mirror.pragma('user_version = 99')
   const { exitCode, out } = await doctor()
   expect(exitCode).toBe(0)
@@ -130,7 +130,7 @@ test('a mirror of another version is not read', async () => {
 
 test('the doctor neither calls a daemon nor writes to the mirror', async () => {
   fill()
-  indexer.pass()
+  await indexer.pass()
   const before = indexer.mirror.serialize()
   const { calls } = await doctor()
   expect(calls).toEqual([])
@@ -146,7 +146,7 @@ test('an unreadable store is shown with the reason', async () => {
 
 test('control characters in a key are escaped', async () => {
   store.put('bubbleId:a\u001b[31m\u009b:m1', 'no json')
-  indexer.pass()
+  await indexer.pass()
   const stdout = new Paper(160)
   const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', '']
   await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
@@ -157,7 +157,7 @@ test('control characters in a key are escaped', async () => {
 
 test('problems come first', async () => {
   fill()
-  indexer.pass()
+  await indexer.pass()
   const lines = (await doctor()).out.split('\n')
   expect(lines.slice(0, 2)).toEqual([
     'Needs attention',
@@ -170,7 +170,7 @@ test('places that do not exist are shown with --all and in JSON only', async () 
   const nowhere = ['--cursor-user-dir', join(home.root, 'nowhere')]
   const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, ...nowhere, '--cursor-home', '']
   const ask = (...flags: readonly string[]): Promise<Run> => run(['doctor', ...flags, ...places])
-  indexer.pass()
+  await indexer.pass()
   const { out } = await ask()
   expect(out.match(/.*nowhere.*/g)).toEqual([expect.stringMatching(/nowhere does not exist\. The settings name it/)])
   expect(out).toMatch(/\d+ places? do(es)? not exist and (is|are) not shown\. "cursordex doctor --all" shows them\./)
@@ -187,7 +187,7 @@ test('a home with stores of all eras has no problems, and the lines fit a termin
   const other = new Indexer(home.userDir)
   try {
     other.homes = [cursorHome]
-    other.pass('full')
+    await other.pass('values')
     const places = ['--data-dir', other.folder, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
     const stdout = new Paper(80)
     const { exitCode, err } = await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
@@ -207,9 +207,9 @@ test('a home with stores of all eras has no problems, and the lines fit a termin
 
 test('while a large deletion waits for confirmation, the doctor says that the store is being compared', async () => {
   fillStore(store, { chats: 20, messagesPerChat: 19 })
-  indexer.pass()
+  await indexer.pass()
   store.db.exec(`delete from cursorDiskKV where key like '%:chat-_' or key like '%:chat-_:%'`)
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   expect(globalStore(await reportOf())).toMatchObject({ pendingLoss: { rows: 200 }, messages: { keptHere: 0 } })
   const { out } = await doctor()
   expect(out).toMatch(
@@ -225,11 +225,11 @@ test('the doctor counts the same losses as the ledger', async () => {
     store.chat(id, { name: id, createdAt: 1, fullConversationHeadersOnly: headers(ids) })
     for (const each of ids) store.message(id, each, { type: 1, text: `Said in ${each}` })
   }
-  indexer.pass()
+  await indexer.pass()
   store.delete('bubbleId:drops:drops2')
   store.chat('orphaned', { name: 'o', createdAt: 1, fullConversationHeadersOnly: headers(['orphaned1', 'orphaned2']) })
   store.deleteChat('goes')
-  indexer.pass('full')
+  await indexer.pass('values')
   expect(indexer.losses().toSorted()).toEqual(['chat goes', 'message drops drops2'])
   const { losses, stores } = await reportOf()
   expect(losses).toMatchObject({ messages: 1, chats: 1 })
@@ -249,7 +249,7 @@ test('unknown rows are counted by the start of their keys, without any content',
   store.item('cursorAuth/accessToken', words)
   store.db.exec('create table "ada@example.com" (words text); create table notes (words text)')
   store.db.prepare('insert into notes values (?)').run(words)
-  indexer.pass()
+  await indexer.pass()
   expect(globalStore(await reportOf())?.unknown).toEqual([
     { table: 'cursorDiskKV', start: '<id>', rows: 4 },
     { table: 'cursorDiskKV', start: 'newKv:<id>', rows: 2 },

@@ -1,10 +1,10 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { PassScheduler, SETTLE_MS, SETTLE_MS_MAX, type Order } from '../../src/daemon/follow/pass-scheduler.ts'
+import { PassScheduler, SETTLE_MS, SETTLE_MS_MAX } from '../../src/daemon/follow/pass-scheduler.ts'
 import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
 import type { SourceEnd } from '../../src/engine/writer/messages.ts'
-import { countLater, type PassDepth } from '../../src/indexer/source.ts'
+import type { PassDepth, PassOrder } from '../../src/model/pass.ts'
 import { asSourceId, type SourceId } from '../../src/model/ids.ts'
 import { CursorHome } from '../helpers/cursor.ts'
 import { FakeClock, settle } from './fake-clock.ts'
@@ -19,7 +19,7 @@ describe('when a pass begins:', () => {
       [a, 0],
       [b, 0],
     ])
-    const runs: { readonly atMs: number; readonly orders: readonly Order[]; end(): void; fail(): void }[] = []
+    const runs: { readonly atMs: number; readonly orders: readonly PassOrder[]; end(): void; fail(): void }[] = []
     const more = { left: 0 }
     const pacer = new PassScheduler<number>({
       now: clock.now,
@@ -40,10 +40,10 @@ describe('when a pass begins:', () => {
     const { clock, runs, pacer, change } = world()
     const startMs = clock.now()
     change()
-    pacer.nudge(a, 'nudge')
+    pacer.nudge(a, 'tail')
     await clock.advance(30)
     change()
-    pacer.nudge(a, 'nudge')
+    pacer.nudge(a, 'tail')
     await clock.advance(49)
     expect(runs).toEqual([])
     await clock.advance(100)
@@ -55,7 +55,7 @@ describe('when a pass begins:', () => {
     const startMs = clock.now()
     for (let at = 0; at < 700 && runs.length === 0; at += 10) {
       change()
-      pacer.nudge(a, 'nudge')
+      pacer.nudge(a, 'tail')
       await clock.advance(10)
     }
     expect(runs.map(({ atMs }) => atMs - startMs)).toEqual([SETTLE_MS_MAX])
@@ -64,7 +64,7 @@ describe('when a pass begins:', () => {
   test('if the clock was set back by an hour, a waiting pass began an hour later', async () => {
     const { clock, runs, pacer, change } = world()
     change()
-    pacer.nudge(a, 'nudge')
+    pacer.nudge(a, 'tail')
     clock.setBack(3_600_000)
     await clock.advance(SETTLE_MS)
     expect(runs).toEqual([])
@@ -74,35 +74,35 @@ describe('when a pass begins:', () => {
 
   test('runs never overlap: requests during a run become one run after it, at the greatest requested depth', async () => {
     const { clock, runs, pacer } = world()
-    pacer.nudge(a, 'nudge')
+    pacer.nudge(a, 'tail')
     await clock.advance(1)
     expect(runs).toHaveLength(1)
-    for (const depth of ['nudge', 'full', 'count'] as const) pacer.nudge(a, depth)
-    pacer.nudge(b, 'nudge')
+    for (const depth of ['tail', 'values', 'keys'] as const) pacer.nudge(a, depth)
+    pacer.nudge(b, 'tail')
     await clock.advance(10_000)
     expect(runs).toHaveLength(1)
     runs[0]?.end()
     await clock.advance(1)
     expect(runs.map(({ orders }) => orders)).toEqual([
-      [{ id: a, depth: 'nudge' }],
+      [{ id: a, depth: 'tail', isAsked: false }],
       [
-        { id: a, depth: 'full' },
-        { id: b, depth: 'nudge' },
+        { id: a, depth: 'values', isAsked: false },
+        { id: b, depth: 'tail', isAsked: false },
       ],
     ])
   })
 
   test('an urgent request does not wait for quiet, and gets the outcome of its run', async () => {
     const { clock, runs, pacer, change } = world()
-    pacer.nudge(a, 'nudge')
+    pacer.nudge(a, 'tail')
     await clock.advance(1)
     change()
-    const asked = pacer.runNow([a, b], 'reconcile')
+    const asked = pacer.runNow([a, b].map((id) => ({ id, depth: 'values' as const, isAsked: true })))
     runs[0]?.end()
     await settle()
     expect(runs[1]?.orders).toEqual([
-      { id: a, depth: 'reconcile' },
-      { id: b, depth: 'reconcile' },
+      { id: a, depth: 'values', isAsked: true },
+      { id: b, depth: 'values', isAsked: true },
     ])
     runs[1]?.end()
     expect(await asked).toBe(2)
@@ -110,8 +110,8 @@ describe('when a pass begins:', () => {
 
   test('a failed run rejects its requests, and the next run starts', async () => {
     const { runs, pacer } = world()
-    const asked = pacer.runNow([a], 'nudge')
-    const next = pacer.runNow([b], 'nudge')
+    const asked = pacer.runNow([{ id: a, depth: 'tail' }])
+    const next = pacer.runNow([{ id: b, depth: 'tail' }])
     runs[0]?.fail()
     await expect(asked).rejects.toThrow('in vain')
     await settle()
@@ -125,12 +125,12 @@ describe('when a pass begins:', () => {
     pacer.wake()
     expect(runs.map(({ orders }) => orders)).toEqual([[]])
     change()
-    pacer.nudge(a, 'nudge')
+    pacer.nudge(a, 'tail')
     await clock.advance(SETTLE_MS)
     more.left = 2
     runs[0]?.end()
     await clock.advance(0)
-    expect(runs[1]?.orders).toEqual([{ id: a, depth: 'nudge' }])
+    expect(runs[1]?.orders).toEqual([{ id: a, depth: 'tail', isAsked: false }])
     runs[1]?.end()
     await clock.advance(0)
     expect(runs[2]?.orders).toEqual([])
@@ -173,10 +173,10 @@ describe('which pass a source gets:', () => {
   /** Runs a pass over every source. Each pass gets this end. */
   function runAll(
     end: Partial<SourceEnd> = {},
-    depth: PassDepth = 'nudge',
+    depth: PassDepth = 'tail',
     meanwhile: () => void = () => undefined,
   ): void {
-    const orders: Order[] = follow.sources.map(({ id }) => ({ id, depth }))
+    const orders: PassOrder[] = follow.sources.map(({ id }) => ({ id, depth }))
     const finish = follow.begin(orders)
     meanwhile()
     const well = { state: 'ok', detail: null, again: [], pendingLoss: null } as const
@@ -197,7 +197,7 @@ describe('which pass a source gets:', () => {
   test('a new source gets a pass, and is up to date when the pass has ended', () => {
     follow.discover()
     follow.poll(true)
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
     expect(follow.isUpToDate).toBe(false)
     runAll()
     expect(follow.isUpToDate).toBe(true)
@@ -222,7 +222,7 @@ describe('which pass a source gets:', () => {
         again: [],
       } as const
       const outcome = { changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true }
-      follow.begin([{ id: source.id, depth: 'nudge' }])({ ...outcome, ends: [{ ...end, pendingLoss: null }] })
+      follow.begin([{ id: source.id, depth: 'tail' }])({ ...outcome, ends: [{ ...end, pendingLoss: null }] })
     }
     readOne(first)
     expect(follow.wasAllRead).toBe(false)
@@ -241,10 +241,10 @@ describe('which pass a source gets:', () => {
     await clock.advance(44_999)
     expect(takeNudges()).toEqual([])
     await clock.advance(1)
-    expect(takeNudges()).toEqual(['reconcile'])
+    expect(takeNudges()).toEqual(['keys'])
     runAll({ pendingLoss, state: 'missing' })
     await clock.advance(60_000)
-    expect(takeNudges()).toEqual(['reconcile'])
+    expect(takeNudges()).toEqual(['keys'])
     runAll()
     await clock.advance(600_000)
     expect(takeNudges()).toEqual([])
@@ -256,14 +256,14 @@ describe('which pass a source gets:', () => {
     expect(takeNudges()).toEqual([])
     change()
     follow.poll(false)
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
     expect(follow.isUpToDate).toBe(false)
   })
 
   test('a change during a pass requests another pass at its end', () => {
     begin()
-    runAll({}, 'nudge', change)
-    expect(takeNudges()).toEqual(['nudge'])
+    runAll({}, 'tail', change)
+    expect(takeNudges()).toEqual(['tail'])
   })
 
   test('after an event the source is checked three more times, because its commit may come later', async () => {
@@ -274,7 +274,7 @@ describe('which pass a source gets:', () => {
     await clock.advance(30)
     change()
     await clock.advance(30)
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
   })
 
   test('while two hundred workspaces were created, each event listed all of them, and the daemon did not answer for seconds', async () => {
@@ -293,10 +293,10 @@ describe('which pass a source gets:', () => {
     change()
     follow.onEvent(dirname(home.globalPath))
     runAll()
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
     change()
     await clock.advance(60)
-    expect(takeNudges()).toContain('nudge')
+    expect(takeNudges()).toContain('tail')
   })
 
   test('a busy store is tried again after 1, 2, 4 … 60 seconds, and polling skips it', async () => {
@@ -309,7 +309,7 @@ describe('which pass a source gets:', () => {
       follow.poll(true)
       expect(takeNudges()).toEqual([])
       await clock.advance(60_000)
-      expect(takeNudges()).toEqual(['nudge'])
+      expect(takeNudges()).toEqual(['tail'])
     }
     expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
     runAll()
@@ -317,13 +317,15 @@ describe('which pass a source gets:', () => {
     expect(clock.delays).toEqual([1000])
   })
 
-  test('a count that a cheap pass postponed is requested a minute later', async () => {
+  test('a comparison that a cheap pass postponed is requested once, at the earliest time', async () => {
     begin()
-    runAll({ again: [countLater] })
-    await clock.advance(59_999)
+    for (const inMs of [60_000, 15_000, 30_000]) runAll({ again: [{ depth: 'values', inMs }] })
+    await clock.advance(14_999)
     expect(takeNudges()).toEqual([])
     await clock.advance(1)
-    expect(takeNudges()).toEqual(['count'])
+    expect(takeNudges()).toEqual(['values'])
+    await clock.advance(600_000)
+    expect(takeNudges()).toEqual([])
   })
 
   test('an unreadable store gets a deeper pass when it changes, and every minute if access was denied', () => {
@@ -333,12 +335,12 @@ describe('which pass a source gets:', () => {
     expect(takeNudges()).toEqual([])
     change()
     follow.poll(false)
-    expect(takeNudges()).toEqual(['count'])
+    expect(takeNudges()).toEqual(['keys'])
     runAll({ state: 'refused' })
     follow.poll(false)
     expect(takeNudges()).toEqual([])
     follow.poll(true)
-    expect(takeNudges()).toEqual(['count'])
+    expect(takeNudges()).toEqual(['keys'])
   })
 
   test('when a missing large store appeared, the daemon counted as ready before it was read', () => {
@@ -356,13 +358,13 @@ describe('which pass a source gets:', () => {
     begin()
     newWorkspace()
     follow.poll(false)
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
     expect(follow.sources.map(({ kind }) => kind)).toEqual(['composer-kv', 'workspace-items'])
     expect(watched).toContain(join(home.userDir, 'workspaceStorage', 'ws1'))
     runAll()
     writeFileSync(join(home.userDir, 'workspaceStorage', 'ws1', 'workspace.json'), '{}')
     follow.poll(false)
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
   })
 
   test('a workspace that has not changed for long is polled every minute', () => {
@@ -372,7 +374,7 @@ describe('which pass a source gets:', () => {
     follow.poll(false)
     expect(takeNudges()).toEqual([])
     follow.poll(true)
-    expect(takeNudges()).toEqual(['nudge'])
+    expect(takeNudges()).toEqual(['tail'])
   })
 
   test('a source that a run did not find is forgotten, and discovered again when it returns', () => {
@@ -380,7 +382,7 @@ describe('which pass a source gets:', () => {
     begin()
     rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
     const [global, workspace] = follow.sources
-    const orders: Order[] = workspace === undefined ? [] : [{ id: workspace.id, depth: 'nudge' }]
+    const orders: PassOrder[] = workspace === undefined ? [] : [{ id: workspace.id, depth: 'tail' }]
     follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends: [] })
     expect(follow.sources).toEqual([global])
     expect(follow.isUpToDate).toBe(true)

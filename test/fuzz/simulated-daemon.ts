@@ -27,7 +27,7 @@ export class SimulatedDaemon {
       now: clock.now,
       later: clock.later,
       source: (id) => this.#follow.paced(id),
-      run: (sources) => Promise.resolve(this.#run(sources)),
+      run: (sources) => this.#run(sources),
       hasMore: () => false,
     })
     this.#follow = new SourceMonitor(this.#places, {
@@ -47,7 +47,6 @@ export class SimulatedDaemon {
     this.#follow.discover()
     this.#every(1000, () => this.#follow.poll(false))
     this.#every(60_000, () => this.#follow.poll(true))
-    this.#every(600_000, () => this.#follow.reconcileChanged())
   }
 
   #every(ms: number, act: () => void): void {
@@ -57,14 +56,15 @@ export class SimulatedDaemon {
     }, ms)
   }
 
-  #run(sources: Parameters<SourceMonitor['begin']>[0]): RunOutcome {
+  async #run(sources: Parameters<SourceMonitor['begin']>[0]): Promise<RunOutcome> {
     const settle = this.#follow.begin(sources)
     this.passes += 1
-    const steps = runPasses(this.mirror, this.#places, { kind: 'run', sources, backlogMs: BACKLOG_MS }, this.#clock.now)
-    for (let next = steps.next(); ; next = steps.next()) {
-      if (next.done !== true) continue
-      settle(next.value)
-      return next.value
-    }
+    const order = { kind: 'run' as const, sources, backlogMs: BACKLOG_MS }
+    const outcome = await runPasses(this.mirror, this.#places, order, {
+      now: this.#clock.now,
+      turn: async () => undefined,
+    })
+    settle(outcome)
+    return outcome
   }
 }

@@ -162,7 +162,7 @@ const rowsSql = new RegExp(
 const connectionSql = /^\s*(pragma\s+\w+|begin\s+(exclusive|immediate|deferred)|savepoint\s+\w+)\s*(;?$|=|\()/i
 const transactionWord = /^\s*(begin|commit|rollback|end|vacuum)\s*;?\s*$/i
 const sqlRooms =
-  /^src\/(mirror\/|hub\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/([a-z]+\/)?(read(-[a-z]+)*|empty-store)\.ts$|demo\/store\.ts$)/
+  /^src\/(mirror\/|hub\/|api\/(queries|search)\/|indexer\/sources\/[^/]+\/read(-[a-z]+)*\.ts$|demo\/store\.ts$)/
 /** Files that open Cursor's files or copies of them set up connections, and the lock of the data folder is a SQLite lock. */
 const connectionDoors = /^src\/(indexer\/open-safely\/(cursor-file|checked-copy)|engine\/lock)\.ts$/
 
@@ -203,8 +203,8 @@ function textOf(node: unknown): string | null {
 
 const writesFiles =
   /^(write|append|f?truncate|rm|unlink|rename|mkdir|mkdtemp|copyFile|cp|l?chmod|l?chown|symlink|link|l?utimes|createWrite)/
-/** These make copies in the program's own folder, and remove them. */
-const copies = /^src\/indexer\/(open-safely\/(checked-copy|set-aside)|sources\/composer-kv\/read\/read-by-table)\.ts$/
+/** It makes copies in the program's own folder, and removes them. */
+const copies = /^src\/indexer\/open-safely\/checked-copy\.ts$/
 
 /** What reads Cursor imports nothing that writes files, and never the whole of `fs`. */
 export const readsOnly: Rule = (files) =>

@@ -14,9 +14,10 @@ import type { Message } from '../../src/api/http/schemas/messages.ts'
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
-import type { MassRule, PassDepth, PassStep, Source } from '../../src/indexer/source.ts'
+import type { PassStep, Source } from '../../src/indexer/source.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
+import type { MassRule, PassDepth, PassOrder } from '../../src/model/pass.ts'
 import { CursorHome, type Store } from './cursor.ts'
 
 interface Indexed {
@@ -61,20 +62,43 @@ export class Indexer {
     return discoverSources(this.#places)
   }
 
-  pass(depth: PassDepth = 'nudge'): RunOutcome {
-    const steps = this.steps(depth)
-    for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+  /**
+   * Runs a pass over every source. One over all values is what a person asks for.
+   * @param onStep is told of each step. If it throws, the pass ends, and so does this with the same error
+   */
+  async pass(depth: PassDepth = 'tail', onStep: (step: PassStep) => void = () => undefined): Promise<RunOutcome> {
+    return await this.run({ depth, isAsked: depth === 'values' }, onStep)
   }
 
-  steps(depth: PassDepth = 'nudge'): Generator<PassStep, RunOutcome> {
-    const sources = this.#discovered.map(({ id }) => ({ id, depth }))
+  /** All steps of a pass. */
+  async steps(depth: PassDepth = 'tail'): Promise<PassStep[]> {
+    const steps: PassStep[] = []
+    await this.pass(depth, (step) => steps.push(step))
+    return steps
+  }
+
+  async run(order: Omit<PassOrder, 'id'>, onStep: (step: PassStep) => void): Promise<RunOutcome> {
+    const sources = this.#discovered.map(({ id }) => ({ id, ...order }))
     return runPasses(
       this.mirror,
       this.#places,
       { kind: 'run', sources, backlogMs: Infinity },
-      this.now,
-      this.mass === undefined ? {} : { mass: this.mass },
+      {
+        now: this.now,
+        turn: async (step) => onStep(step),
+        ...(this.mass === undefined ? {} : { mass: this.mass }),
+      },
     )
+  }
+
+  /** A pass that ends after the first step of which `isLast` is true, as if the program was stopped. */
+  async stoppedPass(isLast: (step: PassStep) => boolean, depth: PassDepth = 'tail'): Promise<void> {
+    const stopped = new Error('stopped')
+    const passed = this.pass(depth, (step) => {
+      if (isLast(step)) throw stopped
+    })
+    const error = await passed.catch((cause: unknown) => cause)
+    if (error !== stopped) throw new Error('the pass ended before it was stopped', { cause: error })
   }
 
   /** All chats, by their ids. */

@@ -30,13 +30,13 @@ export class TokenWorld {
   } as unknown as ApiContext)
 
   /** Adds a chat with a question and an answer, which may have recorded counts. */
-  exchange(chat: string, answer: Readonly<Record<string, unknown>> = {}, facts: object = {}): void {
+  async exchange(chat: string, answer: Readonly<Record<string, unknown>> = {}, facts: object = {}): Promise<void> {
     const [asked, told] = [`${chat}-1`, `${chat}-2`]
     this.store.message(chat, asked, { type: 1, text: 'q', createdAt: '2025-03-01T10:00:00.000Z' })
     this.store.message(chat, told, { type: 2, text: 'a', createdAt: '2025-03-01T10:01:00.000Z', ...answer })
     const createdAt = Date.parse('2025-03-01T10:00:00Z')
     this.store.chat(chat, { createdAt, fullConversationHeadersOnly: headers([asked, told]), ...facts })
-    this.indexer.pass('reconcile')
+    await this.indexer.pass('keys')
   }
 
   async ask(query = ''): Promise<Response> {

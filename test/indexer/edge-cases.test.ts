@@ -18,12 +18,12 @@ beforeEach(() => {
 const chats = (): unknown[] =>
   indexer.chats.map(({ id, messageCount }) => ({ id, ...indexer.placeOf(id), messages: messageCount }))
 
-test('a chat that none of Cursor’s lists names is in the mirror', () => {
+test('a chat that none of Cursor’s lists names is in the mirror', async () => {
   const store = home.global()
   home.workspace('ws1', { folder: 'file:///w/shop' }, ['listed'])
   for (const id of ['listed', 'unlisted']) store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
   for (const id of ['listed', 'unlisted', 'without-a-row']) store.message(id, 'm', { type: 1, text: 'said' })
-  indexer.pass()
+  await indexer.pass()
   expect(chats()).toEqual([
     { id: 'listed', uri: 'file:///w/shop', source: 'workspace-heads', messages: 1 },
     { id: 'unlisted', uri: null, source: null, messages: 1 },
@@ -31,70 +31,70 @@ test('a chat that none of Cursor’s lists names is in the mirror', () => {
   ])
 })
 
-test('a workspace file on another machine is a project by its name, and is not opened here', () => {
+test('a workspace file on another machine is a project by its name, and is not opened here', async () => {
   const uri = 'vscode-remote://ssh-remote%2Bbuild/srv/all.code-workspace'
   home.workspace('ws1', { workspace: uri }, ['c'])
   const store = home.global()
   store.message('c', 'm', { type: 1, text: 'said' })
-  indexer.pass()
+  await indexer.pass()
   const remote = { kind: 'ssh', host: 'build' }
   expect(indexer.projects).toMatchObject([{ name: 'all', path: '/srv/all.code-workspace', remote }])
 })
 
-test('a chat of three thousand messages is read completely', () => {
+test('a chat of three thousand messages is read completely', async () => {
   const store = home.global()
   const ids = Array.from({ length: 3000 }, (_, at) => `m${at}`)
   store.chat('long', { fullConversationHeadersOnly: headers(ids) })
   store.db.transaction(() => {
     for (const id of ids.toReversed()) store.message('long', id, { type: 1, text: `said ${id}` })
   })()
-  indexer.pass()
+  await indexer.pass()
   expect(chats()).toEqual([{ id: 'long', uri: null, source: null, messages: 3000 }])
   expect(indexer.thread('long').map(([id]) => id)).toEqual(ids)
 })
 
-test('an unchanged chat stays the same when other chats change', () => {
+test('an unchanged chat stays the same when other chats change', async () => {
   const store = home.global()
   for (const id of ['still', 'busy']) store.message(id, 'm1', { type: 1, text: `said in ${id}` })
-  indexer.pass()
+  await indexer.pass()
   const before = indexer.chat('still')
   store.message('busy', 'm2', { type: 2, text: 'more' })
-  expect(indexer.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
+  expect(await indexer.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
   expect(indexer.chat('still')).toEqual(before)
 })
 
-test('a chat in the lists of two workspaces is one chat, and two workspace folders of one path are one project', () => {
+test('a chat in the lists of two workspaces is one chat, and two workspace folders of one path are one project', async () => {
   home.workspace('ws1', { folder: 'file:///w/shop' }, ['c'])
   home.workspace('ws2', { folder: 'file:///w/shop/' }, ['c'])
   const store = home.global()
   store.message('c', 'm', { type: 1, text: 'said' })
-  indexer.pass()
+  await indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'workspace-heads', messages: 1 }])
   expect(indexer.projects).toHaveLength(1)
 })
 
-test.each(['a?b', 'a#b', 'a%20b', 'a b', 'ä中'])('a store below a folder named %s is read', (name) => {
+test.each(['a?b', 'a#b', 'a%20b', 'a b', 'ä中'])('a store below a folder named %s is read', async (name) => {
   const odd = new CursorHome(mkdtempSync(join(tmpdir(), `cursordex-${name}-`)))
   const reader = new Indexer(odd.userDir)
   try {
     odd.global().message('c', 'm', { type: 1, text: 'said' })
-    expect(reader.pass()).toMatchObject({ added: 1 })
+    expect(await reader.pass()).toMatchObject({ added: 1 })
   } finally {
     reader.remove()
     odd.remove()
   }
 })
 
-test('workspaces without a folder, and deleted ones, do not lose chats', () => {
+test('workspaces without a folder, and deleted ones, do not lose chats', async () => {
   home.workspace('empty-window', null, ['windowed'])
   home.workspace('1699999999999', null, ['numbered'])
   home.workspace('ws1', { folder: 'file:///w/gone' }, ['gone'])
   const store = home.global()
   for (const id of ['windowed', 'numbered', 'gone']) store.message(id, 'm', { type: 1, text: 'said' })
-  indexer.pass()
+  await indexer.pass()
   home.close()
   rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   expect(chats()).toEqual([
     { id: 'gone', uri: 'file:///w/gone', source: 'workspace-heads', messages: 1 },
     { id: 'numbered', uri: null, source: null, messages: 1 },
@@ -102,113 +102,116 @@ test('workspaces without a folder, and deleted ones, do not lose chats', () => {
   ])
 })
 
-test('ids with a common beginning do not share messages', () => {
+test('ids with a common beginning do not share messages', async () => {
   const store = home.global()
   for (const id of ['task-a', 'task-ab', 'task-a\nb', 'task-a:b']) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
     store.message(id, 'm', { type: 1, text: `said in ${JSON.stringify(id)}` })
   }
-  indexer.pass()
+  await indexer.pass()
   const held = chats() as { id: string; messages: number }[]
   expect(held.filter(({ id }) => id !== 'task-a:b').map(({ id, messages }) => [id, messages])).toEqual([
     ['task-a', 1],
     ['task-a\nb', 1],
     ['task-ab', 1],
   ])
-  expect(indexer.pass('reconcile')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await indexer.pass('keys')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('generations are read as a value, and never as a table', () => {
+test('generations are read as a value, and never as a table', async () => {
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('aiService.generations', [{ unixMs: 1, generationUUID: 'g', type: 'cmdk', textDescription: 'hidden' }])
-  expect(indexer.pass()).toMatchObject({ added: 0 })
+  expect(await indexer.pass()).toMatchObject({ added: 0 })
 })
 
-test('a transcript under an empty window and under its project is one chat of that project', () => {
+test('a transcript under an empty window and under its project is one chat of that project', async () => {
   const cursor = join(home.root, '.cursor')
   for (const slug of ['empty-window', 'w-shop']) {
     writeTranscript(cursor, slug, 'c.jsonl', lines(line('user', said('plant an appletree'))))
   }
   trust(cursor, 'w-shop', '/w/shop')
   indexer.homes = [cursor]
-  indexer.pass()
+  await indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'transcript-folder', messages: 1 }])
   expect(indexer.found('appletree')).toBe(1)
 })
 
-test('global lists that name one chat each do not affect the other chats', () => {
+test('global lists that name one chat each do not affect the other chats', async () => {
   const store = home.global()
   store.item('composer.composerHeaders', { allComposers: [{ composerId: 'in-list' }] })
   makeHeaderTable(store.db, '3.19')
   putHeader(store.db, { composerId: 'in-table', isArchived: 0, value: { type: 'head' } })
   const ids = ['in-list', 'in-table', 'older']
   for (const id of ids) store.message(id, 'm', { type: 1, text: 'said' })
-  indexer.pass()
+  await indexer.pass()
   expect(chats()).toEqual(ids.map((id) => ({ id, uri: null, source: null, messages: 1 })))
 })
 
-test('a workspace that no longer lists its chats, only its open ones, is no error', () => {
+test('a workspace that no longer lists its chats, only its open ones, is no error', async () => {
   const store = home.workspace('ws1', { folder: 'file:///w/shop' })
   store.item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
   home.global().message('c', 'm', { type: 1, text: 'said' })
-  expect(new Set(indexer.pass().ends.map(({ state }) => state))).toEqual(new Set(['ok']))
+  expect(new Set((await indexer.pass()).ends.map(({ state }) => state))).toEqual(new Set(['ok']))
   expect(indexer.issues).toEqual([])
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'open-tab', messages: 1 }])
 })
 
-test.each(['workspace', 'configuration'])('a local workspace file under %s is the project of its chats', (name) => {
-  home.workspace('ws1', { [name]: 'file:///w/all.code-workspace' }, ['c'])
-  home.global().message('c', 'm', { type: 1, text: 'said' })
-  indexer.pass()
-  expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/all.code-workspace', source: 'workspace-heads', messages: 1 }])
-})
+test.each(['workspace', 'configuration'])(
+  'a local workspace file under %s is the project of its chats',
+  async (name) => {
+    home.workspace('ws1', { [name]: 'file:///w/all.code-workspace' }, ['c'])
+    home.global().message('c', 'm', { type: 1, text: 'said' })
+    await indexer.pass()
+    expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/all.code-workspace', source: 'workspace-heads', messages: 1 }])
+  },
+)
 
-test('a store of many megabytes is read a few at a time', () => {
+test('a store of many megabytes is read a few at a time', async () => {
   const store = home.global()
   const [count, length] = [40, 256 * 1024]
   for (let at = 0; at < count; at += 1) store.message('c', `m${at}`, { type: 2, text: 'x'.repeat(length) })
-  const reads = [...indexer.steps()].map(({ bytesRead }) => bytesRead)
+  const reads = (await indexer.steps()).map(({ bytesRead }) => bytesRead)
   expect(reads.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(count * length)
   // One read is 1 MB plus the value that exceeds it; a portion is as many reads as make up 2 MB of text.
   expect(Math.max(...reads)).toBeLessThan(4 * 1024 * 1024)
 })
 
-test('a chat of placeholders alone has no message', () => {
+test('a chat of placeholders alone has no message', async () => {
   const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('c', 'm1', { type: 1, text: ' \n', richText: '' })
   store.message('c', 'm2', { type: 2, text: '', capabilityType: 30, toolFormerData: {}, codeBlocks: [] })
-  indexer.pass()
+  await indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 0 }])
   expect(indexer.issues).toEqual([])
 })
 
-test('the output of a tool is stored whole, however long', () => {
+test('the output of a tool is stored whole, however long', async () => {
   const result = `${'row '.repeat(200_000)}last`
   home.global().message('c', 'm', { type: 2, toolFormerData: { name: 'read_file', status: 'completed', result } })
-  indexer.pass()
+  await indexer.pass()
   expect(indexer.messages('c')).toMatchObject([{ parts: [{ kind: 'tool', output: result }] }])
 })
 
-test('a message that is only in the WAL is read', () => {
+test('a message that is only in the WAL is read', async () => {
   const store = home.global()
   store.db.pragma('wal_autocheckpoint = 0')
   store.message('c', 'm1', { type: 1, text: 'first' })
   store.db.pragma('wal_checkpoint(truncate)')
-  indexer.pass()
+  await indexer.pass()
   const before = readFileSync(store.path)
   store.message('c', 'm2', { type: 2, text: 'second' })
   expect(readFileSync(store.path).equals(before)).toBe(true)
-  expect(indexer.pass()).toMatchObject({ added: 1 })
+  expect(await indexer.pass()).toMatchObject({ added: 1 })
 })
 
-test('what was sent to the model does not count as messages', () => {
+test('what was sent to the model does not count as messages', async () => {
   const store = home.global()
   store.message('c', 'm', { type: 1, text: 'plant an appletree' })
   store.put(`agentKv:blob:${'ab'.repeat(32)}`, { role: 'user', content: 'plant an appletree' })
   store.put('agentKv:checkpoint:c', { messages: [{ role: 'user', content: 'plant an appletree' }] })
   store.put('messageRequestContext:c:m', { text: 'plant an appletree' })
-  indexer.pass('full')
+  await indexer.pass('values')
   expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 1 }])
   expect(indexer.found('appletree')).toBe(1)
 })
@@ -230,48 +233,48 @@ function writeOrchard(id: string): string {
   return cursor
 }
 
-test('chats of the command line are read if the global store is empty', () => {
+test('chats of the command line are read if the global store is empty', async () => {
   home.global()
   writeOrchard('c')
-  expect(indexer.pass()).toMatchObject({ added: 3 })
+  expect(await indexer.pass()).toMatchObject({ added: 3 })
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
   expect(indexer.thread('c').map(([, , text]) => text)).toEqual(['plant an appletree', 'I dig.', 'Planted.'])
   expect([indexer.found('appletree'), indexer.found('peartree')]).toEqual([1, 1])
 })
 
-test('of the data that the command line sent to the model only messages count, each once', () => {
+test('of the data that the command line sent to the model only messages count, each once', async () => {
   const cursor = writeOrchard('c')
   const records = [line('user', said('plant an appletree')), line('assistant', said('I dig.'))]
   writeTranscript(cursor, 'w-shop', 'c.jsonl', lines(...records))
-  indexer.pass()
-  indexer.pass('full')
+  await indexer.pass()
+  await indexer.pass('values')
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'cli-folder', messages: 3 }])
   expect([indexer.found('appletree'), indexer.found('agent'), indexer.found('linux')]).toEqual([1, 0, 0])
 })
 
-test('a transcript with nothing but ends of turns is no chat, and takes nothing from one', () => {
+test('a transcript with nothing but ends of turns is no chat, and takes nothing from one', async () => {
   const cursor = join(home.root, '.cursor')
   const ended = lines({ type: 'turn_ended', status: 'success' }, { type: 'turn_ended', status: 'aborted' })
   for (const id of ['c', 'nowhere-else']) writeTranscript(cursor, 'w-shop', `${id}/${id}.jsonl`, ended)
   home.global().message('c', 'm', { type: 1, text: 'said' })
   indexer.homes = [cursor]
-  indexer.pass()
-  indexer.pass('full')
+  await indexer.pass()
+  await indexer.pass('values')
   expect(chats()).toEqual([{ id: 'c', uri: null, source: null, messages: 1 }])
   expect(indexer.thread('c')).toEqual([['m', 0, 'said']])
 })
 
-test('a chat that Cursor deleted, with or without a tombstone, is kept, found and marked', () => {
+test('a chat that Cursor deleted, with or without a tombstone, is kept, found and marked', async () => {
   const store = home.global()
   for (const id of ['dropped', 'entombed', 'kept']) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
     store.message(id, 'm', { type: 1, text: `planted in ${id}` })
   }
-  indexer.pass()
+  await indexer.pass()
   for (const key of ['composerData:dropped', 'bubbleId:dropped:m']) store.delete(key)
   store.chat('entombed', null)
   store.message('entombed', 'm', null)
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   expect(indexer.chats.map(({ id, deletedInCursor }) => [id, deletedInCursor])).toEqual([
     ['dropped', true],
     ['entombed', true],

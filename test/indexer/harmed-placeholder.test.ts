@@ -41,10 +41,10 @@ const isCut = ([name]: (typeof harmed)[number]): boolean => /^cut off|^nothing/.
 test.each([
   ['a row of its own', false, harmed],
   ["its chat's row", true, harmed.filter((each) => !isCut(each))],
-] as const)('damaged counts, in %s, cost at most one issue and affect nothing else', (_, isInline, all) => {
+] as const)('damaged counts, in %s, cost at most one issue and affect nothing else', async (_, isInline, all) => {
   for (const [name, tokenCount] of all) writeChat(name, tokenCount, isInline)
   writeChat('sound', '{"inputTokens":9,"outputTokens":5}', isInline)
-  indexer.pass()
+  await indexer.pass()
   const tokensOf = (name: string): string[] =>
     indexer.messages(name).map(({ id, tokens }) => `${id} ${tokens?.input ?? 0}/${tokens?.output ?? 0}`)
   for (const [name, , counts] of [...all, ['sound', '', '9/5'] as const]) {
@@ -57,5 +57,5 @@ test.each([
       .map(([name]) => `bubbleId:${name}:p1 bad-json`)
       .toSorted(),
   )
-  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })

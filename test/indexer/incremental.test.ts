@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read/read.ts'
+import { LIST_ABOVE } from '../../src/indexer/sources/composer-kv/read.ts'
 import { headers, type Store } from '../helpers/cursor.ts'
 import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
@@ -16,147 +16,139 @@ function writeChat(chatId: string, messageIds: readonly string[] = ids): void {
   for (const id of messageIds) store.message(chatId, id, { type: 1, text: `${id} of ${chatId}` })
 }
 
-test('a repeated pass of any depth changes nothing', () => {
+test('a repeated pass of any depth changes nothing', async () => {
   writeChat('a')
-  expect(indexer.pass()).toMatchObject({ added: 3 })
-  for (const depth of ['nudge', 'count', 'reconcile', 'full'] as const) {
-    expect(indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await indexer.pass()).toMatchObject({ added: 3 })
+  for (const depth of ['tail', 'keys', 'values'] as const) {
+    expect(await indexer.pass(depth)).toMatchObject({ added: 0, changed: 0, gone: 0 })
   }
 })
 
-test('a comparison that finds little to read reports how much that is, and not the number of rows', () => {
+test('a comparison that finds little to read reports how much that is, and not the number of rows', async () => {
   for (const chatId of ['a', 'b', 'c', 'd']) writeChat(chatId)
-  indexer.pass()
+  await indexer.pass()
   store.delete('bubbleId:b:m2')
-  const steps = [...indexer.steps('reconcile')]
+  const steps = await indexer.steps('keys')
   expect(steps.flatMap(({ outcome }) => outcome?.chatIds ?? [])).toEqual(['b'])
   expect(Math.max(...steps.map(({ total }) => total))).toBeLessThanOrEqual(1)
 })
 
-test('in a store never read before, the newest chats are read completely, and once', () => {
+test('in a store never read before, the newest chats are read completely, and once', async () => {
   const old = Array.from({ length: 20 }, (_, at) => `m${at}`)
   for (let chat = 0; chat < 260; chat += 1) writeChat(`chat-${chat}`, old)
   // Started before all others, and continued.
   store.message('chat-0', 'late', { type: 1, text: 'said last of all' })
-  const steps = indexer.steps()
   const seen = new Set<string>()
+  const newest: number[] = []
   let added = 0
-  while (added < 1000) {
-    const step = steps.next()
-    if (step.done === true) break
-    added += step.value.outcome?.added ?? 0
-    for (const chatId of step.value.outcome?.chatIds ?? []) seen.add(chatId)
-  }
+  await indexer.pass('tail', ({ outcome }) => {
+    if (added < 1000) for (const chatId of outcome?.chatIds ?? []) seen.add(chatId)
+    const isEnough = added < 1000 && added + (outcome?.added ?? 0) >= 1000
+    added += outcome?.added ?? 0
+    if (isEnough) newest.push(indexer.thread('chat-0').length)
+  })
   expect([...seen].slice(0, 2)).toEqual(['chat-0', 'chat-259'])
   expect(seen).not.toContain('chat-1')
-  expect(indexer.thread('chat-0')).toHaveLength(21)
-  for (let step = steps.next(); step.done !== true; step = steps.next()) added += step.value.outcome?.added ?? 0
+  expect(newest).toEqual([21])
   expect(added).toBe(260 * 20 + 1)
-  expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })
 
-test('an interrupted pass is resumed', () => {
+test('an interrupted pass is resumed', async () => {
   for (let chat = 0; chat < 60; chat += 1)
     writeChat(
       `chat-${chat}`,
       Array.from({ length: 20 }, (_, at) => `m${at}`),
     )
-  const steps = indexer.steps()
-  const first = steps.next()
-  const done = first.done === true ? 0 : (first.value.outcome?.added ?? 0)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
+  let done = 0
+  await indexer.stoppedPass(({ outcome }) => (done += outcome?.added ?? 0) > 0)
   expect(done).toBeGreaterThan(0)
-  expect(indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
+  expect(await indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })
 
-test('a first pass that is killed while it indexes is finished by the next', () => {
+test('a first pass that is killed while it indexes is finished by the next', async () => {
   for (let chat = 0; chat < 60; chat += 1) {
     writeChat(
       `chat-${chat}`,
       Array.from({ length: 50 }, (_, at) => `m${at}`),
     )
   }
-  const steps = indexer.steps()
-  let backlog: number | null = null
-  for (let next = steps.next(); next.done !== true && backlog === null; next = steps.next()) {
-    backlog = next.value.backlog
-  }
+  await indexer.stoppedPass(({ backlog }) => backlog !== null)
   expect(indexer.counts.live).toBe(3000)
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
-  expect(indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
+  expect(await indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
   expect(indexer.found('of')).toBe(3000)
 })
 
 describe('a cheap pass finds', () => {
-  beforeEach(() => {
+  beforeEach(async () => {
     writeChat('a')
     writeChat('b')
-    indexer.pass()
+    await indexer.pass()
   })
 
-  test('a new message', () => {
+  test('a new message', async () => {
     store.message('a', 'm4', { type: 2, text: 'fourth' })
     store.chat('a', { fullConversationHeadersOnly: headers([...ids, 'm4']) })
-    expect(indexer.pass()).toMatchObject({ added: 1 })
+    expect(await indexer.pass()).toMatchObject({ added: 1 })
     expect(indexer.thread('a').at(-1)).toEqual(['m4', 3, 'fourth'])
   })
 
-  test('a message that was rewritten and has a new rowid', () => {
+  test('a message that was rewritten and has a new rowid', async () => {
     store.message('a', 'm2', { type: 2, text: 'other words' })
-    expect(indexer.pass()).toMatchObject({ changed: 1, added: 0 })
+    expect(await indexer.pass()).toMatchObject({ changed: 1, added: 0 })
     expect(indexer.thread('a')[1]).toEqual(['m2', 1, 'other words'])
     store.message('a', 'm2', { type: 2, text: 'quite different' })
-    indexer.pass()
+    await indexer.pass()
     expect([indexer.found('other'), indexer.found('different')]).toEqual([0, 1])
   })
 
-  test('the last row rewritten again and again', () => {
+  test('the last row rewritten again and again', async () => {
     for (let turn = 0; turn < 5; turn += 1) {
       store.message('b', 'm3', { type: 2, text: `turn ${turn}` })
-      expect(indexer.pass()).toMatchObject({ changed: 1, added: 0, gone: 0 })
+      expect(await indexer.pass()).toMatchObject({ changed: 1, added: 0, gone: 0 })
     }
     expect(indexer.thread('b').at(-1)).toEqual(['m3', 2, 'turn 4'])
   })
 
-  test('a message updated in place, by its size', () => {
+  test('a message updated in place, by its size', async () => {
     store.db
       .prepare(`update cursorDiskKV set value = ? where key = 'bubbleId:b:m3'`)
       .run(JSON.stringify({ type: 2, text: 'a good deal longer than the text that stood here before' }))
-    expect(indexer.pass()).toMatchObject({ changed: 1 })
+    expect(await indexer.pass()).toMatchObject({ changed: 1 })
   })
 
-  test('a message deleted from a chat with another change', () => {
+  test('a message deleted from a chat with another change', async () => {
     store.delete('bubbleId:a:m2')
     store.message('a', 'm1', { type: 1, text: 'asked anew' })
-    expect(indexer.pass()).toMatchObject({ changed: 1, gone: 1 })
+    expect(await indexer.pass()).toMatchObject({ changed: 1, gone: 1 })
   })
 
-  test('that the newest row was deleted and its rowid reused by another chat', () => {
+  test('that the newest row was deleted and its rowid reused by another chat', async () => {
     const rowid = store.db.prepare('select max(rowid) as top from cursorDiskKV').get() as { top: number }
     store.delete('bubbleId:b:m3')
     store.message('c', 'm1', { type: 1, text: 'in its place' })
     const now = store.db.prepare(`select rowid from cursorDiskKV where key = 'bubbleId:c:m1'`).get()
     expect(now).toEqual({ rowid: rowid.top })
-    expect(indexer.pass()).toMatchObject({ added: 1, gone: 1 })
+    expect(await indexer.pass()).toMatchObject({ added: 1, gone: 1 })
   })
 })
 
-test('a deletion without another change is found when rows are counted', () => {
+test('a deletion without another change is found when rows are counted', async () => {
   writeChat('a')
-  indexer.pass()
+  await indexer.pass()
   store.delete('bubbleId:a:m2')
-  expect(indexer.pass('count')).toMatchObject({ gone: 1 })
+  expect(await indexer.pass('keys')).toMatchObject({ gone: 1 })
   expect(indexer.thread('a')).toHaveLength(3)
 })
 
-test('a value updated in place at the same size is found by a full pass', () => {
+test('a value updated in place at the same size is found by a full pass', async () => {
   writeChat('a')
-  indexer.pass()
+  await indexer.pass()
   store.db
     .prepare(`update cursorDiskKV set value = replace(value, 'm1 of a', 'm9 of z') where key = 'bubbleId:a:m1'`)
     .run()
-  expect(indexer.pass('reconcile')).toMatchObject({ changed: 0 })
-  expect(indexer.pass('full')).toMatchObject({ changed: 1 })
+  expect(await indexer.pass('keys')).toMatchObject({ changed: 0 })
+  expect(await indexer.pass('values')).toMatchObject({ changed: 1 })
   expect(indexer.thread('a')[0]?.[2]).toBe('m9 of z')
 })
 
@@ -166,42 +158,42 @@ test('new rows are found by a seek to the rowid, without reading all keys', () =
 })
 
 describe('regressions found by the second implementation:', () => {
-  test('a tombstone of a chat that was never seen is no chat', () => {
+  test('a tombstone of a chat that was never seen is no chat', async () => {
     store.chat('tomb', null)
-    indexer.pass()
+    await indexer.pass()
     expect([indexer.chats, indexer.issues]).toEqual([[], []])
-    expect(indexer.pass('count')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(await indexer.pass('keys')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('an entry of the list without an id leaves a gap', () => {
+  test('an entry of the list without an id leaves a gap', async () => {
     const entries = [null, { bubbleId: 'm1' }, 'odd', { type: 2 }, { bubbleId: 'm2' }]
     store.chat('a', { fullConversationHeadersOnly: entries })
     for (const id of ['m1', 'm2']) store.message('a', id, { type: 1, text: id })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.thread('a').map(([id, position]) => [id, position])).toEqual([
       ['m1', 1],
       ['m2', 4],
     ])
   })
 
-  test('an error that is nested too deep is an issue and not ignored', () => {
+  test('an error that is nested too deep is an issue and not ignored', async () => {
     const deep = `${'{"a":'.repeat(100_000)}"leaf"${'}'.repeat(100_000)}`
     store.put('bubbleId:a:m1', `{"type":1,"errorDetails":${deep}}`)
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.issues).toEqual(['bubbleId:a:m1 too-deep'])
   })
 
-  test.each(['bubbleId:half', 'bubbleId::m1', 'bubbleId:a:'])('%s names no message', (key) => {
+  test.each(['bubbleId:half', 'bubbleId::m1', 'bubbleId:a:'])('%s names no message', async (key) => {
     store.put(key, { type: 1, text: 'lost' })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.issues.map((issue) => issue.split(' ').at(-1))).toEqual(['bad-key'])
-    expect(indexer.pass('count')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(await indexer.pass('keys')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('a row without a role gets the role in the list', () => {
+  test('a row without a role gets the role in the list', async () => {
     store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
     store.message('a', 'm1', { text: 'whose?' })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.messages('a')).toMatchObject([{ role: 'user' }])
     expect(indexer.chat('a')?.titleSource).toBe('first-message')
   })

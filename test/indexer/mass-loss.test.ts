@@ -20,9 +20,9 @@ beforeEach(() => {
 })
 
 /** Twenty chats of nineteen messages: four hundred rows. */
-function fill(): void {
+async function fill(): Promise<void> {
   fillStore(store, { chats: 20, messagesPerChat: 19 })
-  indexer.pass()
+  await indexer.pass()
 }
 
 function dropRows(where: string): void {
@@ -50,9 +50,9 @@ function say(id: string): void {
 describe('rows of the global store', () => {
   beforeEach(fill)
 
-  test('that vanish in large numbers are kept, with a reason that contains path and counts', () => {
+  test('that vanish in large numbers are kept, with a reason that contains path and counts', async () => {
     dropChats(0, 8)
-    const outcome = indexer.pass('reconcile')
+    const outcome = await indexer.pass('keys')
     expect(pendingOf(outcome)).toEqual([[160, 400]])
     expect(sourceReasons(outcome.ends)).toEqual([
       expect.stringMatching(
@@ -62,101 +62,101 @@ describe('rows of the global store', () => {
     expectNothingGone()
   })
 
-  test('are gone at once if they are at most a hundred', () => {
+  test('are gone at once if they are at most a hundred', async () => {
     dropChats(0, 5)
-    expect(pendingOf(indexer.pass('reconcile'))).toEqual([])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([])
     expect(indexer.counts.gone).toBe(95)
     expect(indexer.losses()).toHaveLength(5)
   })
 
-  test.each(['nudge', 'count', 'reconcile'] as const)('are gone if a %s misses them a minute later', (depth) => {
+  test.each(['tail', 'keys'] as const)('are gone if a %s misses them a minute later', async (depth) => {
     dropChats(0, 8)
-    indexer.pass('reconcile')
+    await indexer.pass('keys')
     nowMs += 59_999
-    expect(pendingOf(indexer.pass(depth))).toEqual([[160, 400]])
+    expect(pendingOf(await indexer.pass(depth))).toEqual([[160, 400]])
     expectNothingGone()
     nowMs += 1
-    const outcome = indexer.pass(depth)
+    const outcome = await indexer.pass(depth)
     expect(pendingOf(outcome)).toEqual([])
     expect([outcome.gone, indexer.losses().length]).toEqual([152, 8])
-    expect(indexer.pass('full')).toMatchObject({ changed: 0, added: 0, gone: 0 })
+    expect(await indexer.pass('values')).toMatchObject({ changed: 0, added: 0, gone: 0 })
   })
 
-  test('are gone if a full pass misses them, even the first one', () => {
+  test('are gone if a full pass misses them, even the first one', async () => {
     dropChats(0, 8)
-    indexer.pass('reconcile')
-    expect(pendingOf(indexer.pass('full'))).toEqual([])
+    await indexer.pass('keys')
+    expect(pendingOf(await indexer.pass('values'))).toEqual([])
     expect(indexer.losses()).toHaveLength(8)
     dropChats(8, 20)
-    expect(pendingOf(indexer.pass('full'))).toEqual([])
+    expect(pendingOf(await indexer.pass('values'))).toEqual([])
     expect(indexer.losses()).toHaveLength(20)
   })
 
-  test('that Cursor rewrites were never lost', () => {
+  test('that Cursor rewrites were never lost', async () => {
     const rows = store.db.prepare('select key, value from cursorDiskKV').all()
     dropRows('true')
-    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[400, 400]])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([[400, 400]])
     nowMs += 30_000
     for (const { key, value } of rows as { key: string; value: unknown }[]) store.put(key, value)
-    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(pendingOf(await indexer.pass())).toEqual([])
     expectNothingGone()
   })
 
-  test('of which some are back wait for the rest of their minute; the others were never lost', () => {
+  test('of which some are back wait for the rest of their minute; the others were never lost', async () => {
     const rows = store.db.prepare(`select key, value from cursorDiskKV where key like '%chat-1:%'`).all()
     dropChats(0, 8)
-    indexer.pass('reconcile')
+    await indexer.pass('keys')
     nowMs += 30_000
     for (const { key, value } of rows as { key: string; value: unknown }[]) store.put(key, value)
-    expect(pendingOf(indexer.pass())).toEqual([[141, 400]])
+    expect(pendingOf(await indexer.pass())).toEqual([[141, 400]])
     expectNothingGone()
     nowMs += 30_000
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.losses()).toHaveLength(7)
     expect(indexer.counts.gone).toBe(133)
   })
 
-  test('are still kept after a restart, and gone after their minute', () => {
+  test('are still kept after a restart, and gone after their minute', async () => {
     dropChats(0, 8)
-    indexer.pass('reconcile')
+    await indexer.pass('keys')
     indexer.restart()
-    expect(pendingOf(indexer.pass())).toEqual([[160, 400]])
+    expect(pendingOf(await indexer.pass())).toEqual([[160, 400]])
     expectNothingGone()
     nowMs += 60_000
     indexer.restart()
-    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(pendingOf(await indexer.pass())).toEqual([])
     expect(indexer.losses()).toHaveLength(8)
   })
 
-  test('do not delay new messages, and new ones do not reduce their number', () => {
+  test('do not delay new messages, and new ones do not reduce their number', async () => {
     dropChats(0, 5)
     dropRows(`key = 'bubbleId:chat-6:m6-0'`)
-    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[101, 400]])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([[101, 400]])
     say('n1')
-    expect(indexer.pass()).toMatchObject({ added: 1, gone: 0 })
+    expect(await indexer.pass()).toMatchObject({ added: 1, gone: 0 })
     fillStore(store, { chats: 60, messagesPerChat: 19 })
     dropChats(0, 5)
     dropRows(`key = 'bubbleId:chat-6:m6-0'`)
-    const outcome = indexer.pass('reconcile')
+    const outcome = await indexer.pass('keys')
     expect(outcome).toMatchObject({ added: 760, gone: 0 })
     expect(pendingOf(outcome)).toEqual([[101, 1202]])
     expectNothingGone()
     nowMs += 60_000
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.counts.gone).toBe(96)
   })
 
-  test('that vanish while others wait have a minute of their own', () => {
+  test('that vanish while others wait have a minute of their own', async () => {
     dropChats(0, 8)
-    indexer.pass('reconcile')
+    await indexer.pass('keys')
     nowMs += 40_000
     dropChats(8, 10)
-    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[200, 400]])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([[200, 400]])
     nowMs += 20_000
-    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[40, 240]])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([[40, 240]])
     expect(indexer.losses()).toHaveLength(8)
     nowMs += 40_000
-    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(pendingOf(await indexer.pass())).toEqual([])
     expect(indexer.losses()).toHaveLength(10)
   })
 
@@ -172,45 +172,45 @@ describe('rows of the global store', () => {
         say('n1')
       },
     ],
-  ] as const)('of a store %s are kept, and gone a minute later', (_, act) => {
+  ] as const)('of a store %s are kept, and gone a minute later', async (_, act) => {
     act()
-    expect(pendingOf(indexer.pass('count'))).toEqual([[400, expect.any(Number)]])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([[400, expect.any(Number)]])
     expectNothingGone()
     nowMs += 60_000
-    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(pendingOf(await indexer.pass())).toEqual([])
     expect(indexer.losses()).toHaveLength(20)
   })
 
-  test('of a store that is missing for a while wait, and are checked when it is back', () => {
+  test('of a store that is missing for a while wait, and are checked when it is back', async () => {
     dropChats(0, 8)
-    indexer.pass('reconcile')
+    await indexer.pass('keys')
     store.close()
     for (const tail of ['', '-wal', '-shm']) rmSync(`${home.globalPath}${tail}`, { force: true })
     nowMs += 120_000
-    expect(pendingOf(indexer.pass('reconcile'))).toEqual([[160, 400]])
+    expect(pendingOf(await indexer.pass('keys'))).toEqual([[160, 400]])
     expectNothingGone()
   })
 
-  test('of many chats that a cheap pass finds are kept too, and marked if they are few', () => {
+  test('of many chats that a cheap pass finds are kept too, and marked if they are few', async () => {
     for (let chat = 0; chat < 20; chat += 1) {
       const kept = Array.from({ length: 10 }, (_, at) => `m${chat}-${at}`)
       dropRows(kept.map((id) => `key = 'bubbleId:chat-${chat}:${id}'`).join(' or '))
       store.message(`chat-${chat}`, 'after', { type: 1, text: 'after' })
     }
-    const outcome = indexer.pass()
+    const outcome = await indexer.pass()
     expect(outcome).toMatchObject({ added: 20, gone: 0 })
     expect(pendingOf(outcome)).toEqual([[200, 420]])
     expectNothingGone()
   })
 })
 
-test('are gone in a cheap pass if many chats miss only a few', () => {
-  fill()
+test('are gone in a cheap pass if many chats miss only a few', async () => {
+  await fill()
   for (let chat = 0; chat < 20; chat += 1) {
     dropRows(`key = 'bubbleId:chat-${chat}:m${chat}-3'`)
     store.message(`chat-${chat}`, 'after', { type: 1, text: 'after' })
   }
-  expect(indexer.pass()).toMatchObject({ added: 20, gone: 20 })
+  expect(await indexer.pass()).toMatchObject({ added: 20, gone: 20 })
 })
 
 describe('files of a folder of transcripts', () => {
@@ -223,39 +223,39 @@ describe('files of a folder of transcripts', () => {
     }
   }
 
-  beforeEach(() => {
+  beforeEach(async () => {
     indexer.homes = [join(home.root, '.cursor')]
     write(0, 150)
-    indexer.pass()
+    await indexer.pass()
     for (let at = 0; at < 120; at += 1) rmSync(join(folder(), `t${at}.jsonl`))
-    indexer.pass()
+    await indexer.pass()
   })
 
-  test('that vanish in large numbers are pending', () => {
-    expect(pendingOf(indexer.pass())).toEqual([[120, 150]])
+  test('that vanish in large numbers are pending', async () => {
+    expect(pendingOf(await indexer.pass())).toEqual([[120, 150]])
     expectNothingGone()
   })
 
-  test('wait while new ones are read, and are gone a minute later', () => {
+  test('wait while new ones are read, and are gone a minute later', async () => {
     write(200, 201)
-    const outcome = indexer.pass()
+    const outcome = await indexer.pass()
     expect(outcome).toMatchObject({ added: 1, gone: 0 })
     expect(pendingOf(outcome)).toEqual([[120, 151]])
     nowMs += 60_000
-    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(pendingOf(await indexer.pass())).toEqual([])
     expect(indexer.losses()).toHaveLength(120)
   })
 
-  test('are gone if a full pass misses them', () => {
-    expect(pendingOf(indexer.pass('full'))).toEqual([])
+  test('are gone if a full pass misses them', async () => {
+    expect(pendingOf(await indexer.pass('values'))).toEqual([])
     expect(indexer.losses()).toHaveLength(120)
   })
 
-  test('that are back were never lost', () => {
+  test('that are back were never lost', async () => {
     write(0, 120)
-    expect(pendingOf(indexer.pass())).toEqual([])
+    expect(pendingOf(await indexer.pass())).toEqual([])
     nowMs += 60_000
-    indexer.pass('reconcile')
+    await indexer.pass('keys')
     expectNothingGone()
   })
 })

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { PassDepth } from '../../src/indexer/source.ts'
+import type { PassDepth } from '../../src/model/pass.ts'
 import { CursorHome, Store } from '../helpers/cursor.ts'
 import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
@@ -24,7 +24,7 @@ const nameless = (name: string) => ({
   ],
 })
 
-beforeEach(() => {
+beforeEach(async () => {
   const opened = openIndexed()
   ;({ home, indexer } = opened)
   elsewhere = join(dirname(home.userDir), 'Elsewhere')
@@ -33,12 +33,12 @@ beforeEach(() => {
   opened.store.chat('nameless', nameless('unnamed'))
   home.workspace('w1', { folder: 'file:///home/ada/shop' }).item('composer.composerData', composers('inline'))
   home.close()
-  indexer.pass()
+  await indexer.pass()
 })
 
-function pass(depth: PassDepth, ...userDirs: readonly string[]): void {
+async function pass(depth: PassDepth, ...userDirs: readonly string[]): Promise<void> {
   indexer.userDirs = userDirs
-  indexer.pass(depth)
+  await indexer.pass(depth)
 }
 
 /** Opens a store below a `User` folder, which may have moved. */
@@ -61,37 +61,37 @@ const sourceStates = (): string[] => indexer.sources.map(({ kind, path, state })
 test.each<[string, () => void]>([
   ['moved', () => renameSync(home.userDir, elsewhere)],
   ['named by a link', () => symlinkSync(home.userDir, elsewhere)],
-])('after the User folder was %s, what Cursor deleted is still reported as deleted', (_how, move) => {
+])('after the User folder was %s, what Cursor deleted is still reported as deleted', async (_how, move) => {
   move()
-  pass('nudge', elsewhere)
+  await pass('tail', elsewhere)
   deleteSome(elsewhere)
-  pass('full', elsewhere)
+  await pass('values', elsewhere)
   expect(indexer.losses().sort()).toEqual(['chat inline', 'chat lost'])
   expect(sourceStates().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
 })
 
-test('after the User folder was moved, messages without an id do not appear twice in a renamed chat', () => {
+test('after the User folder was moved, messages without an id do not appear twice in a renamed chat', async () => {
   const before = indexer.thread('nameless')
   renameSync(home.userDir, elsewhere)
-  pass('nudge', elsewhere)
+  await pass('tail', elsewhere)
   change(globalStore(elsewhere), (store) => store.chat('nameless', nameless('the ladder')))
-  pass('nudge', elsewhere)
+  await pass('tail', elsewhere)
   expect(before).toHaveLength(2)
   expect(indexer.thread('nameless')).toEqual(before)
 })
 
-test('a copy beside it is another store, and so is a workspace of another name with the same inode', () => {
+test('a copy beside it is another store, and so is a workspace of another name with the same inode', async () => {
   cpSync(home.userDir, elsewhere, { recursive: true })
   const workspaces = join(home.userDir, 'workspaceStorage')
   renameSync(join(workspaces, 'w1'), join(workspaces, 'w2'))
-  pass('nudge', home.userDir)
-  pass('nudge', elsewhere)
+  await pass('tail', home.userDir)
+  await pass('tail', elsewhere)
   const paths = indexer.sources.flatMap(({ kind, path }) => (kind === 'workspace-items' ? [path] : []))
   const folders = [join(workspaces, 'w1'), join(workspaces, 'w2'), join(elsewhere, 'workspaceStorage', 'w1')]
   expect(paths.sort()).toEqual(folders.map((folder) => join(folder, 'state.vscdb')).sort())
 })
 
-test('another folder with the inode of a deleted one does not make its chats lost', ({ skip }) => {
+test('another folder with the inode of a deleted one does not make its chats lost', async ({ skip }) => {
   const before = sourceStates()
   rmSync(home.userDir, { recursive: true })
   const other = new CursorHome(elsewhere)
@@ -100,28 +100,28 @@ test('another folder with the inode of a deleted one does not make its chats los
   const { dev, ino, birthtimeMs } = statSync(other.globalPath)
   if (birthtimeMs === 0) skip('this file system does not tell when a file was made')
   indexer.mirror.prepare(`update sources set identity = ? where kind = 'composer-kv'`).run(`${dev}:${ino}`)
-  for (const depth of ['nudge', 'full'] as const) pass(depth, other.userDir)
+  for (const depth of ['tail', 'values'] as const) await pass(depth, other.userDir)
   expect(indexer.losses()).toEqual([])
   expect(sourceStates()).toHaveLength(before.length + 4)
 })
 
-test('a folder that exists under both names is read once, and keeps what was known under the first', () => {
+test('a folder that exists under both names is read once, and keeps what was known under the first', async () => {
   symlinkSync(home.userDir, elsewhere)
   const before = sourceStates()
-  pass('nudge', elsewhere, home.userDir)
+  await pass('tail', elsewhere, home.userDir)
   expect(sourceStates()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
 })
 
-test('a chat that goes on in another project belongs to that one', () => {
+test('a chat that goes on in another project belongs to that one', async () => {
   const last = new CursorHome(home.root)
   last.workspace('w1', { folder: 'file:///home/ada/shop' }, ['kept'])
   last.close()
-  pass('nudge', home.userDir)
+  await pass('tail', home.userDir)
   expect(indexer.placeOf('kept')).toMatchObject({ uri: 'file:///home/ada/shop' })
   // The former list still names it.
   last.workspace('w2', { folder: 'file:///home/ada/farm' }, ['kept'])
   last.close()
-  pass('nudge', home.userDir)
+  await pass('tail', home.userDir)
   expect(indexer.placeOf('kept')).toMatchObject({ uri: 'file:///home/ada/farm' })
 })
 
@@ -130,13 +130,13 @@ describe('a workspace and a folder of transcripts', () => {
   let workspace: string
   const both = { transcripts: 'ok', 'workspace-items': 'ok' }
 
-  beforeEach(() => {
+  beforeEach(async () => {
     slug = join(home.root, '.cursor', 'projects', 'shop')
     mkdirSync(join(slug, 'agent-transcripts'), { recursive: true })
     const line = { role: 'user', message: { content: 'where is the lantern' } }
     writeFileSync(join(slug, 'agent-transcripts', 'told.jsonl'), `${JSON.stringify(line)}\n`)
     workspace = join(home.userDir, 'workspaceStorage', 'w1')
-    indexer.pass()
+    await indexer.pass()
   })
 
   const states = (): Record<string, string> =>
@@ -144,26 +144,26 @@ describe('a workspace and a folder of transcripts', () => {
       indexer.sources.filter(({ kind }) => Object.hasOwn(both, kind)).map(({ kind, state }) => [kind, state]),
     )
 
-  test('that are deleted are missing, and their chats stay', () => {
+  test('that are deleted are missing, and their chats stay', async () => {
     expect(states()).toEqual(both)
     rmSync(slug, { recursive: true })
     rmSync(workspace, { recursive: true })
-    indexer.pass()
+    await indexer.pass()
     expect(states()).toEqual({ transcripts: 'missing', 'workspace-items': 'missing' })
     expect(indexer.thread('told').map(([, , text]) => text)).toEqual(['where is the lantern'])
   })
 
-  test('that are back are ok again', () => {
+  test('that are back are ok again', async () => {
     renameSync(slug, `${slug}-away`)
-    indexer.pass()
+    await indexer.pass()
     renameSync(`${slug}-away`, slug)
-    indexer.pass()
+    await indexer.pass()
     expect(states()).toEqual(both)
   })
 
-  test('that exist but are switched off keep their state', () => {
+  test('that exist but are switched off keep their state', async () => {
     indexer.homes = []
-    indexer.pass()
+    await indexer.pass()
     expect(states()).toEqual(both)
   })
 })

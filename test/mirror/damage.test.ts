@@ -25,8 +25,8 @@ let original: Original
 let folder: string
 let path: string
 
-beforeAll(() => {
-  lossy = lossyHome(12, 10)
+beforeAll(async () => {
+  lossy = await lossyHome(12, 10)
   original = new Original(lossy)
 })
 
@@ -43,10 +43,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-function withKept<Value>(act: (kept: MirrorMaintenance) => Value): Value {
+async function withKept<Value>(act: (kept: MirrorMaintenance) => Value | Promise<Value>): Promise<Value> {
   const kept = new MirrorMaintenance(path, Date.now)
   try {
-    return act(kept)
+    return await act(kept)
   } finally {
     kept.close()
   }
@@ -85,9 +85,9 @@ function expectAsBefore(kept: MirrorMaintenance): void {
 }
 
 describe('a damaged mirror', () => {
-  test('is set aside unchanged, and its rows are in the new one', () => {
+  test('is set aside unchanged, and its rows are in the new one', async () => {
     const spoilt = writeSpoilt(pagesOf(DERIVED))
-    withKept((kept) => {
+    await withKept(async (kept) => {
       const notices = keepSound(kept)
       const [file = ''] = asideFiles()
       const text = expect.stringMatching(
@@ -96,15 +96,15 @@ describe('a damaged mirror', () => {
       expect(notices).toEqual([{ path: join(folder, file), text, isLossy: false }])
       expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
       expect(readFileSync(join(folder, file)).equals(spoilt)).toBe(true)
-      passOver(kept, lossy.home.userDir)
+      await passOver(kept, lossy.home.userDir)
       expectAsBefore(kept)
       keepSound(kept)
-      passOver(kept, lossy.home.userDir, 'full')
+      await passOver(kept, lossy.home.userDir, 'values')
       expectAsBefore(kept)
     })
   })
 
-  test('keeps what only its WAL has', () => {
+  test('keeps what only its WAL has', async () => {
     const db = new Database(path)
     db.pragma('wal_autocheckpoint = 0')
     db.exec(`update bodies set parts = '[{"kind":"text","text":"walnut"}]' where num = 1`)
@@ -112,68 +112,68 @@ describe('a damaged mirror', () => {
     db.close()
     writeSpoilt([...pagesOf(DERIVED), ...pagesOf('message_terms_data')])
     writeFileSync(`${path}-wal`, wal)
-    withKept((kept) => {
+    await withKept((kept) => {
       keepSound(kept)
       expect(kept.db.prepare(`select count(*) from bodies where parts like '%walnut%'`).pluck().get()).toBe(1)
     })
     expect(asideFiles()).toHaveLength(1)
   })
 
-  test('of which nothing can be read is replaced, the notice says so, and the stores are read again', () => {
+  test('of which nothing can be read is replaced, the notice says so, and the stores are read again', async () => {
     writeSpoilt([1], 100)
-    withKept((kept) => {
+    await withKept(async (kept) => {
       expect(keepSound(kept)[0]?.text).toContain('0 messages of 0 chats were saved. ')
       expect(asideFiles()).toHaveLength(1)
-      passOver(kept, lossy.home.userDir)
+      await passOver(kept, lossy.home.userDir)
       expect(messagesIn(kept)).toBe(120 - lossy.lost.length)
       expect(findFaults(kept.db)).toEqual([])
     })
   })
 
-  test('loses the rows of a damaged page, and the notice says how many', () => {
+  test('loses the rows of a damaged page, and the notice says how many', async () => {
     writeSpoilt(pagesOf('messages').slice(1, 2))
-    withKept((kept) => {
+    await withKept(async (kept) => {
       const notices = keepSound(kept)
       const saved = messagesIn(kept)
       expect(saved).toBeGreaterThan(20)
       const told = `${saved} messages of 12 chats were saved. ${120 - saved} messages could not be read. `
       expect(notices[0]?.text).toContain(told)
-      passOver(kept, lossy.home.userDir)
+      await passOver(kept, lossy.home.userDir)
       expect(findFaults(kept.db)).toEqual([])
     })
   })
 
-  test('that has lost its full-text tables is replaced, and loses nothing', () => {
+  test('that has lost its full-text tables is replaced, and loses nothing', async () => {
     const db = new Database(path)
     db.exec('drop table message_terms')
     db.close()
-    withKept((kept) => {
+    await withKept(async (kept) => {
       keepSound(kept)
-      passOver(kept, lossy.home.userDir)
+      await passOver(kept, lossy.home.userDir)
       expectAsBefore(kept)
     })
     expect(asideFiles()).toHaveLength(1)
   })
 
-  test('is the same if its repair was killed before', () => {
+  test('is the same if its repair was killed before', async () => {
     const spoilt = writeSpoilt(pagesOf(DERIVED))
     for (const suffix of ['', '-wal']) writeFileSync(`${path}-unfinished${suffix}`, spoilt.subarray(0, PAGE * 3))
-    withKept((kept) => {
+    await withKept(async (kept) => {
       keepSound(kept)
-      passOver(kept, lossy.home.userDir)
+      await passOver(kept, lossy.home.userDir)
       expectAsBefore(kept)
     })
     expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([])
   })
 
-  test('is replaced whole if the repair is killed while the files get their names', () => {
+  test('is replaced whole if the repair is killed while the files get their names', async () => {
     writeSpoilt(pagesOf(DERIVED))
-    withKept(keepSound)
+    await withKept(keepSound)
     const [file = ''] = asideFiles()
     renameSync(path, join(folder, `${file}-new`))
     renameSync(join(folder, file), path)
-    withKept((kept) => {
-      passOver(kept, lossy.home.userDir)
+    await withKept(async (kept) => {
+      await passOver(kept, lossy.home.userDir)
       expectAsBefore(kept)
     })
     expect(asideFiles()).toEqual([file])
@@ -181,12 +181,12 @@ describe('a damaged mirror', () => {
 
   test.each(['message_terms_data', 'message_terms_docsize', 'chat_terms_data'])(
     'of which only the index is damaged, %s, loses nothing',
-    (table) => {
+    async (table) => {
       writeSpoilt(pagesOf(table))
-      withKept((kept) => {
+      await withKept(async (kept) => {
         const notices = keepSound(kept)
         expect(notices[0]?.text).toContain('120 messages of 12 chats were saved. The damaged file')
-        passOver(kept, lossy.home.userDir)
+        await passOver(kept, lossy.home.userDir)
         expectAsBefore(kept)
       })
     },
@@ -195,8 +195,8 @@ describe('a damaged mirror', () => {
 
 test.each(['messages', 'bodies'])(
   'one bad page of %s among 20,000 messages loses at most what stood on it',
-  (table) => {
-    const leaf = withKept(({ db }) => {
+  async (table) => {
+    const leaf = await withKept(({ db }) => {
       const columns = db.prepare(`select name from pragma_table_info('messages')`).pluck().all() as string[]
       const own: Record<string, string> = { key: 'key + i', id: `'many-' || i`, body: '1000000 + i', content_hash: 'i' }
       db.exec(`
@@ -211,7 +211,7 @@ test.each(['messages', 'bodies'])(
     })
     const bytes = readFileSync(path)
     writeFileSync(path, bytes.fill(0xa5, (leaf.pageno - 1) * PAGE, leaf.pageno * PAGE))
-    withKept((kept) => {
+    await withKept((kept) => {
       const notices = keepSound(kept)
       const lost = 20_120 - messagesIn(kept)
       expect([lost > 0, lost <= leaf.ncell, findFaults(kept.db)]).toEqual([true, true, []])
@@ -242,36 +242,39 @@ test('a message whose text is no JSON any more says so in every answer, and no p
   await world.remove()
 })
 
-test('a mirror of a later version is not changed by a byte', () => {
+test('a mirror of a later version is not changed by a byte', async () => {
   const db = new Database(path)
   db.pragma('user_version = 99')
   db.close()
   const before = readFileSync(path)
-  withKept((kept) => expect(() => kept.db).toThrow('has schema 99'))
+  await withKept((kept) => expect(() => kept.db).toThrow('has schema 99'))
   expect([readFileSync(path).equals(before), asideFiles()]).toEqual([true, []])
 })
 
-test('pages overwritten at random cost no message whose pages, and the pages above them, are sound', () => {
+test('pages overwritten at random cost no message whose pages, and the pages above them, are sound', async () => {
   let setAside = 0
   for (let seed = 1; seed <= PAGE_ROUNDS; seed += 1) {
-    const { faults, wrong, isSetAside } = heal(lossy, original, damagePages(original, seed))
+    const { faults, wrong, isSetAside } = await heal(lossy, original, damagePages(original, seed))
     expect([seed, faults, wrong]).toEqual([seed, [], []])
     setAside += isSetAside ? 1 : 0
   }
   expect(setAside).toBeGreaterThan(PAGE_ROUNDS / 4)
 })
 
-test('a WAL that is cut, zeroed or filled with garbage loses the last commits and no others', () => {
-  const mirror = new WalMirror(12)
-  const seeds = Array.from({ length: WAL_ROUNDS }, (_, at) => at + 1)
-  const wrong = seeds.flatMap((seed) => reopen(mirror, damageWal(mirror.wal, seed)).map((fault) => `${seed}: ${fault}`))
+test('a WAL that is cut, zeroed or filled with garbage loses the last commits and no others', async () => {
+  const mirror = await WalMirror.fill(12)
+  const wrong: string[] = []
+  for (let seed = 1; seed <= WAL_ROUNDS; seed += 1) {
+    for (const fault of await reopen(mirror, damageWal(mirror.wal, seed))) wrong.push(`${seed}: ${fault}`)
+  }
   mirror.remove()
   expect(wrong).toEqual([])
 })
 
-test('a full disk at any moment causes only delay, no loss', () => {
-  const disk = new FullDisk(40)
-  const outcomes = Array.from({ length: DISK_ROUNDS }, (_, point) => disk.fail(point / DISK_ROUNDS))
+test('a full disk at any moment causes only delay, no loss', async () => {
+  const disk = await FullDisk.fill(40)
+  const outcomes: { wrong: string[]; wasFull: boolean }[] = []
+  for (let point = 0; point < DISK_ROUNDS; point += 1) outcomes.push(await disk.fail(point / DISK_ROUNDS))
   disk.remove()
   expect(outcomes.flatMap(({ wrong }) => wrong)).toEqual([])
   expect(outcomes.filter(({ wasFull }) => wasFull).length).toBeGreaterThan(DISK_ROUNDS * 0.8)

@@ -207,13 +207,13 @@ test('a purge waits until what is new in Cursor is read', async () => {
     store.message('a', 'a1', { type: 1, text })
   }
   say('nothing yet')
-  indexer.pass()
+  await indexer.pass()
   say(`it is ${SECRET}`)
   const here = new PurgeHere(indexer.folder, {
     sync: async () => {
       // Longer than the purge would take.
       await new Promise((resolve) => setTimeout(resolve, 500))
-      indexer.pass('full')
+      await indexer.pass('values')
       indexer.mirror.close()
     },
   })

@@ -31,8 +31,8 @@ const chats = makeCorpus()
 let remove = (): void => {}
 let mirror: Mirror
 
-beforeAll(() => {
-  const indexed = indexCorpus(chats)
+beforeAll(async () => {
+  const indexed = await indexCorpus(chats)
   remove = indexed.remove
   mirror = indexed.indexer.mirror
 })

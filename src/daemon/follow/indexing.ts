@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
+import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
 import { SourceMonitor } from './source-monitor.ts'
@@ -11,7 +12,7 @@ import { explainError, logError } from './explain-error.ts'
 import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
-import { PassScheduler, type Order } from './pass-scheduler.ts'
+import { PassScheduler } from './pass-scheduler.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Passes } from '../../engine/passes.ts'
 import { Metrics } from './metrics.ts'
@@ -82,7 +83,7 @@ export class Indexing implements Passes {
   #isRunning = false
   #backlogWaiters: Deferred<void>[] = []
   /** The orders of failed runs, for `#resume`. */
-  readonly #missed: Order[] = []
+  readonly #missed: PassOrder[] = []
   #hasStarted = false
   #wasReady = false
   #lastState: DaemonState = 'starting'
@@ -138,11 +139,6 @@ export class Indexing implements Passes {
     this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
   }
 
-  /** Compares all keys of sources that changed. The schedule calls it. */
-  reconcileChanged(): void {
-    this.#sources.reconcileChanged()
-  }
-
   /** Every error of a reader or writer comes here. After one that means damage the daemon ends. */
   onError(error: unknown): void {
     if (!(error instanceof Error) || !isDamage(error)) return
@@ -162,9 +158,10 @@ export class Indexing implements Passes {
     const startedAt = performance.now()
     const tookMs = (): number => Math.round(performance.now() - startedAt)
     this.#sources.discover()
-    const ids = this.#sources.sources.map((source) => source.id)
-    if (ids.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
-    const { changed, added, gone, ends } = await this.#scheduler.runNow(ids, full ? 'full' : 'reconcile')
+    const order = full ? { depth: 'values' as const, isAsked: true } : { depth: 'keys' as const }
+    const orders = this.#sources.sources.map(({ id }) => ({ id, ...order }))
+    if (orders.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
+    const { changed, added, gone, ends } = await this.#scheduler.runNow(orders)
     await this.#whenSearchable()
     return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
   }
@@ -218,7 +215,7 @@ export class Indexing implements Passes {
     await waiter.promise
   }
 
-  async #run(orders: readonly Order[]): Promise<RunOutcome> {
+  async #run(orders: readonly PassOrder[]): Promise<RunOutcome> {
     const settle = this.#sources.begin(orders)
     this.metrics.beginRun()
     this.#isRunning = true
@@ -265,7 +262,7 @@ export class Indexing implements Passes {
     this.#hub.send('status', { state, reasons: this.reasons })
   }
 
-  #onRunError(cause: unknown, orders: readonly Order[]): void {
+  #onRunError(cause: unknown, orders: readonly PassOrder[]): void {
     const error = explainError(cause, this.#setup.mirrorPath)
     if (error.code === 'stopped') return
     for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)

@@ -1,5 +1,5 @@
-import { passDepths, type PassDepth } from '../../indexer/source.ts'
 import type { SourceId } from '../../model/ids.ts'
+import { deeper, type PassDepth, type PassOrder } from '../../model/pass.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 
 /** A pass begins this long after the last change, because Cursor may still be writing, or quitting. */
@@ -13,24 +13,20 @@ export interface PacedSource {
   changedAtMs(): number
 }
 
-export interface Order {
-  readonly id: SourceId
-  readonly depth: PassDepth
-}
-
 export interface PassSchedulerContext<Outcome> {
   now(): number
   /** Runs `act` once after this many milliseconds. */
   later(act: () => void, delayMs: number): void
   source(id: SourceId): PacedSource | undefined
   /** @param orders empty if the run was started because of `hasMore` */
-  run(orders: readonly Order[]): Promise<Outcome>
+  run(orders: readonly PassOrder[]): Promise<Outcome>
   /** True if a run without orders has something to do. */
   hasMore(): boolean
 }
 
 interface Waiting<Outcome> {
   depth: PassDepth
+  isAsked: boolean
   sinceMs: number
   /** Callers of `runNow`. The run of this source settles them. */
   readonly askers: Deferred<Outcome>[]
@@ -53,15 +49,15 @@ export class PassScheduler<Outcome> {
 
   /** Requests a pass over this source when it is quiet. If a pass already waits, it gets the deeper of both depths. */
   nudge(id: SourceId, depth: PassDepth): void {
-    this.#add(id, depth)
+    this.#add({ id, depth })
     this.#pump()
   }
 
   /** Runs passes over these sources at once, at least one, and resolves with the outcome of that run. */
-  runNow(ids: readonly SourceId[], depth: PassDepth): Promise<Outcome> {
+  runNow(orders: readonly PassOrder[]): Promise<Outcome> {
     const asked = deferred<Outcome>()
-    for (const id of ids) {
-      const waiting = this.#add(id, depth)
+    for (const order of orders) {
+      const waiting = this.#add(order)
       waiting.isUrgent = true
       waiting.askers.push(asked)
     }
@@ -79,13 +75,14 @@ export class PassScheduler<Outcome> {
     this.#isStopped = true
   }
 
-  #add(id: SourceId, depth: PassDepth): Waiting<Outcome> {
+  #add({ id, depth, isAsked = false }: PassOrder): Waiting<Outcome> {
     let waiting = this.#waiting.get(id)
     if (waiting === undefined) {
-      waiting = { depth, sinceMs: this.#context.now(), askers: [], isUrgent: false }
+      waiting = { depth, isAsked, sinceMs: this.#context.now(), askers: [], isUrgent: false }
       this.#waiting.set(id, waiting)
     }
-    if (passDepths.indexOf(depth) > passDepths.indexOf(waiting.depth)) waiting.depth = depth
+    waiting.depth = deeper(depth, waiting.depth)
+    waiting.isAsked ||= isAsked
     return waiting
   }
 
@@ -114,7 +111,7 @@ export class PassScheduler<Outcome> {
     this.#isRunning = true
     const askers = new Set(ready.flatMap(([, waiting]) => waiting.askers))
     try {
-      const outcome = await this.#context.run(ready.map(([id, { depth }]) => ({ id, depth })))
+      const outcome = await this.#context.run(ready.map(([id, { depth, isAsked }]) => ({ id, depth, isAsked })))
       for (const asked of askers) asked.resolve(outcome)
     } catch (error) {
       for (const asked of askers) asked.reject(error instanceof Error ? error : new Error(String(error)))

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 import { fileChangedAtMs } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, nurseries, type Places } from '../../indexer/discover.ts'
-import { isAtLeast, type Again, type PassDepth, type Source } from '../../indexer/source.ts'
+import type { Source } from '../../indexer/source.ts'
 import type { SourceId } from '../../model/ids.ts'
+import { deeper, type Again, type PassDepth, type PassOrder } from '../../model/pass.ts'
 import type { RunOutcome, SourceEnd } from '../../engine/writer/messages.ts'
-import type { Order } from './pass-scheduler.ts'
 
 /** A store that changed within this time is polled every second, like the global one. Others are polled every minute. */
 const WARM_MS = 3_600_000
@@ -22,14 +22,13 @@ interface Followed {
   readonly source: Source
   /** The signature when the last successful pass began. Undefined before the first. */
   signature: string | null | undefined
-  reconciledSignature: string | null | undefined
   changeSeenAtMs: number
   end: SourceEnd | null
   busyTimes: number
   /** The deepest pass that met a busy store. Null if none did since the last retry. */
   missedDepth: PassDepth | null
-  /** The depths of planned passes. */
-  readonly planned: Set<PassDepth>
+  /** When the next pass of each depth is planned, in epoch milliseconds. */
+  readonly planned: Map<PassDepth, number>
 }
 
 export interface SourceMonitorContext {
@@ -42,7 +41,7 @@ export interface SourceMonitorContext {
 
 /**
  * Knows every source, how much of it was read, and when to read again: after events, by polling in case events get lost,
- * after a store was busy, and for the count that a cheap pass postponed. It only uses `stat` and opens no file.
+ * after a store was busy, and for the comparison that a cheap pass postponed. It only uses `stat` and opens no file.
  */
 export class SourceMonitor {
   readonly #places: Places
@@ -81,15 +80,14 @@ export class SourceMonitor {
       if (this.#followed.has(source.id)) continue
       const fresh = {
         signature: undefined,
-        reconciledSignature: undefined,
         changeSeenAtMs,
         end: null,
         busyTimes: 0,
         missedDepth: null,
-        planned: new Set<PassDepth>(),
+        planned: new Map<PassDepth, number>(),
       }
       this.#followed.set(source.id, { source, ...fresh })
-      this.#context.nudge(source.id, 'nudge')
+      this.#context.nudge(source.id, 'tail')
     }
     // The folder of all workspaces has an event when a workspace is created.
     const { sources } = this
@@ -107,7 +105,7 @@ export class SourceMonitor {
       if ((isAll || isWarm) && this.#check(followed)) continue
       // A change of permissions or owner does not change the signature.
       const isShut = followed.end?.state === 'unreadable' || followed.end?.state === 'refused'
-      if (isAll && isShut) this.#context.nudge(followed.source.id, 'count')
+      if (isAll && isShut) this.#context.nudge(followed.source.id, 'keys')
     }
   }
 
@@ -118,13 +116,6 @@ export class SourceMonitor {
     for (const followed of affected) {
       this.#check(followed)
       for (const delayMs of RECHECK_MS) this.#context.later(() => this.#check(followed), delayMs)
-    }
-  }
-
-  /** Requests a comparison of all keys for each source that changed since its last comparison. */
-  reconcileChanged(): void {
-    for (const { source, reconciledSignature } of this.#followed.values()) {
-      if (signatureOf(source) !== reconciledSignature) this.#context.nudge(source.id, 'reconcile')
     }
   }
 
@@ -145,7 +136,7 @@ export class SourceMonitor {
   }
 
   /** Must be called when a run begins. @returns a function that takes the outcome of the run */
-  begin(orders: readonly Order[]): (outcome: RunOutcome) => void {
+  begin(orders: readonly PassOrder[]): (outcome: RunOutcome) => void {
     const signatures = new Map(orders.map(({ id }) => [id, this.#signature(id)]))
     const depths = new Map(orders.map(({ id, depth }) => [id, depth]))
     return (outcome) => {
@@ -183,32 +174,33 @@ export class SourceMonitor {
     if (signature === undefined || busyTimes > 0 || signatureOf(source) === signature) return false
     followed.changeSeenAtMs = this.#context.now()
     // A source that could not be read gets a deeper pass, even if its signature is the one of the last read.
-    this.#context.nudge(source.id, end === null || end.state === 'ok' ? 'nudge' : 'count')
+    this.#context.nudge(source.id, end === null || end.state === 'ok' ? 'tail' : 'keys')
     return true
   }
 
-  /** Plans a pass once, even if several passes ask for it. */
-  #passLater(followed: Followed, { depth, inMs }: Again): void {
-    if (followed.planned.has(depth)) return
-    followed.planned.add(depth)
+  /** Plans a pass. An earlier one takes its place, and asks again for what is left to do then. */
+  #passLater({ source, planned }: Followed, { depth, inMs }: Again): void {
+    const atMs = this.#context.now() + inMs
+    if ((planned.get(depth) ?? Infinity) <= atMs) return
+    planned.set(depth, atMs)
     this.#context.later(() => {
-      followed.planned.delete(depth)
-      this.#context.nudge(followed.source.id, depth)
+      if (planned.get(depth) !== atMs) return
+      planned.delete(depth)
+      this.#context.nudge(source.id, depth)
     }, inMs)
   }
 
   /**
-   * Plans one retry for all passes that met a busy store, at the deepest depth of them. A `full` pass is retried as a
-   * `reconcile`: its caller already got the failure, and a full pass must not confirm a mass loss hours later.
+   * Plans one retry for all passes that met a busy store, at the deepest depth of them. What a person asked for is not
+   * asked for again: its caller already got the failure, and it must not confirm a mass loss hours later.
    */
-  #tryAgain(followed: Followed, failed: PassDepth): void {
-    const depth = failed === 'full' ? 'reconcile' : failed
+  #tryAgain(followed: Followed, depth: PassDepth): void {
     const { source, busyTimes, missedDepth } = followed
-    followed.missedDepth = missedDepth !== null && isAtLeast(missedDepth, depth) ? missedDepth : depth
+    followed.missedDepth = deeper(depth, missedDepth ?? 'tail')
     if (missedDepth !== null) return
     const delayMs = BUSY_RETRIES_MS[Math.min(busyTimes, BUSY_RETRIES_MS.length) - 1] ?? 60_000
     this.#context.later(() => {
-      this.#context.nudge(source.id, followed.missedDepth ?? 'nudge')
+      this.#context.nudge(source.id, followed.missedDepth ?? 'tail')
       followed.missedDepth = null
     }, delayMs)
   }
@@ -217,7 +209,7 @@ export class SourceMonitor {
   #confirmLater(followed: Followed, atMs: number): void {
     const untilMs = atMs - this.#context.now()
     // If it could already be confirmed and was not, the store cannot be read now. It is tried again.
-    this.#passLater(followed, { depth: 'reconcile', inMs: untilMs > 0 ? untilMs : CONFIRM_AGAIN_MS })
+    this.#passLater(followed, { depth: 'keys', inMs: untilMs > 0 ? untilMs : CONFIRM_AGAIN_MS })
   }
 
   #signature(id: SourceId): string | null {
@@ -228,10 +220,9 @@ export class SourceMonitor {
   #settle(followed: Followed, end: SourceEnd, signature: string | null, depth: PassDepth | undefined): void {
     followed.end = end
     followed.busyTimes = end.state === 'busy' ? followed.busyTimes + 1 : 0
-    if (end.state === 'busy') return this.#tryAgain(followed, depth ?? 'nudge')
+    if (end.state === 'busy') return this.#tryAgain(followed, depth ?? 'tail')
     // An unreadable source is tried again when it changes.
     followed.signature = signature
-    if (depth === 'reconcile' || depth === 'full') followed.reconciledSignature = signature
     for (const again of end.again) this.#passLater(followed, again)
     if (end.pendingLoss !== null) this.#confirmLater(followed, end.pendingLoss.confirmableAtMs)
     this.#check(followed)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
-import { readingStep, type PassStep } from '../../indexer/source.ts'
+import type { PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
@@ -12,14 +12,15 @@ import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import { MirrorMaintenance } from './maintenance.ts'
 import type { RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
-import { runPasses } from './run-passes.ts'
+import { readingStep, runPasses } from './run-passes.ts'
 
 /** How many losses of a batch are reported one by one. The others are reported as a number. */
 const LOSSES_REPORTED_MAX = 100
 
-type OnStep = (step: StepNews) => void
+/** Called after each step, with what there is to say of it. If it throws, the act ends. */
+type Turn = (news: StepNews | null) => Promise<void>
 
-/** Everything that the mirror's only writer does, in steps. It can be stopped between two steps. Both forms use it. */
+/** Everything that the mirror's only writer does, in bounded steps. Both forms use it. */
 export class WriterActs {
   readonly maintenance: MirrorMaintenance
   readonly #setup: WriterSetup
@@ -68,26 +69,24 @@ export class WriterActs {
     }
   }
 
-  async *act(order: WriterOrder, onStep: OnStep): AsyncGenerator<void, WriterOutcome> {
+  async act(order: WriterOrder, turn: Turn): Promise<WriterOutcome> {
     switch (order.kind) {
       case 'run':
-        return yield* this.#run(order, onStep)
+        return this.#run(order, turn)
       case 'purge': {
         // Copies of Cursor's files may contain purged text.
         if (order.order.act === 'remove' && !order.order.isDryRun) removeCopies()
         const { purgeMirror } = await import('../purge/purge-mirror.ts')
-        return yield* purgeMirror(this.maintenance, order.order, this.#now)
+        return driven(purgeMirror(this.maintenance, order.order, this.#now), () => turn(null))
       }
       case 'hub': {
         this.#requireBars()
         // Seldom needed.
         const { writeHub } = await import('../hub/write-hub.ts')
-        for (const steps = writeHub(order.order, () => this.#reading, this.#now); ;) {
-          const step = await steps.next()
-          if (step.done === true) return step.value
-          if (step.value !== null) onStep(describeStep({ ...readingStep, outcome: step.value }))
-          yield
-        }
+        return driven(
+          writeHub(order.order, () => this.#reading, this.#now),
+          (outcome) => turn(newsOf(outcome)),
+        )
       }
       case 'usage': {
         // Seldom needed, and it loads a date library.
@@ -99,20 +98,20 @@ export class WriterActs {
         this.#requireBars()
         // Seldom needed.
         const { restorePart } = await import('../restore.ts')
-        return yield* reported(
+        return driven(
           restorePart(order.part, () => this.#reading, this.#now),
-          onStep,
+          (outcome) => turn(newsOf(outcome)),
         )
       }
     }
   }
 
-  *#run(order: RunOrder, onStep: OnStep): Generator<void, RunOutcome> {
+  async #run(order: RunOrder, turn: Turn): Promise<RunOutcome> {
     if (order.sources.length > 0) this.#requireBars()
-    const passes = runPasses(this.#reading, this.#setup, order, this.#now, { aside: this.#aside })
     let isBacklog = false
     try {
-      const outcome = yield* reported(passes, onStep)
+      const context = { now: this.#now, aside: this.#aside, turn: (step: PassStep) => turn(describeStep(step)) }
+      const outcome = await runPasses(this.#reading, this.#setup, order, context)
       isBacklog = outcome.backlog > 0
       return outcome
     } finally {
@@ -134,19 +133,24 @@ export class WriterActs {
   }
 }
 
-function* reported<End>(passes: Generator<PassStep, End>, onStep: OnStep): Generator<void, End> {
+/** Runs the steps of an act to their end. If `turn` throws, what the steps have open is closed. */
+async function driven<Step, End>(
+  steps: Generator<Step, End> | AsyncGenerator<Step, End>,
+  turn: (step: Step) => Promise<void>,
+): Promise<End> {
   try {
     for (;;) {
-      const next = passes.next()
+      const next = await steps.next()
       if (next.done === true) return next.value
-      onStep(describeStep(next.value))
-      yield
+      await turn(next.value)
     }
   } finally {
-    // If it ended early, this closes the files that the passes have open.
-    passes.return(undefined as never)
+    await steps.return(undefined as never)
   }
 }
+
+const newsOf = (outcome: PassStep['outcome']): StepNews | null =>
+  outcome === null ? null : describeStep({ ...readingStep, outcome })
 
 function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
   const { chatIds, messages, losses } = outcome ?? { chatIds: [], messages: [], losses: [] }

@@ -34,20 +34,16 @@ export function inlineWriter(setup: WriterSetup, note: (text: string) => void): 
 }
 
 async function drive(acts: WriterActs, order: WriterOrder, note: (text: string) => void): Promise<WriterOutcome> {
-  const steps = acts.act(order, () => undefined)
   const startedAtMs = Date.now()
   let hasNoted = order.kind !== 'run'
-  for (;;) {
-    const next = await steps.next()
-    if (next.done === true) {
-      // Progress output can run here.
-      await yieldToOthers()
-      return next.value
-    }
-    if (hasNoted || Date.now() - startedAtMs < LONG_RUN_MS) continue
+  const outcome = await acts.act(order, async () => {
+    if (hasNoted || Date.now() - startedAtMs < LONG_RUN_MS) return
     hasNoted = true
     note(LONG_RUN)
-  }
+  })
+  // Progress output can run here.
+  await yieldToOthers()
+  return outcome
 }
 
 /** @throws UserError `already-running`, `disk-full` */

@@ -1,10 +1,8 @@
 import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
-import type { PendingLoss } from '../../indexer/mass-loss.ts'
-import type { Again, PassDepth } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
-import type { SourceState } from '../../model/source.ts'
+import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-mirror.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
@@ -25,7 +23,7 @@ export interface WriterSetup {
 
 export interface RunOrder {
   readonly kind: 'run'
-  readonly sources: readonly { readonly id: SourceId; readonly depth: PassDepth }[]
+  readonly sources: readonly PassOrder[]
   /** After the sources are read: how long to work on full-text rows that a first pass left for later. */
   readonly backlogMs: number
 }
@@ -55,13 +53,10 @@ export type WriterOrder = RunOrder | UsageOrder | PartOrder | PurgeOrder | HubOr
 export type WriterOutcome = RunOutcome | UsageOutcome | RestoredPart | MirrorPurgeOutcome | HubWritten
 export type ToWorker = WriterOrder | { readonly kind: 'stop' }
 
-export interface SourceEnd {
+export interface SourceEnd extends PassEnd {
   readonly id: SourceId
   readonly kind: string
   readonly path: string
-  readonly state: SourceState
-  readonly detail: string | null
-  readonly again: readonly Again[]
   /** Set if so many rows are missing that they do not count as deleted yet. */
   readonly pendingLoss: PendingLoss | null
 }

@@ -1,48 +1,53 @@
 import { statSync } from 'node:fs'
-import { closedBy, findFile } from '../../indexer/open-safely/cursor-file.ts'
+import { findFile } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
 import { readPendingLoss } from '../../indexer/mass-loss.ts'
-import {
-  passSource,
-  readingStep,
-  type MassRule,
-  type PassDepth,
-  type PassEnd,
-  type PassRequest,
-  type PassStep,
-  type Source,
-} from '../../indexer/source.ts'
+import { passSource, type PassStep, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
+import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/write/chats/chat-paths.ts'
 import { inBulk } from '../../mirror/fulltext/bulk.ts'
 import { forgetUnread, missVanished } from '../../mirror/sources/forget-sources.ts'
 import { needsMerge, mergeLater, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { renameMoved, type Found } from '../../mirror/sources/rename-sources.ts'
-import { saveSourceState, sourceNum } from '../../mirror/sources/source-state.ts'
+import { sourceNum } from '../../mirror/sources/source-state.ts'
 import type { Aside } from '../../mirror/aside.ts'
 import type { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
 import { countWaiting, workOffSome } from '../../mirror/fulltext/backlog.ts'
-import { redateNext } from '../../mirror/threads/redate.ts'
+import { placeNext } from '../../mirror/threads/place-next.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
-export interface RunOptions {
+export interface RunContext {
+  readonly now: () => number
+  /** Called after each step. If it throws, the run ends. */
+  readonly turn: (step: PassStep) => Promise<void>
   readonly mass?: MassRule
   /** Another thread for large passes, and its terms. */
   readonly aside?: { readonly thread: Aside; readonly cut: CutAhead } | null
 }
 
+/** A step that reads a source and writes nothing. */
+export const readingStep: PassStep = {
+  done: 0,
+  total: 0,
+  bytesRead: 0,
+  longestReadMs: 0,
+  outcome: null,
+  backlog: null,
+}
+
 /**
- * Runs the ordered passes one after the other, in bounded steps. The caller can do other work between two steps, or stop.
- * A source that cannot be read does not block the others. Messages that are not searchable yet are indexed last.
+ * Runs the ordered passes one after the other, in bounded steps. A source that cannot be read does not block the others.
+ * Messages that are not searchable yet are indexed last.
  */
-export function* runPasses(
+export async function runPasses(
   mirror: Mirror,
   places: Places,
   order: RunOrder,
-  now: () => number,
-  { mass, aside }: RunOptions = {},
-): Generator<PassStep, RunOutcome> {
+  context: RunContext,
+): Promise<RunOutcome> {
+  const { aside } = context
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   if (order.sources.length > 0) {
     renameMoved(mirror, sources, findAt)
@@ -51,13 +56,9 @@ export function* runPasses(
     missVanished(mirror, discovered, isGone)
   }
   const excludes = (places.excludedProjects ?? []).length > 0
-  const read = excludes && order.sources.length > 0 ? { ...order, sources: listsFirst(order, sources) } : order
-  const news = yield* readSources(mirror, sources, read, {
-    now,
-    ...(mass === undefined ? {} : { mass }),
-    ...(aside ? { aside: aside.thread } : {}),
-  })
-  const backlog = yield* inBulk(mirror, () => workOff(mirror, order.backlogMs, now, aside?.cut ?? null))
+  const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
+  const news = await readSources(mirror, sources, read, context)
+  const backlog = await inBulk(mirror, () => workOff(mirror, order.backlogMs, context, aside?.cut ?? null))
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
   return { ...news, ends, backlog, needsMerge: needsMerge(mirror), isWhole: true }
@@ -71,46 +72,40 @@ function listsFirst({ sources }: RunOrder, known: ReadonlyMap<SourceId, Source>)
   const ordered = new Map(sources.map((each) => [each.id, each]))
   const lists = [...known.values()].filter(({ kind }) => LISTS.has(kind))
   const ids = new Set(lists.map(({ id }) => id))
-  const first = lists.map(({ id }) => ordered.get(id) ?? ({ id, depth: 'nudge' } as const))
+  const first = lists.map(({ id }) => ordered.get(id) ?? ({ id, depth: 'tail' } as const))
   return [...first, ...sources.filter(({ id }) => !ids.has(id))]
 }
 
 type News = Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>
 
 /** Runs one pass after the other. Then chats that changed get their project from the paths of their files. */
-function* readSources(
+async function readSources(
   mirror: Mirror,
   sources: ReadonlyMap<SourceId, Source>,
-  order: RunOrder,
-  { now, ...options }: Omit<PassRequest, 'depth'>,
-): Generator<PassStep, News> {
+  orders: RunOrder['sources'],
+  { now, turn: report, mass, aside }: RunContext,
+): Promise<News> {
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
   const touched = new Set<ChatId>()
   let arePlaced = false
+  const turn: Turn = async (step) => {
+    const { changed, added, gone, chatIds } = step?.outcome ?? { changed: 0, added: 0, gone: 0, chatIds: [] }
+    sum.changed += changed
+    sum.added += added
+    sum.gone += gone
+    for (const chatId of chatIds) touched.add(chatId)
+    await report({ ...readingStep, ...step })
+  }
+  const request = { now, turn, ...(mass === undefined ? {} : { mass }), ...(aside ? { aside: aside.thread } : {}) }
   try {
-    for (const { id, depth } of order.sources) {
-      const source = sources.get(id)
+    for (const order of orders) {
+      const source = sources.get(order.id)
       if (source === undefined) continue
       const num = sourceNum(mirror, source)
-      const pass = passOver(source, mirror, { depth: depthFor(mirror, num, depth, now()), now, ...options })
-      try {
-        for (let next = pass.next(); ; next = pass.next()) {
-          if (next.done === true) {
-            const pendingLoss = readPendingLoss(mirror, num, now())
-            ends.push({ ...describe(source, next.value), pendingLoss })
-            break
-          }
-          sum.changed += next.value.outcome?.changed ?? 0
-          sum.added += next.value.outcome?.added ?? 0
-          sum.gone += next.value.outcome?.gone ?? 0
-          for (const chatId of next.value.outcome?.chatIds ?? []) touched.add(chatId)
-          yield next.value
-        }
-      } finally {
-        // If it is stopped here, this closes its file.
-        pass.return(undefined as never)
-      }
+      const end = await passSource(source, mirror, { ...request, ...order, depth: depthFor(mirror, num, order, now()) })
+      const { id, kind, path } = source
+      ends.push({ id, kind, path, ...end, pendingLoss: readPendingLoss(mirror, num, now()) })
     }
     sum.changed += placeByPaths(mirror, touched).length
     arePlaced = true
@@ -125,12 +120,12 @@ function* readSources(
 const MERGED_LATER_MIN = 4000
 
 /** Indexes messages first, then counts messages, gives new times, and finally merges segments of the full-text tables. */
-function* workOff(
+async function workOff(
   mirror: Mirror,
   backlogMs: number,
-  now: () => number,
+  { now, turn }: RunContext,
   ahead: CutAhead | null,
-): Generator<PassStep, number> {
+): Promise<number> {
   const endsAtMs = now() + backlogMs
   let backlog = countWaiting(mirror)
   if (backlog >= MERGED_LATER_MIN) mergeLater(mirror)
@@ -138,42 +133,22 @@ function* workOff(
     const done = workOffSome(mirror, ahead)
     if (done > 0) backlog -= done
     // A message that moves is no longer in the backlog.
-    else if (redateNext(mirror, now())) backlog = countWaiting(mirror)
-    yield { ...readingStep, backlog }
+    else if (placeNext(mirror, now())) backlog = countWaiting(mirror)
+    await turn({ ...readingStep, backlog })
   }
-  if (backlog === 0) yield* mergeTerms(mirror, endsAtMs, now)
-  return backlog
-}
-
-function* mergeTerms(mirror: Mirror, endsAtMs: number, now: () => number): Generator<PassStep, void> {
+  if (backlog > 0) return backlog
   while (needsMerge(mirror) && now() < endsAtMs) {
     mergeSome(mirror)
-    yield { ...readingStep, backlog: 0 }
+    await turn({ ...readingStep, backlog })
   }
+  return 0
 }
 
-/** A pass that also ends if the path must not be read. Errors of the mirror are thrown. */
-function* passOver(source: Source, mirror: Mirror, request: PassRequest): Generator<PassStep, PassEnd> {
-  try {
-    return yield* passSource(source, mirror, request)
-  } catch (error) {
-    const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
-    if (!isOfFiles) throw error
-    const { state, detail } = closedBy(error)
-    saveSourceState(mirror, sourceNum(mirror, source), state, detail, null)
-    return { state, detail, again: [] }
-  }
-}
-
-/** If a pending loss can be confirmed now, a cheap pass becomes a reconcile, which confirms it. */
-function depthFor(mirror: Mirror, source: number, depth: PassDepth, nowMs: number): PassDepth {
-  if (depth === 'reconcile' || depth === 'full') return depth
+/** If a pending loss can be confirmed now, the pass compares all keys, which confirms it. */
+function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder, nowMs: number): PassDepth {
+  if (isAsked === true) return depth
   const pending = readPendingLoss(mirror, source, nowMs)
-  return pending !== null && pending.confirmableAtMs <= nowMs ? 'reconcile' : depth
-}
-
-function describe(source: Source, end: PassEnd): Omit<SourceEnd, 'pendingLoss'> {
-  return { id: source.id, kind: source.kind, path: source.path, ...end }
+  return pending !== null && pending.confirmableAtMs <= nowMs ? 'keys' : depth
 }
 
 /** False if the path must not be read: then nobody knows. */

@@ -9,10 +9,10 @@ import {
   type BigIntStats,
 } from 'node:fs'
 import type Sqlite from 'better-sqlite3'
-import Database from '../../sqlite.ts'
 import type { SourceState } from '../../model/source.ts'
+import Database from '../../sqlite.ts'
 import { networkMount, takeCheckedCopy } from './checked-copy.ts'
-import { identityAt, identityOf } from './file-identity.ts'
+import { identityAt, identityOf } from './plain-files.ts'
 
 /** Up to this size, a file that is not in use through a WAL is read into memory at once, without a lock on it. */
 const COPY_BYTES_MAX = 32 * 1024 * 1024
@@ -260,11 +260,16 @@ function foreignOwner(stat: BigIntStats): string | null {
 
 const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
 
-/** The result of a pass whose file became unreadable. Any other error is thrown again. */
+/** The result of a pass whose file became unreadable, or whose path must not be read. Any other error is thrown again. */
 export function endedBy(error: unknown): ClosedFile {
-  if (error instanceof FileError) return closedBy(error)
+  const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+  if (error instanceof UnknownLayout) return closed('unreadable', error.message)
+  if (isOfFiles || error instanceof FileError) return closedBy(error)
   throw error
 }
+
+/** Says why the tables of a store cannot be read. */
+export class UnknownLayout extends Error {}
 
 /** The journal contains the former content of the file. Only a process that may write can restore it. */
 const HALF_WRITTEN = 'Cursor ended while it was writing to the file. Start Cursor again; then the file can be read.'
@@ -284,4 +289,60 @@ export function closedBy(error: unknown): ClosedFile {
     return closed('unreadable', `${message}: check that your user may read the file and its folder.`)
   }
   throw error
+}
+
+export const ITEMS_MAX = 1000
+/** Few enough that most values are garbage before the young generation is collected. */
+const OCTETS_MAX = 1024 * 1024
+
+export interface Portion {
+  /** How many of the items were read. */
+  readonly taken: number
+  readonly bytesRead: number
+  readonly elapsedMs: number
+}
+
+/**
+ * Reads the first of these items in one short transaction on a store of Cursor's: at least one and at most 1,000,
+ * stopping after `readMsMax` milliseconds or 1 MB.
+ * @param read reads one item and returns its bytes
+ */
+export function readPortion<Item>(
+  db: Db,
+  items: readonly Item[],
+  readMsMax: number,
+  read: (item: Item) => number,
+): Portion {
+  const startedAt = performance.now()
+  let taken = 0
+  let bytesRead = 0
+  let isRead = false
+  const readAll = db.transaction(() => {
+    for (const item of items.slice(0, ITEMS_MAX)) {
+      if (taken > 0 && (bytesRead > OCTETS_MAX || performance.now() - startedAt > readMsMax)) break
+      bytesRead += read(item)
+      taken += 1
+    }
+    isRead = true
+  })
+  try {
+    readAll()
+  } catch (error) {
+    // If a read met a damaged page and went on, the end of the transaction reports the page once more.
+    if (!isRead) throw error
+  }
+  return { taken, bytesRead, elapsedMs: performance.now() - startedAt }
+}
+
+/**
+ * Reads data that may be on a damaged page of a store.
+ * @returns null if it is, so that damage affects only the damaged rows
+ */
+export function tryRead<Value>(read: () => Value): { readonly value: Value } | null {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
+    throw error
+  }
 }

@@ -1,17 +1,29 @@
-import type {
-  ChatFacts,
-  EvidenceWrite,
-  ChatMetadata,
-  MessageDraft,
-  PathsWrite,
-  WorkspaceWrite,
+import type { Mirror } from '../../mirror/open.ts'
+import * as held from '../../mirror/sources/source-state.ts'
+import { OUTDATED_ROWID } from '../../mirror/sources/source-state.ts'
+import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
+import {
+  type ChatFacts,
+  type EvidenceWrite,
+  type ChatMetadata,
+  type MessageDraft,
+  type PathsWrite,
+  type WorkspaceWrite,
+  emptyBatch,
+  type Batch,
+  type ChatWrite,
+  type RowIssue,
+  type RowState,
 } from '../../mirror/write/batch.ts'
+import { packMessage } from '../../mirror/write/messages/pack-message.ts'
+import { writeBatch } from '../../mirror/write/write-batch.ts'
+import { listRowChats } from '../../mirror/write/write-rows.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
-import type { ChatsIn, KnownChats } from '../source.ts'
-import type { ClosedFile } from './cursor-file.ts'
+import { judgeMissing } from '../mass-loss.ts'
+import { INDEXED_AT_ONCE, type PassRequest, type Turn } from '../source.ts'
 
 /** A whole chat, as one piece of a store contains it. */
 export interface WholeChat {
@@ -63,17 +75,276 @@ export interface WholeContent {
   readonly longestReadMs: number
 }
 
-/** The unknown chats with messages in a file that was read as a whole. */
-export function unknownIn(
-  found: { readonly kind: 'whole'; readonly content: WholeContent } | ClosedFile | { readonly kind: 'same' | 'bare' },
-  known: KnownChats,
-): ChatsIn {
-  if (found.kind !== 'whole') return { ids: [], trouble: found.kind === 'closed' ? found : null }
-  const isWanted = ({ id, messages }: WholeChat): boolean =>
-    !known.hasChat(id) && messages.some((message) => !known.hasMessage(id, message.id))
-  const chats = found.content.pieces.flatMap((piece) => piece.chats)
-  return { ids: chats.filter(isWanted).map(({ id }) => id), trouble: null }
-}
-
 /** Gives an id to a message that has none in the store. */
 export type NameMessage = (chatId: ChatId, ordinal: number) => MessageId
+
+/** Sorts after every key. */
+const LAST_KEY = '\u{10ffff}'
+
+/** Pieces are written together until they add up to this many bytes. */
+const STEP_OCTETS_MAX = 2 * 1024 * 1024
+
+/**
+ * Brings the mirror to the content of a store that was read as a whole, a few pieces per step. Pieces with unchanged
+ * bytes are skipped, unless every value is to be compared. For a piece that could not be read, the mirror keeps what it
+ * has. Deletions and the position are written with the last step.
+ */
+export async function writeWhole(
+  mirror: Mirror,
+  num: number,
+  content: WholeContent,
+  request: PassRequest,
+): Promise<void> {
+  const { workspaces, identity, signature, bytesRead, longestReadMs } = content
+  const pieces = withoutStandIns(mirror, num, content.pieces)
+  const { changed, goneKeys, droppedKeys, goneChats, outdated } = compare(mirror, num, { ...content, pieces }, request)
+  held.saveCounts(mirror, num, { totalRows: pieces.length + (content.keptKeys?.size ?? 0), nullKeys: 0 }, request.now())
+  const steps = inSteps(changed)
+  let written = 0
+  let done = 0
+  for (const [at, step] of steps.entries()) {
+    const isLast = at === steps.length - 1
+    const position = { ...held.readPosition(mirror, num), identity, signature }
+    const end = isLast ? { goneKeys, droppedKeys, workspaces, position } : {}
+    const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
+      withoutOldReading(withOwnIds(mirror, num, chat), outdated.get(chat.id)),
+    )
+    const isIndexedLater = written >= INDEXED_AT_ONCE
+    const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
+    const outcome = writeBatch(mirror, batch)
+    written += outcome.messages.length
+    done += step.length
+    const read = at === 0 ? { bytesRead, longestReadMs } : {}
+    await request.turn({ ...read, done, total: changed.length, outcome })
+  }
+}
+
+/** A store that is not there. The mirror keeps everything that it has of it. */
+export function keepWhole(mirror: Mirror, num: number): WholeContent {
+  const keptKeys = new Set(held.listHeldRows(mirror, num, '', LAST_KEY).map(({ key }) => key))
+  const identity = held.readPosition(mirror, num).identity ?? ''
+  return { pieces: [], keptKeys, workspaces: [], identity, signature: null, bytesRead: 0, longestReadMs: 0 }
+}
+
+/** While the piece that a chat was read from cannot be read, its content is kept and no other piece replaces it. */
+function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]): readonly Piece[] {
+  const unread = pieces.filter(({ issue, chats }) => issue !== null && chats.length === 0)
+  const keptChats = new Set(unread.flatMap(({ key }) => listRowChats(mirror, num, key)))
+  if (keptChats.size === 0) return pieces
+  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter(({ id }) => !keptChats.has(id)) }))
+}
+
+interface Difference {
+  readonly changed: readonly Piece[]
+  readonly goneKeys: readonly string[]
+  readonly droppedKeys: readonly string[]
+  readonly goneChats: readonly ChatId[]
+  readonly outdated: ReadonlyMap<ChatId, OutdatedChat>
+}
+
+/** A chat as it was read before. `isUntouched`: the store still contains what it was read from. */
+interface OutdatedChat {
+  readonly isUntouched: boolean
+}
+
+function compare(
+  mirror: Mirror,
+  num: number,
+  { pieces, keptKeys = new Set() }: WholeContent,
+  request: PassRequest,
+): Difference {
+  const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
+  const isSame = ({ key, octets, checksum, chats, stamp = 0 }: Piece): boolean => {
+    const row = known.get(key)
+    if (request.depth === 'values' || row?.octets !== octets || row.checksum !== checksum || row.rowid !== stamp)
+      return false
+    // If a chat is in two pieces, the more complete one counts, so a change of one piece can affect the other.
+    const before = listRowChats(mirror, num, key)
+    return before.length === chats.length && chats.every(({ id }) => before.includes(id))
+  }
+  const changed = pieces.filter((piece) => !isSame(piece))
+  const present = new Set(pieces.map(({ key }) => key))
+  const isPresent = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
+  const missing = [...known.values()].filter((row) => !isPresent(row))
+  const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isPresent(row)).map(({ key }) => key)
+  const isDropped = ({ key, rowid }: held.HeldRow): boolean =>
+    rowid === OUTDATED_ROWID && listRowChats(mirror, num, key).length === 0
+  const droppedKeys = missing.filter(isDropped).map(({ key }) => key)
+  const lost = missing.filter((row) => !isDropped(row))
+  const gone = judgeMissing(mirror, num, { missing: lost, backKeys }, request)
+  const goneKeys = [...gone]
+  const missed = lost.flatMap(({ key }) => (gone.has(key) ? [] : [key]))
+  const readable = changed.filter((piece) => piece.issue === null || piece.chats.length > 0)
+  const stillHeld = new Set(pieces.flatMap((piece) => piece.chats.map(({ id }) => id)))
+  const before = [...readable.map(({ key }) => key), ...goneKeys].flatMap((key) => listRowChats(mirror, num, key))
+  const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
+  const heldKeys = absent.length === 0 ? [] : [...keptKeys, ...missed]
+  const keptChats = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
+  const outdated = listOutdated(mirror, num, { known: [...known.values()], pieces })
+  return { changed, goneKeys, droppedKeys, goneChats: absent.filter((id) => !keptChats.has(id)), outdated }
+}
+
+/**
+ * Chats whose reading changes: those of rows that an older decoder read, and those that now come from another piece
+ * although the former one still exists. A chat can be in several pieces, such as one file per format.
+ */
+function listOutdated(
+  mirror: Mirror,
+  num: number,
+  { known, pieces }: { readonly known: readonly held.HeldRow[]; readonly pieces: readonly Piece[] },
+): ReadonlyMap<ChatId, OutdatedChat> {
+  const byKey = new Map(pieces.map((piece) => [piece.key, piece]))
+  const pieceOfChat = new Map(pieces.flatMap(({ key, chats }) => chats.map(({ id }) => [id, key] as const)))
+  const outdated = new Map<ChatId, OutdatedChat>()
+  for (const row of known) {
+    const isOldReading = row.rowid === OUTDATED_ROWID
+    for (const id of listRowChats(mirror, num, row.key)) {
+      const pieceKey = pieceOfChat.get(id)
+      const isMoved = pieceKey !== undefined && pieceKey !== row.key && byKey.has(row.key)
+      if (!isOldReading && !isMoved) continue
+      const isUntouched = byKey.get(row.key)?.octets === row.octets && outdated.get(id)?.isUntouched !== false
+      outdated.set(id, { isUntouched })
+    }
+  }
+  return outdated
+}
+
+/** What a newer decoder makes of a chat: what only the older decoder produced is removed. */
+export function withoutOldReading(chat: ChatWrite, before: OutdatedChat | undefined): ChatWrite {
+  if (before === undefined) return chat
+  // In a store that changed too, a new reading cannot be told from new words.
+  return before.isUntouched ? { ...chat, supersedes: true } : { ...chat, isByPlace: false }
+}
+
+/** Always at least one step, which may be empty: the position is written even if no piece changed. */
+function inSteps(pieces: readonly Piece[]): Piece[][] {
+  const steps: Piece[][] = [[]]
+  let octets = 0
+  for (const piece of pieces) {
+    if (octets > STEP_OCTETS_MAX) {
+      steps.push([])
+      octets = 0
+    }
+    steps.at(-1)?.push(piece)
+    octets += piece.octets
+  }
+  return steps
+}
+
+const partsOf = (pieces: readonly Piece[]): Pick<Batch, 'rows' | 'issues' | 'evidence' | 'heads' | 'paths'> => ({
+  rows: pieces.map(rowOf),
+  issues: pieces.flatMap(issueOf),
+  evidence: pieces.flatMap((piece) => piece.evidence),
+  heads: pieces.flatMap((piece) => piece.heads),
+  paths: pieces.flatMap((piece) => piece.paths ?? []),
+})
+
+const chatsOf = (piece: Piece): ChatWrite[] => piece.chats.map((chat) => chatWrite(chat, piece))
+
+const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowState => ({
+  key,
+  rowid: stamp,
+  octets,
+  checksum,
+  // An unreadable piece still counts as held.
+  ...(issue === null || chats.length > 0 ? { chatIds: chats.map(({ id }) => id) } : {}),
+})
+
+const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
+
+function chatWrite(
+  { id, facts, outline, messages, placeholders, keptIds = [], octets, isByPlace, slug }: WholeChat,
+  piece: Piece,
+): ChatWrite {
+  // An embedded message is gone when its piece no longer contains it.
+  const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
+  const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
+  return {
+    id,
+    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? piece.octets },
+    messages: drafts,
+    vanished: [],
+    ...(placeholders === undefined ? {} : { placeholders }),
+    ...(isByPlace === undefined ? {} : { isByPlace }),
+    ...(slug === undefined ? {} : { slug }),
+  }
+}
+
+export const goneChat = (id: ChatId): ChatWrite => ({ id, ownRow: { kind: 'gone' }, messages: [], vanished: [] })
+
+/** Files of a folder that are read together: all that may have the same chat. */
+export interface FileGroup {
+  readonly keys: readonly string[]
+  /** Equal as long as none of the files changed. It is the `stamp` of their pieces. */
+  readonly stamp: number
+}
+
+/** A folder at one moment, from `stat` alone. */
+export interface FolderListing<Group extends FileGroup> {
+  /** Device and inode of the folder. */
+  readonly identity: string
+  /** Changes when a file is added, removed or changed. */
+  readonly signature: string | null
+  readonly groups: readonly Group[]
+}
+
+/** What was read of a group of files. */
+export interface GroupContent {
+  readonly pieces: readonly Piece[]
+  readonly bytesRead: number
+  readonly longestReadMs: number
+}
+
+/** Chats are collected in memory until they add up to this many bytes. */
+const PORTION_OCTETS_MAX = 4 * 1024 * 1024
+
+/**
+ * Brings the mirror to the content of a folder, a few groups of files per portion. Files that are unchanged since the
+ * mirror read them are not opened, unless every value is to be compared. The signature is saved only after everything was
+ * read.
+ * @param readGroup null if the files cannot be read at the moment
+ * @returns how many groups could not be read
+ */
+export async function writeFolder<Group extends FileGroup>(
+  mirror: Mirror,
+  num: number,
+  { identity, signature, groups }: FolderListing<Group>,
+  request: PassRequest,
+  readGroup: (group: Group) => GroupContent | null,
+): Promise<number> {
+  const listHeld = (): held.HeldRow[] => held.listHeldRows(mirror, num, '', LAST_KEY)
+  const stamps = new Map(listHeld().map(({ key, rowid }) => [key, rowid]))
+  const isTouched = ({ keys, stamp }: Group): boolean => keys.some((key) => stamps.get(key) !== stamp)
+  const touched = groups.filter((group) => request.depth === 'values' || isTouched(group))
+  const present = new Set(groups.flatMap(({ keys }) => keys))
+  let pieces: Piece[] = []
+  let done = 0
+  let busy = 0
+
+  /** Everything outside this portion is kept. Deletions come with the last portion, when all files are known. */
+  const writePortion = async (isLast: boolean): Promise<void> => {
+    const keys = new Set(pieces.map(({ key }) => key))
+    // Queried each time, because an earlier portion may have written some.
+    const others = listHeld().flatMap(({ key }) => (keys.has(key) || (isLast && !present.has(key)) ? [] : key))
+    const before = done
+    const turn: Turn = (step) => request.turn({ ...step, done: before + (step?.done ?? 0), total: touched.length })
+    const content = { pieces, keptKeys: new Set(others), workspaces: [], identity, bytesRead: 0, longestReadMs: 0 }
+    const end = isLast && busy === 0 ? signature : null
+    await writeWhole(mirror, num, { ...content, signature: end }, { ...request, turn })
+    done += pieces.length
+    pieces = []
+  }
+
+  for (const group of touched) {
+    const found = readGroup(group)
+    if (found === null) {
+      busy += 1
+      continue
+    }
+    await request.turn({ bytesRead: found.bytesRead, longestReadMs: found.longestReadMs })
+    pieces.push(...found.pieces)
+    if (pieces.reduce((sum, { octets }) => sum + octets, 0) >= PORTION_OCTETS_MAX) await writePortion(false)
+  }
+  await writePortion(true)
+  return busy
+}

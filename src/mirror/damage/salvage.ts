@@ -14,7 +14,7 @@ import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from '.
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */
 const NOT_SAVED = new Set(
-  'unindexed unlisted sweeps calls uncounted unplaced misdated identity message_sums live_rows'.split(' '),
+  'unindexed unlisted sweeps calls uncounted unplaced identity message_sums live_rows'.split(' '),
 )
 
 /**

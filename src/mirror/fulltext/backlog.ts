@@ -98,17 +98,17 @@ export function listSome(db: Mirror): number {
   })
 }
 
-const COUNT_MISDATED = `select count(*) as count from misdated`
+const COUNT_UNPLACED = `select count(*) as count from unplaced`
 
-/** How many chats have times by an older rule. */
-const countMisdated = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_MISDATED).get()?.count ?? 0
+/** How many chats have messages with temporary places, or times by an older rule. */
+const countUnplaced = (db: Mirror): number => prepared<{ count: number }>(db, COUNT_UNPLACED).get()?.count ?? 0
 
 /**
  * All deferred work: messages whose terms are not listed, messages that are not indexed, chats whose messages are not
- * counted, chats with times by an older rule.
+ * counted, chats whose messages are to be placed.
  */
 export const countWaiting = (db: Mirror): number =>
-  countUnlisted(db) + countBacklog(db) + countMisdated(db) + countUncounted(db)
+  countUnlisted(db) + countBacklog(db) + countUnplaced(db) + countUncounted(db)
 
 /** Does some of the deferred work in one transaction, the most urgent kind first. @returns how many items; 0 if none waits */
 export const workOffSome = (db: Mirror, ahead: CutAhead | null = null): number =>

@@ -6,12 +6,12 @@ import { prepared } from '../prepared.ts'
  * Checkpoints are rarer and the page cache is larger, because many pages are written repeatedly. A power cut may lose the
  * last commits but keeps their order. The next commit with `synchronous = full` makes all of them durable.
  */
-export function* inBulk<Step, End>(db: Mirror, write: () => Generator<Step, End>): Generator<Step, End> {
+export async function inBulk<End>(db: Mirror, write: () => Promise<End>): Promise<End> {
   db.pragma('synchronous = normal')
   db.pragma('wal_autocheckpoint = 4000')
   db.pragma('cache_size = -24000')
   try {
-    return yield* write()
+    return await write()
   } finally {
     // The mirror may be closed already if the program ends in the middle.
     if (db.open) {

@@ -34,7 +34,7 @@ function spareChat(bars: Bars, chat: ChatWrite): ChatWrite | null {
     ({ id, partsJson }) => !bars.hasMessage(chat.id, id, () => parseParts(partsJson)),
   )
   const isNothing = messages.length === 0 && chat.messages.length > 0 && chat.vanished.length === 0
-  if (isNothing && chat.ownRow.kind === 'unread' && chat.part?.isLast !== true) return null
+  if (isNothing && chat.ownRow.kind === 'unread') return null
   const { ownRow } = chat
   if (!tellsFacts(ownRow)) return { ...chat, messages }
   return { ...chat, messages, ownRow: { ...ownRow, facts: spareFacts(bars, chat.id, ownRow.facts) } }

@@ -148,8 +148,8 @@ export interface ChatWrite {
   readonly vanished: readonly MessageId[]
   /** Omitted if none was read. */
   readonly placeholders?: Placeholders
-  /** Set if the chat is written in several parts. */
-  readonly part?: ChatPart
+  /** True if more messages of the chat are being read: all of them are placed together with the last ones. */
+  readonly hasMore?: boolean
   /**
    * True if the store is unchanged and a newer decoder read it. Messages that the source no longer yields never were
    * messages: they are removed and do not count as losses.
@@ -168,12 +168,6 @@ export function childrenOf({ id, ownRow, messages }: ChatWrite): ReadonlySet<Cha
   // A chat cannot be its own subagent: no list would show it.
   children.delete(id)
   return children
-}
-
-export interface ChatPart {
-  readonly isLast: boolean
-  /** The outline in the chat's own row; null if it has none, or the row was not read. */
-  readonly outline: Outline
 }
 
 /** Evidence that a chat belongs to a project. The lowest rank decides. */

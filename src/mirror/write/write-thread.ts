@@ -1,5 +1,5 @@
 import type { ChatTime, Outline } from '../../model/thread.ts'
-import type { ChatId, MessageId } from '../../model/ids.ts'
+import type { MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { parseParts } from '../parse-parts.ts'
@@ -62,13 +62,13 @@ export interface ThreadOutcome {
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const lent = thread.isNew ? noneLent : readLent(db, thread.chatNum)
-  if (isPart(db, thread)) {
-    prepared(db, NOTE_UNPLACED).run(thread.chatNum, thread.source)
+  if (thread.write.hasMore === true && canWait(db, thread)) {
+    prepared(db, NOTE_UNPLACED).run(thread.chatNum)
     const read = thread.write.messages.map((message) =>
       readAgain(db, thread, findMessage(db, thread.chatNum, message.id, thread.source), message),
     )
-    const placed = arrangePart(read, thread.write.part?.outline ?? null, thread.chatTime)
-    return { ...savePlaced(db, thread, { placed, lent }), all: null }
+    const outline = readOutline(db, thread.chatNum, thread.source) ?? null
+    return { ...savePlaced(db, thread, { placed: arrangePart(read, outline, thread.chatTime), lent }), all: null }
   }
   prepared(db, TAKE_PLACED).run(thread.chatNum)
   const next = nextMessages(db, thread, lent)
@@ -85,25 +85,18 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   return { ...outcome, changed: outcome.changed + superseded.length }
 }
 
-const NOTE_UNPLACED = `insert into unplaced (chat, source) values (?, ?) on conflict do nothing`
+const NOTE_UNPLACED = `insert into unplaced (chat) values (?) on conflict do nothing`
 const TAKE_PLACED = `delete from unplaced where chat = ?`
 const IS_HELD = `select 1 from messages where chat = ? and id = ? limit 1`
 const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1`
 
-/** Whether more of the chat comes, so that its messages need not be placed together yet. */
-function isPart(db: Mirror, { chatNum, isNew, isPrompts, source, write }: ThreadWrite): boolean {
-  if (write.part === undefined || write.part.isLast || isNew || isPrompts || write.ownRow.kind !== 'unread')
-    return false
+/** Whether the messages that were read can have a place for themselves until the rest of the chat is read. */
+function canWait(db: Mirror, { chatNum, isNew, isPrompts, source, write }: ThreadWrite): boolean {
+  if (isNew || isPrompts || write.ownRow.kind !== 'unread') return false
   // A vanished row counts only if it was a message: a row with nothing to show may never have been one.
   const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(chatNum, id) !== undefined)
   return !isAnyLost && prepared(db, HAS_OTHER).get(chatNum, source) === undefined
 }
-
-const LIST_UNPLACED = `select chats.id from unplaced join chats on chats.num = unplaced.chat where unplaced.source = ?`
-
-/** Chats whose reading was interrupted. The unread rest may be gone meanwhile, so a comparison of rows does not find them. */
-export const listUnplaced = (db: Mirror, source: number): ChatId[] =>
-  prepared<ChatId>(db, LIST_UNPLACED).pluck().all(source)
 
 /** A message that only an older decoder read as one: the source, read again, no longer yields it. */
 const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
@@ -205,11 +198,8 @@ function sayingsOf(
     owner,
     chatTime,
     ranks,
-    // The row of a chat in parts is written with the first one.
-    outlineOf: (of: number): Outline | undefined => {
-      if (of === source && tellsFacts(write.ownRow)) return write.ownRow.outline
-      return (of === source ? write.part?.outline : null) ?? readOutline(db, chatNum, of)
-    },
+    outlineOf: (of: number): Outline | undefined =>
+      of === source && tellsFacts(write.ownRow) ? write.ownRow.outline : readOutline(db, chatNum, of),
     placeholdersOf: (of) => listPlaceholders(db, chatNum, of),
     isRepeated: ({ user_text }) => isPrompts && isPromptHeld(db, user_text),
   }

@@ -32,13 +32,19 @@ export class ApiWorld {
   readonly faults: unknown[] = []
   readonly #app
 
-  constructor({ eras = false } = {}) {
+  /** A world whose chats are read. */
+  static async open(options: { readonly eras?: boolean } = {}): Promise<ApiWorld> {
+    const world = new ApiWorld(options)
+    await world.indexer.pass('keys')
+    return world
+  }
+
+  private constructor({ eras = false } = {}) {
     const cursorHome = join(this.home.root, '.cursor')
     this.indexer.homes = [cursorHome]
     this.indexer.now = () => NOW_MS
     this.#writeShop()
     if (eras) writeAllEras(this.home, cursorHome)
-    this.indexer.pass('reconcile')
     const { indexer } = this
     const archives = archivesHere(indexer.folder, indexer.path, indexer.mirror)
     this.#app = createApp({

@@ -11,8 +11,8 @@ const ada = { uuid: 'u-1', name: 'laptop', user: 'ada' }
 const grace = { uuid: 'u-2', name: 'laptop', user: 'grace' }
 const [OWN, ADAS, GRACES] = ['login', 'of-ada', 'of-grace']
 
-beforeAll(() => {
-  world = new ApiWorld()
+beforeAll(async () => {
+  world = await ApiWorld.open()
   const store = world.home.global()
   for (const [index, id] of [ADAS, GRACES].entries()) {
     const at = NOW_MS - 600_000 + index * 60_000
@@ -32,9 +32,9 @@ beforeAll(() => {
     })
     store.message(id, 'x', { type: 2, text: 'dropped', createdAt })
   }
-  world.indexer.pass('reconcile')
+  await world.indexer.pass('keys')
   store.delete(`bubbleId:${ADAS}:x`)
-  world.indexer.pass('reconcile')
+  await world.indexer.pass('keys')
   giveChat(world.indexer.mirror, asChatId(ADAS), ada)
   giveChat(world.indexer.mirror, asChatId(GRACES), grace)
 })

@@ -30,7 +30,7 @@ interface Document {
 }
 
 // The suite makes its tests of what the program's own document lists.
-const world = new ApiWorld({ eras: true })
+const world = await ApiWorld.open({ eras: true })
 const document = (await (await world.ask('GET', '/openapi.json')).json()) as Document
 
 /** The document as tests read it: an answer may have no field that the document lacks. */

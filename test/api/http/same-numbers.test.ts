@@ -14,7 +14,7 @@ import { ApiWorld, USAGE_FILE } from './api-world.ts'
 type SameNumbers = Readonly<Record<string, number | undefined>>
 
 /** What every version of Cursor wrote, and what was deleted, orphaned, left empty or never sent. */
-const world = new ApiWorld({ eras: true })
+const world = await ApiWorld.open({ eras: true })
 afterAll(() => world.remove())
 
 async function ask<Answer>(path: string): Promise<Answer> {
@@ -31,7 +31,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 let quantities: Readonly<Record<string, SameNumbers>>
 
-function writeTheOdd(): void {
+async function writeTheOdd(): Promise<void> {
   const store = world.home.global()
   world.home.workspace('unused', { folder: 'file:///home/user/unused' }, [])
   store.chat('empty', { name: 'Empty', createdAt: Date.UTC(2026, 0, 5), fullConversationHeadersOnly: [] })
@@ -42,10 +42,10 @@ function writeTheOdd(): void {
   store.message('dropped', 'b', { type: 2, text: 'no longer in the list' })
   store.chat('gone', { name: 'Gone', fullConversationHeadersOnly: headers(['a', 'b', 'c']) })
   for (const id of ['a', 'b', 'c']) store.message('gone', id, { type: 1, text: `lost with its chat ${id}` })
-  world.indexer.pass('reconcile')
+  await world.indexer.pass('keys')
   for (const key of ['composerData:gone', 'bubbleId:gone:a', 'bubbleId:gone:b', 'bubbleId:gone:c']) store.delete(key)
   store.delete('bubbleId:login:edit')
-  world.indexer.pass('full')
+  await world.indexer.pass('values')
 }
 
 async function archived(): Promise<{ run: ArchiveRun; restored: ArchiveRestored }> {
@@ -56,7 +56,7 @@ async function archived(): Promise<{ run: ArchiveRun; restored: ArchiveRestored 
 }
 
 beforeAll(async () => {
-  writeTheOdd()
+  await writeTheOdd()
   await world.ask('POST', '/api/tokens/import', USAGE_FILE, 'text/csv')
   const chatsOf = (query: string): Promise<Page<Chat> & { undated?: number }> => ask(`/api/chats?limit=200${query}`)
   const tokensBy = (groupBy: string): Promise<TokensAnswer> => ask(`/api/tokens?groupBy=${groupBy}`)

@@ -8,7 +8,7 @@ afterAll(() => world.remove())
 
 test('tokens without a known price cost null, not 0', async () => {
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
-  world.exchange('unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
+  await world.exchange('unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
   const { totals } = await world.told('?model=composer-unheard-of')
   expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
   const [row] = await world.csv('?model=composer-unheard-of')
@@ -21,7 +21,7 @@ test.each([
   ['input is negative', { inputTokens: -1, outputTokens: 50 }],
   ['input is absurdly large', { inputTokens: 1e16, outputTokens: 50 }],
 ])('unrecorded input is null, and the message is not priced: %s', async (name, tokenCount) => {
-  world.exchange(name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
+  await world.exchange(name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
   const { rows } = await world.told('?groupBy=chat')
   const row = rows.find(({ key }) => key === name)
   expect(row?.recorded).toEqual({ input: null, output: 50, messages: 1 })
@@ -33,14 +33,14 @@ test.each([
   ['kimi-k2', 'kimi-k2-thinking'],
 ])('for a chat with %s, an event of another model, %s, is not matched', async (modelName, billed) => {
   const other = new TokenWorld()
-  other.exchange('c', { modelInfo: { modelName } })
+  await other.exchange('c', { modelInfo: { modelName } })
   const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,${billed},7\n`)
   expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
   other.remove()
 })
 
 test('cents recorded for one model are not counted for another', async () => {
-  world.exchange(
+  await world.exchange(
     'paid',
     { modelInfo: { modelName: 'claude-3.5-sonnet' } },
     { usageData: { 'gpt-4': { costInCents: 8 } } },
@@ -55,7 +55,7 @@ test('choosing another model in a chat does not move recorded tokens to that mod
   const other = new TokenWorld()
   const tokenCount = { inputTokens: 100_000, outputTokens: 10_000 }
   for (const modelName of ['gpt-4o-mini', 'claude-opus-4-1']) {
-    other.exchange('c', { tokenCount }, { modelConfig: { modelName } })
+    await other.exchange('c', { tokenCount }, { modelConfig: { modelName } })
     const { rows, totals } = await other.told('?groupBy=model')
     expect(rows.map(({ key }) => key)).toEqual([null])
     expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
@@ -70,7 +70,7 @@ test('an answer without a model gets the only model of the other answers, not th
   other.store.message('c', 'm1', { ...row, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
   other.store.message('c', 'm2', { ...row, type: 2, text: 'two' })
   other.store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']), modelConfig: { modelName: 'o3' } })
-  other.indexer.pass('reconcile')
+  await other.indexer.pass('keys')
   const { rows } = await other.told('?groupBy=model')
   expect(rows.map(({ key, recorded }) => [key, recorded?.messages])).toEqual([['gpt-5', 2]])
   other.remove()
@@ -78,7 +78,7 @@ test('an answer without a model gets the only model of the other answers, not th
 
 test('a usage row is not matched with a draft', async () => {
   const other = new TokenWorld()
-  other.exchange('draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
+  await other.exchange('draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
   const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
   expect(answer).toMatchObject({ matched: 0, unmatched: 1, firstUnmatched: [{ at: '2025-03-01T10:01:00.000Z' }] })
   other.remove()
@@ -92,7 +92,7 @@ test('the ledger as CSV has every row, and with a limit it says how many there a
       many.store.chat(`c${n}`, { fullConversationHeadersOnly: headers([`m${n}`]) })
     }
   })()
-  many.indexer.pass('reconcile')
+  await many.indexer.pass('keys')
   expect(await many.csv('?groupBy=chat')).toHaveLength(1005)
   expect(await many.csv('?groupBy=chat&limit=3')).toHaveLength(3)
   expect((await many.ask('?groupBy=chat&limit=3&as=csv')).headers.get('x-rows-total')).toBe('1005')
@@ -103,10 +103,10 @@ test('when the role of a message changes to user, its tokens are no longer estim
   const other = new TokenWorld()
   // The row has no role. The chat's list has it, and Cursor wrote that a moment later.
   other.store.message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
-  other.indexer.pass('reconcile')
+  await other.indexer.pass('keys')
   expect((await other.told()).totals.estimated).toEqual({ input: 0, output: 1, messages: 1 })
   other.store.chat('c', { fullConversationHeadersOnly: headers(['m1']) })
-  other.indexer.pass('reconcile')
+  await other.indexer.pass('keys')
   expect((await other.told()).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
   other.remove()
 })
@@ -114,8 +114,8 @@ test('when the role of a message changes to user, its tokens are no longer estim
 test('messages of drafts count neither in tokens nor in statistics', async () => {
   const other = new TokenWorld()
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
-  other.exchange('d', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })
-  other.exchange('c', { tokenCount })
+  await other.exchange('d', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })
+  await other.exchange('c', { tokenCount })
   for (const groupBy of ['day', 'project', 'model', 'chat']) {
     const { rows, totals } = await other.told(`?groupBy=${groupBy}`)
     expect([rows.length, totals.coverage.messages, totals.recorded?.messages]).toEqual([1, 2, 1])

@@ -11,19 +11,21 @@ import { passOver } from './healed.ts'
 export class FullDisk {
   readonly home = new CursorHome()
   readonly #folder = mkdtempSync(join(tmpdir(), 'cursordex-full-'))
-  readonly #wanted: string
-  readonly #leastPages: number
-  readonly #mostPages: number
+  #wanted = ''
+  #leastPages = 0
+  #mostPages = 0
 
-  constructor(chats: number) {
-    const store = this.home.global()
+  static async fill(chats: number): Promise<FullDisk> {
+    const made = new FullDisk()
+    const store = made.home.global()
     fillStore(store, { chats, messagesPerChat: 18, textLength: 300 })
-    const kept = this.#open('reference')
-    this.#leastPages = Number(kept.db.pragma('page_count', { simple: true }))
-    passOver(kept, this.home.userDir)
-    this.#mostPages = Number(kept.db.pragma('page_count', { simple: true }))
-    this.#wanted = JSON.stringify(dumpMirror(kept.db))
+    const kept = made.#open('reference')
+    made.#leastPages = Number(kept.db.pragma('page_count', { simple: true }))
+    await passOver(kept, made.home.userDir)
+    made.#mostPages = Number(kept.db.pragma('page_count', { simple: true }))
+    made.#wanted = JSON.stringify(dumpMirror(kept.db))
     kept.close()
+    return made
   }
 
   get pages(): number {
@@ -34,16 +36,16 @@ export class FullDisk {
    * Runs a pass with space for only a part of what it writes, then one with enough space.
    * @returns the problems, and whether the disk was full at all
    */
-  fail(share: number): { wrong: string[]; wasFull: boolean } {
+  async fail(share: number): Promise<{ wrong: string[]; wasFull: boolean }> {
     const kept = this.#open(`mirror-${share}`)
     try {
       kept.db.pragma('synchronous = off')
       kept.db.pragma(`max_page_count = ${this.#leastPages + Math.floor(share * this.pages)}`)
-      const wasFull = this.#isFull(kept)
+      const wasFull = await this.#isFull(kept)
       const wrong = [...findFaults(kept.db), ...(kept.db.inTransaction ? ['a transaction stands open'] : [])]
       kept.db.prepare('select count(*) from messages').get()
       kept.db.pragma('max_page_count = 1000000')
-      passOver(kept, this.home.userDir)
+      await passOver(kept, this.home.userDir)
       const isEqual = JSON.stringify(dumpMirror(kept.db)) === this.#wanted
       return { wrong: [...wrong, ...findFaults(kept.db), ...(isEqual ? [] : ['it is not what it would be'])], wasFull }
     } finally {
@@ -61,9 +63,9 @@ export class FullDisk {
     return new MirrorMaintenance(join(this.#folder, `${name}.db`), Date.now)
   }
 
-  #isFull(kept: MirrorMaintenance): boolean {
+  async #isFull(kept: MirrorMaintenance): Promise<boolean> {
     try {
-      passOver(kept, this.home.userDir)
+      await passOver(kept, this.home.userDir)
       return false
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL') return true

@@ -1,9 +1,8 @@
-import { runToCompletion } from '../../../src/engine/deferred.ts'
 import { runPasses } from '../../../src/engine/writer/run-passes.ts'
 import type { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
-import type { PassDepth } from '../../../src/indexer/source.ts'
 import { isDamage } from '../../../src/mirror/damage/find-damage.ts'
+import type { PassDepth } from '../../../src/model/pass.ts'
 import { listSalvages, type SalvageNotice } from '../../../src/mirror/damage/replace-mirror.ts'
 
 /** Opens the mirror as the daemon does after a crash. @returns what is said of damaged mirrors */
@@ -17,16 +16,17 @@ export function repair(kept: MirrorMaintenance): void {
 }
 
 /** A complete pass over this Cursor home. If it meets damage, the mirror is repaired, and the pass is repeated. */
-export function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDepth = 'nudge'): void {
+export async function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDepth = 'tail'): Promise<void> {
   const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
-  const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-  const pass = (): unknown =>
-    runToCompletion(runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now))
+  const sources = discoverSources(places).map(({ id }) => ({ id, depth, isAsked: depth === 'values' }))
+  const context = { now: Date.now, turn: async () => undefined }
+  const pass = (): Promise<unknown> =>
+    runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, context)
   try {
-    pass()
+    await pass()
   } catch (error) {
     if (!isDamage(error)) throw error
     repair(kept)
-    pass()
+    await pass()
   }
 }

@@ -36,7 +36,7 @@ export interface LossyHome {
 }
 
 /** A Cursor home that lost a third of its messages, and a mirror that has all of them. */
-export function lossyHome(chats: number, messages: number): LossyHome {
+export async function lossyHome(chats: number, messages: number): Promise<LossyHome> {
   const home = new CursorHome()
   const store = home.global()
   store.db.transaction(() => {
@@ -44,7 +44,7 @@ export function lossyHome(chats: number, messages: number): LossyHome {
   })()
   home.workspace('ws', { folder: 'file:///home/ada/shop' }, [chatIdOf(0), chatIdOf(1), chatIdOf(2), chatIdOf(3)])
   const indexer = new Indexer(home.userDir)
-  indexer.pass()
+  await indexer.pass()
   const lost: { chat: number; message: number }[] = []
   store.db.transaction(() => {
     for (let chat = 0; chat < chats; chat += 1) {
@@ -58,7 +58,7 @@ export function lossyHome(chats: number, messages: number): LossyHome {
     }
   })()
   // Such a large loss is only confirmed by a full pass or after a minute.
-  indexer.pass('full')
+  await indexer.pass('values')
   return {
     home,
     store,

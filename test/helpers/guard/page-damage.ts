@@ -130,7 +130,7 @@ export interface Healed {
 }
 
 /** Runs the mirror's checks and a pass, and compares its content with the expected one. */
-export function heal({ home }: LossyHome, original: Original, { damaged, bytes }: DamageRound): Healed {
+export async function heal({ home }: LossyHome, original: Original, { damaged, bytes }: DamageRound): Promise<Healed> {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
   writeFileSync(path, bytes)
@@ -138,7 +138,7 @@ export function heal({ home }: LossyHome, original: Original, { damaged, bytes }
   try {
     const notices = keepSound(kept)
     kept.db.pragma('synchronous = off')
-    passOver(kept, home.userDir)
+    await passOver(kept, home.userDir)
     const survivors = original.survivors(damaged)
     return {
       faults: findFaults(kept.db),

@@ -12,28 +12,30 @@ import { writeChat } from './lossy-home.ts'
 /** A mirror whose WAL contains many commits, as at a power cut. */
 export class WalMirror {
   readonly home = new CursorHome()
-  readonly main: Buffer
-  readonly wal: Buffer
+  main: Buffer = Buffer.alloc(0)
+  wal: Buffer = Buffer.alloc(0)
   /** The content of a mirror that never failed. */
-  readonly wanted: ReturnType<typeof dumpMirror>
+  wanted: ReturnType<typeof dumpMirror> | null = null
 
-  constructor(chats: number) {
-    const store = this.home.global()
-    const indexer = new Indexer(this.home.userDir)
+  static async fill(chats: number): Promise<WalMirror> {
+    const made = new WalMirror()
+    const store = made.home.global()
+    const indexer = new Indexer(made.home.userDir)
     for (let chat = 0; chat < 3; chat += 1) writeChat(store, chat, 6)
-    indexer.pass()
+    await indexer.pass()
     indexer.mirror.pragma('wal_checkpoint(truncate)')
     indexer.mirror.pragma('wal_autocheckpoint = 0')
     for (let chat = 3; chat < chats; chat += 1) {
       writeChat(store, chat, 6)
-      indexer.pass()
+      await indexer.pass()
     }
     copyFileSync(indexer.path, `${indexer.path}.copy`)
-    this.main = readFileSync(`${indexer.path}.copy`)
-    this.wal = readFileSync(`${indexer.path}-wal`)
-    indexer.pass()
-    this.wanted = dumpMirror(indexer.mirror)
+    made.main = readFileSync(`${indexer.path}.copy`)
+    made.wal = readFileSync(`${indexer.path}-wal`)
+    await indexer.pass()
+    made.wanted = dumpMirror(indexer.mirror)
     indexer.remove()
+    return made
   }
 
   remove(): void {
@@ -54,7 +56,7 @@ export function damageWal(wal: Buffer, seed: number): Buffer {
 }
 
 /** @returns the problems after reopening and after another pass */
-export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[] {
+export async function reopen({ home, main, wanted }: WalMirror, wal: Buffer): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-wal-'))
   const path = join(folder, 'mirror.db')
   writeFileSync(path, main)
@@ -64,7 +66,7 @@ export function reopen({ home, main, wanted }: WalMirror, wal: Buffer): string[]
     kept.db.pragma('synchronous = off')
     const before = findFaults(kept.db)
     const notices = keepSound(kept)
-    passOver(kept, home.userDir)
+    await passOver(kept, home.userDir)
     const isEqual = JSON.stringify(dumpMirror(kept.db)) === JSON.stringify(wanted)
     return [
       ...before,

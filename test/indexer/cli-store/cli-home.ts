@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunOutcome } from '../../../src/engine/writer/messages.ts'
-import type { PassDepth } from '../../../src/indexer/source.ts'
+import type { PassDepth } from '../../../src/model/pass.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { cliFolder, CliStore, CursorHome, encodeState, type JournalMode, type StatePlan } from '../../helpers/cursor.ts'
 import { cliRoot } from '../../helpers/eras/cli-store.ts'
@@ -71,8 +71,8 @@ export class CliHome {
   }
 
   /** @returns what happened, with the ends of the sources of the command line only */
-  pass(depth: PassDepth = 'nudge'): RunOutcome {
-    const outcome = this.indexer.pass(depth)
+  async pass(depth: PassDepth = 'tail'): Promise<RunOutcome> {
+    const outcome = await this.indexer.pass(depth)
     return { ...outcome, ends: outcome.ends.filter(({ kind }) => kind === 'cli-store') }
   }
 

@@ -23,73 +23,74 @@ const NO_BLOB = 'ab'.repeat(32)
 const ENCRYPTED = { blobEncryptionKey: 'c2VjcmV0' }
 const long = (index: number) => user(`word${index} ${'filling '.repeat(2000)}`)
 
-test('a truncated store is an issue, and what was read of it before stays', () => {
+test('a truncated store is an issue, and what was read of it before stays', async () => {
   const store = home.chat(
     'a',
     Array.from({ length: 20 }, (_, index) => long(index)),
   )
   home.close()
-  home.pass()
+  await home.pass()
   truncateSync(store.path, 8192)
-  expect(home.pass()).toMatchObject({ gone: 0, ends: [{ state: 'ok' }] })
+  expect(await home.pass()).toMatchObject({ gone: 0, ends: [{ state: 'ok' }] })
   expect(home.issues).toEqual(['a unreadable-page'])
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual(Array(20).fill(true))
 })
 
-test('a damaged page affects only the messages on it', () => {
+test('a damaged page affects only the messages on it', async () => {
   const messages = Array.from({ length: 60 }, (_, index) => user(`word${index} ${'filling '.repeat(20)}`))
   const store = home.chat('a', messages)
   home.close()
   const bytes = readFileSync(store.path)
   const spoiled = Math.floor(bytes.lastIndexOf('word30 filling') / 4096) * 4096
   writeFileSync(store.path, bytes.fill(0xff, spoiled, spoiled + 4096))
-  home.pass()
+  await home.pass()
   expect(home.texts('a').length).toBeGreaterThan(30)
-  expect(home.texts('a').length + home.issues.length).toBe(60)
+  expect(home.texts('a').length).toBeLessThan(60)
+  expect(home.issues).toEqual(['a unreadable-page'])
 })
 
 test.each([
   ['words', (path: string) => writeFileSync(path, 'this is no database')],
   ['nothing', (path: string) => truncateSync(path)],
-])('a store of %s is an issue, and what was read of it stays until it can be read again', (_, spoil) => {
+])('a store of %s is an issue, and what was read of it stays until it can be read again', async (_, spoil) => {
   const store = home.chat('a', [user('one')])
   home.close()
-  home.pass()
+  await home.pass()
   const { size } = statSync(store.path)
   spoil(store.path)
-  expect(home.pass()).toMatchObject({ gone: 0 })
+  expect(await home.pass()).toMatchObject({ gone: 0 })
   expect([home.texts('a'), home.issues.length]).toEqual([['one'], 1])
   rmSync(store.path)
   home.chat('a', [user('one'), assistant(say('two'))])
   home.close()
   expect(statSync(store.path).size).toBeGreaterThanOrEqual(size)
-  expect(home.pass()).toMatchObject({ added: 1, gone: 0 })
+  expect(await home.pass()).toMatchObject({ added: 1, gone: 0 })
   expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], []])
 })
 
-test('a missing root is an issue', () => {
+test('a missing root is an issue', async () => {
   home.store('a').facts({ latestRootBlobId: NO_BLOB })
-  home.pass()
+  await home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], ['a missing-blob']])
 })
 
-test('a store without a root is an issue if it has blobs', () => {
+test('a store without a root is an issue if it has blobs', async () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: '' })
-  home.pass()
+  await home.pass()
   expect(home.issues).toEqual([])
   store.blob(user('one'))
-  home.pass()
+  await home.pass()
   expect(home.issues).toEqual(['a missing-blob'])
 })
 
-test('a missing blob is an issue, and its message keeps its place', () => {
+test('a missing blob is an issue, and its message keeps its place', async () => {
   const store = home.chat('a', [user('one'), assistant(say('two')), user('three')])
-  home.pass()
+  await home.pass()
   const two = store.blob(assistant(say('two')))
   store.drop(two)
-  home.pass()
-  expect(home.issues).toEqual([`a#${two} missing-blob`])
+  await home.pass()
+  expect(home.issues).toEqual([`a missing-blob`])
   expect(home.texts('a')).toEqual(['one', 'two', 'three'])
   expect(home.held('a').map(({ position, isLive }) => [position, isLive])).toEqual([
     [0, true],
@@ -97,16 +98,16 @@ test('a missing blob is an issue, and its message keeps its place', () => {
     [2, true],
   ])
   store.blob(assistant(say('two')))
-  home.pass()
+  await home.pass()
   expect(home.issues).toEqual([])
   expect(home.held('a').map(({ isLive }) => isLive)).toEqual([true, true, true])
 })
 
-test('a store without any readable blob keeps what was read before', () => {
+test('a store without any readable blob keeps what was read before', async () => {
   const store = home.chat('a', [user('one')])
-  home.pass()
+  await home.pass()
   store.drop(store.blob(user('one')))
-  expect(home.pass()).toMatchObject({ gone: 0 })
+  expect(await home.pass()).toMatchObject({ gone: 0 })
   expect([home.issues, home.texts('a')]).toEqual([['a missing-blob'], ['one']])
 })
 
@@ -115,48 +116,48 @@ test.each<[string, unknown, string]>([
   ['a message without a role', { content: 'hidden' }, 'unknown-shape'],
   ['a list with an entry that is not a message', [user('hidden'), 7], 'not-an-object'],
   ['bytes that are no JSON', Buffer.from('{"role":"user","con'), 'bad-json'],
-])('%s is an issue', (_, blob, reason) => {
+])('%s is an issue', async (_, blob, reason) => {
   const store = home.store('a')
   const odd = store.blob(blob)
   home.say(store, { entries: [store.blob(user('one')), odd, store.blob(user('two'))] })
-  home.pass()
-  expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], [`a#${odd} ${reason}`]])
+  await home.pass()
+  expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], [`a ${reason}`]])
   expect(home.held('a').map(({ position }) => position)).toEqual([0, 2])
 })
 
-test('an unknown kind of part is an issue, and the other parts of its message are read', () => {
+test('an unknown kind of part is an issue, and the other parts of its message are read', async () => {
   const store = home.store('a')
   const odd = store.blob(assistant(say('one'), { type: 'hologram', text: 'two' }, say('three')))
   home.say(store, { entries: [odd] })
-  home.pass()
+  await home.pass()
   expect(home.held('a')[0]?.parts).toEqual([
     { kind: 'text', text: 'one' },
     { kind: 'text', text: 'three' },
   ])
-  expect(home.issues).toEqual([`a#${odd} unknown-shape`])
+  expect(home.issues).toEqual([`a unknown-shape`])
 })
 
-test('arguments and results that are nested too deep are an issue', () => {
+test('arguments and results that are nested too deep are an issue', async () => {
   const deep = `${'['.repeat(600)}${']'.repeat(600)}`
   const store = home.chat('a', [assistant(call('c1', 'Read', deep)), result('c1', 'Read', deep)])
-  home.pass()
+  await home.pass()
   expect(store.path).not.toBe('')
-  expect(home.issues.map((issue) => issue.replace(/^a#[0-9a-f]{64}/, ''))).toEqual([' too-deep', ' too-deep'])
+  expect(home.issues).toEqual(['a too-deep'])
   expect(home.held('a')[0]?.parts).toMatchObject([{ name: 'Read', input: null, output: null, status: 'completed' }])
 })
 
-test('a store with encrypted blobs is an issue with that reason', () => {
+test('a store with encrypted blobs is an issue with that reason', async () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: store.blob(randomEncrypted()), ...ENCRYPTED })
-  home.pass()
+  await home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], ['a encrypted']])
 })
 
-test('a store is also encrypted if only its messages are; a store with a key and plain blobs is read completely', () => {
+test('a store is also encrypted if only its messages are; a store with a key and plain blobs is read completely', async () => {
   const store = home.store('a')
   home.say(store, { entries: [store.blob(randomEncrypted())] }, ENCRYPTED)
   home.chat('b', [user('one')], ENCRYPTED)
-  home.pass()
+  await home.pass()
   expect([home.chatIds, home.texts('b'), home.issues]).toEqual([['b', 'z'], ['one'], ['a encrypted']])
 })
 
@@ -172,50 +173,50 @@ test.each<[string, (store: CliStore) => void, string]>([
     (store) => store.facts({ latestRootBlobId: store.blob(bytesField(99, Buffer.from('new'))) }),
     'unknown-shape',
   ],
-])('%s are an issue', (_, write, reason) => {
+])('%s are an issue', async (_, write, reason) => {
   write(home.store('a'))
-  home.pass()
+  await home.pass()
   expect([home.chatIds, home.issues]).toEqual([['z'], [`a ${reason}`]])
 })
 
 test.each([
   ['no tables is about to be written', [], 'null-value'],
   ['other tables is in an unknown format', ['messages'], 'unknown-shape'],
-])('a store with %s', (_, tables, reason) => {
+])('a store with %s', async (_, tables, reason) => {
   const { path } = home.store('a')
-  home.pass()
+  await home.pass()
   home.close()
   rmSync(path)
   const db = new Database(path)
   db.pragma('user_version = 1')
   for (const name of tables) db.exec(`create table ${name} (a)`)
   db.close()
-  home.pass()
+  await home.pass()
   expect(home.issues).toEqual([`a ${reason}`])
 })
 
-test('a torn file beside the store is an issue, and the store is read', () => {
+test('a torn file beside the store is an issue, and the store is read', async () => {
   home.chat('a', [user('one')]).sidecar('{"title":"to')
-  home.pass()
-  expect([home.texts('a'), home.issues]).toEqual([['one'], ['a#meta.json bad-json']])
+  await home.pass()
+  expect([home.texts('a'), home.issues]).toEqual([['one'], ['a bad-json']])
 })
 
-test('a store in the middle of a write is busy, is tried again, and does not delay the others', () => {
+test('a store in the middle of a write is busy, is tried again, and does not delay the others', async () => {
   const store = home.store('a', { mode: 'delete' })
   home.say(store, { entries: [store.blob(user('one'))] })
-  home.pass()
+  await home.pass()
   const other = home.chat('b', [user('two')])
   store.db.pragma('cache_size = 1')
   store.db.exec('begin immediate')
   for (let index = 0; index < 50; index += 1) store.blob(long(index))
-  for (const depth of ['nudge', 'reconcile', 'full'] as const) {
-    expect(home.pass(depth)).toMatchObject({ gone: 0, ends: [{ state: 'busy' }] })
+  for (const depth of ['tail', 'keys', 'values'] as const) {
+    expect(await home.pass(depth)).toMatchObject({ gone: 0, ends: [{ state: 'busy' }] })
   }
   expect([home.texts('a'), home.texts('b'), home.issues]).toEqual([['one'], ['two'], []])
   home.say(store, { entries: [user('one'), user('three')].map((message) => store.blob(message)) })
   store.db.exec('commit')
   home.say(other, { entries: [user('two'), user('four')].map((message) => other.blob(message)) })
-  expect(home.pass()).toMatchObject({ added: 2, ends: [{ state: 'ok' }] })
+  expect(await home.pass()).toMatchObject({ added: 2, ends: [{ state: 'ok' }] })
   expect([home.texts('a'), home.texts('b')]).toEqual([
     ['one', 'three'],
     ['two', 'four'],

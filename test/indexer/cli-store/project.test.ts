@@ -34,85 +34,85 @@ const project = (): unknown =>
     )
     .get()
 
-test('the folder in the file beside the store is its project', () => {
+test('the folder in the file beside the store is its project', async () => {
   chat('/yard/forge', { cwd: '/yard/forge' }, ['file:///yard/barn'])
-  indexer.pass()
+  await indexer.pass()
   expect(project()).toEqual({ uri: 'file:///yard/forge', source: 'cli-folder' })
 })
 
 test.each(['forge', './forge', 'https://yard.org/forge', '~', '', 7, null, '/a\0b', `/${'a'.repeat(5000)}`])(
   'if the folder is %j, which is invalid, the root of its window is the project',
-  (cwd) => {
+  async (cwd) => {
     chat('/yard/forge', { cwd }, ['/yard/barn', 'file:///yard/shed'])
-    indexer.pass()
+    await indexer.pass()
     expect(project()).toEqual({ uri: 'file:///yard/barn', source: 'cli-workspace' })
   },
 )
 
-test('a folder on Windows is a project too', () => {
+test('a folder on Windows is a project too', async () => {
   chat('/yard/forge', { cwd: 'C:\\Yard\\Forge' })
-  indexer.pass()
+  await indexer.pass()
   expect(project()).toEqual({ uri: 'file:///c:/Yard/Forge', source: 'cli-folder' })
 })
 
 describe('the hash of its folder', () => {
-  test('matches the root if that is known', () => {
+  test('matches the root if that is known', async () => {
     cursor.workspace('ws1', { folder: 'file:///yard/the%20forge' })
     cursor.workspace('ws2', { folder: 'file:///yard' })
     chat('/yard/the forge')
-    indexer.pass()
+    await indexer.pass()
     expect(project()).toEqual({ uri: 'file:///yard/the%20forge', source: 'folder-hash' })
   })
 
-  test('matches a root that becomes known later', () => {
+  test('matches a root that becomes known later', async () => {
     chat('/yard/forge')
-    indexer.pass()
+    await indexer.pass()
     expect(project()).toEqual({ uri: null, source: null })
     cursor.workspace('ws1', { folder: 'file:///yard/forge' }, ['other'])
     sayElsewhere('one')
-    indexer.pass()
+    await indexer.pass()
     expect(project()).toEqual({ uri: 'file:///yard/forge', source: 'folder-hash' })
-    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('no longer counts once the chat itself names its place', () => {
+  test('no longer counts once the chat itself names its place', async () => {
     cursor.workspace('ws1', { folder: 'file:///yard/forge' })
     chat('/yard/forge')
-    indexer.pass()
+    await indexer.pass()
     chat('/yard/forge', { cwd: '/yard/barn' })
-    indexer.pass()
+    await indexer.pass()
     expect(project()).toEqual({ uri: 'file:///yard/barn', source: 'cli-folder' })
     sayElsewhere('one')
-    indexer.pass('full')
+    await indexer.pass('values')
     expect(project()).toEqual({ uri: 'file:///yard/barn', source: 'cli-folder' })
   })
 
   test.each(['C:\\Yard\\Forge', 'c:\\Yard\\Forge', 'c:/Yard/Forge', 'C:/Yard/Forge'])(
     'is found for %s in either spelling',
-    (path) => {
+    async (path) => {
       cursor.workspace('ws1', { folder: 'file:///c%3A/Yard/Forge' })
       chat(path)
-      indexer.pass()
+      await indexer.pass()
       expect(project()).toEqual({ uri: 'file:///c:/Yard/Forge', source: 'folder-hash' })
     },
   )
 
   test.each(['vscode-remote://ssh-remote%2Bbox/yard/forge', 'file:///yard/forge/inner', 'file:///yard'])(
     'does not match %s',
-    (folder) => {
+    async (folder) => {
       cursor.workspace('ws1', { folder })
       chat('/yard/forge')
-      indexer.pass()
+      await indexer.pass()
       expect(project()).toEqual({ uri: null, source: null })
     },
   )
 
-  test('is missing if the folder has another name', () => {
+  test('is missing if the folder has another name', async () => {
     cursor.workspace('ws1', { folder: 'file:///yard/forge' })
     chat('/yard/forge')
     const from = dirname(cliFolder(cli, '/yard/forge', 'a'))
     renameSync(from, join(dirname(from), 'by hand'))
-    indexer.pass()
+    await indexer.pass()
     expect(createHash('md5').update('/yard/forge').digest('hex')).toBe(from.split('/').at(-1))
     expect(project()).toEqual({ uri: null, source: null })
   })

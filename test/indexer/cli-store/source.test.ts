@@ -28,44 +28,44 @@ afterEach(() => {
   home.remove()
 })
 
-test('blobs that the newest state does not reach are not shown', () => {
+test('blobs that the newest state does not reach are not shown', async () => {
   const store = home.store('a')
   const [one = '', two = '', left = ''] = ['one', 'two', 'left'].map((text) => store.blob(user(text)))
   store.blob(encodeState({ entries: [one, left] }))
   home.say(store, { entries: [one, two] })
-  home.pass()
+  await home.pass()
   expect(home.texts('a')).toEqual(['one', 'two'])
 })
 
-test('a blob that is named twice is two messages', () => {
+test('a blob that is named twice is two messages', async () => {
   const store = home.store('a')
   const [again, other] = [store.blob(user('again')), store.blob(assistant(say('other')))]
   home.say(store, { entries: [again, other, again] })
-  home.pass()
+  await home.pass()
   expect(home.texts('a')).toEqual(['again', 'other', 'again'])
   expect(new Set(home.held('a').map(({ id }) => id)).size).toBe(3)
   expect(home.issues).toEqual([])
 })
 
-test('messages keep their ids in a longer thread and in a rebuilt mirror', () => {
+test('messages keep their ids in a longer thread and in a rebuilt mirror', async () => {
   const store = home.chat('a', [user('one'), assistant(say('two'))])
-  home.pass()
+  await home.pass()
   const before = home.held('a').map(({ id }) => id)
   const entries = [user('one'), assistant(say('two')), user('one')].map((message) => store.blob(message))
   home.say(store, { entries })
-  expect(home.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
+  expect(await home.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
   const after = home.held('a').map(({ id }) => id)
   expect(after.slice(0, 2)).toEqual(before)
   home.rebuild()
-  home.pass()
+  await home.pass()
   expect(home.held('a').map(({ id }) => id)).toEqual(after)
 })
 
-test('a message that was taken back stays, but not in the thread', () => {
+test('a message that was taken back stays, but not in the thread', async () => {
   const store = home.chat('a', [user('one'), assistant(say('two'))])
-  home.pass()
+  await home.pass()
   home.say(store, { entries: [store.blob(user('one')), store.blob(assistant(say('other')))] })
-  expect(home.pass()).toMatchObject({ added: 1, gone: 1 })
+  expect(await home.pass()).toMatchObject({ added: 1, gone: 1 })
   expect(home.held('a').map(({ position, isLive }) => [position, isLive])).toEqual([
     [0, true],
     [1, true],
@@ -73,7 +73,7 @@ test('a message that was taken back stays, but not in the thread', () => {
   ])
 })
 
-test('the result of a tool joins its call and is not a message', () => {
+test('the result of a tool joins its call and is not a message', async () => {
   home.chat('a', [
     user('one'),
     assistant(call('c1', 'Read', { path: 'a.ts' }), call('c2', 'Shell', { command: 'ls' })),
@@ -81,7 +81,7 @@ test('the result of a tool joins its call and is not a message', () => {
     result('c1', 'Read', '{"lines":3}'),
     assistant(call('c3', 'Grep', { pattern: 'x' })),
   ])
-  home.pass()
+  await home.pass()
   expect(
     home
       .held('a')
@@ -97,13 +97,13 @@ test('the result of a tool joins its call and is not a message', () => {
 })
 
 describe('a store', () => {
-  test('that was deleted keeps its chat, marked as deleted', () => {
+  test('that was deleted keeps its chat, marked as deleted', async () => {
     home.chat('a', [user('one')])
     home.chat('b', [user('two')])
-    home.pass()
+    await home.pass()
     home.close()
     rmSync(cliFolder(home.path, cliRoot, 'a'), { recursive: true })
-    expect(home.pass()).toMatchObject({ gone: 1 })
+    expect(await home.pass()).toMatchObject({ gone: 1 })
     expect(home.indexer.chats.map(({ id, deletedInCursor }) => [id, deletedInCursor])).toEqual([
       ['a', true],
       ['b', false],
@@ -111,51 +111,51 @@ describe('a store', () => {
     expect(home.texts('a')).toEqual(['one'])
   })
 
-  test('that was moved to another folder is still the same chat', () => {
+  test('that was moved to another folder is still the same chat', async () => {
     home.chat('a', [user('one')])
-    home.pass()
+    await home.pass()
     home.close()
     const to = cliFolder(home.path, '/elsewhere', 'a')
     mkdirSync(dirname(to), { recursive: true })
     renameSync(cliFolder(home.path, cliRoot, 'a'), to)
-    expect(home.pass()).toMatchObject({ added: 0, gone: 0 })
+    expect(await home.pass()).toMatchObject({ added: 0, gone: 0 })
     expect(home.indexer.chats).toMatchObject([{ id: 'a', deletedInCursor: false }])
   })
 
-  test('gives the chat if another folder has a shorter copy; after that, the copy gives it', () => {
+  test('gives the chat if another folder has a shorter copy; after that, the copy gives it', async () => {
     home.chat('a', [user('one'), assistant(say('two'))])
     const copy = new CliStore(cliFolder(home.path, '/elsewhere', 'a'))
     home.say(copy, { entries: [copy.blob(user('one'))] })
     copy.close()
-    home.pass()
+    await home.pass()
     expect([home.chatIds, home.texts('a')]).toEqual([['a'], ['one', 'two']])
     home.close()
     rmSync(cliFolder(home.path, cliRoot, 'a'), { recursive: true })
-    home.pass()
+    await home.pass()
     expect(home.held('a').map(({ isLive }) => isLive)).toEqual([true, false])
     expect(home.indexer.chats).toMatchObject([{ id: 'a', deletedInCursor: false }])
   })
 
-  test.each([cliRoot, '/elsewhere'])('that grows gives the chat if there is another copy, in %s', (grown) => {
+  test.each([cliRoot, '/elsewhere'])('that grows gives the chat if there is another copy, in %s', async (grown) => {
     for (const cwd of [cliRoot, '/elsewhere']) {
       const store = home.store('a', { cwd })
       home.say(store, { entries: [store.blob(user('one'))] })
     }
-    home.pass()
+    await home.pass()
     const store = home.store('a', { cwd: grown })
     home.say(store, { entries: [user('one'), user('two')].map((message) => store.blob(message)) })
-    expect(home.pass()).toMatchObject({ added: 1, gone: 0 })
+    expect(await home.pass()).toMatchObject({ added: 1, gone: 0 })
     expect([home.chatIds, home.texts('a'), home.issues]).toEqual([['a'], ['one', 'two'], []])
   })
 
-  test('without any message is not a chat, unless it may become one', () => {
+  test('without any message is not a chat, unless it may become one', async () => {
     home.chat('quiet', []).sidecar({ hasConversation: false })
     home.chat('opened', [])
-    home.pass()
+    await home.pass()
     expect([home.chatIds, home.issues]).toEqual([['opened'], []])
   })
 
-  test('behind a link is skipped, and so is a file in place of a folder', () => {
+  test('behind a link is skipped, and so is a file in place of a folder', async () => {
     home.chat('a', [user('one')])
     const chats = join(home.path, 'chats')
     const outside = join(home.root, 'outside', 'b')
@@ -163,7 +163,7 @@ describe('a store', () => {
     symlinkSync(dirname(outside), join(chats, 'link'))
     writeFileSync(join(chats, 'a file'), '')
     mkdirSync(join(chats, 'empty', 'nothing'), { recursive: true })
-    expect(home.pass().ends).toMatchObject([{ state: 'ok' }])
+    expect((await home.pass()).ends).toMatchObject([{ state: 'ok' }])
     expect(home.chatIds).toEqual(['a'])
   })
 })
@@ -175,51 +175,51 @@ describe('the facts of a chat', () => {
     readonly startedAtMs?: number
   }
 
-  function chatOf({ facts = {}, sidecar, startedAtMs }: Told): object {
+  async function chatOf({ facts = {}, sidecar, startedAtMs }: Told): Promise<object> {
     const store = home.store('a')
     const plan = { entries: [store.blob(user('What is slag?'))], tokens: { used: 900, limit: 200_000 } }
     home.say(store, startedAtMs === undefined ? plan : { ...plan, startedAtMs }, facts)
     if (sidecar !== undefined) store.sidecar(sidecar)
-    home.pass()
+    await home.pass()
     return home.indexer.chat('a') ?? {}
   }
   const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
   test.each(cases<[string, Told, string, string]>('titles'))(
     'the title is the one %s',
-    (_, given, title, titleSource) => {
-      expect(chatOf(given)).toMatchObject({ title, titleSource })
+    async (_, given, title, titleSource) => {
+      expect(await chatOf(given)).toMatchObject({ title, titleSource })
     },
   )
 
   test.each(cases<[string, Told, number | null]>('times of creation'))(
     'the time of creation comes from %s',
-    (_, given, atMs) => {
-      expect(chatOf(given)).toMatchObject({ createdAt: isoOf(atMs) })
+    async (_, given, atMs) => {
+      expect(await chatOf(given)).toMatchObject({ createdAt: isoOf(atMs) })
     },
   )
 
-  test('the time of the last change comes only from the file beside the store', () => {
+  test('the time of the last change comes only from the file beside the store', async () => {
     const updatedAtMs = Date.UTC(2026, 5, 2)
-    const chat = chatOf({ facts: { updatedAtMs: 7 }, sidecar: { updatedAtMs } })
+    const chat = await chatOf({ facts: { updatedAtMs: 7 }, sidecar: { updatedAtMs } })
     expect(chat).toMatchObject({ lastActivityAt: isoOf(updatedAtMs) })
   })
 
-  test.each(cases<[unknown, string | null]>('models'))('the model %j is %j', (lastUsedModel, model) => {
-    expect(chatOf({ facts: { lastUsedModel } })).toMatchObject({ model })
+  test.each(cases<[unknown, string | null]>('models'))('the model %j is %j', async (lastUsedModel, model) => {
+    expect(await chatOf({ facts: { lastUsedModel } })).toMatchObject({ model })
   })
 
-  test('mode, tokens and the subagent flag are read', () => {
+  test('mode, tokens and the subagent flag are read', async () => {
     const contextTokens = { used: 900, limit: 200_000 }
-    const chat = chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })
+    const chat = await chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })
     expect(chat).toMatchObject({ mode: 'plan', contextTokens, isSubagent: true, format: 'cli' })
   })
 })
 
-test('a message has the time in its prompt, and no other', () => {
+test('a message has the time in its prompt, and no other', async () => {
   const sent = '<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n<user_query>\none\n</user_query>'
   home.chat('a', [{ role: 'user', content: sent }, assistant(say('two'))])
-  home.pass()
+  await home.pass()
   const createdAt = new Date(Date.UTC(2026, 5, 2, 3, 20)).toISOString()
   expect(home.texts('a')).toEqual(['one', 'two'])
   expect(home.indexer.messages('a')).toMatchObject(
@@ -227,17 +227,17 @@ test('a message has the time in its prompt, and no other', () => {
   )
 })
 
-test('a prompt that contains only what the agent added is not a message', () => {
+test('a prompt that contains only what the agent added is not a message', async () => {
   home.chat('a', [
     { role: 'user', content: '<user_info>\nOS\n</user_info>\n<rules>\nBe kind\n</rules>' },
     { role: 'user', content: [say('<user_query>\n \n</user_query>')] },
     user('one'),
   ])
-  home.pass()
+  await home.pass()
   expect([home.indexer.thread('a').map(([, ...rest]) => rest), home.issues]).toEqual([[[0, 'one']], []])
 })
 
-test('no secret reaches the mirror, also if the store is damaged, encrypted, or in an unknown format', () => {
+test('no secret reaches the mirror, also if the store is damaged, encrypted, or in an unknown format', async () => {
   const store = home.store('a')
   const left = store.blob(encodeState({ entries: [store.blob(user(cliCanary))] }))
   const entries = [
@@ -253,8 +253,8 @@ test('no secret reaches the mirror, also if the store is damaged, encrypted, or 
   home.store('c').fact('blobEncryptionKey', cliCanary)
   home.chat('d', [{ role: 'system', content: [{ type: 'tool-result', toolCallId: 'c', result: cliCanary }] }])
   home.close()
-  home.pass()
-  home.pass('full')
+  await home.pass()
+  await home.pass('values')
   home.indexer.mirror.pragma('wal_checkpoint(truncate)')
   const bytes = bytesBelow(home.indexer.folder)
   expect([home.texts('a'), bytes.includes('told too')]).toEqual([['told', 'told too'], true])

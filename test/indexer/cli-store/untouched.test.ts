@@ -21,75 +21,79 @@ afterEach(() => {
 })
 
 /** The chats whose stores a pass opens. */
-function opened(pass: () => unknown): string[] {
+async function opened(pass: () => Promise<unknown>): Promise<string[]> {
   const open = vi.mocked(cursorFile.openCursorFile)
   open.mockClear()
-  pass()
+  await pass()
   const folders = open.mock.calls.map(([path]) => dirname(path).split('/').at(-1) ?? '')
   return folders.filter((name) => name !== 'globalStorage')
 }
 
-test.each(['nudge', 'count', 'reconcile'] as const)('a pass, %s, does not open unchanged stores', (depth) => {
-  expect(opened(() => home.pass())).toEqual(['a', 'b', 'c'])
-  expect(opened(() => home.pass(depth))).toEqual([])
+test.each(['tail', 'keys'] as const)('a pass, %s, does not open unchanged stores', async (depth) => {
+  expect(await opened(() => home.pass())).toEqual(['a', 'b', 'c'])
+  expect(await opened(() => home.pass(depth))).toEqual([])
   const store = home.chat('b', [user('said in b'), assistant(say('more'))])
-  expect(opened(() => expect(home.pass(depth)).toMatchObject({ added: 1, changed: 0, gone: 0 }))).toEqual(['b'])
+  expect(
+    await opened(async () => expect(await home.pass(depth)).toMatchObject({ added: 1, changed: 0, gone: 0 })),
+  ).toEqual(['b'])
   store.sidecar({ title: 'B' })
-  expect(opened(() => home.pass(depth))).toEqual(['b'])
+  expect(await opened(() => home.pass(depth))).toEqual(['b'])
   expect(home.indexer.chat('b')?.title).toBe('B')
 })
 
-test('a pass after a restart of the program does not open them either', () => {
-  home.pass()
+test('a pass after a restart of the program does not open them either', async () => {
+  await home.pass()
   home.indexer.restart()
   home.chat('b', [user('said in b'), assistant(say('more'))])
-  expect(opened(() => home.pass('reconcile'))).toEqual(['b'])
+  expect(await opened(() => home.pass('keys'))).toEqual(['b'])
 })
 
-test('on demand every value is compared, and nothing is new', () => {
-  home.pass()
-  expect(opened(() => expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toHaveLength(3)
+test('on demand every value is compared, and nothing is new', async () => {
+  await home.pass()
+  expect(
+    await opened(async () => expect(await home.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })),
+  ).toHaveLength(3)
 })
 
-test('a store that was touched but not changed is opened once more, and only once', () => {
-  home.pass()
+test('a store that was touched but not changed is opened once more, and only once', async () => {
+  await home.pass()
   utimesSync(home.store('b').path, 1, 2)
-  expect(opened(() => expect(home.pass()).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toEqual(['b'])
-  expect(opened(() => home.pass('reconcile'))).toEqual([])
+  expect(await opened(async () => expect(await home.pass()).toMatchObject({ added: 0, changed: 0, gone: 0 }))).toEqual([
+    'b',
+  ])
+  expect(await opened(() => home.pass('keys'))).toEqual([])
 })
 
-test('a store that the mirror does not have is opened, whatever was seen before', () => {
-  home.pass()
+test('a store that the mirror does not have is opened, whatever was seen before', async () => {
+  await home.pass()
   home.rebuild()
-  expect(opened(() => expect(home.pass()).toMatchObject({ added: 3 }))).toEqual(['a', 'b', 'c'])
+  expect(await opened(async () => expect(await home.pass()).toMatchObject({ added: 3 }))).toEqual(['a', 'b', 'c'])
 })
 
-test('after an interrupted pass, the next one continues with what was not written', () => {
+test('after an interrupted pass, the next one continues with what was not written', async () => {
   for (const id of ['d', 'e']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
-  const steps = home.indexer.steps()
-  while (home.chatIds.length < 4) steps.next()
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
-  expect(opened(() => home.pass())).toEqual(['e'])
+  await home.indexer.stoppedPass(() => home.chatIds.length === 4)
+  expect(await opened(() => home.pass())).toEqual(['e'])
   expect(home.chatIds).toEqual(['a', 'b', 'c', 'd', 'e'])
-  expect(opened(() => home.pass())).toEqual([])
+  expect(await opened(() => home.pass())).toEqual([])
 })
 
-test('a pass over many stores does not treat what it has just written as gone', () => {
+test('a pass over many stores does not treat what it has just written as gone', async () => {
   const store = home.store('a#b')
   home.say(store, { entries: [store.blob(user('odd')), 'ab'.repeat(32)] })
   for (const id of ['d', 'e', 'f']) home.chat(id, [user(`said in ${id} ${'filling '.repeat(700_000)}`)])
-  expect(home.pass()).toMatchObject({ added: 7, changed: 0, gone: 0 })
-  expect(home.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await home.pass()).toMatchObject({ added: 7, changed: 0, gone: 0 })
+  expect(await home.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   expect(home.indexer.chats.filter(({ deletedInCursor }) => !deletedInCursor)).toHaveLength(7)
-  expect(home.issues).toEqual([`a#b#${'ab'.repeat(32)} missing-blob`])
-  expect(opened(() => home.pass('reconcile'))).toEqual([])
+  expect(home.issues).toEqual(['a#b missing-blob'])
+  expect(await opened(() => home.pass('keys'))).toEqual([])
 })
 
-test('an unreadable store is not opened again and again', () => {
+test('an unreadable store is not opened again and again', async () => {
   home.store('x').facts({ latestRootBlobId: 'nowhere' })
-  home.pass()
+  await home.pass()
   expect(home.issues).toEqual(['x missing-blob'])
   home.chat('b', [user('said in b'), assistant(say('more'))])
-  expect(opened(() => home.pass())).toEqual(['b'])
+  expect(await opened(() => home.pass())).toEqual(['b'])
   expect(home.issues).toEqual(['x missing-blob'])
 })

@@ -48,66 +48,65 @@ const places = (): unknown[] => [
 ]
 
 /** The chat's own row is rewritten with another name: all of its messages get new places at once, and they are the same. */
-function expectPlaced(): void {
+async function expectPlaced(): Promise<void> {
   const before = places()
   expect(before.length).toBeGreaterThan(100)
   store.delete('composerData:long')
   writeOwnRow('Long, named anew')
-  indexer.pass()
+  await indexer.pass()
   expect(places()).toEqual(before)
 }
 
 /** Ends the program during a pass, after this many steps with messages and this many rewritten messages. */
-function cutShort(after: { readonly steps: number; readonly changed?: number }): void {
-  const steps = indexer.steps()
+async function cutShort(after: { readonly steps: number; readonly changed?: number }): Promise<void> {
   let [read, changed] = [0, 0]
-  while (read < after.steps || changed < (after.changed ?? 0)) {
-    const step = steps.next()
-    if (step.done === true) throw new Error('the pass ended before it was cut short')
-    const outcome = step.value.outcome ?? { added: 0, changed: 0 }
-    if (outcome.added + outcome.changed > 0) read += 1
-    changed += outcome.changed
-  }
-  steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
+  await indexer.stoppedPass(({ outcome }) => {
+    if (outcome !== null && outcome.added + outcome.changed > 0) read += 1
+    changed += outcome?.changed ?? 0
+    return read >= after.steps && changed >= (after.changed ?? 0)
+  })
   indexer.restart()
 }
 
-test('a chat that is read in several portions is the same as one that is read at once', () => {
+test('a chat that is read in several portions is the same as one that is read at once', async () => {
   writeLong()
-  expect(indexer.pass()).toMatchObject({ added: MESSAGES, gone: 0 })
+  expect(await indexer.pass()).toMatchObject({ added: MESSAGES, gone: 0 })
   expect(indexer.thread('long').slice(0, 3)).toEqual([0, 1, 2].map((at) => [`m${at}`, at, textOf(`m${at}`)]))
-  expectPlaced()
+  await expectPlaced()
 })
 
-test('while a long chat is read, each message is at its place in the chat', () => {
+test('while a long chat is read, each message is at its place in the chat', async () => {
   writeLong()
-  cutShort({ steps: 3 })
+  await cutShort({ steps: 3 })
   const thread = indexer.thread('long').filter(([, position]) => position !== null)
   expect(thread.length).toBeGreaterThan(100)
   for (const [id, position] of thread) expect(id).toBe(named[position ?? -1])
 })
 
-test.each([1, 4])('a long chat that was interrupted after %i portions is finished by the next pass', (portions) => {
-  writeLong()
-  cutShort({ steps: portions })
-  indexer.pass()
-  expect(indexer.thread('long').filter(([, position]) => position !== null)).toHaveLength(named.length)
-  expectPlaced()
-})
+test.each([1, 4])(
+  'a long chat that was interrupted after %i portions is finished by the next pass',
+  async (portions) => {
+    writeLong()
+    await cutShort({ steps: portions })
+    await indexer.pass()
+    expect(indexer.thread('long').filter(([, position]) => position !== null)).toHaveLength(named.length)
+    await expectPlaced()
+  },
+)
 
-test('the messages of a partly read long chat get their final places even if the rest is deleted before the next pass', () => {
+test('the messages of a partly read long chat get their final places even if the rest is deleted before the next pass', async () => {
   writeLong()
-  cutShort({ steps: 3 })
+  await cutShort({ steps: 3 })
   const held = new Set(indexer.messages('long').map(({ id }) => String(id)))
   for (const id of ids.filter((one) => !held.has(one))) store.delete(`bubbleId:long:${id}`)
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   expect(indexer.messages('long')).toHaveLength(held.size)
-  expectPlaced()
+  await expectPlaced()
 })
 
-test('a rewritten long chat whose last rows were not read because of a kill is finished by the next pass', () => {
+test('a rewritten long chat whose last rows were not read because of a kill is finished by the next pass', async () => {
   writeLong()
-  indexer.pass()
+  await indexer.pass()
   store.db.transaction(() => {
     for (let at = 0; at < MESSAGES; at += 1) {
       store.delete(`bubbleId:long:m${at}`)
@@ -116,10 +115,10 @@ test('a rewritten long chat whose last rows were not read because of a kill is f
       store.message('long', `m${at}`, { type: 2, text: textOf(`m${at} again`), createdAt })
     }
   })()
-  cutShort({ steps: 1, changed: MESSAGES - 100 })
-  indexer.pass()
+  await cutShort({ steps: 1, changed: MESSAGES - 100 })
+  await indexer.pass()
   expect(indexer.chat('long')?.messageCount).toBe(named.length)
-  expectPlaced()
+  await expectPlaced()
 })
 
 describe('of 60 chats of 5 messages that take several portions together', () => {
@@ -133,18 +132,18 @@ describe('of 60 chats of 5 messages that take several portions together', () => 
     })()
   })
 
-  test('only one at the end of a portion is written twice', () => {
-    const outcomes = [...indexer.steps()].map(({ outcome }) => outcome)
+  test('only one at the end of a portion is written twice', async () => {
+    const outcomes = (await indexer.steps()).map(({ outcome }) => outcome)
     const portions = outcomes.flatMap((each) => (each === null || each.added === 0 ? [] : [each.chatIds]))
     expect(portions.length).toBeGreaterThan(3)
     expect(portions.flat().length).toBeLessThan(60 + portions.length)
     expect(new Set(portions.flat()).size).toBe(60)
   })
 
-  test('one whose own row was read before a kill, but not written, is whole after the next pass', () => {
-    cutShort({ steps: 1 })
+  test('one whose own row was read before a kill, but not written, is whole after the next pass', async () => {
+    await cutShort({ steps: 1 })
     expect(indexer.chats.length).toBeLessThan(60)
-    indexer.pass()
+    await indexer.pass()
     const whole = indexer.chats.filter(
       ({ titleSource, messageCount }) => titleSource === 'cursor' && messageCount === 5,
     )

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { PassDepth } from '../../../src/indexer/source.ts'
+import type { PassDepth } from '../../../src/model/pass.ts'
 import { type CursorHome, headers, type Store } from '../../helpers/cursor.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { Indexer, openIndexed } from '../../helpers/in-process.ts'
@@ -26,8 +26,8 @@ function toolOf(chatId: string, callId: string): Part | undefined {
 }
 
 /** Bytes that the sources of this kind read in a pass. */
-function bytesRead(depth: PassDepth = 'nudge'): number {
-  return [...indexer.steps(depth)].reduce((sum, step) => sum + step.bytesRead, 0)
+async function bytesRead(depth: PassDepth = 'tail'): Promise<number> {
+  return (await indexer.steps(depth)).reduce((sum, step) => sum + step.bytesRead, 0)
 }
 
 function chat(ids: readonly string[], more: Record<string, unknown> = {}, chatId = 'chat'): void {
@@ -35,16 +35,16 @@ function chat(ids: readonly string[], more: Record<string, unknown> = {}, chatId
 }
 
 describe('outputs that a message leaves out', () => {
-  test.each(['blob', 'hex'] as const)('are joined by the call, from a value stored as %s', (form) => {
+  test.each(['blob', 'hex'] as const)('are joined by the call, from a value stored as %s', async (form) => {
     const ids = [SYSTEM, toolCall('call-1', {}), toolResult('call-1', 'export const gyroscope = 1')]
     chat(['m1', 'm2'], { conversationState: asBase64(stateOf(ids.map((id) => keepBlob(store, id, form)))) })
     store.message('chat', 'm1', { type: 1, text: 'read it' })
     store.message('chat', 'm2', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'export const gyroscope = 1', outputFrom: 'blob' })
     expect(indexer.found('gyroscope')).toBe(1)
     expect(indexer.found('canary')).toBe(0)
-    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
   test.each([
@@ -56,43 +56,43 @@ describe('outputs that a message leaves out', () => {
         return { conversationState: '~' }
       },
     ],
-  ])('are found if the state is %s', (_, keep) => {
+  ])('are found if the state is %s', async (_, keep) => {
     const state = stateOf([keepBlob(store, toolResult('call-1', 'the answer'))])
     chat(['m1'], keep(state))
     store.message('chat', 'm1', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'the answer' })
   })
 
-  test('that are written after their message are joined when the chat names them', () => {
+  test('that are written after their message are joined when the chat names them', async () => {
     chat(['m1'], { conversationState: '~' })
     store.message('chat', 'm1', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: { totalLinesInFile: 12 } })
     const state = stateOf([keepBlob(store, SYSTEM), keepBlob(store, toolResult('call-1', 'late but here'))])
     chat(['m1'], { conversationState: asBase64(state) })
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'late but here' })
   })
 
-  test('of a call that is requested after its blob was read are found too', () => {
+  test('of a call that is requested after its blob was read are found too', async () => {
     const blobs = ['call-1', 'call-2'].map((id) => keepBlob(store, toolResult(id, `what ${id} gave`)))
     chat(['m1', 'm2'], { conversationState: asBase64(stateOf(blobs)) })
     store.message('chat', 'm1', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     store.message('chat', 'm2', stub('call-2'))
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-2')).toMatchObject({ output: 'what call-2 gave' })
   })
 
-  test('stay joined when the message is rewritten, and when the blobs are gone', () => {
+  test('stay joined when the message is rewritten, and when the blobs are gone', async () => {
     const blob = keepBlob(store, toolResult('call-1', 'kept for good'))
     chat(['m1'], { conversationState: asBase64(stateOf([blob])) })
     store.message('chat', 'm1', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     store.delete(`agentKv:blob:${blob}`)
     store.message('chat', 'm1', { ...stub('call-1'), text: 'with a word now' })
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'kept for good' })
     expect(indexer.found('kept')).toBe(1)
   })
@@ -113,45 +113,45 @@ describe('outputs that a message leaves out', () => {
       ['the old list of turns', 2],
       ['an archive', 13],
       ['the one archive of older builds', 11],
-    ])('are joined from %s by a rebuilt mirror', (_, field) => {
+    ])('are joined from %s by a rebuilt mirror', async (_, field) => {
       chat(['m1', 'm2'], state(field))
       store.message('chat', 'm1', stub('call-1'))
       store.message('chat', 'm2', stub('call-2'))
-      indexer.pass()
+      await indexer.pass()
       expect(outputs()).toMatchObject(both)
-      expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+      expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
     })
 
-    test('stay if they were joined before', () => {
+    test('stay if they were joined before', async () => {
       chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, toolResult('call-1', 'the older one'))])) })
       store.message('chat', 'm1', stub('call-1'))
-      indexer.pass()
+      await indexer.pass()
       chat(['m1', 'm2'], { conversationState: asBase64(own()) })
       store.message('chat', 'm1', { ...stub('call-1'), text: 'written again' })
       store.message('chat', 'm2', stub('call-2'))
-      indexer.pass()
-      indexer.pass('full')
+      await indexer.pass()
+      await indexer.pass('values')
       expect(outputs()).toMatchObject(both)
     })
   })
 
-  test('are replaced by the row’s own output', () => {
+  test('are replaced by the row’s own output', async () => {
     const blob = keepBlob(store, toolResult('call-1', 'from the blob'))
     chat(['m1'], { conversationState: asBase64(stateOf([blob])) })
     store.message('chat', 'm1', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     const { toolFormerData, ...rest } = stub('call-1')
     store.message('chat', 'm1', { ...rest, toolFormerData: { ...(toolFormerData as object), result: 'from the row' } })
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'from the row' })
     expect(toolOf('chat', 'call-1')).not.toHaveProperty('outputFrom')
   })
 
-  test('of another chat are not used, even for the same call', () => {
+  test('of another chat are not used, even for the same call', async () => {
     keepBlob(store, toolResult('call-1', 'nobody named this'))
     chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) })
     store.message('chat', 'm1', stub('call-1'))
-    indexer.pass()
+    await indexer.pass()
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: { totalLinesInFile: 12 } })
     expect(indexer.found('nobody')).toBe(0)
   })
@@ -175,9 +175,9 @@ describe('a chat whose messages are gone', () => {
   ]
   const keepThread = (): string => asBase64(stateOf(thread.map((message) => keepBlob(store, message))))
 
-  test('is recovered from what was sent to the model, marked by its source', () => {
+  test('is recovered from what was sent to the model, marked by its source', async () => {
     chat(['gone-1', 'gone-2'], { conversationState: keepThread() })
-    indexer.pass()
+    await indexer.pass()
     const recovered = threadOf('chat')
     expect(recovered.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant', 'user', 'user'])
     expect(new Set(recovered.map(({ source }) => source))).toEqual(new Set(['agent-blobs']))
@@ -185,25 +185,25 @@ describe('a chat whose messages are gone', () => {
     expect(toolOf('chat', 'call-1')).toMatchObject({ output: 'icing at 04:12', status: 'completed' })
     expect(indexer.found('canary')).toBe(0)
     expect(indexer.chats).toMatchObject([{ title: 'A chat', messageCount: 5 }])
-    expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
   })
 
-  test('is recovered by its checkpoint if its row has no state', () => {
+  test('is recovered by its checkpoint if its row has no state', async () => {
     const state = stateOf(thread.map((message) => keepBlob(store, message)))
     store.put('agentKv:checkpoint:chat', keepBlob(store, state))
     chat(['gone-1'])
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.messages('chat')).toHaveLength(5)
   })
 
-  test('does not appear twice when its messages come back', () => {
+  test('does not appear twice when its messages come back', async () => {
     chat(['m1', 'm2'], { conversationState: keepThread() })
-    indexer.pass()
+    await indexer.pass()
     store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
     store.message('chat', 'm2', { type: 2, thinking: { text: 'look at the log first' } })
     store.message('chat', 'm3', { type: 2, text: 'The turbine stalls because of icing.' })
     chat(['m1', 'm2', 'm3'], { conversationState: keepThread(), name: 'Renamed' })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.thread('chat').slice(0, 3)).toEqual([
       ['m1', 0, 'why does the turbine stall'],
       ['m2', 1, 'look at the log first'],
@@ -213,41 +213,41 @@ describe('a chat whose messages are gone', () => {
     expect(indexer.found('turbine')).toBe(2)
   })
 
-  test('whose messages the mirror has is left unchanged', () => {
+  test('whose messages the mirror has is left unchanged', async () => {
     chat(['m1'], { conversationState: keepThread() })
     store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
-    indexer.pass()
+    await indexer.pass()
     store.delete('bubbleId:chat:m1')
-    indexer.pass('full')
+    await indexer.pass('values')
     expect(indexer.messages('chat').map(({ id }) => id)).toEqual(['m1'])
   })
 
-  test('is recovered as far as its blobs exist, and a missing one is an issue', () => {
+  test('is recovered as far as its blobs exist, and a missing one is an issue', async () => {
     const ids = thread.map((message) => keepBlob(store, message))
     store.delete(`agentKv:blob:${ids[2]}`)
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.messages('chat')).toHaveLength(4)
     expect(indexer.issues).toEqual([`agentKv:blob:${ids[2]} missing-blob`])
   })
 
-  test('has no issue after a full pass for an unreadable blob that it no longer names', () => {
+  test('has no issue after a full pass for an unreadable blob that it no longer names', async () => {
     const ids = [keepBlob(store, Buffer.from('no message')), 'ab'.repeat(32), keepBlob(store, thread[1])]
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.issues).toHaveLength(2)
     chat(['gone'], { conversationState: asBase64(stateOf(ids.slice(1))) })
-    indexer.pass('full')
+    await indexer.pass('values')
     expect(indexer.issues).toEqual([`agentKv:blob:${ids[1]} missing-blob`])
   })
 
-  test('is recovered again when its state changes', () => {
+  test('is recovered again when its state changes', async () => {
     const ids = thread.slice(0, 3).map((message) => keepBlob(store, message))
     chat(['gone'], { conversationState: asBase64(stateOf(ids)) })
-    indexer.pass()
+    await indexer.pass()
     const before = indexer.messages('chat').map(({ id }) => id)
     chat(['gone'], { conversationState: keepThread() })
-    indexer.pass()
+    await indexer.pass()
     const after = indexer.messages('chat').map(({ id }) => id)
     expect(after).toHaveLength(5)
     expect(after.slice(0, 2)).toEqual(before)
@@ -264,35 +264,35 @@ describe('a chat whose messages are gone', () => {
     test.each([
       ['by a NULL', () => store.chat('chat', null)],
       ['by removing the row', () => store.delete('composerData:chat')],
-    ])('%s is not treated as existing', (_, remove) => {
+    ])('%s is not treated as existing', async (_, remove) => {
       chat(['gone-1'], { conversationState: keepThread() })
-      indexer.pass()
+      await indexer.pass()
       remove()
-      indexer.pass()
+      await indexer.pass()
       expect(state()).toMatchObject({ ...deleted, gone: 5 })
-      expect(indexer.pass('full')).toMatchObject({ added: 0, changed: 0, gone: 0 })
+      expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
       chat(['gone-1'], { conversationState: keepThread() })
-      indexer.pass()
+      await indexer.pass()
       expect(state()).toEqual({ live: 5, gone: 0, losses: [], deleted: false })
     })
 
-    test('is not treated as existing after its messages had come back', () => {
+    test('is not treated as existing after its messages had come back', async () => {
       chat(['m1'], { conversationState: keepThread() })
-      indexer.pass()
+      await indexer.pass()
       store.message('chat', 'm1', { type: 1, text: 'why does the turbine stall' })
       chat(['m1'])
-      indexer.pass()
+      await indexer.pass()
       store.delete('bubbleId:chat:m1')
       store.delete('composerData:chat')
-      indexer.pass('reconcile')
+      await indexer.pass('keys')
       expect(state()).toMatchObject(deleted)
       expect(threadOf('chat')).not.toEqual([])
     })
   })
 
-  test('and never had any, such as a draft, stays empty', () => {
+  test('and never had any, such as a draft, stays empty', async () => {
     chat([], { conversationState: '~' })
-    indexer.pass()
+    await indexer.pass()
     expect(indexer.messages('chat')).toEqual([])
   })
 })
@@ -301,17 +301,17 @@ test.each([
   ['that is no base64', '~!!!'],
   ['that is no protobuf', `~${Buffer.from('just some words').toString('base64')}`],
   ['cut off', asBase64(stateOf(['ab'.repeat(32)])).slice(0, -12)],
-])('with a state %s does not affect others', (_, conversationState) => {
+])('with a state %s does not affect others', async (_, conversationState) => {
   chat(['m1'], { conversationState })
   store.message('chat', 'm1', stub('call-1'))
   chat(['n1'], {}, 'other')
   store.message('other', 'n1', { type: 1, text: 'still here' })
-  indexer.pass()
+  await indexer.pass()
   expect(indexer.found('still')).toBe(1)
   expect(indexer.messages('chat')).toHaveLength(1)
 })
 
-test('the amount read depends on what is requested, not on the number of blobs', () => {
+test('the amount read depends on what is requested, not on the number of blobs', async () => {
   const wanted = 300
   const blobs = Array.from({ length: wanted }, (_, at) =>
     keepBlob(store, toolResult(`call-${at}`, `out ${at} `.repeat(50))),
@@ -322,20 +322,20 @@ test('the amount read depends on what is requested, not on the number of blobs',
     chat(ids, { conversationState: asBase64(stateOf(blobs.slice(at, at + 10))) }, chatId)
     for (const [one, id] of ids.entries()) store.message(chatId, id, stub(`call-${at + one}`))
   }
-  const few = bytesRead()
+  const few = await bytesRead()
   expect(toolOf('chat-290', 'call-299')).toMatchObject({ outputFrom: 'blob' })
   indexer.remove()
   store.db.transaction(() => {
     for (let at = 0; at < 20_000; at += 1) keepBlob(store, toolResult(`other-${at}`, `nobody asked ${at}`))
   })()
   indexer = new Indexer(home.userDir)
-  expect(bytesRead()).toBe(few)
+  expect(await bytesRead()).toBe(few)
   expect(toolOf('chat-290', 'call-299')).toMatchObject({ outputFrom: 'blob' })
   // Nothing new: nothing is read.
-  expect(bytesRead()).toBe(0)
+  expect(await bytesRead()).toBe(0)
 })
 
-test('an interrupted pass is resumed', () => {
+test('an interrupted pass is resumed', async () => {
   const write = (): void => {
     for (const chatId of ['a', 'b', 'c']) {
       const state = stateOf([
@@ -347,27 +347,32 @@ test('an interrupted pass is resumed', () => {
     }
   }
   write()
-  indexer.pass()
+  await indexer.pass()
   const whole = ['a', 'b', 'c'].map(threadOf)
   for (let end = 1; ; end += 1) {
     indexer.remove()
     indexer = new Indexer(home.userDir)
-    const steps = indexer.steps()
     let taken = 0
-    while (taken < end && steps.next().done !== true) taken += 1
-    steps.return({ added: 0, changed: 0, gone: 0, ends: [], backlog: 0, needsMerge: false, isWhole: false })
-    indexer.pass()
+    const stopped = new Error('stopped')
+    const step = (): void => {
+      taken += 1
+      if (taken === end) throw stopped
+    }
+    await indexer.pass('tail', step).catch((error: unknown) => {
+      if (error !== stopped) throw error
+    })
+    await indexer.pass()
     expect(['a', 'b', 'c'].map(threadOf)).toEqual(whole)
     if (taken < end) break
   }
 })
 
-test('system prompts and blobs that nothing names never reach the mirror', () => {
+test('system prompts and blobs that nothing names never reach the mirror', async () => {
   keepBlob(store, { role: 'user', content: 'canary-unattributed' })
   chat(['m1'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) })
   store.message('chat', 'm1', stub('call-1'))
   chat(['gone'], { conversationState: asBase64(stateOf([keepBlob(store, SYSTEM)])) }, 'bare')
-  indexer.pass()
+  await indexer.pass()
   indexer.mirror.pragma('wal_checkpoint(truncate)')
   const bytes = readdirSync(indexer.folder).map((file) => readFileSync(join(indexer.folder, file), 'latin1'))
   expect(bytes.join('')).toContain('read_file_v2')

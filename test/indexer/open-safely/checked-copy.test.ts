@@ -91,10 +91,10 @@ test('a store on a network mount is read from a copy with its WAL, which only we
   expect(readdirSync(data)).toEqual([])
 })
 
-test('all sources of the file read one copy, and the mirror equals the store', () => {
+test('all sources of the file read one copy, and the mirror equals the store', async () => {
   const indexer = new Indexer(home.userDir)
   try {
-    const { ends, added } = indexer.pass()
+    const { ends, added } = await indexer.pass()
     expect(ends.map(({ state }) => state)).toEqual(['ok', 'ok', 'ok', 'ok'])
     expect({ added, copies: world.copies }).toEqual({ added: 1, copies: 1 })
   } finally {

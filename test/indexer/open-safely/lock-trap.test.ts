@@ -99,11 +99,11 @@ describe.each([
   ['delete', 40],
   ['delete', 200_000],
 ] as const)('a home in %s mode with texts of %i characters', (mode, textLength) => {
-  test('no plain file call opens a database while SQLite has it open', () => {
+  test('no plain file call opens a database while SQLite has it open', async () => {
     fillHome(mode, textLength)
-    for (const depth of ['nudge', 'recent', 'sweep', 'count', 'reconcile', 'full'] as const) {
+    for (const depth of ['tail', 'keys', 'values'] as const) {
       home.global(mode).message('chat-2', `m-${depth}`, { type: 1, text: `said before ${depth}` })
-      indexer.pass(depth)
+      await indexer.pass(depth)
     }
     for (const source of discoverSources({ userDirs: [home.userDir], homes: [], disabledKinds: [] })) source.look?.()
     expect(seen.trapped).toEqual([])
@@ -121,7 +121,6 @@ test('the watcher on the main thread opens none of the files', () => {
   const follow = new SourceMonitor({ userDirs: [home.userDir], homes: indexer.homes, disabledKinds: [] }, world)
   follow.discover()
   for (const isAll of [false, true]) follow.poll(isAll)
-  follow.reconcileChanged()
   for (const { folder } of follow.sources) follow.onEvent(folder)
   expect([follow.sources.length, follow.isUpToDate, follow.lagMs]).toEqual([6, false, 0])
   expect(seen.plain).toEqual([])

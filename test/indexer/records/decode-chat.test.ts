@@ -1,11 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { decodeChatRow } from '../../../src/indexer/sources/records/chat/decode-chat.ts'
-import {
-  decodeContextEvidence,
-  decodeMessageEvidence,
-} from '../../../src/indexer/sources/records/chat/decode-evidence.ts'
-import { decodePaths } from '../../../src/indexer/sources/records/chat/decode-paths.ts'
+import { decodeChatRow } from '../../../src/indexer/sources/records/chat.ts'
+import { decodeMessageEvidence } from '../../../src/indexer/sources/records/fields.ts'
+import { decodePaths } from '../../../src/indexer/sources/records/fields.ts'
 import { bytes, chatId, chatOf, decodeBubble, halfCharacter, halvedJson, makeId } from './rows.ts'
 import { noFacts } from '../../helpers/mirror-writes.ts'
 import { casesBeside, writtenOut } from '../../helpers/cases.ts'
@@ -162,8 +159,6 @@ describe('a request context names the place of its chat', () => {
   test.each(cases<[string, unknown, string[]]>('a request context names the place of its chat'))(
     '%s',
     (_, projectLayouts, expected) => {
-      expect(linesOf(decodeContextEvidence({ projectLayouts }))).toEqual(expected)
-      // Older builds store the same in the message's own row; it must place the chat from there too.
       expect(linesOf(decodeMessageEvidence({ projectLayouts }))).toEqual(expected)
       expect(linesOf(decodeMessageEvidence({ projectLayouts, workspaceUris: [], workspaceProjectDir: '' }))).toEqual(
         expected,
@@ -186,8 +181,8 @@ test('any value yields valid evidence', () => {
           .evidence,
         ...decodeMessageEvidence({ workspaceUris: [any], workspaceProjectDir: any }),
         ...decodeMessageEvidence({ workspaceUris: any }),
-        ...decodeContextEvidence({ projectLayouts: [any, { rootPath: any }] }),
-        ...decodeContextEvidence({ projectLayouts: any }),
+        ...decodeMessageEvidence({ projectLayouts: [any, { rootPath: any }] }),
+        ...decodeMessageEvidence({ projectLayouts: any }),
       ]
       for (const { uri } of evidence) expect(JSON.stringify(uri)).not.toMatch(halfCharacter)
     }),

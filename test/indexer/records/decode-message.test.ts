@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeMessageRow } from '../../../src/indexer/sources/records/message/decode-message.ts'
+import { decodeMessageRow } from '../../../src/indexer/sources/records/message.ts'
 import { casesBeside, writtenOut } from '../../helpers/cases.ts'
 import { bytes, decodeBubble, halfCharacter, halvedJson, identity, messageOf, partsOf, toolOf } from './rows.ts'
 

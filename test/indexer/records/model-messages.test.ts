@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonRecord } from '../../../src/indexer/sources/records/json/json-value.ts'
+import type { JsonRecord } from '../../../src/indexer/sources/records/json.ts'
 import {
   decodeModelThread,
   listToolResults,
   parseModelMessages,
   type DecodedThread,
-} from '../../../src/indexer/sources/records/state/model-messages.ts'
-import { unreadMessage } from '../../../src/indexer/sources/records/state/model-parts.ts'
+} from '../../../src/indexer/sources/records/model-messages.ts'
+import { unreadMessage } from '../../../src/indexer/sources/records/model-messages.ts'
 import { asMessageId } from '../../../src/model/ids.ts'
 import { user } from '../../helpers/eras/cli-store.ts'
 import { casesBeside } from '../../helpers/cases.ts'

@@ -5,9 +5,9 @@ import {
   decodeConversationState,
   decodeStep,
   decodeTurn,
-} from '../../../src/indexer/sources/records/state/conversation-state.ts'
-import type { ReadBlobs } from '../../../src/indexer/sources/records/state/read-turns.ts'
-import { walkState } from '../../../src/indexer/sources/records/state/walk-state.ts'
+} from '../../../src/indexer/sources/records/conversation-state.ts'
+import type { ReadBlobs } from '../../../src/indexer/sources/records/walk-state.ts'
+import { walkState } from '../../../src/indexer/sources/records/walk-state.ts'
 import { bytesField, encodeState, numberField, type StatePlan } from '../../helpers/cursor.ts'
 import { assistant, say, system, user } from '../../helpers/eras/cli-store.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resolveSlug } from '../../../src/indexer/sources/transcripts/resolve-slug.ts'
+import { resolveSlug } from '../../../src/indexer/sources/transcripts/read.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

@@ -41,28 +41,28 @@ const chat = (...texts: readonly string[]): string => lines(...texts.map((text) 
 const write = (file: string, content: string, slug = 'yard-kiln'): string => writeTranscript(home, slug, file, content)
 const nothingNew = { added: 0, changed: 0, gone: 0 }
 
-test('new lines of a transcript are added, its messages stay the same, and only its file is read', () => {
+test('new lines of a transcript are added, its messages stay the same, and only its file is read', async () => {
   write('a/a.jsonl', chat('one'))
   write('b.jsonl', chat('other'))
-  indexer.pass()
+  await indexer.pass()
   const [before] = indexer.thread('a')
   const path = write('a/a.jsonl', chat('one', 'two'))
-  const steps = [...indexer.steps()]
+  const steps = await indexer.steps()
   expect(steps.reduce((sum, { bytesRead }) => sum + bytesRead, 0)).toBe(statSync(path).size)
   expect(textsOf('a')).toEqual(['one', 'two'])
   expect(indexer.thread('a')[0]).toEqual(before)
 })
 
-test('a chat in two files of a folder is one chat, from the more complete file', () => {
+test('a chat in two files of a folder is one chat, from the more complete file', async () => {
   write('a.txt', `user:\n${query('one')}\n\nassistant:\ntwo\n`)
   write('a/a.jsonl', chat('one'))
-  indexer.pass()
+  await indexer.pass()
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
   const path = write('a/a.jsonl', chat('uno', 'due', 'tre'))
-  indexer.pass()
+  await indexer.pass()
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['uno', 'due', 'tre']])
   rmSync(dirname(path), { recursive: true })
-  indexer.pass()
+  await indexer.pass()
   expect([chatIds(), textsOf('a')]).toEqual([['a'], ['one', 'two']])
 })
 
@@ -72,42 +72,42 @@ describe('of a chat in several formats', () => {
 
   test.each(cases<[string, Record<string, string>, string]>('messages come from'))(
     'messages come from %s',
-    (_, files, second) => {
+    async (_, files, second) => {
       for (const [file, content] of Object.entries(files)) write(file, content)
-      indexer.pass()
+      await indexer.pass()
       expect([chatIds(), textsOf('a')[1]]).toEqual([['a'], second])
-      expect(indexer.pass('full')).toMatchObject(nothingNew)
+      expect(await indexer.pass('values')).toMatchObject(nothingNew)
     },
   )
 
-  test('the messages stay the same if another format with as many takes over', () => {
+  test('the messages stay the same if another format with as many takes over', async () => {
     write('a.txt', `user:\n${query('one')}\n\nassistant:\ntwo\n`)
-    indexer.pass()
+    await indexer.pass()
     write('a.json', listed('one', 'two'))
-    expect(indexer.pass()).toMatchObject({ added: 0, gone: 0 })
+    expect(await indexer.pass()).toMatchObject({ added: 0, gone: 0 })
   })
 
   const withAction = `user:\n${query('one')}\n\nassistant:\ntwo\n\nassistant:\nyes\n\nuser:\n${query('three')}\n`
   const all = ['one', 'two', 'three', '4', 'five']
 
-  test('the change to another format causes no loss and no orphan', () => {
+  test('the change to another format causes no loss and no orphan', async () => {
     write('a.txt', withAction)
-    indexer.pass()
+    await indexer.pass()
     write('a.json', listed(...all))
-    indexer.pass()
+    await indexer.pass()
     expect([textsOf('a'), indexer.losses()]).toEqual([all, []])
-    expect(indexer.pass('full')).toMatchObject(nothingNew)
+    expect(await indexer.pass('values')).toMatchObject(nothingNew)
   })
 
-  test('messages of a torn file stay, and no other format replaces it', () => {
+  test('messages of a torn file stay, and no other format replaces it', async () => {
     write('a.txt', withAction)
     write('a.json', listed(...all))
-    indexer.pass()
+    await indexer.pass()
     write('a.json', listed(...all).slice(0, -4))
-    indexer.pass()
+    await indexer.pass()
     expect([textsOf('a'), indexer.losses()]).toEqual([all, []])
     write('a.json', listed('one', 'two', 'three', '4'))
-    indexer.pass()
+    await indexer.pass()
     expect([textsOf('a').slice(0, 4), indexer.losses()]).toEqual([all.slice(0, 4), [expect.anything()]])
   })
 })
@@ -117,76 +117,76 @@ describe('a root', () => {
     write('a.jsonl', chat('one'))
   })
 
-  test('that becomes known later counts for files read before', () => {
-    indexer.pass()
+  test('that becomes known later counts for files read before', async () => {
+    await indexer.pass()
     expect(projectOf('a')).toBeNull()
     trust(home, 'yard-kiln', '/yard/kiln')
-    indexer.pass()
+    await indexer.pass()
     expect(projectOf('a')).toBe('kiln')
   })
 
-  test.each(['{', '[]', '{"workspacePath":7}', ''])('is unknown if the file says %s', (trustJson) => {
+  test.each(['{', '[]', '{"workspacePath":7}', ''])('is unknown if the file says %s', async (trustJson) => {
     writeFileSync(join(home, 'projects', 'yard-kiln', '.workspace-trusted'), trustJson)
-    indexer.pass()
+    await indexer.pass()
     expect([projectOf('a'), chatIds()]).toEqual([null, ['a']])
   })
 
   // On Windows the path of the temporary folder contains a drive and a shortened name.
-  test.skipIf(process.platform === 'win32')('is found on the disk where the name can be one folder only', () => {
+  test.skipIf(process.platform === 'win32')('is found on the disk where the name can be one folder only', async () => {
     const root = join(cursor.root, 'my shop')
     mkdirSync(root)
     const slug = root.slice(1).replace(/[^a-z0-9]+/gi, '-')
     write('b.jsonl', chat('one'), slug)
-    indexer.pass()
+    await indexer.pass()
     expect(projectOf('b')).toBe('my shop')
     mkdirSync(join(cursor.root, 'my-shop'))
     write('c.jsonl', chat('one'), slug)
-    indexer.pass()
+    await indexer.pass()
     expect(projectOf('c')).toBeNull()
   })
 })
 
 describe('a file', () => {
-  test('that is emptied to be rewritten leaves its chat unchanged', () => {
-    truncateSync(writeAndPass('a.jsonl', chat('one', 'two')))
-    expect(indexer.pass()).toMatchObject({ gone: 0 })
+  test('that is emptied to be rewritten leaves its chat unchanged', async () => {
+    truncateSync(await writeAndPass('a.jsonl', chat('one', 'two')))
+    expect(await indexer.pass()).toMatchObject({ gone: 0 })
     expect([textsOf('a'), indexer.issues]).toEqual([['one', 'two'], ['a.jsonl null-value']])
     write('a.jsonl', chat('one', 'two', 'three'))
-    expect(indexer.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
+    expect(await indexer.pass()).toMatchObject({ added: 1, changed: 0, gone: 0 })
     expect(indexer.issues).toEqual([])
   })
 
-  const writeAndPass = (file: string, content: string): string => {
+  const writeAndPass = async (file: string, content: string): Promise<string> => {
     const path = write(file, content)
-    indexer.pass()
+    await indexer.pass()
     return path
   }
 
-  test('that is too large is an issue, and what was read of it stays', () => {
-    truncateSync(writeAndPass('a.jsonl', chat('one')), 33 * 1024 * 1024)
-    expect(indexer.pass()).toMatchObject({ gone: 0 })
+  test('that is too large is an issue, and what was read of it stays', async () => {
+    truncateSync(await writeAndPass('a.jsonl', chat('one')), 33 * 1024 * 1024)
+    expect(await indexer.pass()).toMatchObject({ gone: 0 })
     expect([textsOf('a'), indexer.issues]).toEqual([['one'], ['a.jsonl too-large']])
   })
 
-  test('that is rewritten with the same size is recognised by its time', () => {
-    const path = writeAndPass('a.jsonl', chat('one'))
+  test('that is rewritten with the same size is recognised by its time', async () => {
+    const path = await writeAndPass('a.jsonl', chat('one'))
     writeFileSync(path, chat('two'))
     utimesSync(path, 1, 2)
-    indexer.pass()
+    await indexer.pass()
     expect(textsOf('a')).toEqual(['two'])
   })
 
-  test('with another name or in another folder is no transcript', () => {
+  test('with another name or in another folder is no transcript', async () => {
     for (const file of cases<string>('no transcripts')) write(file, chat('one'))
     write('z.jsonl', chat('one'))
-    indexer.pass()
+    await indexer.pass()
     expect(chatIds()).toEqual(['z'])
   })
 })
 
 // Windows lets few users make links, and has no such permissions.
 describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
-  test('a link to a file or a folder is skipped', () => {
+  test('a link to a file or a folder is skipped', async () => {
     const outside = join(cursor.root, 'outside')
     mkdirSync(join(outside, 'b'), { recursive: true })
     writeFileSync(join(outside, 'a.jsonl'), chat('one'))
@@ -197,14 +197,14 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     symlinkSync(join(home, 'projects', 'yard-kiln'), join(home, 'projects', 'link'))
     mkdirSync(join(home, 'projects', 'other'))
     symlinkSync(outside, join(home, 'projects', 'other', 'agent-transcripts'))
-    indexer.pass()
+    await indexer.pass()
     expect([indexer.sources.filter(({ kind }) => kind === 'transcripts').length, chatIds()]).toEqual([1, ['c']])
   })
 
   // Only root can give a file to another user.
-  test.skipIf(process.getuid?.() !== 0)('a file of another user is an issue', () => {
+  test.skipIf(process.getuid?.() !== 0)('a file of another user is an issue', async () => {
     chownSync(write('a.jsonl', chat('one')), 65_534, 65_534)
-    indexer.pass()
+    await indexer.pass()
     expect([chatIds(), indexer.issues]).toEqual([[], ['a.jsonl unreadable-page']])
   })
 
@@ -212,18 +212,18 @@ describe.skipIf(process.platform === 'win32')('what is not to be read', () => {
     const path = write('a.jsonl', chat('one'))
     write('b.jsonl', chat('one'))
     chmodSync(path, 0)
-    await actAsOther([cursor.root, indexer.folder], () => indexer.pass())
+    await actAsOther([cursor.root, indexer.folder], async () => await indexer.pass())
     expect([chatIds(), indexer.issues]).toEqual([['b'], ['a.jsonl unreadable-page']])
     chmodSync(path, 0o600)
-    await actAsOther([cursor.root, indexer.folder], () => indexer.pass())
+    await actAsOther([cursor.root, indexer.folder], async () => await indexer.pass())
     expect([chatIds(), indexer.issues]).toEqual([['a', 'b'], []])
   })
 
   test('an unreadable folder leaves everything unchanged', async () => {
     const path = write('a/a.jsonl', chat('one'))
-    await actAsOther([cursor.root, indexer.folder], () => indexer.pass())
+    await actAsOther([cursor.root, indexer.folder], async () => await indexer.pass())
     chmodSync(dirname(path), 0)
-    const look = (): unknown => indexer.pass('reconcile')
+    const look = async (): Promise<unknown> => await indexer.pass('keys')
     expect(await actAsOther([cursor.root, indexer.folder], look)).toMatchObject({ gone: 0 })
     expect(textsOf('a')).toEqual(['one'])
     chmodSync(dirname(path), 0o700)

@@ -22,11 +22,13 @@ export function writeCorpus(home: CursorHome, chats: readonly CorpusChat[]): voi
 }
 
 /** Writes the chats into stores in Cursor's format, and indexes it with the real indexer. */
-export function indexCorpus(chats: readonly CorpusChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
+export async function indexCorpus(
+  chats: readonly CorpusChat[],
+): Promise<{ readonly indexer: Indexer; readonly remove: () => void }> {
   const home = new CursorHome()
   writeCorpus(home, chats)
   const indexer = new Indexer(home.userDir)
-  indexer.pass('reconcile')
+  await indexer.pass('keys')
   const remove = (): void => {
     indexer.remove()
     home.remove()

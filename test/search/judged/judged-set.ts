@@ -39,7 +39,9 @@ const FIRST_MS = Date.UTC(2025, 0, 1)
 const DAY_MS = 86_400_000
 
 /** Writes the chats in Cursor's format, in order of time, and indexes them with the real indexer. */
-export function indexChats(chats: readonly JudgedChat[]): { readonly indexer: Indexer; readonly remove: () => void } {
+export async function indexChats(
+  chats: readonly JudgedChat[],
+): Promise<{ readonly indexer: Indexer; readonly remove: () => void }> {
   const setting = { project: 'judged', model: 'gpt-5', mode: 'agent', isArchived: false }
   const dated = chats.map(({ id, title, messages }, day): CorpusChat => {
     const atMs = FIRST_MS + (day * 500 * DAY_MS) / chats.length
@@ -54,5 +56,5 @@ export function indexChats(chats: readonly JudgedChat[]): { readonly indexer: In
     })
     return { id, title, ...setting, messages: written }
   })
-  return indexCorpus(dated)
+  return await indexCorpus(dated)
 }

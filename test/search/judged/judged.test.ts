@@ -17,8 +17,8 @@ type Figures = Readonly<Record<'half' | 'kind', string> & Record<'recall@10' | '
 const chats = new Chance('order').shuffled([...judgedChats, ...makeOthers(judgedChats, OTHERS)])
 let mirror: Mirror
 let remove: () => void
-beforeAll(() => {
-  const indexed = indexChats(chats)
+beforeAll(async () => {
+  const indexed = await indexChats(chats)
   remove = indexed.remove
   mirror = indexed.indexer.mirror
 })

@@ -3,18 +3,13 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/prepared.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'
 import { openBars } from '../../../mirror/purge/user-file.ts'
-import type { ChatId, MessageId } from '../../../model/ids.ts'
+import type { KnownChats } from '../../../model/chat.ts'
 
 const HAS_MESSAGES = `
 select 1 from messages where chat = (select num from chats where id = @id)
 union all
 select 1 from evidence join projects on projects.num = evidence.project where chat_id = @id and uri = '${EXCLUDED_URI}'
 `
-
-export interface KnownChats {
-  hasChat(id: ChatId): boolean
-  hasMessage(chatId: ChatId, id: MessageId): boolean
-}
 
 /** The chats that the mirror has with messages, and what it must not have: what was purged, and excluded projects. */
 export function knownChats(db: Mirror): KnownChats {

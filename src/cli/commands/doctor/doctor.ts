@@ -11,10 +11,10 @@ import { mirrorPath } from '../../../engine/data-folder.ts'
 import { misconfiguredFolders } from '../../../engine/source-reasons.ts'
 import { discoverSources } from '../../../indexer/discover.ts'
 import { closedBy } from '../../../indexer/open-safely/cursor-file.ts'
-import { mayExist } from '../../../indexer/open-safely/file-identity.ts'
-import { listSetAside, readSetAside } from '../../../indexer/open-safely/set-aside.ts'
+import { mayExist } from '../../../indexer/open-safely/plain-files.ts'
 import type { Source } from '../../../indexer/source.ts'
-import type { UnknownRows } from '../../../indexer/sources/composer-kv/read/read-unknown.ts'
+import type { UnknownRows } from '../../../indexer/sources/composer-kv/read-unknown.ts'
+import { listSetAside, readSetAside } from '../../../indexer/sources/composer-kv/set-aside.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
 import { listSalvages } from '../../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../../model/ids.ts'
@@ -125,22 +125,18 @@ function refuseUnreadable(path: string): void {
   }
 }
 
-/** The files that Cursor set aside, each with what all sources of its store find in it. */
+/** The files that Cursor set aside beside its stores of chats, each with what it has. */
 function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonly string[]): SetAsideReport[] {
   const known = knownChats(mirror)
-  const files = new Map<string, { place: string; ids: Set<string>; trouble: string | null }>()
-  for (const { path, chatsIn } of sources) {
-    if (chatsIn === undefined) continue
+  return sources.flatMap(({ kind, path }) => {
+    if (kind !== 'composer-kv') return []
     const userDir = userDirs.find((folder) => path.startsWith(folder + sep)) ?? dirname(path)
-    for (const file of listSetAside(path)) {
-      const found = files.get(file) ?? { place: relative(userDir, path), ids: new Set(), trouble: null }
-      const { ids, trouble } = readSetAside(file, () => chatsIn(file, known))
-      for (const id of ids) found.ids.add(id)
-      if (trouble !== null) found.trouble ??= trouble.detail ?? trouble.state
-      files.set(file, found)
-    }
-  }
-  return [...files].map(([path, { place, ids, trouble }]) => ({ path, place, chats: ids.size, trouble }))
+    return listSetAside(path).map((file) => {
+      const { ids, trouble } = readSetAside(file, known)
+      const why = trouble === null ? null : (trouble.detail ?? trouble.state)
+      return { path: file, place: relative(userDir, path), chats: ids.length, trouble: why }
+    })
+  })
 }
 
 const disabledText = (kind: string): string =>

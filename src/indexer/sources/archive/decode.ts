@@ -6,7 +6,7 @@ import type { Part } from '../../../model/part.ts'
 import type { Outline } from '../../../model/thread.ts'
 import type { TrackedWrite } from '../../../model/commit.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
-import { boundJson } from '../records/json/bound-json.ts'
+import { boundJson } from '../records/json.ts'
 import type { MapUri } from './map-uri.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { ChatFacts } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import type { Evidence } from '../../projects/evidence.ts'
-import { decodeFacts } from '../records/chat/decode-facts.ts'
-import { readFileUri } from '../records/chat/decode-evidence.ts'
+import type { Evidence } from '../../projects/root-uri.ts'
+import { decodeFacts } from '../records/facts.ts'
+import { readFileUri, readModelName } from '../records/fields.ts'
 import {
   asRecord,
   filledString,
@@ -11,11 +11,10 @@ import {
   parseJson,
   parsedRecord,
   type JsonRecord,
-} from '../records/json/json-value.ts'
-import { readModelName } from '../records/common-fields.ts'
-import { readTime } from '../records/json/read-time.ts'
-import type { WalkedState } from '../records/state/walk-state.ts'
-import type { RawFacts } from './read.ts'
+} from '../records/json.ts'
+import { readTime } from '../records/read-time.ts'
+import type { WalkedState } from '../records/walk-state.ts'
+import type { RawFacts } from './read-store.ts'
 
 /**
  * A store's facts about itself. Of the encryption key only its presence is reported; the key never leaves the decoder.

@@ -1,12 +1,11 @@
-import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { closedBy, type ClosedFile } from '../../open-safely/cursor-file.ts'
-import { mayBeFolder } from '../../open-safely/file-identity.ts'
-import type { PassEnd, Source } from '../../source.ts'
-import * as held from '../../../mirror/sources/source-state.ts'
-import { asSourceId } from '../../../model/ids.ts'
-import { syncStores } from './sync-stores.ts'
-import { listFolder, type Listing, type Place } from './list-stores.ts'
+import { listLiveMessages } from '../../../mirror/write/messages/messages.ts'
+import { mayBeFolder } from '../../open-safely/plain-files.ts'
+import { writeFolder } from '../../open-safely/whole-store.ts'
+import { read, skipped, sourceId, type Source } from '../../source.ts'
+import { listFolder, type Place } from './list-stores.ts'
+import { pieceOf } from './pieces.ts'
+import { readStore } from './read-store.ts'
 
 const KIND = 'cli-store'
 const DECODER = 2
@@ -32,8 +31,8 @@ const placesIn = (home: string): readonly Place[] => [
 
 function cliStoreSource(place: Place): Source {
   const { folder } = place
-  const source: Source = {
-    id: asSourceId(digest('sha256', `${KIND} ${folder}`).slice(0, 16)),
+  return {
+    id: sourceId(KIND, folder),
     kind: KIND,
     decoder: DECODER,
     path: folder,
@@ -43,31 +42,18 @@ function cliStoreSource(place: Place): Source {
     files: [],
     isAlwaysWarm: false,
     signature: () => listFolder(place)?.signature ?? null,
-    *pass(mirror, request) {
-      const num = held.sourceNum(mirror, source)
-      const end = (state: PassEnd['state'], detail: string | null, syncedAtMs: number | null): PassEnd => {
-        held.saveSourceState(mirror, num, state, detail, syncedAtMs)
-        return { state, detail, again: [] }
-      }
-      const found = lookInto(place)
-      if (found.kind === 'closed') return end(found.state, found.detail, null)
-      const known = held.readPosition(mirror, num).signature
-      if (request.depth === 'nudge' && found.listing.signature === known) return end('ok', null, null)
-      const busy = yield* syncStores({ mirror, source, request, listing: found.listing })
-      if (busy > 0) return end('busy', `Cursor is writing to the stores of ${busy} of its chats.`, null)
-      return end('ok', null, request.now())
+    async pass(mirror, num, request) {
+      const listing = listFolder(place)
+      if (listing === null) return { kind: 'closed', state: 'missing', detail: null }
+      const skip = skipped(mirror, num, request, listing.signature)
+      if (skip !== null) return skip
+      const busy = await writeFolder(mirror, num, listing, request, (store) => {
+        const found = readStore(store)
+        const listLive = () => listLiveMessages(mirror, store.chatId, num)
+        return found === null ? null : { ...found, pieces: [pieceOf(store, found, listLive)] }
+      })
+      if (busy === 0) return read
+      return { kind: 'closed', state: 'busy', detail: `Cursor is writing to the stores of ${busy} of its chats.` }
     },
-  }
-  return source
-}
-
-type Found = { readonly kind: 'found'; readonly listing: Listing } | ClosedFile
-
-function lookInto(place: Place): Found {
-  try {
-    const listing = listFolder(place)
-    return listing === null ? { kind: 'closed', state: 'missing', detail: null } : { kind: 'found', listing }
-  } catch (error) {
-    return closedBy(error)
   }
 }

@@ -2,9 +2,10 @@ import { hash as digest } from 'node:crypto'
 import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { filesOf } from '../../open-safely/cursor-file.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { identityOf } from '../../open-safely/file-identity.ts'
+import { filesOf } from '../../open-safely/cursor-file.ts'
+import { identityOf } from '../../open-safely/plain-files.ts'
+import type { FileGroup, FolderListing } from '../../open-safely/whole-store.ts'
 
 /** `by-folder`: chats are below the hash of the folder in which they were started. `flat`: side by side. */
 export type Layout = 'by-folder' | 'flat'
@@ -15,7 +16,7 @@ export interface Place {
 }
 
 /** A chat's store, from the directory listing. */
-export interface StoreFile {
+export interface StoreFile extends FileGroup {
   /** Path relative to the folder, with slashes. */
   readonly key: string
   readonly path: string
@@ -24,16 +25,7 @@ export interface StoreFile {
   readonly chatId: ChatId
   /** MD5 of the path of the folder in which it was started, if its location contains it. */
   readonly folderHash: string | null
-  /** Equal as long as the store is unchanged. */
-  readonly state: string
   readonly octets: number
-}
-
-/** The stores of one chat. A chat that was copied or moved by hand can be in two folders. */
-export interface StoreGroup {
-  readonly stores: readonly StoreFile[]
-  /** Equal as long as none of them changed and none was added or removed. */
-  readonly stamp: number
 }
 
 /**
@@ -76,12 +68,13 @@ function storeAt(folder: string, name: string, hash: string | null): StoreFile[]
   return [
     {
       key: within.join('/'),
+      keys: [within.join('/')],
       path,
       sidecarPath,
       chatId: asChatId(name),
       folderHash: isHash ? hash.toLowerCase() : null,
-      state: states.join(' '),
-      octets: Number(own.size),
+      stamp: crc32(`${within.join('/')} ${states.join(' ')}`),
+      octets: Number(own.size + (wal?.size ?? 0n)),
     },
   ]
 }
@@ -96,29 +89,23 @@ function stateOf(stat: BigIntStats | null | undefined, withRights = true): strin
   return `${dev}:${ino}:${size}:${mtimeNs}${withRights ? `:${ctimeNs}` : ''}`
 }
 
-/** In the order of their first stores. */
-export function groupStores(stores: readonly StoreFile[]): readonly StoreGroup[] {
-  const byChat = new Map<ChatId, StoreFile[]>()
-  for (const store of stores) byChat.set(store.chatId, [...(byChat.get(store.chatId) ?? []), store])
-  return [...byChat.values()].map((group) => ({ stores: group, stamp: crc32(group.map(lineOf).join('\n')) }))
+/** A chat that was copied or moved by hand can be in two folders: the larger store counts. */
+function largestOfEach(stores: readonly StoreFile[]): readonly StoreFile[] {
+  const byChat = new Map<ChatId, StoreFile>()
+  for (const store of stores) {
+    const before = byChat.get(store.chatId)
+    if (before === undefined || before.octets < store.octets) byChat.set(store.chatId, store)
+  }
+  return [...byChat.values()]
 }
 
-const lineOf = ({ key, state }: StoreFile): string => `${key}\0${state}`
-
-/** All stores of a folder at one moment, from `stat` alone. */
-export interface Listing {
-  /** Device and inode of the folder. */
-  readonly identity: string
-  /** Changes when a store is added, removed or changed. */
-  readonly signature: string
-  readonly stores: readonly StoreFile[]
-}
+const lineOf = ({ key, stamp }: StoreFile): string => `${key}\0${stamp}`
 
 /** Null if there is no such folder. */
-export function listFolder(place: Place): Listing | null {
+export function listFolder(place: Place): FolderListing<StoreFile> | null {
   const stat = lstatSync(place.folder, { bigint: true, throwIfNoEntry: false })
   if (stat?.isDirectory() !== true) return null
   const identity = identityOf(stat)
-  const stores = listStores(place)
-  return { identity, stores, signature: digest('sha256', [identity, ...stores.map(lineOf)].join('\n')) }
+  const stores = largestOfEach(listStores(place))
+  return { identity, groups: stores, signature: digest('sha256', [identity, ...stores.map(lineOf)].join('\n')) }
 }

@@ -1,117 +1,86 @@
 import { crc32 } from 'node:zlib'
 import type { HeldMessage } from '../../../mirror/write/messages/messages.ts'
+import { textKey } from '../../../mirror/write/messages/pack-message.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
-import type { IssueReason } from '../../../model/issue.ts'
-import { weighEvidence } from '../../projects/evidence.ts'
+import type { OutlineEntry } from '../../../model/thread.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'
-import { madeId } from '../records/chat/whole-chats.ts'
-import { decodeModelThread, type DecodedThread, type EntryIssue } from '../records/state/model-messages.ts'
+import { weighEvidence } from '../../projects/root-uri.ts'
+import { madeId } from '../records/chat.ts'
+import { decodeModelThread, type DecodedThread } from '../records/model-messages.ts'
 import { evidenceOf, factsOf } from './decode-facts.ts'
-import { keepMessages, type KeptThread } from './keep-messages.ts'
-import type { StoreFile, StoreGroup } from './list-stores.ts'
-import type { ReadStore, StoreReading } from './read-store.ts'
-
-/** A store and the result of reading it. */
-export interface StoreResult {
-  readonly store: StoreFile
-  readonly reading: Exclude<StoreReading, { readonly kind: 'busy' }>
-}
+import type { StoreFile } from './list-stores.ts'
+import type { ReadStore } from './read-store.ts'
 
 /** The id of a message stays the same in a longer thread, in another folder, and in a rebuilt mirror. */
 export const nameMessage = (chatId: ChatId, blobKey: string, occurrence: number): MessageId =>
   madeId(['cli', chatId, blobKey, occurrence])
 
-/** The chat's live messages from this source in the mirror, in order. */
-export type ListHeld = (chatId: ChatId) => readonly HeldMessage[]
-
 /**
- * One piece for each store of a chat, and one for each blob that could not be read. The chat comes from the most
- * complete store.
+ * A store as one piece. If nothing of its thread can be read, it must not count as a chat without messages.
+ * @param listHeld the chat's live messages from this source in the mirror, in order
  */
-export function piecesOf({ stamp }: StoreGroup, results: readonly StoreResult[], listHeld: ListHeld): readonly Piece[] {
-  const decoded = results.map(decodeStore)
-  const chosen = decoded.reduce<DecodedStore | null>((best, next) => (isMoreComplete(next, best) ? next : best), null)
-  return decoded.flatMap((each) => storePieces(each, each === chosen ? listHeld : null, stamp))
-}
-
-interface DecodedStore {
-  readonly store: StoreFile
-  readonly read: ReadStore | null
-  readonly thread: DecodedThread
-  readonly issues: readonly EntryIssue[]
-  /** Of the whole store: the mirror then keeps what it has of the chat. */
-  readonly issue: IssueReason | null
-}
-
-const emptyThread: DecodedThread = { messages: [], outline: [], turnIds: new Set(), issues: [] }
-
-function decodeStore({ store, reading }: StoreResult): DecodedStore {
-  if (reading.kind === 'issue') return { store, read: null, thread: emptyThread, issues: [], issue: reading.reason }
-  const entries = reading.state?.entries ?? []
-  const thread = decodeModelThread(entries, (key, occurrence) => nameMessage(store.chatId, key, occurrence))
-  const issues = [...reading.issues, ...thread.issues]
-  const ofBlobs = issues.find(({ key }) => key !== 'meta.json')
-  // If nothing can be read, the chat must not count as a chat without messages.
-  const issue = thread.messages.length === 0 ? (ofBlobs?.reason ?? null) : null
-  return { store, read: reading, thread, issues: issue === null ? issues : [], issue }
-}
-
-function isMoreComplete(one: DecodedStore, other: DecodedStore | null): boolean {
-  if (!hasChat(one)) return false
-  const more = one.thread.messages.length - (other?.thread.messages.length ?? -1)
-  const newer = (one.read?.sidecar.updatedAtMs ?? 0) - (other?.read?.sidecar.updatedAtMs ?? 0)
-  return more > 0 || (more === 0 && newer > 0)
-}
-
-/** A window that was opened and closed again leaves a store that says that it has no conversation. */
-const hasChat = ({ read, thread, issue }: DecodedStore): boolean =>
-  issue === null && (thread.messages.length > 0 || read?.sidecar.hasConversation !== false)
-
-/** @param listHeld null if the chat comes from another store */
-function storePieces(
-  { store, read, thread, issues, issue }: DecodedStore,
-  listHeld: ListHeld | null,
-  stamp: number,
-): Piece[] {
-  const { key, octets } = store
-  const isChosen = listHeld !== null && read !== null
-  const own: Piece = {
-    ...bare,
-    key,
-    octets: read?.octets ?? octets,
-    // How a store is used depends on its location and on the other stores of its chat.
-    checksum: read === null ? null : crc32(JSON.stringify([key, isChosen]), read.checksum),
-    stamp,
-    issue,
-    ...(isChosen
-      ? chatPiece(store, read, keepMessages(thread, thread.turnIds.size === 0 ? [] : listHeld(store.chatId)))
-      : {}),
-  }
-  return [own, ...issues.map((each) => blobPiece(key, each, stamp))]
-}
-
-const bare = { chats: [], evidence: [], heads: [] } as const
-
-const blobPiece = (storeKey: string, { key, reason }: EntryIssue, stamp: number): Piece => ({
-  ...bare,
-  key: `${storeKey}#${key}`,
-  octets: 0,
-  checksum: crc32(reason),
-  stamp,
-  issue: reason,
-})
-
-/** The key of the store to which a piece belongs. */
-export const storeKeyOf = (pieceKey: string, isStore: (key: string) => boolean): string =>
-  isStore(pieceKey) ? pieceKey : pieceKey.slice(0, Math.max(0, pieceKey.lastIndexOf('#')))
-
-function chatPiece(
-  { chatId, folderHash }: StoreFile,
-  { facts, sidecar, state }: ReadStore,
-  { messages, outline, keptIds }: KeptThread,
-): Pick<Piece, 'chats' | 'evidence' | 'paths'> {
+export function pieceOf(store: StoreFile, read: ReadStore, listHeld: () => readonly HeldMessage[]): Piece {
+  const { key, stamp, chatId, folderHash } = store
+  const thread = decodeModelThread(read.chat?.state?.entries ?? [], (blobKey, occurrence) =>
+    nameMessage(chatId, blobKey, occurrence),
+  )
+  const issue = read.issue ?? thread.issues[0]?.reason ?? null
+  // Its location names the folder in which it was started.
+  const checksum = read.chat === null ? null : crc32(key, read.checksum)
+  const bare: Piece = { key, octets: read.octets, checksum, stamp, issue, chats: [], evidence: [], heads: [] }
+  if (read.chat === null) return { ...bare, octets: store.octets }
+  const { facts, sidecar, state } = read.chat
+  const isUnread = thread.messages.length === 0 && (state?.issues.length ?? 0) + thread.issues.length > 0
+  // A window that was opened and closed again leaves a store that says that it has no conversation.
+  const isEmpty = thread.messages.length === 0 && sidecar.hasConversation === false
+  if (isUnread || isEmpty) return bare
+  const { messages, outline, keptIds } = keepMessages(thread, thread.turnIds.size === 0 ? [] : listHeld())
   const chat: WholeChat = { id: chatId, facts: factsOf(chatId, facts, sidecar, state), outline, messages, keptIds }
   const evidence = weighEvidence(chatId, evidenceOf(sidecar, state), { isOnly: true })
   const isHashed = evidence.length === 0 && folderHash !== null
-  return { chats: [chat], evidence, paths: isHashed ? [{ chatId, uris: [`md5:${folderHash}`] }] : [] }
+  return { ...bare, chats: [chat], evidence, paths: isHashed ? [{ chatId, uris: [`md5:${folderHash}`] }] : [] }
+}
+
+export interface KeptThread extends DecodedThread {
+  /** Messages of the thread that the mirror keeps and that are not read again. */
+  readonly keptIds: readonly MessageId[]
+}
+
+/**
+ * When Cursor writes a summary, it drops messages from the list, and only the turns still have them, shortened. If the
+ * mirror has the messages of such a turn, it keeps those. The turn is recognised by the text of its prompt.
+ * @param held live messages of the chat from the same source, in order
+ */
+export function keepMessages(thread: DecodedThread, held: readonly HeldMessage[]): KeptThread {
+  const isOnlyInTurns = ({ id }: OutlineEntry): boolean => id !== null && thread.turnIds.has(id)
+  const now = new Set<MessageId | null>(thread.outline?.map(({ id }) => id))
+  const heldTurns = splitAtPrompts(held.filter(({ id }) => !now.has(id)))
+  const promptOf = new Map(thread.messages.map(({ id, role, parts }) => [id, role === 'user' ? textKey(parts) : null]))
+  const kept: MessageId[] = []
+  const outline = splitAtPrompts(thread.outline ?? []).flatMap((turn): readonly OutlineEntry[] => {
+    const [{ id: first }] = turn
+    const prompt = isOnlyInTurns(turn[0]) && first !== null ? (promptOf.get(first) ?? null) : null
+    if (prompt === null) return turn
+    const at = heldTurns.findIndex(([{ user_text }]) => user_text === prompt)
+    const found = at < 0 ? [] : (heldTurns.splice(0, at + 1).at(-1) ?? [])
+    if (found.length === 0) return turn
+    kept.push(...found.map(({ id }) => id))
+    const places = found.map(({ id, role }) => ({ id, role, createdAtMs: null, startedAtMs: null }))
+    return [...places, ...turn.filter((entry) => !isOnlyInTurns(entry))]
+  })
+  const stays = new Set<MessageId>(outline.flatMap(({ id }) => id ?? []))
+  return { ...thread, outline, messages: thread.messages.filter(({ id }) => stays.has(id)), keptIds: kept }
+}
+
+/** Each list but the first begins with a prompt. */
+function splitAtPrompts<Entry extends { readonly role: string | null }>(
+  entries: readonly Entry[],
+): (readonly [Entry, ...Entry[]])[] {
+  const turns: [Entry, ...Entry[]][] = []
+  for (const entry of entries) {
+    const last = turns.at(-1)
+    if (last === undefined || entry.role === 'user') turns.push([entry])
+    else last.push(entry)
+  }
+  return turns
 }

@@ -1,58 +1,60 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
-import { endedBy, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
-import { readPlainFile } from '../../open-safely/read-plain-file.ts'
+import { prepared } from '../../../mirror/prepared.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import type { EntryIssue } from '../records/state/model-messages.ts'
-import { walkState, type WalkedState } from '../records/state/walk-state.ts'
+import { endedBy, openCursorFile, type OpenFile, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
+import { readPlainFile } from '../../open-safely/plain-files.ts'
+import { walkState, type WalkedState } from '../records/walk-state.ts'
 import { decodeSidecar, decodeStoreFacts, type Sidecar, type StoreFacts } from './decode-facts.ts'
 import type { StoreFile } from './list-stores.ts'
-import { hasBlobs, listForeign, readBlobs, readFacts } from './read.ts'
 
-interface Cost {
+/** The current content of a store. */
+export interface ReadStore {
+  /** Null if nothing of it can be read. */
+  readonly chat: {
+    readonly facts: StoreFacts
+    readonly sidecar: Sidecar
+    /** Null if the chat is still empty. */
+    readonly state: WalkedState | null
+  } | null
+  /** Why it cannot be read, or a part of it. */
+  readonly issue: IssueReason | null
+  /** Size and CRC-32 of everything that the chat consists of. */
+  readonly octets: number
+  readonly checksum: number
   readonly bytesRead: number
   readonly longestReadMs: number
 }
 
-/** The current content of a store. */
-export interface ReadStore extends Cost {
-  readonly kind: 'read'
-  readonly facts: StoreFacts
-  readonly sidecar: Sidecar
-  /** Null if the chat is still empty. */
-  readonly state: WalkedState | null
-  /** Issues of single blobs, by their ids. */
-  readonly issues: readonly EntryIssue[]
-  /** Size and CRC-32 of everything that the chat consists of. */
-  readonly octets: number
-  readonly checksum: number
-}
-
-/** `busy`: it may be readable in a moment. `issue`: it cannot be read at all. */
-export type StoreReading =
-  | ReadStore
-  | ({ readonly kind: 'issue'; readonly reason: IssueReason } & Cost)
-  | ({ readonly kind: 'busy' } & Cost)
-
-const nothingRead: Cost = { bytesRead: 0, longestReadMs: 0 }
-
-/** Reads one chat's store in short transactions. Blobs that the chat's newest state does not reach are not read. */
-export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): StoreReading {
+/**
+ * Reads one chat's store in short transactions. Blobs that the chat's newest state does not reach are not read.
+ * @returns null if it may be readable in a moment
+ */
+export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): ReadStore | null {
   const file = openCursorFile(store.path)
   // It was deleted after it was listed: the next pass tells whether for good.
-  if (file.kind === 'closed') return file.state === 'busy' || file.state === 'missing' ? busy : unreadable
+  if (file.kind === 'closed') return file.state === 'busy' || file.state === 'missing' ? null : unreadable
   try {
-    return readOpen(new StoreReader(file), readSidecar(store.sidecarPath))
+    const reader = new StoreReader(file)
+    const { chat, issue } = readOpen(reader, readSidecar(store.sidecarPath))
+    const { octets, checksum } = reader
+    return { chat, issue, octets, checksum, bytesRead: file.bytesRead + octets, longestReadMs: file.longestReadMs() }
   } catch (error) {
     const { state } = endedBy(error)
-    return state === 'busy' || state === 'missing' ? busy : unreadable
+    return state === 'busy' || state === 'missing' ? null : unreadable
   } finally {
     file.close()
   }
 }
 
-const busy: StoreReading = { kind: 'busy', ...nothingRead }
-const unreadable: StoreReading = { kind: 'issue', reason: 'unreadable-page', ...nothingRead }
+const unreadable: ReadStore = {
+  chat: null,
+  issue: 'unreadable-page',
+  octets: 0,
+  checksum: 0,
+  bytesRead: 0,
+  longestReadMs: 0,
+}
 
 const SIDECAR_BYTES_MAX = 1024 * 1024
 
@@ -62,52 +64,51 @@ function readSidecar(path: string): Buffer | null {
   return file.kind === 'bytes' ? file.bytes : null
 }
 
-function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): StoreReading {
+type Content = Pick<ReadStore, 'chat' | 'issue'>
+
+const unread = (issue: IssueReason): Content => ({ chat: null, issue })
+
+function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Content {
   const raw = reader.read(readFacts)
-  if (raw === null) return reader.issue(reader.read(listForeign).length === 0 ? 'null-value' : 'unknown-shape')
+  if (raw === null) return unread(reader.read(listForeign).length === 0 ? 'null-value' : 'unknown-shape')
   for (const value of [...raw.values.values(), sidecarBytes]) reader.note(value)
   const facts = decodeStoreFacts(raw)
-  if (facts === null) return reader.issue('bad-json')
+  if (facts === null) return unread('bad-json')
   const { sidecar, isTorn } = decodeSidecar(sidecarBytes)
-  const beside: EntryIssue[] = isTorn ? [{ key: 'meta.json', reason: 'bad-json' }] : []
+  const beside = isTorn ? 'bad-json' : null
   const { rootId } = facts
   if (rootId === null) {
     const isLost = sidecar.hasConversation !== false && reader.read(hasBlobs)
-    return isLost ? reader.issue('missing-blob') : reader.whole(facts, sidecar, null, beside)
+    return isLost ? unread('missing-blob') : { chat: { facts, sidecar, state: null }, issue: beside }
   }
   const root = reader.blobs([rootId]).get(rootId) ?? null
-  if (root === null) return reader.issue(reader.reasonOf(rootId))
+  if (root === null) return unread(reader.reasonOf(rootId))
   const state = walkState(root, (ids) => reader.blobs(ids), rootId)
-  const found = state.issues.map(({ key, reason }) => ({ key, reason: reader.explain(key, reason, facts) }))
-  const ofRoot = found.find(({ key }) => key === rootId)
-  if (ofRoot !== undefined && state.entries.length === 0) return reader.issue(ofRoot.reason)
-  return reader.whole(facts, sidecar, state, [...beside, ...found])
+  const [first] = state.issues
+  const issue = first === undefined ? beside : reader.explain(first.key, first.reason, facts)
+  if (issue !== null && state.issues.some(({ key }) => key === rootId) && state.entries.length === 0)
+    return unread(issue)
+  return { chat: { facts, sidecar, state }, issue }
 }
 
 class StoreReader {
   readonly #file: OpenFile
   readonly #unread = new Map<string, IssueReason>()
-  #bytesRead: number
-  #longestReadMs = 0
-  #octets = 0
-  #checksum = 0
+  octets = 0
+  checksum = 0
 
   constructor(file: OpenFile) {
     this.#file = file
-    this.#bytesRead = file.bytesRead
   }
 
   read<Value>(use: (db: Database.Database) => Value): Value {
-    const startedAt = performance.now()
-    const value = this.#file.read(use)
-    this.#longestReadMs = Math.max(this.#longestReadMs, performance.now() - startedAt)
-    return value
+    return this.#file.read(use)
   }
 
   /** Adds data of the chat to size and checksum. */
   note(bytes: Buffer | null): void {
-    this.#octets += bytes?.length ?? 0
-    this.#checksum = crc32(bytes ?? '-', this.#checksum)
+    this.octets += bytes?.length ?? 0
+    this.checksum = crc32(bytes ?? '-', this.checksum)
   }
 
   blobs(ids: readonly string[]): ReadonlyMap<string, Buffer | null> {
@@ -115,50 +116,89 @@ class StoreReader {
     while (found.size < ids.length) {
       const rest = ids.slice(found.size)
       for (const [id, blob] of this.read((db) => readBlobs(db, rest, this.#file.readMsMax))) {
-        if (blob.kind !== 'blob') this.#unread.set(id, reasons[blob.kind])
-        const data = blob.kind === 'blob' ? blob.data : null
+        if (typeof blob === 'string') this.#unread.set(id, blob)
+        const data = typeof blob === 'string' ? null : blob
         found.set(id, data)
         this.note(data)
-        if (data === null) continue
-        this.#bytesRead += data.length
       }
     }
     return found
   }
 
   /** Why a blob was not read. */
-  reasonOf = (id: string): IssueReason => this.#unread.get(id) ?? 'missing-blob'
+  reasonOf(id: string): IssueReason {
+    return this.#unread.get(id) ?? 'missing-blob'
+  }
 
   /** The walk only knows that a blob is missing or makes no sense; the store may know why. */
   explain(key: string, reason: IssueReason, { isEncrypted }: StoreFacts): IssueReason {
     if (reason === 'missing-blob') return this.reasonOf(key)
     return isEncrypted && (reason === 'bad-json' || reason === 'unknown-shape') ? 'encrypted' : reason
   }
+}
 
-  issue = (reason: IssueReason): StoreReading => ({
-    kind: 'issue',
-    reason,
-    bytesRead: this.#bytesRead,
-    longestReadMs: this.#longestReadMs,
-  })
+/** Only these rows of the table of facts are read, because it also contains a key. */
+const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
 
-  whole(facts: StoreFacts, sidecar: Sidecar, state: WalkedState | null, issues: readonly EntryIssue[]): StoreReading {
-    return {
-      kind: 'read',
-      facts,
-      sidecar,
-      state,
-      issues,
-      octets: this.#octets,
-      checksum: this.#checksum,
-      bytesRead: this.#bytesRead,
-      longestReadMs: this.#longestReadMs,
-    }
+const LIST_TABLES = `
+select name from sqlite_master where type = 'table' and name in ('blobs', 'meta')
+`
+const READ_FACT = `
+select cast(value as blob) from meta where key = ? and octet_length(value) <= 1048576
+`
+const FIND_KEY = `select 1 from meta where key = 'blobEncryptionKey' and value <> ''`
+
+export interface RawFacts {
+  readonly values: ReadonlyMap<string, Buffer>
+  readonly hasKey: boolean
+}
+
+/** Null if the store does not have the expected tables. */
+function readFacts(db: Database.Database): RawFacts | null {
+  if (prepared<string>(db, LIST_TABLES).pluck().all().length < 2) return null
+  const values = new Map<string, Buffer>()
+  for (const name of factNames) {
+    const value = prepared<Buffer>(db, READ_FACT).pluck().get(name)
+    if (value !== undefined) values.set(name, value)
   }
+  return { values, hasKey: prepared(db, FIND_KEY).get() !== undefined }
 }
 
-const reasons: Readonly<Record<'missing' | 'too-large' | 'unreadable', IssueReason>> = {
-  missing: 'missing-blob',
-  'too-large': 'too-large',
-  unreadable: 'unreadable-page',
+const READ_BLOB = `
+select octet_length(data) as octets, case when octet_length(data) <= 33554432 then cast(data as blob) end as data
+from blobs where id = ?
+`
+
+/** The value of an id, or why it cannot be read. */
+type RawBlob = Buffer | IssueReason
+
+/** The first of these blobs, as many as one short transaction reads, and at least one. */
+function readBlobs(db: Database.Database, ids: readonly string[], msMax: number): ReadonlyMap<string, RawBlob> {
+  const found = new Map<string, RawBlob>()
+  readPortion(db, ids, msMax, (id) => {
+    const blob = readBlob(db, id)
+    found.set(id, blob)
+    return typeof blob === 'string' ? 0 : blob.length
+  })
+  return found
 }
+
+function readBlob(db: Database.Database, id: string): RawBlob {
+  const read = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
+  if (read === null) return 'unreadable-page'
+  const { octets, data } = read.value ?? { octets: null, data: null }
+  return data ?? (octets === null ? 'missing-blob' : 'too-large')
+}
+
+const HAS_BLOB = `select 1 from blobs limit 1`
+
+/** A store without blobs is a chat without messages. */
+const hasBlobs = (db: Database.Database): boolean => prepared(db, HAS_BLOB).get() !== undefined
+
+const LIST_FOREIGN = `
+select name from sqlite_master
+where type in ('table', 'view') and name not in ('blobs', 'meta') and name not like 'sqlite%'
+`
+
+/** Unknown tables. */
+const listForeign = (db: Database.Database): readonly string[] => prepared<string>(db, LIST_FOREIGN).pluck().all()

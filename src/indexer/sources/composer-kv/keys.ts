@@ -1,14 +1,11 @@
 import { asChatId, asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 
 /**
- * The two key families with chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. Of the data sent along with
- * messages, `messageRequestContext:<chat>:<message>`, a few rows per chat may be read to find out where the chat
- * belongs. No other value of the table is ever selected. `;` is the character after `:`, so that families and chats are
- * index ranges.
+ * The two key families with chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. No other
+ * value of the table is ever selected here. `;` is the character after `:`, so that families and chats are index ranges.
  */
 export const CHAT_PREFIX = 'composerData:'
 export const MESSAGE_PREFIX = 'bubbleId:'
-const CONTEXT_PREFIX = 'messageRequestContext:'
 
 export interface KeyRange {
   readonly from: string
@@ -18,7 +15,6 @@ export interface KeyRange {
 
 export const chatFamily: KeyRange = { from: CHAT_PREFIX, to: 'composerData;' }
 export const messageFamily: KeyRange = { from: MESSAGE_PREFIX, to: 'bubbleId;' }
-export const contextFamily: KeyRange = { from: CONTEXT_PREFIX, to: 'messageRequestContext;' }
 export const families: readonly KeyRange[] = [messageFamily, chatFamily]
 
 export type ChatKey =
@@ -69,14 +65,3 @@ export const messageRange = (chatId: ChatId): KeyRange => ({
   from: `${MESSAGE_PREFIX}${chatId}:`,
   to: `${MESSAGE_PREFIX}${chatId};`,
 })
-
-export const contextRange = (chatId: ChatId): KeyRange => ({
-  from: `${CONTEXT_PREFIX}${chatId}:`,
-  to: `${CONTEXT_PREFIX}${chatId};`,
-})
-
-/** The chat of a context. The key has the same structure as a message's key. */
-export function splitContextKey(key: string): ChatId | null {
-  if (!key.startsWith(CONTEXT_PREFIX)) return null
-  return splitKey(`${MESSAGE_PREFIX}${key.slice(CONTEXT_PREFIX.length)}`)?.chatId ?? null
-}

@@ -1,13 +1,11 @@
-import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
-import { countLater, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
-import { newestReference } from '../../../mirror/write/pending-references.ts'
-import { emptyBatch, type Batch, type RowState } from '../../../mirror/write/batch.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
+import { emptyBatch, type Batch, type BatchOutcome, type RowState } from '../../../mirror/write/batch.ts'
+import { newestReference } from '../../../mirror/write/pending-references.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
-import { asSourceId } from '../../../model/ids.ts'
+import { filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
+import { compareLater, sourceId, type PassRequest, type Source } from '../../source.ts'
 import { hasTable, type NamedPage, type NamedValue } from './read.ts'
 
 /** The source whose messages ask for values; the values are in the same file. */
@@ -34,18 +32,18 @@ interface BlobSource {
   readonly kind: string
   readonly decoder: number
   readonly rank: number
-  readonly look: (pass: BlobPass) => Generator<PassStep, void>
+  readonly look: (pass: BlobPass) => Promise<void>
 }
 
 /**
  * A source that reads only values requested by messages. If nothing was requested since its last pass, it opens no
- * file. A full pass looks for everything that is still missing.
+ * file. A comparison of all values looks for everything that is still missing.
  */
 export function blobSource(userDir: string, { kind, decoder, rank, look }: BlobSource): Source {
   const folder = join(userDir, 'globalStorage')
   const path = join(folder, 'state.vscdb')
-  const source: Source = {
-    id: asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16)),
+  return {
+    id: sourceId(kind, path),
     kind,
     decoder,
     path,
@@ -54,64 +52,38 @@ export function blobSource(userDir: string, { kind, decoder, rank, look }: BlobS
     files: filesOf(path),
     isAlwaysWarm: true,
     signature: () => fileSignature(path),
-    *pass(mirror, request) {
-      const num = held.sourceNum(mirror, source)
-      const end = yield* openAndLook(mirror, { num, path, request, look })
-      held.saveSourceState(mirror, num, end.state, end.detail, end.state === 'ok' ? request.now() : null)
-      return end
+    async pass(mirror, num, request) {
+      if (fileSignature(path) === null) return { kind: 'closed', state: 'missing', detail: null }
+      const asker = held.findSource(mirror, ASKER, path)
+      const { watermark } = held.readPosition(mirror, num)
+      const newest = newestReference(mirror)
+      const after = request.depth === 'values' ? 0 : (watermark ?? 0)
+      // Requests made by a source that runs later in the same run are handled by a later pass.
+      const done = { isRead: true, again: request.depth === 'tail' ? compareLater : [] }
+      if (asker === null || newest <= after) return done
+      const file = openCursorFile(path)
+      if (file.kind === 'closed') return file
+      try {
+        if (file.bytesRead > 0) await request.turn({ bytesRead: file.bytesRead })
+        const issueKeys = new Set<string>()
+        const pass = { file, mirror, num, asker, request, after, isOutdated: watermark === null, issueKeys }
+        if (file.read(hasTable)) await look(pass)
+        // A search for everything has reported every issue that still exists.
+        const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !issueKeys.has(key))
+        const { identity, signature } = file
+        writeFound(pass, { droppedKeys, position: { identity, signature, watermark: newest, watermarkKey: null } })
+        // Other sources account for the rest of the store.
+        held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
+        return done
+      } finally {
+        file.close()
+      }
     },
   }
-  return source
 }
-
-interface Setting {
-  readonly num: number
-  readonly path: string
-  readonly request: PassRequest
-  readonly look: BlobSource['look']
-}
-
-/** Requests made by a source that runs later in the same run are handled at the next count. */
-const settledFor = ({ depth }: PassRequest): PassEnd => ({
-  state: 'ok',
-  detail: null,
-  again: depth === 'nudge' ? [countLater] : [],
-})
-
-function* openAndLook(mirror: Mirror, { num, path, request, look }: Setting): Generator<PassStep, PassEnd> {
-  if (fileSignature(path) === null) return { state: 'missing', detail: null, again: [] }
-  const asker = held.findSource(mirror, ASKER, path)
-  const position = held.readPosition(mirror, num)
-  const newest = newestReference(mirror)
-  const after = request.depth === 'full' ? 0 : (position.watermark ?? 0)
-  if (asker === null || newest <= after) return settledFor(request)
-  const file = openCursorFile(path)
-  if (file.kind === 'closed') return { state: file.state, detail: file.detail, again: [] }
-  try {
-    if (file.bytesRead > 0) yield { ...readingStep, bytesRead: file.bytesRead }
-    const isOutdated = position.watermark === null
-    const issueKeys = new Set<string>()
-    if (file.read(hasTable)) yield* look({ file, mirror, num, asker, request, after, isOutdated, issueKeys })
-    const { identity, signature } = file
-    // A full search has reported every issue that still exists.
-    const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !issueKeys.has(key))
-    const end = { identity, signature, watermark: newest, watermarkKey: null }
-    writeFound({ mirror, num, request }, { droppedKeys, position: end })
-    // Other sources account for the rest of the store.
-    held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
-    return settledFor(request)
-  } catch (error) {
-    const { state, detail } = endedBy(error)
-    return { state, detail, again: [] }
-  } finally {
-    file.close()
-  }
-}
-
-type Writer = Pick<BlobPass, 'mirror' | 'num' | 'request'>
 
 /** Writes the found values in one transaction. */
-function writeFound({ mirror, num, request }: Writer, found: Partial<Batch>): PassStep['outcome'] {
+function writeFound({ mirror, num, request }: BlobPass, found: Partial<Batch>): BatchOutcome {
   return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() })
 }
 
@@ -126,9 +98,13 @@ export const rowOf = ({ key, octets }: Omit<NamedValue, 'value'>): RowState => (
   checksum: null,
 })
 
-/** A step that read one page and wrote what it found. */
-export function foundStep(pass: BlobPass, page: Omit<NamedPage, 'values'>, found: Partial<Batch>): PassStep {
-  const outcome = writeFound(pass, found)
-  for (const { key } of found.issues ?? []) pass.issueKeys.add(key)
-  return { ...readingStep, bytesRead: page.bytesRead, longestReadMs: page.elapsedMs, outcome }
+/** Ends a step that read one page, and writes what it found. */
+export async function endStep(
+  pass: BlobPass,
+  page: Omit<NamedPage, 'values'>,
+  found: Partial<Batch> | null = null,
+): Promise<void> {
+  const outcome = found === null ? null : writeFound(pass, found)
+  for (const { key } of found?.issues ?? []) pass.issueKeys.add(key)
+  await pass.request.turn({ bytesRead: page.bytesRead, longestReadMs: page.elapsedMs, outcome })
 }

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { listPendingContents, type OpenReference } from '../../../mirror/write/pending-references.ts'
 import type { AnswerWrite } from '../../../mirror/write/batch.ts'
-import type { PassStep, Source } from '../../source.ts'
-import { CONTENT_PREFIX } from '../records/message/find-asks.ts'
-import { blobSource, foundStep, rowOf, type BlobPass } from './blob-pass.ts'
+import { listPendingContents, type OpenReference } from '../../../mirror/write/pending-references.ts'
+import type { Source } from '../../source.ts'
+import { CONTENT_PREFIX } from '../records/references.ts'
+import { blobSource, endStep, rowOf, type BlobPass } from './blob-pass.ts'
 import { readNamed, type NamedValue } from './read.ts'
 
 /** It contains no chats, so no chat ever comes from it. */
@@ -18,7 +18,7 @@ export const TEXT_OCTETS_MAX = 256 * 1024
 export const pastedTextSource = (userDir: string): Source =>
   blobSource(userDir, { kind: 'pasted-text', decoder: 1, rank: RANK, look: findTexts })
 
-function* findTexts(pass: BlobPass): Generator<PassStep, void> {
+async function findTexts(pass: BlobPass): Promise<void> {
   const asks = listPendingContents(pass.mirror, pass.asker, pass.after)
   const byKey = new Map<string, OpenReference[]>()
   for (const ask of asks) {
@@ -27,7 +27,7 @@ function* findTexts(pass: BlobPass): Generator<PassStep, void> {
   }
   for (const page of readNamed(pass.file, [...byKey.keys()], TEXT_OCTETS_MAX)) {
     const answers = page.values.flatMap((row) => (byKey.get(row.key) ?? []).flatMap((ask) => answerOf(ask, row)))
-    yield foundStep(pass, page, { answers, rows: page.values.map(rowOf) })
+    await endStep(pass, page, { answers, rows: page.values.map(rowOf) })
   }
 }
 

@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3'
-import { readPortion, type Portion, tryRead } from '../../open-safely/read-portion.ts'
-import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { prepared } from '../../../mirror/prepared.ts'
+import { type OpenFile, readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
 
 const HAS_TABLE = `
 select 1 from sqlite_master
@@ -56,4 +55,19 @@ function readPage(
     return row?.value?.length ?? 0
   })
   return { values, ...portion }
+}
+
+/** Larger values are not read. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+
+/** What was sent to the model, by its SHA-256. The key does not name the chat. */
+export const BLOB_PREFIX = 'agentKv:blob:'
+
+export const blobKey = (hash: string): string => `${BLOB_PREFIX}${hash}`
+
+/** Older builds wrote blobs as hex, and an empty blob as a zero byte. */
+export function decodeBlob(value: Buffer): Buffer {
+  if (value.length === 1 && value[0] === 0) return Buffer.alloc(0)
+  const text = value.toString('latin1')
+  return value.length % 2 === 0 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : value
 }

@@ -1,14 +1,12 @@
-import { hash as digest } from 'node:crypto'
 import { join } from 'node:path'
-import { endedBy, filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
-import { mayBeFolder } from '../../open-safely/file-identity.ts'
-import { isAtLeast, readingStep, type PassEnd, type PassRequest, type PassStep, type Source } from '../../source.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/source-state.ts'
 import { emptyBatch, type RowIssue } from '../../../mirror/write/batch.ts'
 import { writeBatch } from '../../../mirror/write/write-batch.ts'
-import { asSourceId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import { filesOf, fileSignature, openCursorFile, type OpenFile } from '../../open-safely/cursor-file.ts'
+import { mayBeFolder } from '../../open-safely/plain-files.ts'
+import { read, skipped, sourceId, type PassRequest, type Source } from '../../source.ts'
 import { findLayout, readPage, trackingTables, TrackingTally, type Page } from './read.ts'
 
 const KIND = 'tracking'
@@ -32,8 +30,8 @@ export const trackingSources = (home: string): Source[] => {
 
 function trackingSource(folder: string): Source {
   const path = join(folder, 'ai-code-tracking.db')
-  const source: Source = {
-    id: asSourceId(digest('sha256', `${KIND} ${path}`).slice(0, 16)),
+  return {
+    id: sourceId(KIND, path),
     kind: KIND,
     path,
     rank: RANK,
@@ -42,33 +40,19 @@ function trackingSource(folder: string): Source {
     decoder: 1,
     isAlwaysWarm: false,
     signature: () => fileSignature(path),
-    *pass(mirror, request) {
-      const num = held.sourceNum(mirror, source)
-      const ended = ({ state, detail }: Omit<PassEnd, 'again'>, syncedAtMs: number | null = null): PassEnd => {
-        held.saveSourceState(mirror, num, state, detail, syncedAtMs)
-        return { state, detail, again: [] }
-      }
-      const signature = fileSignature(path)
-      const { signature: known, countedAtMs } = held.readPosition(mirror, num)
-      if (signature !== null && !isAtLeast(request.depth, 'count')) {
-        if (signature === known) return ended({ state: 'ok', detail: null })
-        const sinceMs = request.now() - (countedAtMs ?? 0)
-        const inMs = READ_EVERY_MS - sinceMs
-        if (sinceMs >= 0 && inMs > 0) return { state: 'ok', detail: null, again: [{ depth: 'count', inMs }] }
-      }
+    async pass(mirror, num, request) {
+      const skip = skipped(mirror, num, request, fileSignature(path), READ_EVERY_MS)
+      if (skip !== null) return skip
       const file = openCursorFile(path)
-      if (file.kind === 'closed') return ended(file)
+      if (file.kind === 'closed') return file
       try {
-        yield* importTracking(mirror, num, file, request)
-        return ended({ state: 'ok', detail: null }, request.now())
-      } catch (error) {
-        return ended(endedBy(error))
+        await importTracking(mirror, num, file, request)
+        return read
       } finally {
         file.close()
       }
     },
   }
-  return source
 }
 
 /**
@@ -76,7 +60,7 @@ function trackingSource(folder: string): Source {
  * interrupted pass starts again: the position is written with the last step. What Cursor removed from the file stays
  * known.
  */
-function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Generator<PassStep, void> {
+async function importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Promise<void> {
   const layout = file.read(findLayout)
   const batch = () => ({ ...emptyBatch, source: num, nowMs: request.now() })
   let tally = new TrackingTally()
@@ -96,7 +80,7 @@ function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: P
       const isFull = tally.size >= WRITE_AT_ONCE
       const outcome = isFull ? writeBatch(mirror, { ...batch(), ...tally.sums }) : null
       if (isFull) tally = new TrackingTally()
-      yield { ...readingStep, bytesRead, longestReadMs: file.longestReadMs(), outcome }
+      await request.turn({ bytesRead, longestReadMs: file.longestReadMs(), outcome })
       bytesRead = 0
     }
     if (reason !== null) issues.push({ key: table, reason, octets: null })
@@ -113,5 +97,5 @@ function* importTracking(mirror: Mirror, num: number, file: OpenFile, request: P
     issues,
     position: { watermark: null, watermarkKey: null, identity: file.identity, signature: file.signature },
   })
-  yield { ...readingStep, outcome }
+  await request.turn({ outcome })
 }

@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3'
-import { tryRead } from '../../open-safely/read-portion.ts'
 import { prepared } from '../../../mirror/prepared.ts'
-import { asChatId } from '../../../model/ids.ts'
 import type { ScoredCommit, TrackedWrite } from '../../../model/commit.ts'
-import { countIn, filledString } from '../records/json/json-value.ts'
-import { readModelName } from '../records/common-fields.ts'
-import { readTime } from '../records/json/read-time.ts'
+import { asChatId } from '../../../model/ids.ts'
+import { tryRead } from '../../open-safely/cursor-file.ts'
+import { readModelName } from '../records/fields.ts'
+import { countIn, filledString } from '../records/json.ts'
+import { readTime } from '../records/read-time.ts'
 
 /**
  * The tables and columns that are read, by exact name. The file also contains code, whole files and summaries of chats:

@@ -1,13 +1,10 @@
 import type { Json } from '../../../model/json.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
-import { boundJson } from '../records/json/bound-json.ts'
-import { parsedOrText } from '../records/json/exact-json.ts'
-import { isBlank } from '../records/json/json-value.ts'
-import { readToolPaths } from '../records/message/tool-payload.ts'
-import { startsWrapped, unwrapPrompt } from '../records/message/unwrap-prompt.ts'
-import { openCall, OpenCalls } from './open-calls.ts'
-import { answerParts, answerStep, isRedacted, promptStep, type Steps } from './transcript.ts'
+import { boundJson, parsedOrText, isBlank } from '../records/json.ts'
+import { readToolPaths } from '../records/tool.ts'
+import { startsWrapped, unwrapPrompt } from '../records/unwrap-prompt.ts'
+import { openCall, OpenCalls, answerParts, answerStep, isRedacted, promptStep, type Steps } from './transcript.ts'
 
 /** The old text format, made for people. Total: without a line that opens a message there is nothing to read. */
 export function decodeText(text: string): Steps {

@@ -1,12 +1,14 @@
 import type { MessageDraft } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
+import type { Json } from '../../../model/json.ts'
 import type { Role } from '../../../model/message.ts'
-import type { Part, ToolStatus } from '../../../model/part.ts'
+import type { Part, ToolStatus, ToolPart } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../open-safely/whole-store.ts'
-import { isBlank } from '../records/json/json-value.ts'
-import type { Prompt } from '../records/message/unwrap-prompt.ts'
+import { isBlank } from '../records/json.ts'
+import { openCall as unsettledCall, plainMessage } from '../records/model-messages.ts'
+import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
   readonly kind: 'message'
@@ -68,17 +70,6 @@ export function arrangeSteps(
     if (step.kind === 'message' && step.parts.length > 0) messages.push({ ...plainMessage, ...draftOf(step), id })
   }
   return { messages, outline, issue, hasOnlyControl: places.length === 0 && steps.length > 0, ...result }
-}
-
-const plainMessage = {
-  alias: null,
-  startedAtMs: null,
-  timingAtMs: null,
-  model: null,
-  tokens: null,
-  isSimulated: false,
-  octets: 0,
-  isEmbedded: true,
 }
 
 const draftOf = ({ role, parts, sentAtMs }: MessageStep) => ({ role, parts, sentAtMs })
@@ -145,16 +136,11 @@ function settleStep(step: Step, status: ToolStatus): Step {
 }
 
 /** A user's message, from its pieces. */
-export function promptStep(prompts: readonly Prompt[]): MessageStep {
-  const texts = prompts.flatMap((prompt) => prompt.texts)
-  const paths = [...new Set(prompts.flatMap((prompt) => prompt.paths))]
-  const parts: readonly Part[] = [
-    ...texts.map((text) => ({ kind: 'text' as const, text })),
-    ...paths.map((path) => ({ kind: 'attachment' as const, path, text: null })),
-  ]
-  const sentAtMs = prompts.map((prompt) => prompt.sentAtMs).find((time) => time !== null) ?? null
-  return { kind: 'message', role: 'user', parts, sentAtMs }
-}
+export const promptStep = (prompts: readonly Prompt[]): MessageStep => ({
+  kind: 'message',
+  role: 'user',
+  ...joinPrompts(prompts),
+})
 
 /** A placeholder for reasoning that was not recorded. Next to other words it is kept, as normal text. */
 export const isRedacted = (text: string): boolean => text.trim() === '[REDACTED]'
@@ -184,3 +170,48 @@ function partOf(kind: 'text' | 'thinking', words: string, isWhole = false): read
   if (isBlank(text) || isRedacted(text)) return []
   return kind === 'text' ? [{ kind, text }] : [{ kind, text, durationMs: null }]
 }
+
+/** At most this many calls wait for their results. */
+const openCallsMax = 100
+
+/**
+ * The calls of a turn that have no result yet. Results are in the order of the calls, and most of them name the tool.
+ */
+export class OpenCalls {
+  readonly #calls: { readonly parts: Part[]; readonly at: number }[] = []
+
+  /** Appends the call to the parts of its message. */
+  add(parts: Part[], call: ToolPart): void {
+    this.#calls.push({ parts, at: parts.length })
+    parts.push(call)
+    if (this.#calls.length > openCallsMax) this.#calls.shift()
+  }
+
+  /**
+   * Gives the result to the first open call of this tool, otherwise to the first open call. If no call is open, a
+   * result with an output becomes a part of its own in `orphans`. Many results have no output.
+   */
+  end(name: string, output: Json, orphans: Part[]): void {
+    const named = this.#calls.findIndex(({ parts, at }) => nameOf(parts[at]) === name)
+    const [open] = this.#calls.splice(Math.max(named, 0), 1)
+    const call = open?.parts[open.at]
+    if (open !== undefined && call?.kind === 'tool') open.parts[open.at] = { ...call, status: 'completed', output }
+    else if (output !== null)
+      orphans.push({ ...openCall({ name, callId: null, input: null, paths: [] }), ...ended, output })
+  }
+
+  /** Call this at the end of a turn. */
+  clear(): void {
+    this.#calls.length = 0
+  }
+}
+
+const ended = { status: 'completed' } as const
+const nameOf = (part: Part | undefined): string | null => (part?.kind === 'tool' ? part.name : null)
+
+/** A call before it is known how it ended. */
+export const openCall = (call: Pick<ToolPart, 'name' | 'callId' | 'input' | 'paths'>): ToolPart => ({
+  ...unsettledCall,
+  ...call,
+  name: call.name === '' ? 'unknown' : call.name,
+})

@@ -47,8 +47,9 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
   }
   const write: ChatWrite =
     given.supersedes === true && given.ownRow.kind === 'gone' ? { ...given, ownRow: { kind: 'unread' } } : given
-  // Nothing to write: a deletion mark of an unknown chat, or the last part of a chat that was purged meanwhile.
-  const isEmpty = write.ownRow.kind === 'gone' || (write.ownRow.kind === 'unread' && write.part?.isLast === true)
+  // A deletion mark of an unknown chat, for example.
+  const isEmpty =
+    !tellsFacts(write.ownRow) && write.ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
   if (held === undefined && isEmpty && write.messages.length === 0) return noOutcome(write.id)
   const before = held ?? addChat(db, write.id, batch.source)
   const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)

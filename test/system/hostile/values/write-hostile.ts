@@ -154,8 +154,8 @@ function writeWorkspace(pen: Pen, home: CursorHome, samples: SampleList, id: str
     const { cell } = pen.hostile([first, ...rest])
     pen.put(store, 'ItemTable', key, cell)
   }
-  const conversation = [{ bubbleId: 'm', type: 1, text: pen.neighbour() }]
-  store.put(`composerData:sound-${id}`, { composerId: `sound-${id}`, conversation })
+  const bubbles = [{ id: 'm', type: 'user', text: pen.neighbour() }]
+  store.item('workbench.panel.chat.view.chat.chatdata', { tabs: [{ tabId: `sound-${id}`, bubbles }] })
 }
 
 const distinctKeys = (samples: SampleList): readonly { readonly key: string }[] => {

@@ -1,0 +1,260 @@
+import { crc32 } from 'node:zlib'
+import type Sqlite from 'better-sqlite3'
+import { prepared } from '../../../mirror/prepared.ts'
+import type { ChatId } from '../../../model/ids.ts'
+import Database from '../../../sqlite.ts'
+import { type OpenFile, readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
+import { chatFamily, chatKey, messageFamily, messageRange, type KeyRange } from './keys.ts'
+
+type Db = Sqlite.Database
+
+/** A larger value is not read: it becomes an issue with its key and size. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+
+/** A row whose value has not been read. */
+export interface RowRef {
+  readonly key: string
+  readonly rowid: number
+}
+
+export interface SizedRef extends RowRef {
+  readonly octets: number
+}
+
+/** `value` is null for NULL (a deletion) and for a value that is too large; `octets` distinguishes the two. */
+export interface RawRow extends SizedRef {
+  readonly value: string | null
+  /** CRC-32 of the value's bytes; null if it was not read. */
+  readonly checksum: number | null
+}
+
+const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
+
+export type TableKind =
+  | { readonly kind: 'table' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** A store whose table does not exist yet, or was dropped, is treated as an empty table. */
+export const emptyStore = (file: OpenFile): OpenFile => ({
+  ...file,
+  read: (use) => {
+    const db = new Database(':memory:')
+    try {
+      db.exec('create table cursorDiskKV (key text unique on conflict replace, value blob)')
+      return use(db)
+    } finally {
+      db.close()
+    }
+  },
+})
+
+/** Whether the store has the table, and whether its rows can be tracked. */
+export function findTable(db: Db): TableKind {
+  const row = prepared<{ type: string; sql: string }>(db, FIND_TABLE).get()
+  if (row === undefined) return { kind: 'none' }
+  if (row.type === 'view') return { kind: 'unknown', why: 'Its chats are behind a view. This layout is unknown.' }
+  if (/without\s+rowid/i.test(row.sql)) {
+    return { kind: 'unknown', why: 'Its table has no rowids. This layout is unknown.' }
+  }
+  const encoding = String(db.pragma('encoding', { simple: true }))
+  return encoding === 'UTF-8' ? { kind: 'table' } : { kind: 'unknown', why: `Its text is ${encoding}, not UTF-8.` }
+}
+
+/**
+ * SQLite's rowids can be larger than a JavaScript number. All of those become the largest number, and the row is read
+ * by its key.
+ */
+export const isExact = (ref: RowRef): boolean => ref.rowid < Number.MAX_SAFE_INTEGER
+
+const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
+  ref.rowid > Number.MAX_SAFE_INTEGER ? { ...ref, rowid: Number.MAX_SAFE_INTEGER } : ref
+
+/**
+ * The unary plus keeps SQLite from using the index on `key`, which would walk every key of the family. Without it
+ * SQLite seeks the rowid, and a pass that finds nothing new costs the same in any store.
+ */
+export const LIST_ABOVE = `
+select key, rowid from cursorDiskKV
+where rowid > ?
+  and ((+key >= 'bubbleId:' and +key < 'bubbleId;') or (+key >= 'composerData:' and +key < 'composerData;'))
+order by rowid limit ?
+`
+
+/** The same from the index alone, which walks every key; used if the table has a damaged page. */
+const LIST_ABOVE_BY_KEY = `
+select key, rowid from (
+  select key, rowid from cursorDiskKV where key >= 'bubbleId:' and key < 'bubbleId;'
+  union all select key, rowid from cursorDiskKV where key >= 'composerData:' and key < 'composerData;'
+)
+where +rowid > ? order by rowid limit ?
+`
+
+export function listAbove(db: Db, rowid: number, limit: number): RowRef[] {
+  const list = (sql: string): RowRef[] => prepared<RowRef>(db, sql).all(BigInt(rowid), limit)
+  return (tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
+}
+
+/** The limit applies to the inner query, so that rows of other families cost only one step. */
+const LIST_TAIL = `
+select key, rowid, octets from (
+  select key, rowid, octet_length(value) as octets from cursorDiskKV
+  where rowid <= ? order by rowid desc limit ?
+)
+where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and key < 'composerData;')
+`
+
+/**
+ * The chat rows among the last `limit` rows up to `rowid`, with their sizes; values are not read. Empty if a page is
+ * damaged.
+ */
+export function listTail(db: Db, rowid: number, limit: number): SizedRef[] {
+  const tail = tryRead(() => prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit))
+  return (tail?.value ?? []).map(withOctets)
+}
+
+const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
+const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid = ?`
+
+export function findByKey(db: Db, key: string): SizedRef | undefined {
+  const row = prepared<SizedRef>(db, FIND_BY_KEY).get(key)
+  return row === undefined ? undefined : withOctets(row)
+}
+
+export function findByRowid(db: Db, rowid: number): (SizedRef & { key: string | null }) | undefined {
+  return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
+}
+
+/**
+ * Whether the row at the watermark is the one that was read there, or was itself rewritten. Then no rowid up to the
+ * watermark was reused, and everything inserted since is above it.
+ */
+export function isCanaryWell(db: Db, watermark: number, key: string | null): boolean {
+  if (key === null) return true
+  const there = findByRowid(db, watermark)
+  if (there !== undefined) return there.key === key
+  const now = findByKey(db, key)
+  return now !== undefined && now.rowid > watermark
+}
+
+const withOctets = ({ key, rowid, octets }: SizedRef): SizedRef => withRowid({ key, rowid, octets: octets ?? 0 })
+
+const FIND_REF = `select key, rowid from cursorDiskKV where key = ?`
+const LIST_RANGE = `select key, rowid from cursorDiskKV where key >= ? and key < ?`
+
+/** Every row of one chat, from the index alone. */
+export function listChat(db: Db, chatId: ChatId): RowRef[] {
+  const { from, to } = messageRange(chatId)
+  const own = prepared<RowRef>(db, FIND_REF).get(chatKey(chatId))
+  const messages = prepared<RowRef>(db, LIST_RANGE).all(from, to).map(withRowid)
+  return own === undefined ? messages : [withRowid(own), ...messages]
+}
+
+const LIST_KEYS = `
+select key, rowid from cursorDiskKV
+where key > cast(? as text) and key < ?
+order by key limit ?
+`
+const KEY_BYTES = `select cast(key as blob) as bytes from cursorDiskKV where rowid = ?`
+
+export interface KeyPage {
+  readonly refs: readonly RowRef[]
+  /** Where the next page starts; null after the last page. */
+  readonly next: Buffer | null
+}
+
+/**
+ * One page of a key family, from the index alone. The bound is bytes and not a string: a key that is not UTF-8 would
+ * come back changed from a JavaScript string, and would stop or repeat the walk.
+ */
+export function listKeyPage(db: Db, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
+  const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows).map(withRowid)
+  const last = refs.at(-1)
+  if (last === undefined || refs.length < pageRows) return { refs, next: null }
+  const bytes = isExact(last) ? prepared<{ bytes: Buffer }>(db, KEY_BYTES).get(BigInt(last.rowid))?.bytes : undefined
+  return { refs, next: bytes ?? Buffer.from(last.key) }
+}
+
+const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? and key < ?`
+const COUNT_ALL = `select count(*) as count from cursorDiskKV`
+const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
+
+export interface RowCounts {
+  readonly chatRows: number
+  readonly totalRows: number
+  readonly nullKeys: number
+}
+
+export function countRows(db: Db): RowCounts {
+  const count = (sql: string, ...params: unknown[]): number =>
+    prepared<{ count: number }>(db, sql).get(...params)?.count ?? 0
+  const inRange = ({ from, to }: KeyRange): number => count(COUNT_RANGE, from, to)
+  return {
+    chatRows: inRange(messageFamily) + inRange(chatFamily),
+    totalRows: count(COUNT_ALL),
+    nullKeys: count(COUNT_NULL_KEYS),
+  }
+}
+
+/**
+ * As text, which is in the JavaScript heap and is collected with it. A buffer's bytes come from malloc, which returns
+ * them to the system late or never.
+ */
+const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as text) end as value`
+const reading = (column: string) => ({
+  row: `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where ${column} = ?`,
+  bytes: `select cast(value as blob) as bytes from cursorDiskKV where ${column} = ?`,
+})
+const byRowid = reading('rowid')
+const byKey = reading('key')
+
+interface ValueRow extends SizedRef {
+  readonly value: string | null
+  /** Set if the text may differ from the stored bytes. */
+  readonly bytes: Buffer | null
+}
+
+export interface Page extends Portion {
+  readonly rows: readonly RawRow[]
+  /** Rows that were deleted since they were listed, or now have another key. */
+  readonly missing: readonly RowRef[]
+  /** Rows that SQLite could not read from a damaged page. */
+  readonly unreadable: readonly RowRef[]
+}
+
+/** Reads the values of the first of these rows in one short transaction. Damage affects only the damaged row. */
+export function readPage(db: Db, refs: readonly RowRef[], readMsMax: number): Page {
+  const found: ValueRow[] = []
+  const missing: RowRef[] = []
+  const unreadable: RowRef[] = []
+  const portion = readPortion(db, refs, readMsMax, (ref) => {
+    const row = tryRead(() => readRow(db, ref))
+    if (row === null) unreadable.push(ref)
+    else if (row.value?.key !== ref.key) missing.push(ref)
+    else {
+      const { octets, value, bytes } = row.value
+      found.push({ key: ref.key, rowid: ref.rowid, octets, value, bytes })
+      return value === null ? 0 : (octets ?? 0)
+    }
+    return 0
+  })
+  return { rows: found.map(checked), missing, unreadable, ...portion }
+}
+
+/** The checksum is calculated after the transaction. */
+function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
+  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(bytes ?? value) }
+}
+
+/** Replaces bytes that are not UTF-8. The text may also contain it itself. */
+const REPLACEMENT = '\ufffd'
+
+function readRow(db: Db, ref: RowRef): ValueRow | undefined {
+  const [sql, at] = isExact(ref) ? [byRowid, BigInt(ref.rowid)] : [byKey, ref.key]
+  const row = prepared<Omit<ValueRow, 'bytes'>>(db, sql.row).get(at)
+  if (row === undefined) return undefined
+  const { key, rowid, octets, value } = row
+  const mayDiffer = value?.includes(REPLACEMENT) === true
+  const bytes = mayDiffer ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
+  return { key, rowid, octets, value, bytes }
+}

@@ -1,0 +1,277 @@
+import type { AsideTask } from '../../../mirror/aside.ts'
+import { inBulk } from '../../../mirror/fulltext/bulk.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { countMissed } from '../../../mirror/sources/missed-rows.ts'
+import * as held from '../../../mirror/sources/source-state.ts'
+import { readSweep, saveSweep } from '../../../mirror/sources/sweeps.ts'
+import { emptyBatch, type Batch, type Position } from '../../../mirror/write/batch.ts'
+import { writeBatch } from '../../../mirror/write/write-batch.ts'
+import type { Again } from '../../../model/pass.ts'
+import { judgeMissing, massRule } from '../../mass-loss.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
+import { INDEXED_AT_ONCE, type PassRequest, type PassStep } from '../../source.ts'
+import {
+  asideFor,
+  beginAside,
+  ChatQueue,
+  CHATS_PER_READ,
+  diffChats,
+  type ReadGroup,
+  type Verdict,
+} from './chat-queue.ts'
+import * as detect from './find-changes.ts'
+import { DirtyChats, type Compared, type Found } from './find-changes.ts'
+import { readChats, type Known, type Portion } from './read-chats.ts'
+import { countRows, listAbove, listTail, type RowRef } from './read.ts'
+
+/** Few rows in one group while each message is indexed at once, then more. */
+const GROUP_ROWS_MAX = 400
+const LARGE_GROUP_ROWS_MAX = 1000
+/** During a long pass, newly written rows are read this often. */
+const READ_NEW_EVERY_MS = 1000
+/**
+ * In a store that was never read, the chats of this many newest rows are read first, because a person looks for those
+ * first.
+ */
+const FIRST_ROWS = 2000
+/** After a change, rows are counted and the chats in use compared. */
+const compareSoon: Again = { depth: 'values', inMs: 15_000 }
+
+/** One pass over a store, from start to end. */
+export class StorePass {
+  readonly #file: OpenFile
+  readonly #mirror: Mirror
+  readonly #num: number
+  readonly #compared: Compared
+  readonly #request: PassRequest
+  /** The size of the store. */
+  readonly #octets: number
+  /** Part of the ids that are made for messages without an id. */
+  readonly #firstId: string
+  readonly #known: Known
+  /** Messages written so far. */
+  #written = 0
+  /** Rows of the current list of changes. Null before all of them are known. */
+  #progress: Pick<PassStep, 'done' | 'total'> | null = null
+  /** True if a cheap look misses more rows than it may call gone: a comparison of all keys is needed. */
+  #isInDoubt = false
+
+  constructor(compared: Compared, octets: number, request: PassRequest) {
+    const { file, mirror, num } = compared
+    this.#file = file
+    this.#mirror = mirror
+    this.#num = num
+    this.#compared = compared
+    this.#request = request
+    this.#octets = octets
+    this.#firstId = held.firstSourceId(mirror, num)
+    this.#known = {
+      isGoneRow: (key) => held.isGoneRow(mirror, num, key),
+      roles: (chatId) => held.listRoles(mirror, chatId),
+    }
+  }
+
+  /** @returns when to pass again */
+  async run(): Promise<readonly Again[]> {
+    const { turn, now, isAsked = false } = this.#request
+    const before = held.readPosition(this.#mirror, this.#num)
+    const sweep = readSweep(this.#mirror, this.#num)
+    const isFirst = before.watermark === null
+    const isSwapped = before.identity !== null && before.identity !== this.#file.identity
+    const depth = isSwapped ? 'values' : this.#request.depth
+    const isDue = sweep.signature === null && detect.restLeftMs(sweep, this.#octets, now()) <= 0
+    /** Whether a comparison of all values begins, or goes on. */
+    const begins = depth === 'values' && (isSwapped || isAsked || (isDue && !this.#isVerified(sweep.verifiedSignature)))
+    const goesOn = depth === 'values' && !begins && sweep.signature !== null
+    if (this.#file.bytesRead > 0) await turn({ bytesRead: this.#file.bytesRead })
+
+    // A comparison of all keys includes this one.
+    let found = isFirst || isSwapped || isAsked ? null : detect.findNew(this.#compared, before, now())
+    const isByKeys = found === null || found.isAlarmed || depth === 'keys' || begins
+    // After a mass loss the rows may be back at any moment.
+    const isCounted = isByKeys || (depth === 'values' && !goesOn) || countMissed(this.#mirror, this.#num) > 0
+    const counts = isCounted ? this.#file.read(countRows) : null
+    if (counts !== null) held.saveCounts(this.#mirror, this.#num, counts, now())
+    // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
+    const isNew = isFirst && held.countHeldRows(this.#mirror, this.#num) === 0
+    if (isNew) {
+      await inBulk(this.#mirror, () => this.#readNewest())
+      // It starts while all keys are compared.
+      asideFor(this.#compared, this.#request.aside, counts?.chatRows ?? 0)?.wake()
+    }
+    if (found !== null) await this.#readDirty(found.dirty, found.top)
+    const isCountOdd = counts !== null && counts.chatRows !== this.#countHeld()
+    if (found === null || isByKeys || this.#isInDoubt || isCountOdd) {
+      found = isNew ? await inBulk(this.#mirror, () => this.#compareKeys()) : await this.#compareKeys()
+    }
+    this.#write({ position: this.#positionAt(found.top, before) })
+    if (isFirst) saveSweep(this.#mirror, this.#num, detect.endedSweep(this.#file.signature, now()))
+    else await this.#compareSome(found.top, { isToday: depth !== 'tail' && !goesOn && !isAsked, begins, goesOn })
+
+    const isChanged = !isFirst && before.signature !== this.#file.signature
+    return [
+      ...(isChanged && depth === 'tail' ? [compareSoon] : []),
+      ...detect.compareAgain(readSweep(this.#mirror, this.#num), this.#file.signature, this.#octets, now()),
+    ]
+  }
+
+  #isVerified(signature: string | null): boolean {
+    return signature === this.#file.signature
+  }
+
+  /** How many rows of chats the store should have. */
+  #countHeld(): number {
+    const [mirror, num] = [this.#mirror, this.#num]
+    return held.countHeldRows(mirror, num) - countMissed(mirror, num) + held.countBadKeys(mirror, num)
+  }
+
+  /** Where the next pass continues: everything dirty up to the newest row seen has been read. */
+  #positionAt(top: RowRef | null, before: held.HeldPosition): Position {
+    const { identity, signature } = this.#file
+    // It was deleted before it could be read, and a position may only be on a row in the mirror.
+    if (top !== null && !held.isRowKnown(this.#mirror, this.#num, top.key)) {
+      return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
+    }
+    return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
+  }
+
+  /** Runs before all keys are listed, because that takes longer the larger the store is. */
+  async #readNewest(): Promise<void> {
+    const dirty = new DirtyChats()
+    for (const ref of this.#file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
+    const queue = new ChatQueue(this.#compared, dirty.newestFirst(), this.#goneIfFew(false))
+    for (let group = queue.next(GROUP_ROWS_MAX); group !== null; group = queue.next(GROUP_ROWS_MAX)) {
+      await this.#readGroup(group, true)
+      if (this.#isIndexedLater) break
+    }
+  }
+
+  async #compareKeys(): Promise<Found> {
+    const { turn, now, isAsked = false } = this.#request
+    const found = await detect.findByKeys(this.#compared, turn)
+    held.replaceBadKeys(this.#mirror, this.#num, found.badKeys, now())
+    const gone = judgeMissing(this.#mirror, this.#num, found, this.#request)
+    for (const row of found.missing) if (gone.has(row.key)) found.dirty.add(row)
+    // What vanished since then is left to the next comparison: it may be very much, and only a full count tells.
+    await this.#readDirty(found.dirty, found.top, () => (row) => isAsked || gone.has(row.key))
+    return found
+  }
+
+  /** Compares the values of today's chats, and the next slice of all values. One that a person waits for, to the end. */
+  async #compareSome(
+    top: RowRef | null,
+    { isToday, begins, goesOn }: { readonly isToday: boolean; readonly begins: boolean; readonly goesOn: boolean },
+  ): Promise<void> {
+    const { turn, now, isAsked = false } = this.#request
+    if (isToday) await this.#readDirty(await detect.compareToday(this.#compared, now(), turn), top)
+    let sweep = readSweep(this.#mirror, this.#num)
+    if (begins) sweep = detect.newSweep(sweep, this.#file.signature, now())
+    for (let isMore = begins || goesOn; isMore; isMore = isAsked && sweep.signature !== null) {
+      const dirty = new DirtyChats()
+      sweep = await detect.compareSlice(this.#compared, sweep, { nowMs: now(), isAsked }, dirty, turn)
+      await this.#readDirty(dirty, top)
+      saveSweep(this.#mirror, this.#num, sweep)
+    }
+  }
+
+  get #isIndexedLater(): boolean {
+    return this.#written >= INDEXED_AT_ONCE
+  }
+
+  /**
+   * Before all keys were compared: a few rows are gone if there is only one look at the store. If there are more, the
+   * total loss is unknown.
+   */
+  #goneIfFew(isOnlyLook: boolean): Verdict {
+    const rowsMax = (this.#request.mass ?? massRule).rows
+    return (missing) => {
+      const fresh = missing.filter(({ missedAtMs }) => missedAtMs === null).length
+      const isInDoubt = fresh > 0 && (!isOnlyLook || fresh > rowsMax)
+      this.#isInDoubt ||= isInDoubt
+      return ({ missedAtMs }) => !isInDoubt && missedAtMs === null
+    }
+  }
+
+  /** Reads the changed chats, newest first, in groups; each group is one or a few transactions of the mirror. */
+  async #readDirty(dirty: DirtyChats, top: RowRef | null, verdict?: Verdict): Promise<void> {
+    const { now, aside } = this.#request
+    const chats = dirty.newestFirst()
+    const begin = beginAside(this.#compared, this.#firstId, asideFor(this.#compared, aside, dirty.rows))
+    const queue = new ChatQueue(
+      this.#compared,
+      chats,
+      verdict ?? this.#goneIfFew(chats.length <= CHATS_PER_READ),
+      begin,
+    )
+    this.#progress = { done: 0, total: dirty.rows }
+    let newReadAtMs = now()
+    let seenRowid = top?.rowid ?? 0
+    try {
+      for (;;) {
+        const group = queue.next(this.#isIndexedLater ? LARGE_GROUP_ROWS_MAX : GROUP_ROWS_MAX)
+        if (group === null) return
+        await this.#readGroup(group)
+        if (now() - newReadAtMs < READ_NEW_EVERY_MS) continue
+        newReadAtMs = now()
+        const before = seenRowid
+        seenRowid = await this.#readNew(seenRowid)
+        if (seenRowid !== before) queue.drop()
+      }
+    } finally {
+      queue.drop()
+    }
+  }
+
+  /** A first pass over a large store takes minutes. What the user writes in the meantime must not wait for its end. */
+  async #readNew(seenRowid: number): Promise<number> {
+    const above = this.#file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
+    const dirty = new DirtyChats()
+    for (const ref of above) dirty.add(ref)
+    const diffs = diffChats(this.#compared, dirty.newestFirst(), this.#goneIfFew(false))
+    if (diffs.length > 0) await this.#readGroup({ diffs, task: null })
+    return above.at(-1)?.rowid ?? seenRowid
+  }
+
+  /**
+   * Reads chats with changes, and writes them in one or a few transactions of the mirror.
+   * @param isListedLater true if a user waits for the first results: everything that can wait is left for later
+   */
+  async #readGroup({ diffs, task }: ReadGroup, isListedLater = false): Promise<void> {
+    // After a failure, what was written already is written once more, which changes nothing.
+    if (task !== null && (await this.#takeRead(task))) return
+    for (const portion of readChats(this.#file, this.#firstId, diffs, this.#known)) {
+      await this.#writePortion(portion, isListedLater)
+    }
+  }
+
+  /** @returns whether the other thread read everything */
+  async #takeRead(task: AsideTask<Portion>): Promise<boolean> {
+    try {
+      for (;;) {
+        const taken = task.take()
+        if (taken.kind === 'end' || taken.kind === 'failed') return taken.kind === 'end'
+        if (taken.kind === 'value') await this.#writePortion(taken.value, false)
+        else await this.#request.turn()
+      }
+    } finally {
+      task.cancel()
+    }
+  }
+
+  async #writePortion(
+    { bytesRead, longestReadMs, rowsDone, ...portion }: Portion,
+    isListedLater: boolean,
+  ): Promise<void> {
+    const outcome = this.#write({ ...portion, isIndexedLater: this.#isIndexedLater, isListedLater })
+    this.#written += outcome?.messages.length ?? 0
+    if (this.#progress !== null) {
+      const done = this.#progress.done + rowsDone
+      this.#progress = { done, total: Math.max(this.#progress.total, done) }
+    }
+    await this.#request.turn({ ...this.#progress, bytesRead, longestReadMs, outcome })
+  }
+
+  #write(change: Partial<Batch>): PassStep['outcome'] {
+    return writeBatch(this.#mirror, { ...emptyBatch, ...change, source: this.#num, nowMs: this.#request.now() })
+  }
+}

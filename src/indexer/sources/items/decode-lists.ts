@@ -1,0 +1,187 @@
+import { crc32 } from 'node:zlib'
+import type { ChatMetadata, EvidenceWrite } from '../../../mirror/write/batch.ts'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Piece } from '../../open-safely/whole-store.ts'
+import { weighEvidence, type EvidenceMethod } from '../../projects/root-uri.ts'
+import { decodeHead, readFlag } from '../records/facts.ts'
+import { readFileUri, readWorkspaceUri, readUri } from '../records/fields.ts'
+import {
+  parseRow,
+  asRecord,
+  filledString,
+  filledStringIn,
+  listIn,
+  recordIn,
+  type JsonRecord,
+  firstFilledIn,
+  wellFormed,
+} from '../records/json.ts'
+import { readTime } from '../records/read-time.ts'
+import type { RootOf } from '../records/user-folder.ts'
+import type { ItemContent } from './decode-items.ts'
+import { VALUE_OCTETS_MAX, type HeadRow } from './read.ts'
+
+/**
+ * The list of heads: `{allComposers: […]}`, or an array. If a chat has two heads, the first is used. Null if the value
+ * is neither an object nor an array.
+ */
+export function decodeHeadList(value: unknown): Pick<ItemContent, 'heads' | 'evidence'> | null {
+  const data = asRecord(value)
+  if (data === null && !Array.isArray(value)) return null
+  const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
+  const heads = new Map<ChatId, ChatMetadata>()
+  const evidence: EvidenceWrite[] = []
+  for (const entry of entries.map(asRecord)) {
+    const id = filledStringIn(entry, 'composerId')
+    if (entry === null || id === null || heads.has(asChatId(id))) continue
+    const chatId = asChatId(id)
+    heads.set(chatId, decodeHead(entry, chatId, 'header-list'))
+    evidence.push(...headEvidence(entry, chatId, 'header-list'))
+  }
+  return { heads: [...heads.values()], evidence }
+}
+
+/** The two lists contain the same heads; each list's name is also the method of its evidence. */
+type HeadList = Extract<EvidenceMethod, 'header-list' | 'header-table'>
+
+/**
+ * Where the chat belongs according to its head; otherwise where its agent works, which heads of recent builds contain.
+ */
+function headEvidence(head: JsonRecord, chatId: ChatId, list: HeadList): readonly EvidenceWrite[] {
+  const place = recordIn(recordIn(head, 'agentLocation'), 'environment')
+  const uri = readWorkspaceUri(head) ?? readFileUri(place?.['uri'])
+  return uri === null ? [] : weighEvidence(chatId, [{ method: list, uri }], { isOnly: true })
+}
+
+/** The key of the only piece, which is also the table's name. */
+const PIECE = 'composerHeaders'
+
+/** The table of heads, as one piece. An unreadable row does not affect other rows. */
+export function decodeHeadTable(rows: readonly HeadRow[], rootOf: RootOf): Piece {
+  const decoded = rows.map((row) => decodeHeadRow(row, rootOf))
+  const evidence = decoded.flatMap((row) => row.evidence)
+  return {
+    key: PIECE,
+    octets: rows.reduce((sum, row) => sum + row.octets, 0),
+    checksum: crc32(JSON.stringify(evidence.map(({ root }) => root.uri)), checksumOf(rows)),
+    chats: [],
+    heads: decoded.flatMap(({ head }) => head ?? []),
+    evidence,
+    issue: decoded.find(({ issue }) => issue !== null)?.issue ?? null,
+  }
+}
+
+interface DecodedRow {
+  readonly head: ChatMetadata | null
+  readonly evidence: readonly EvidenceWrite[]
+  readonly issue: IssueReason | null
+}
+
+function decodeHeadRow(row: HeadRow, rootOf: RootOf): DecodedRow {
+  const { record, issue } = readValue(row)
+  const id = filledString(row.composerId) ?? filledStringIn(record, 'composerId')
+  if (id === null) return { head: null, evidence: [], issue }
+  const chatId = asChatId(id)
+  const head = withColumns(decodeHead(record, chatId, 'header-table'), row, record)
+  const evidence = headEvidence(record, chatId, 'header-table')
+  return { head, evidence: evidence.length > 0 ? evidence : columnEvidence(row, chatId, rootOf), issue }
+}
+
+/** The column contains only a workspace's id; the root comes from that workspace's folder. */
+function columnEvidence({ workspaceId }: HeadRow, chatId: ChatId, rootOf: RootOf): readonly EvidenceWrite[] {
+  const id = filledString(workspaceId)
+  const uri = id === null ? null : rootOf(id)
+  return uri === null ? [] : weighEvidence(chatId, [{ method: 'header-table', uri }], { isOnly: true })
+}
+
+const emptyRecord: JsonRecord = {}
+
+function readValue({ value, octets }: HeadRow): { readonly record: JsonRecord; readonly issue: IssueReason | null } {
+  if (value === null) return { record: emptyRecord, issue: octets > VALUE_OCTETS_MAX ? 'too-large' : null }
+  const parsed = parseRow(value)
+  return parsed.kind === 'issue'
+    ? { record: emptyRecord, issue: parsed.reason }
+    : { record: parsed.record, issue: null }
+}
+
+/** The columns are written with every change, the value only now and then. */
+function withColumns(head: ChatMetadata, row: HeadRow, record: JsonRecord): ChatMetadata {
+  const isAlternative = record['isBestOfNSubcomposer'] === true
+  return {
+    ...head,
+    createdAtMs: readTime(row.createdAt) ?? head.createdAtMs,
+    // Some rows have no time of their last change; then the time by which they are sorted is used.
+    updatedAtMs: readTime(row.lastUpdatedAt) ?? head.updatedAtMs ?? readTime(row.recency),
+    isArchived: readFlag(row.isArchived) ?? head.isArchived,
+    isSubagent: head.isSubagent ?? (isAlternative ? null : readFlag(row.isSubagent)),
+  }
+}
+
+function checksumOf(rows: readonly HeadRow[]): number {
+  return rows.reduce((sum, { value, ...columns }) => {
+    const named = crc32(Object.values(columns).map(String).join('\0'), sum)
+    return value === null ? named : crc32(value, named)
+  }, 0)
+}
+
+/** The projects in the sidebar, by id: an array of objects with an `id`, or an object with the ids as keys. */
+export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
+  const entries = listEntries(value, 'projects').map(
+    ({ key, value: entry }): readonly [string | null, string | null] => {
+      const project = asRecord(entry)
+      return [filledStringIn(project, 'id') ?? key, project === null ? null : readProjectUri(project)]
+    },
+  )
+  return new Map(entries.flatMap(([id, uri]) => (id === null || uri === null ? [] : [[id, uri]])))
+}
+
+/** The project of each chat: an object with the chats' ids as keys, or an array of pairs. */
+export function decodeMembership(value: unknown): ReadonlyMap<ChatId, string> {
+  const entries = listEntries(value, 'membership').map(
+    ({ key, value: entry }): readonly [string | null, string | null] => {
+      const pair = asRecord(entry)
+      const id = firstFilledIn(pair, ['composerId', 'agentId', 'id']) ?? key
+      return [id, filledString(entry) ?? firstFilledIn(pair, ['projectId', 'localAgentProjectId'])]
+    },
+  )
+  return new Map(entries.flatMap(([id, project]) => (id === null || project === null ? [] : [[asChatId(id), project]])))
+}
+
+/** Combines the two: neither says anything alone. */
+export function placeMembers(
+  membership: ReadonlyMap<ChatId, string>,
+  projects: ReadonlyMap<string, string>,
+): EvidenceWrite[] {
+  return [...membership].flatMap(([chatId, project]) => {
+    const uri = projects.get(project)
+    return uri === undefined ? [] : weighEvidence(chatId, [{ method: 'agent-project', uri }], { isOnly: true })
+  })
+}
+
+interface Entry {
+  readonly key: string | null
+  readonly value: unknown
+}
+
+/** The entries of the value, or of its field `name`, in case a later build adds a wrapper. */
+function listEntries(value: unknown, name: string): readonly Entry[] {
+  const record = asRecord(value)
+  const inner: unknown = record?.[name]
+  const list = typeof inner === 'object' && inner !== null && !isProject(inner) ? inner : value
+  if (Array.isArray(list)) return list.map((entry: unknown) => ({ key: null, value: entry }))
+  return Object.entries(asRecord(list) ?? {}).map(([key, entry]) => ({ key: wellFormed(key), value: entry }))
+}
+
+/** A project's id may be the same as the wrapper's name. */
+const isProject = (value: object): boolean => 'workspace' in value || 'projectId' in value
+
+function readProjectUri(project: JsonRecord): string | null {
+  const workspace = recordIn(project, 'workspace')
+  return (
+    readUri(workspace?.['uri']) ??
+    readUri(workspace?.['configPath']) ??
+    readFileUri(project['workspace']) ??
+    readFileUri(project['uri'])
+  )
+}

@@ -1,0 +1,157 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { filesOf, fileSignature, openCursorFile, UnknownLayout, type OpenFile } from '../../open-safely/cursor-file.ts'
+import { isAbsence } from '../../open-safely/plain-files.ts'
+import { type WholeContent, keepWhole, writeWhole } from '../../open-safely/whole-store.ts'
+import { normaliseRoot } from '../../projects/root-uri.ts'
+import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
+import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
+import { decodeItems, type Workspace } from './decode-items.ts'
+import { decodeHeadTable } from './decode-lists.ts'
+import { findLayout, readHeads, readItem, type HeadRow } from './read.ts'
+
+const GLOBAL = 'global-items'
+const WORKSPACE = 'workspace-items'
+const DECODER = 3
+/** The global store's version of a chat is newer: these copies are from before the chat was moved there. */
+const RANK = 2
+/** The global store changes with every message, and these items rarely do. */
+const LOOK_EVERY_MS = 15_000
+
+/**
+ * What the global store of one Cursor user folder contains besides the rows of chats.
+ * @param userDir Cursor's `User` folder
+ */
+export function globalItemsSource(userDir: string): Source {
+  const folder = join(userDir, 'globalStorage')
+  const path = join(folder, 'state.vscdb')
+  return {
+    id: sourceId(GLOBAL, path),
+    kind: GLOBAL,
+    decoder: DECODER,
+    path,
+    rank: RANK,
+    folder,
+    files: filesOf(path),
+    isAlwaysWarm: true,
+    signature: () => fileSignature(path),
+    async pass(mirror, num, request) {
+      const skip = skipped(mirror, num, request, fileSignature(path), LOOK_EVERY_MS)
+      if (skip !== null) return skip
+      const file = openCursorFile(path)
+      if (file.kind === 'closed') return file
+      try {
+        await writeWhole(mirror, num, { ...readItems(file, path, null), signature: file.signature }, request)
+        return read
+      } finally {
+        file.close()
+      }
+    },
+  }
+}
+
+/**
+ * Every workspace folder of one Cursor user folder.
+ * @param userDir Cursor's `User` folder
+ */
+export function workspaceItemsSources(userDir: string): Source[] {
+  const root = workspacesFolder(userDir)
+  return listFolders(root)?.map((name) => workspaceSource(root, name)) ?? [closedFolder(WORKSPACE, root, RANK)]
+}
+
+/** The folder in which Cursor creates one for each workspace. */
+export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
+
+/** Null if the folder may not be listed. */
+function listFolders(root: string): string[] | null {
+  try {
+    return readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isLinkToFolder(join(root, entry.name))))
+      .map((entry) => entry.name)
+      .sort()
+  } catch (error) {
+    // No workspace has been opened yet.
+    if (isAbsence(error)) return []
+    if (error instanceof Error && 'code' in error) return null
+    throw error
+  }
+}
+
+/** A workspace that was moved to another disk is a link to its new place; Cursor follows it. */
+function isLinkToFolder(link: string): boolean {
+  try {
+    return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
+  } catch (error) {
+    // If the link leads to a place that we may not examine, the workspace's pass says so.
+    if (error instanceof Error && 'code' in error) return !isAbsence(error)
+    throw error
+  }
+}
+
+function workspaceSource(root: string, id: string): Source {
+  const folder = join(root, id)
+  const path = join(folder, 'state.vscdb')
+  const json = join(folder, 'workspace.json')
+  const signature = (): string | null => {
+    const [store, stat] = [fileSignature(path), statSync(json, { bigint: true, throwIfNoEntry: false })]
+    const ofJson = stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.mtimeNs}`
+    return store === null && stat === undefined ? null : `${store ?? '-'} ${ofJson}`
+  }
+  return {
+    id: sourceId(WORKSPACE, path),
+    kind: WORKSPACE,
+    decoder: DECODER,
+    path,
+    rank: RANK,
+    folder,
+    files: [...filesOf(path), json],
+    isAlwaysWarm: false,
+    signature,
+    async pass(mirror, num, request) {
+      const now = signature()
+      const skip = skipped(mirror, num, request, now)
+      if (skip !== null) return skip
+      const file = openCursorFile(path)
+      if (file.kind === 'closed' && file.state !== 'missing') return file
+      try {
+        const rootUri = readWorkspaceRoot(folder)
+        const uri = rootUri === null ? null : normaliseRoot(rootUri)
+        const workspaces = uri === null ? [] : [{ id, root: uri }]
+        // A workspace without a store still has a folder. What its store contained is kept: it may have been moved away.
+        const content = file.kind === 'closed' ? keepWhole(mirror, num) : readItems(file, path, { id, rootUri })
+        await writeWhole(mirror, num, { ...content, workspaces, signature: now }, request)
+        return read
+      } finally {
+        if (file.kind === 'open') file.close()
+      }
+    },
+  }
+}
+
+/**
+ * One item per transaction, as tabs can be large, and one page of the table of heads. A store that could not be copied is
+ * open only meanwhile.
+ * @param workspace null for the global store
+ */
+function readItems(file: OpenFile, path: string, workspace: Workspace | null): WholeContent {
+  const layout = file.read((db) => findLayout(db, workspace === null))
+  if (layout.trouble !== null) throw new UnknownLayout(layout.trouble)
+  const items = layout.items.flatMap((key) => file.read((db) => readItem(db, key)) ?? [])
+  const heads: HeadRow[] = []
+  const { heads: query } = layout
+  const nextHeads = (): readonly HeadRow[] | null =>
+    query === null ? null : file.read((db) => readHeads(db, query, heads.length))
+  for (let page = nextHeads(); page !== null; page = nextHeads()) heads.push(...page)
+  const bytes = [...items, ...heads].reduce((sum, { value }) => sum + (value?.length ?? 0), file.bytesRead)
+  return {
+    pieces: [
+      ...decodeItems(items, workspace),
+      ...(query === null ? [] : [decodeHeadTable(heads, workspaceRoots(path))]),
+    ],
+    workspaces: [],
+    identity: file.identity,
+    signature: null,
+    bytesRead: bytes,
+    longestReadMs: file.longestReadMs(),
+  }
+}

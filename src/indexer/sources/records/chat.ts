@@ -1,0 +1,291 @@
+import { hash as digest } from 'node:crypto'
+import type { ChatFacts, MessageDraft } from '../../../mirror/write/batch.ts'
+import type { ChatFormat } from '../../../model/chat.ts'
+import { asMessageId, type ChatId, type MessageId, asChatId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Placeholder, Placeholders, Role } from '../../../model/message.ts'
+import type { Outline, OutlineEntry } from '../../../model/thread.ts'
+import type { WholeChat, NameMessage, Piece } from '../../open-safely/whole-store.ts'
+import type { Evidence } from '../../projects/root-uri.ts'
+import { readStateText } from './conversation-state.ts'
+import { decodeFacts } from './facts.ts'
+import { decodeEvidence, decodePaths } from './fields.ts'
+import {
+  asRecord,
+  holdsSomething,
+  listIn,
+  parsedRecord,
+  recordIn,
+  wellFormed,
+  type JsonRecord,
+  parseRow,
+  filledStringIn,
+  stringIn,
+  firstFilledIn,
+  boundJson,
+} from './json.ts'
+import { type DecodedIssue, decodeMessageRecord, readRole, decodeText } from './message.ts'
+import { readTime } from './read-time.ts'
+
+export interface DecodedChatRow {
+  readonly kind: 'chat'
+  readonly facts: ChatFacts
+  readonly outline: Outline
+  /** Messages inside the chat's own row, in its order. */
+  readonly embedded: readonly MessageDraft[]
+  /** Entries of the chat's own row that are in the place of a message and have nothing to show. */
+  readonly placeholders: Placeholders
+  /** Tool data that old builds stored in the chat's row, by message. The message's decoder needs it. */
+  readonly toolData: ReadonlyMap<MessageId, unknown>
+  readonly evidence: readonly Evidence[]
+  /** Files and folders that the chat is about, as normalised URIs. */
+  readonly paths: readonly string[]
+  /** True if the row names a copy of the thread as the model saw it. */
+  readonly namesCopy: boolean
+  readonly issue: IssueReason | null
+}
+
+export type DecodedChat = DecodedChatRow | DecodedIssue
+
+/**
+ * Decodes the value of a `composerData:` row. Total: any bytes become a chat or an issue. `makeId` gives an id to an
+ * embedded message that has none, from its ordinal in the row.
+ */
+export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: MakeId): DecodedChat {
+  const row = parseRow(value)
+  return row.kind === 'issue' ? row : decodeChatRecord(row.record, chatId, makeId)
+}
+
+/** Decodes a chat's object, from whichever place. */
+export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeId): DecodedChatRow {
+  const conversation = readConversation(chat, makeId)
+  const mapped = readConversationMap(chat, conversation, makeId)
+  const headers = decodeHeaders(chat)
+  const toolData = readToolData(chat)
+  const embedded = decodeEmbedded([...conversation, ...mapped], toolData)
+  return {
+    kind: 'chat',
+    facts: decodeFacts(chat, chatId, readFormat(chat, headers !== null)),
+    outline: headers ?? outlineOf(conversation),
+    embedded: embedded.messages,
+    placeholders: embedded.placeholders,
+    toolData,
+    evidence: decodeEvidence(chat),
+    paths: decodePaths(chat),
+    namesCopy: readStateText(chat) !== null,
+    issue: embedded.issue,
+  }
+}
+
+/** Decided by the content: the version number does not tell, and one file can contain all formats. */
+function readFormat(chat: JsonRecord, hasHeaders: boolean): ChatFormat {
+  if (!hasHeaders && listIn(chat, 'conversation').some((element) => asRecord(element) !== null)) return 'inline'
+  return holdsSomething(recordIn(chat, 'conversationMap')) ? 'map' : 'split'
+}
+
+/** The capability that ran tools, in builds that stored tool calls in the chat's row. */
+const toolCapability = 15
+
+function readToolData(chat: JsonRecord): ReadonlyMap<MessageId, unknown> {
+  const byMessage = new Map<MessageId, unknown>()
+  for (const element of listIn(chat, 'capabilities')) {
+    const capability = asRecord(element)
+    if (capability?.['type'] !== toolCapability) continue
+    const calls = parsedRecord(recordIn(capability, 'data')?.['bubbleDataMap'])
+    for (const [id, data] of Object.entries(calls ?? {})) byMessage.set(asMessageId(wellFormed(id)), data)
+  }
+  return byMessage
+}
+
+/** A message's body inside its chat's row. `record` is null if the element is not an object. */
+export interface EmbeddedBody {
+  readonly id: MessageId
+  readonly record: JsonRecord | null
+}
+
+export type MakeId = (ordinal: number) => MessageId
+
+/** The bodies of `conversation[]` in order, each with a unique id. */
+export function readConversation(chat: JsonRecord, makeId: MakeId): readonly EmbeddedBody[] {
+  const taken = new Set<MessageId>()
+  return listIn(chat, 'conversation').map((element, ordinal) => {
+    const record = asRecord(element)
+    const own = filledStringIn(record, 'bubbleId')
+    const id = own === null || taken.has(asMessageId(own)) ? makeId(ordinal) : asMessageId(own)
+    taken.add(id)
+    return { id, record }
+  })
+}
+
+/** The bodies of `conversationMap` that are not in `conversation[]`. Their ordinals continue after those. */
+export function readConversationMap(
+  chat: JsonRecord,
+  conversation: readonly EmbeddedBody[],
+  makeId: MakeId,
+): readonly EmbeddedBody[] {
+  const listed = new Set(conversation.map((body) => body.id))
+  const taken = new Set<MessageId>()
+  const bodies: EmbeddedBody[] = []
+  for (const [index, [key, element]] of Object.entries(recordIn(chat, 'conversationMap') ?? {}).entries()) {
+    const own = asMessageId(wellFormed(key))
+    const record = asRecord(element)
+    if (record === null || listed.has(own)) continue
+    const id = key === '' || taken.has(own) ? makeId(conversation.length + index) : own
+    taken.add(id)
+    bodies.push({ id, record })
+  }
+  return bodies
+}
+
+export interface DecodedEmbedded {
+  readonly messages: readonly MessageDraft[]
+  readonly placeholders: Placeholders
+  readonly issue: IssueReason | null
+}
+
+/** Bodies that have nothing to show are left out; their place in the order stays, as a gap. */
+export function decodeEmbedded(
+  bodies: readonly EmbeddedBody[],
+  toolData: ReadonlyMap<MessageId, unknown>,
+): DecodedEmbedded {
+  const messages: MessageDraft[] = []
+  const placeholders = new Map<MessageId, Placeholder | null>()
+  let issue: IssueReason | null = null
+  for (const { id, record } of bodies) {
+    if (record === null) continue
+    const decoded = decodeMessageRecord(record, { id, octets: 0, isEmbedded: true, toolData: toolData.get(id) })
+    if (decoded.kind === 'message') messages.push(decoded.message)
+    else if (decoded.kind === 'nothing') placeholders.set(id, decoded.placeholder ?? null)
+    issue ??= decoded.kind === 'issue' ? decoded.reason : decoded.issue
+  }
+  return { messages, placeholders, issue }
+}
+
+/**
+ * The order from the chat's list of headers. Null if no entry has anything to find a message by. An entry without an id
+ * or a time keeps its place, and no message takes it.
+ */
+export function decodeHeaders(chat: JsonRecord): Outline {
+  const entries = listIn(chat, 'fullConversationHeadersOnly').map((header) => decodeHeader(asRecord(header)))
+  const canBeFound = entries.some(
+    ({ id, createdAtMs, startedAtMs }) => (id ?? '') !== '' || (createdAtMs ?? startedAtMs) !== null,
+  )
+  return canBeFound ? entries : null
+}
+
+function decodeHeader(header: JsonRecord | null): OutlineEntry {
+  const id = stringIn(header, 'bubbleId')
+  return entryOf(id === null ? null : asMessageId(id), header)
+}
+
+/** The order of the messages in the chat's own row. */
+export function outlineOf(conversation: readonly EmbeddedBody[]): Outline {
+  return conversation.length === 0 ? null : conversation.map(({ id, record }) => entryOf(id, record))
+}
+
+function entryOf(id: MessageId | null, record: JsonRecord | null): OutlineEntry {
+  const startedAtMs = readTime(record?.['startedAtMs'])
+  const createdAtMs = readTime(record?.['createdAt']) ?? startedAtMs ?? readTime(record?.['completedAtMs'])
+  return { id, role: readHeaderRole(record?.['type']), createdAtMs, startedAtMs }
+}
+
+/** Only the two known numbers: a guess here would match an entry with the wrong row. */
+function readHeaderRole(type: unknown): Role | null {
+  return type === 1 || type === 2 ? readRole(type) : null
+}
+
+/** The items that contain tabs, in a workspace's store and in the global one. The second key is the older one. */
+export const tabKeys: readonly string[] = [
+  'workbench.panel.aichat.view.aichat.chatdata',
+  'workbench.panel.chat.view.chat.chatdata',
+]
+
+export interface DecodedTabs {
+  readonly chats: readonly WholeChat[]
+  /** Why a part could not be read; everything else was decoded. */
+  readonly issue: IssueReason | null
+}
+
+/** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null if the value is not an object. */
+export function decodeTabs(value: unknown): DecodedTabs | null {
+  const data = asRecord(value)
+  if (data === null) return null
+  const chats: WholeChat[] = []
+  let issue: IssueReason | null = null
+  for (const tab of listIn(data, 'tabs').map(asRecord)) {
+    const id = filledStringIn(tab, 'tabId')
+    if (tab !== null && id !== null) {
+      const decoded = decodeTab(tab, asChatId(id))
+      chats.push(decoded.chat)
+      issue ??= decoded.issue
+    } else if (listIn(tab, 'bubbles').length > 0) issue ??= 'bad-key'
+  }
+  return { chats: mostComplete(chats), issue }
+}
+
+/**
+ * Renames the fields to those of later chats and decodes it like one of them. Its only time is that of the last
+ * message.
+ */
+function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; readonly issue: IssueReason | null } {
+  const record = {
+    name: tab['chatTitle'],
+    lastUpdatedAt: tab['lastSendTime'],
+    conversation: withoutDraft(listIn(tab, 'bubbles')).map(renamed),
+  }
+  const decoded = decodeChatRecord(record, id, (ordinal) => nameMessage(id, ordinal))
+  const facts = { ...decoded.facts, format: 'tab' as const }
+  const { outline, embedded: messages, placeholders, issue } = decoded
+  return { chat: { id, facts, outline, messages, placeholders, octets: octetsOf(tab) }, issue }
+}
+
+/** A tab stores its input box as its last bubble. It can contain files before it contains text. */
+const withoutDraft = (bubbles: readonly unknown[]): readonly unknown[] =>
+  bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(asRecord(bubble))) + 1)
+
+const isDraft = (bubble: JsonRecord | null): boolean =>
+  bubble?.['followup'] === true && bubble['type'] !== 'ai' && decodeText(bubble) === null
+
+/**
+ * `rawText` of an answer is the model's text; `text` was changed for display. An element that is not an object keeps
+ * its place.
+ */
+function renamed(element: unknown): unknown {
+  const bubble = asRecord(element)
+  if (bubble === null) return element
+  const id = filledStringIn(bubble, 'id')
+  const raw = bubble['type'] === 'ai' ? firstFilledIn(bubble, ['rawText']) : null
+  return { ...bubble, ...(id === null ? {} : { bubbleId: id }), ...(raw === null ? {} : { text: raw }) }
+}
+
+/** The store is not part of the id, so that the messages of one chat in two stores are the same messages. */
+export const nameMessage: NameMessage = (chatId, ordinal) => madeId([chatId, ordinal])
+
+export const madeId = (identity: readonly (string | number)[]): MessageId =>
+  asMessageId(`made-${digest('sha256', JSON.stringify(identity)).slice(0, 32)}`)
+
+/**
+ * The size of one entry of an item with many entries. Cursor writes items with `JSON.stringify`. An entry that is too
+ * deep for it counts as 0.
+ */
+export const octetsOf = (entry: JsonRecord): number =>
+  boundJson(entry).isTooDeep ? 0 : Buffer.byteLength(JSON.stringify(entry))
+
+/** If a list contains a chat twice, the one with more messages is used. */
+export function mostComplete(chats: readonly WholeChat[]): readonly WholeChat[] {
+  const byId = new Map<ChatId, WholeChat>()
+  for (const chat of chats) {
+    const before = byId.get(chat.id)
+    if (before === undefined || before.messages.length < chat.messages.length) byId.set(chat.id, chat)
+  }
+  return [...byId.values()]
+}
+
+/**
+ * A chat may have been moved from one item to another and left behind in the first. It is used from the item with the
+ * most messages.
+ */
+export function eachChatOnce(pieces: readonly Piece[]): Piece[] {
+  const used = new Set(mostComplete(pieces.flatMap(({ chats }) => chats)))
+  return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter((chat) => used.has(chat)) }))
+}

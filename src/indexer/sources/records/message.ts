@@ -1,0 +1,397 @@
+import type { MessageDraft } from '../../../mirror/write/batch.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { type Placeholder, recordedTokens, type Role } from '../../../model/message.ts'
+import type { Part, TextPart, ThinkingPart, AttachmentPart } from '../../../model/part.ts'
+import type { Evidence } from '../../projects/root-uri.ts'
+import { decodeMessageEvidence, decodeTodos, readModelName, readItemPath } from './fields.ts'
+import {
+  boundJson,
+  stringLeaves,
+  countIn,
+  filledStringIn,
+  listIn,
+  parseJson,
+  recordIn,
+  stringIn,
+  type JsonRecord,
+  parseRow,
+  asRecord,
+  filledString,
+  firstFilledIn,
+  isBlank,
+  numberIn,
+  wellFormed,
+} from './json.ts'
+import { readRowTimes } from './read-time.ts'
+import { CONTENT_PREFIX, findContents, findOmissions } from './references.ts'
+import { decodeCode, decodeTool, withoutCopies } from './tool.ts'
+
+export interface DecodedIssue {
+  readonly kind: 'issue'
+  readonly reason: IssueReason
+}
+
+/** What a message's row contains beside the message. */
+interface ReadMessage {
+  readonly issue: IssueReason | null
+  /** Where the chat belongs, according to the row. Left out if the row says nothing about it, as most rows do. */
+  readonly evidence?: readonly Evidence[]
+}
+
+/**
+ * `nothing`: a row that was read and understood but contains no message (a placeholder, bookkeeping). `placeholder` is
+ * left out if the row records no tokens.
+ */
+export type DecodedMessage =
+  | ({ readonly kind: 'message'; readonly message: MessageDraft } & ReadMessage)
+  | ({ readonly kind: 'nothing'; readonly placeholder?: Placeholder } & ReadMessage)
+  | DecodedIssue
+
+/**
+ * The ids from the key. They take precedence over the id in the JSON, which is empty in some rows and another row's in
+ * others.
+ */
+export interface MessageIdentity {
+  readonly chatId: ChatId
+  readonly messageId: MessageId
+}
+
+/**
+ * Decodes the value of a `bubbleId:` row. Total: any bytes become a message, nothing to show, or an issue. `octets` is
+ * the row's size in bytes. `toolData` is this message's data from the chat's row, in chats of old builds. `listedRole`
+ * is the role in the chat's list, for a row without a role.
+ */
+export function decodeMessageRow(
+  value: string | Buffer,
+  identity: MessageIdentity,
+  octets: number,
+  toolData?: unknown,
+  listedRole: Role | null = null,
+): DecodedMessage {
+  const row = parseRow(value)
+  if (row.kind === 'issue') return row
+  const place = { id: identity.messageId, octets, isEmbedded: false, toolData, listedRole }
+  const decoded = decodeMessageRecord(row.record, place)
+  if (decoded.kind === 'issue') return decoded
+  const evidence = decodeMessageEvidence(row.record)
+  const withEvidence = evidence.length === 0 ? decoded : { ...decoded, evidence }
+  return withEvidence.kind === 'message' ? withAsks(withEvidence, value, row.record) : withEvidence
+}
+
+type MessageResult = Extract<DecodedMessage, { readonly kind: 'message' }>
+
+function withAsks(withEvidence: MessageResult, value: string | Buffer, record: JsonRecord): MessageResult {
+  const contents = value.includes(CONTENT_PREFIX) ? findContents(record) : []
+  const asks = [...findOmissions(withEvidence.message.parts), ...contents]
+  return asks.length === 0 ? withEvidence : { ...withEvidence, message: { ...withEvidence.message, asks } }
+}
+
+export interface MessagePlace {
+  readonly id: MessageId
+  readonly octets: number
+  readonly isEmbedded: boolean
+  readonly toolData: unknown
+  readonly listedRole?: Role | null
+}
+
+/** Decodes a message's object, from whichever place. */
+export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
+  const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
+  const { parts, childChatIds, issue } = decodeParts(record, role, place.toolData)
+  const tokens = readTokens(recordIn(record, 'tokenCount'))
+  if (parts.length === 0) {
+    if (issue === null && holdsUnknownText(record)) return { kind: 'issue', reason: 'unknown-shape' }
+    if (tokens === null) return { kind: 'nothing', issue }
+    const base = { id: place.id, alias: readAlias(record, place.id), role, ...readRowTimes(record) }
+    return { kind: 'nothing', issue, placeholder: { ...base, tokens } }
+  }
+  const message: MessageDraft = {
+    id: place.id,
+    alias: readAlias(record, place.id),
+    role,
+    ...readRowTimes(record),
+    model: readModelName(recordIn(record, 'modelInfo'), 'modelName') ?? readModelName(record, 'modelType'),
+    tokens,
+    requestId: tokens === null ? null : filledStringIn(record, 'requestId'),
+    parts,
+    isSimulated: record['isSimulatedMsg'] === true,
+    octets: place.octets,
+    isEmbedded: place.isEmbedded,
+    ...(childChatIds.length === 0 ? {} : { childChatIds }),
+  }
+  return { kind: 'message', message, issue }
+}
+
+/** The id inside some rows differs from the one in their key; the chat's list may use either. */
+function readAlias(record: JsonRecord, id: MessageId): MessageId | null {
+  const alias = stringIn(record, 'bubbleId')
+  return alias === null || alias === id ? null : asMessageId(alias)
+}
+
+/** A number in composers, a word in the older tabs. Null if the entry has no role. */
+export function readRole(type: unknown): Role | null {
+  if (type === 1 || type === 'user') return 'user'
+  return type === undefined || type === null ? null : 'assistant'
+}
+
+/**
+ * Every row has both counts. Zero, as in all rows since early 2026, means not recorded, and so does an invalid value.
+ */
+function readTokens(count: JsonRecord | null): MessageDraft['tokens'] {
+  return recordedTokens(countIn(count, 'inputTokens'), countIn(count, 'outputTokens'))
+}
+
+interface DecodedParts {
+  readonly parts: readonly Part[]
+  readonly childChatIds: readonly ChatId[]
+  readonly issue: IssueReason | null
+}
+
+/** A row may contain several things at once. All of them are returned, in the order in which Cursor shows them. */
+function decodeParts(record: JsonRecord, role: Role, toolData: unknown): DecodedParts {
+  const tool = decodeTool(record['toolFormerData'], toolData)
+  const text = decodeText(record)
+  const thinking = decodeThinking(record)
+  const work = [...withoutCopies([...decodeCode(record, text?.text ?? ''), ...(tool?.code ?? [])]), tool?.part ?? null]
+  const attachments = decodeAttachments(record)
+  const error = decodeError(record['errorDetails'])
+  const closing = [todoPart(record), error.part]
+  const parts: readonly (Part | null)[] =
+    role === 'user'
+      ? [text, ...attachments, thinking, ...work, ...closing]
+      : [thinking, text, ...work, ...attachments, ...closing]
+  const isTooDeep = tool?.isTooDeep === true || error.isTooDeep
+  return {
+    parts: parts.filter((part) => part !== null),
+    childChatIds: tool?.childChatIds ?? [],
+    issue: isTooDeep ? 'too-deep' : null,
+  }
+}
+
+function todoPart(record: JsonRecord): Part | null {
+  const items = decodeTodos(listIn(record, 'todos'))
+  return items.length === 0 ? null : { kind: 'todo', items }
+}
+
+/** The field names differ by build, so every string is used. */
+function decodeError(details: unknown): { readonly part: Part | null; readonly isTooDeep: boolean } {
+  const parsed = typeof details === 'string' ? (parseJson(details)?.value ?? details) : details
+  const leaves = stringLeaves(parsed)
+  const part: Part | null = leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
+  return { part, isTooDeep: boundJson(parsed).isTooDeep }
+}
+
+/** Known strings of a message's record that are not part of the conversation, or are read elsewhere. */
+const KNOWN: ReadonlySet<string> = new Set([
+  'text',
+  'richText',
+  'rawText',
+  'delegate',
+  'initText',
+  'content',
+  'message',
+  'thinking',
+  'simulatedMsgReason',
+  'workspaceProjectDir',
+  'conversationState',
+  'checkpointId',
+  'afterCheckpointId',
+  'requestId',
+  'serverBubbleId',
+  'usageUuid',
+  'unifiedMode',
+  'modelType',
+  'createdAt',
+  'promptDryRunInfo',
+])
+const LENGTH_MIN = 20
+
+/**
+ * Whether a record without anything to show contains words in an unknown field. A future version may rename a field,
+ * and its messages would be lost silently. Ids, hashes and paths have no space between words.
+ */
+const holdsUnknownText = (record: JsonRecord): boolean =>
+  Object.entries(record).some(
+    ([name, value]) =>
+      typeof value === 'string' && value.length >= LENGTH_MIN && /\p{L}\s+\p{L}/u.test(value) && !KNOWN.has(name),
+  )
+
+/**
+ * The text of a message, unchanged. The fields are copies of each other from different builds: the first non-blank one
+ * is used.
+ */
+export function decodeText(record: JsonRecord): TextPart | null {
+  for (const read of textReaders) {
+    const text = read(record)
+    if (text !== null && !isBlank(text)) return { kind: 'text', text }
+  }
+  return null
+}
+
+type TextReader = (record: JsonRecord) => string | null
+
+const textReaders: readonly TextReader[] = [
+  (record) => plainText(record['text']),
+  (record) => decodeRichText(record['richText']),
+  (record) => plainText(record['rawText']),
+  (record) => delegateText(record['delegate']),
+  (record) => decodeRichText(record['initText']),
+  (record) => plainText(record['content']),
+  (record) => plainText(record['message']),
+]
+
+/** A string, or a list of strings and `{text}` blocks. */
+function plainText(value: unknown): string | null {
+  if (typeof value === 'string') return wellFormed(value)
+  if (!Array.isArray(value)) return null
+  const blocks = (value as readonly unknown[]).map(blockText).filter((text) => text !== null)
+  return blocks.join('\n')
+}
+
+function blockText(block: unknown): string | null {
+  return filledString(block) ?? filledStringIn(asRecord(block), 'text')
+}
+
+/** Also `{a: text}`, according to an exporter for the oldest builds; we have not seen it in a file. */
+function delegateText(value: unknown): string | null {
+  return plainText(value) ?? filledStringIn(asRecord(value), 'a')
+}
+
+/** The reasoning before an answer. Its signature is never read, as it is of no use to people. */
+export function decodeThinking(record: JsonRecord): ThinkingPart | null {
+  const text = thinkingText(record)
+  return text === null ? null : { kind: 'thinking', text, durationMs: numberIn(record, 'thinkingDurationMs') }
+}
+
+function thinkingText(record: JsonRecord): string | null {
+  const own = filledStringIn(record, 'thinking') ?? filledStringIn(asRecord(record['thinking']), 'text')
+  if (own !== null) return own
+  const blocks = listIn(record, 'allThinkingBlocks').map(
+    (block) => filledString(block) ?? firstFilledIn(asRecord(block), ['thinking', 'text']),
+  )
+  const filled = blocks.filter((text) => text !== null)
+  return filled.length === 0 ? null : filled.join('\n\n')
+}
+
+/**
+ * The plain text of an editor state (Lexical), as a JSON string or an object. A string that is not an editor state is
+ * the text itself: some builds wrote plain text here, which may happen to be valid JSON.
+ */
+function decodeRichText(value: unknown): string | null {
+  const state = asRecord(typeof value === 'string' ? parseJson(value)?.value : value)
+  const root = recordIn(state, 'root')
+  if (root !== null) return projectText(root)
+  return typeof value === 'string' ? wellFormed(value) : null
+}
+
+/** Nodes with children that are still part of a line. */
+const inlineTypes = new Set(['link', 'autolink', 'mention', 'mark'])
+
+/** Iterative, because an editor state can be nested deeper than the stack. */
+function projectText(root: JsonRecord): string {
+  const pieces: string[] = []
+  const waiting: unknown[] = [root]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    const leaf = typeof next === 'string' ? next : leafText(asRecord(next))
+    if (leaf !== '') pieces.push(leaf)
+    else for (const piece of piecesOf(asRecord(next)).reverse()) waiting.push(piece)
+  }
+  return wellFormed(pieces.join(''))
+}
+
+/** Empty for a node whose text is in its children. */
+function leafText(node: JsonRecord | null): string {
+  const type = node?.['type']
+  if (type === 'linebreak') return '\n'
+  if (type === 'tab') return '\t'
+  if (type === 'mention') return firstFilledIn(node, ['mentionName', 'displayName', 'text', 'name']) ?? ''
+  return stringIn(node, 'text') ?? ''
+}
+
+/** A node's children, with a line break before each block that follows something. */
+function piecesOf(node: JsonRecord | null): unknown[] {
+  return listIn(node, 'children').flatMap((child, index) => (index > 0 && isBlock(child) ? ['\n', child] : [child]))
+}
+
+function isBlock(child: unknown): boolean {
+  const node = asRecord(child)
+  const type = node?.['type']
+  return type === 'paragraph' || (Array.isArray(node?.['children']) && !inlineTypes.has(String(type)))
+}
+
+/** The attachments of a message, from the row itself and from its `context`, without duplicates. */
+export function decodeAttachments(record: JsonRecord): readonly AttachmentPart[] {
+  const found = new Map<string, AttachmentPart>()
+  for (const scope of [record, recordIn(record, 'context')]) {
+    for (const [field, decode] of attachmentFields) {
+      for (const item of listIn(scope, field)) {
+        const part = decode(item)
+        if (part !== null) found.set(`${part.path}\0${part.text ?? ''}`, part)
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+type AttachmentDecoder = (item: unknown) => AttachmentPart | null
+
+const attachmentFields: readonly (readonly [string, AttachmentDecoder])[] = [
+  ['fileSelections', decodeFile],
+  ['folderSelections', decodeFile],
+  ['selections', decodeSelection],
+  ['attachedCodeChunks', decodeChunk],
+  ['terminalSelections', decodeTerminal],
+  ['externalLinks', decodeLink],
+  ['images', decodeImage],
+  ['selectedImages', decodeImage],
+]
+
+const attachment = (path: string, text: string | null): AttachmentPart => ({ kind: 'attachment', path, text })
+
+/** Builds that name the file by something else than a URI also store its content. */
+function decodeFile(item: unknown): AttachmentPart | null {
+  const record = asRecord(item)
+  const path = readItemPath(item) ?? firstFilledIn(record, ['relativePath', 'fileName'])
+  return path === null ? null : attachment(path, filledStringIn(record, 'content'))
+}
+
+function decodeSelection(item: unknown): AttachmentPart | null {
+  const path = readItemPath(asRecord(item))
+  const text = firstFilledIn(asRecord(item), ['text', 'rawText'])
+  return path === null && text === null ? null : attachment(path ?? 'selection', text)
+}
+
+function decodeChunk(item: unknown): AttachmentPart | null {
+  const record = asRecord(item)
+  const path = filledStringIn(record, 'relativeWorkspacePath') ?? readItemPath(record)
+  const text = chunkLines(record) ?? firstFilledIn(record, ['contents', 'content'])
+  return path === null && text === null ? null : attachment(path ?? 'selection', text)
+}
+
+function chunkLines(record: JsonRecord | null): string | null {
+  const lines = listIn(record, 'lines').map((line) => (typeof line === 'string' ? line : asRecord(line)?.['text']))
+  const text = lines.filter((line) => typeof line === 'string').join('\n')
+  return isBlank(text) ? null : wellFormed(text)
+}
+
+function decodeTerminal(item: unknown): AttachmentPart | null {
+  const text = filledString(item) ?? firstFilledIn(asRecord(item), ['text', 'rawText'])
+  return text === null ? null : attachment('terminal', text)
+}
+
+function decodeLink(item: unknown): AttachmentPart | null {
+  const url = filledStringIn(asRecord(item), 'url') ?? readItemPath(item)
+  return url === null ? null : attachment(url, null)
+}
+
+const imagePathLengthMax = 1024
+
+/** An image is a path, a URI, or the bytes themselves in some encoding. Only what cannot be bytes is used. */
+function decodeImage(item: unknown): AttachmentPart | null {
+  if (asRecord(item) === null && typeof item !== 'string') return null
+  const path = readItemPath(item)
+  const isPath = path !== null && path.length <= imagePathLengthMax && /[.:\\]/.test(path) && !/^\s*data:/i.test(path)
+  return attachment(isPath ? path : 'image', null)
+}

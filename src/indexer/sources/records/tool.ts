@@ -1,0 +1,276 @@
+import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
+import { type ChatId, asChatId } from '../../../model/ids.ts'
+import type { CodePart, ToolPart, ToolStatus } from '../../../model/part.ts'
+import { readUriPath } from './fields.ts'
+import {
+  boundJson,
+  asRecord,
+  filledStringIn,
+  holdsSomething,
+  isBlank,
+  listIn,
+  parsedRecord,
+  stringIn,
+  type JsonRecord,
+  parsedOrText,
+  stringLeaves,
+} from './json.ts'
+
+export interface DecodedTool {
+  readonly part: ToolPart
+  /** Code that the call wrote or changed, if the row stores it apart from the result. */
+  readonly code: readonly CodePart[]
+  readonly childChatIds: readonly ChatId[]
+  readonly isTooDeep: boolean
+}
+
+/** A row's tool call: from its own data, or from the chat's row, where old builds stored it. */
+export function decodeTool(own: unknown, fromChat: unknown): DecodedTool | null {
+  const record = [own, fromChat].map(parsedRecord).find((candidate) => candidate !== null && isCall(candidate))
+  return record === undefined || record === null ? null : decodeCall(record)
+}
+
+/** A third of all tool data contains only a status: that is bookkeeping and not a call. */
+function isCall(record: JsonRecord): boolean {
+  if (filledStringIn(record, 'name') !== null || readToolError(record['error']) !== null) return true
+  return ['params', 'rawArgs', 'result'].some((name) => holdsSomething(readPayload(record[name])))
+}
+
+function decodeCall(record: JsonRecord): DecodedTool {
+  const additional = parsedRecord(record['additionalData'])
+  const error = readToolError(record['error'])
+  const input = boundJson(readInput(record))
+  const result = readPayload(record['result'])
+  const output = boundJson(readOutput(result, additional))
+  const name = filledStringIn(record, 'name')
+  const paths = readToolPaths(name, input.value)
+  const part: ToolPart = {
+    kind: 'tool',
+    name: readToolName(name, input.value),
+    status: toolStatus({ record, additional, result, error }),
+    callId: filledStringIn(record, 'toolCallId'),
+    input: input.value,
+    output: output.value,
+    error,
+    paths,
+  }
+  return {
+    part,
+    code: toolCode(additional, paths[0] ?? null),
+    childChatIds: readStartedChats(record, additional),
+    isTooDeep: input.isTooDeep || output.isTooDeep,
+  }
+}
+
+function toolCode(additional: JsonRecord | null, path: string | null): readonly CodePart[] {
+  const diff = diffText(parsedRecord(additional?.['precomputedDiff']))
+  const diffPart: CodePart | null = diff === null ? null : { kind: 'code', language: 'diff', path, text: diff }
+  const block = decodeCodeBlock(parsedRecord(additional?.['codeblock']))
+  const blockPart = block === null ? null : { ...block, path: block.path ?? path }
+  return [diffPart, blockPart].filter((part) => part !== null)
+}
+
+function diffText(diff: JsonRecord | null): string | null {
+  const lines = listIn(diff, 'lines').map((line) => diffLine(asRecord(line)))
+  const text = lines.filter((line) => line !== null).join('\n')
+  return isBlank(text) ? null : text
+}
+
+function diffLine(line: JsonRecord | null): string | null {
+  const content = stringIn(line, 'content')
+  return content === null ? null : `${diffMark(stringIn(line, 'type') ?? '')}${content}`
+}
+
+/** Cursor's words for the kind of a line vary: added, removed, and several for an unchanged line. */
+function diffMark(type: string): string {
+  if (/^(?:add|ins|\+)/i.test(type)) return '+'
+  return /^(?:rem|del|-)/i.test(type) ? '-' : ' '
+}
+
+const none: readonly ChatId[] = []
+
+/**
+ * The chat of the subagent that a call started. Newer builds name it. Older ones derived its id from the call's id, so
+ * it is known only if such a chat exists. The chats' own rows do not reliably name each other.
+ */
+function readStartedChats(call: JsonRecord, additional: JsonRecord | null): readonly ChatId[] {
+  const named = filledStringIn(additional, 'subagentComposerId')
+  if (named !== null) return [asChatId(named)]
+  const callId = filledStringIn(call, 'toolCallId')
+  const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
+  return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : none
+}
+
+/** Cursor writes payloads as JSON strings, plain text or objects. Blank text is no payload. */
+export function readPayload(value: unknown): unknown {
+  if (typeof value !== 'string') return value ?? null
+  return isBlank(value) ? null : parsedOrText(value)
+}
+
+/** `params` is Cursor's version of the arguments. `rawArgs` is the model's text, incomplete while it streams. */
+export function readInput(record: JsonRecord): unknown {
+  const params = readPayload(record['params'])
+  if (holdsSomething(params)) return params
+  const rawArgs = readPayload(record['rawArgs'])
+  return holdsSomething(rawArgs) ? rawArgs : (params ?? rawArgs)
+}
+
+/** These have parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
+const neverOutput = new Set(['composerData', 'precomputedDiff', 'codeblock', 'subagentComposerId', 'status'])
+
+/** The result. If the build left it out, the additional data is used. */
+export function readOutput(result: unknown, additional: JsonRecord | null): unknown {
+  if (holdsSomething(result)) return result
+  const rest = Object.entries(additional ?? {}).filter(([name]) => !neverOutput.has(name))
+  const hasOutput = rest.some(([name, value]) => holdsSomething(value) && !isBookkeeping(name))
+  return hasOutput ? Object.fromEntries(rest) : result
+}
+
+const isBookkeeping = (name: string): boolean => name === 'reviewData' || /^ids?$|Ids?$/.test(name)
+
+/** The message for people, else the one for the model, else any text. */
+export function readToolError(error: unknown): string | null {
+  const record = parsedRecord(error)
+  const message = ['clientVisibleErrorMessage', 'modelVisibleErrorMessage']
+    .map((name) => filledStringIn(record, name))
+    .find((text) => text !== null)
+  if (message !== undefined) return message
+  const leaves = typeof error === 'string' ? stringLeaves(error) : stringLeaves(record)
+  return leaves.length === 0 ? null : leaves.join('\n')
+}
+
+const genericMcpNames: ReadonlySet<string> = new Set(['mcp', 'call_mcp_tool'])
+
+/** If Cursor names only a generic MCP tool, the arguments tell which one. */
+export function readToolName(name: string | null, input: unknown): string {
+  if (name === null) return 'unknown'
+  if (!genericMcpNames.has(name)) return name
+  const call = mcpCall(input)
+  const words = ['mcp', filledStringIn(call, 'serverName'), filledStringIn(call, 'name')]
+  return filledStringIn(call, 'name') === null ? name : words.filter((word) => word !== null).join('_')
+}
+
+const mcpCall = (input: unknown): JsonRecord | null => asRecord(listIn(asRecord(input), 'tools')[0])
+
+const pathFields = [
+  'relativeWorkspacePath',
+  'targetFile',
+  'target_file',
+  'file_path',
+  'filePath',
+  'path',
+  'targetDirectory',
+  'target_directory',
+  'relative_workspace_path',
+  'notebook_path',
+  'target_notebook',
+  'effectiveUri',
+]
+
+/**
+ * Files and folders in the arguments, or in a patch among them. The arguments of an MCP tool are skipped: a `path`
+ * there can be anything.
+ */
+export function readToolPaths(name: string | null, input: unknown): readonly string[] {
+  if (typeof input === 'string') return pathsInPatch(input)
+  const record = asRecord(input)
+  const isMcp = /^(?:mcp(?:[_-]|$)|call_mcp_tool$)/i.test(name ?? '') || filledStringIn(mcpCall(input), 'name') !== null
+  if (record === null || isMcp) return []
+  const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
+  const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
+  return [...new Set([...named.filter((path) => path !== null), ...patched])]
+}
+
+/** Files that a patch names, if the input of a call is the patch itself: `*** Update File: src/a.ts`. */
+function pathsInPatch(text: string): readonly string[] {
+  const named = text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)
+  return [...new Set([...named].map(([, path]) => (path ?? '').trim()))].filter((path) => path !== '')
+}
+
+const statusByWord: ReadonlyMap<string, ToolStatus> = new Map([
+  ['completed', 'completed'],
+  ['success', 'completed'],
+  ['submitted', 'completed'],
+  ['error', 'error'],
+  ['failed', 'error'],
+  ['cancelled', 'cancelled'],
+  ['canceled', 'cancelled'],
+  ['aborted', 'cancelled'],
+  ['rejected', 'rejected'],
+  ['loading', 'running'],
+  ['running', 'running'],
+  ['pending', 'running'],
+  ['generating', 'running'],
+])
+
+export interface ToolOutcome {
+  readonly record: JsonRecord
+  readonly additional: JsonRecord | null
+  readonly result: unknown
+  readonly error: string | null
+}
+
+/**
+ * How a call ended. A rejected command has the `status` `completed`, and the true state of a question is in its
+ * additional data, so `status` is read last.
+ */
+export function toolStatus(call: ToolOutcome): ToolStatus {
+  if (isRejected(call)) return 'rejected'
+  // Cursor gives tool number 0 to a call that it could not interpret.
+  if (call.record['tool'] === 0 && call.error !== null) return 'error'
+  return wordStatus(call.additional) ?? wordStatus(call.record) ?? impliedStatus(call)
+}
+
+function wordStatus(record: JsonRecord | null): ToolStatus | null {
+  const word = filledStringIn(record, 'status')
+  return word === null ? null : (statusByWord.get(word.trim().toLowerCase()) ?? null)
+}
+
+function impliedStatus(call: ToolOutcome): ToolStatus {
+  if (call.error !== null) return 'error'
+  return holdsSomething(call.result) ? 'completed' : 'running'
+}
+
+/**
+ * Why a call was blocked (`blockReason`) stays in its row after the user allowed it, and does not tell how it ended.
+ */
+function isRejected({ record, additional, result }: ToolOutcome): boolean {
+  const review = reviewedAs(additional)
+  if (review !== null) return review === 'rejected'
+  return record['userDecision'] === 'rejected' || asRecord(result)?.['rejected'] === true
+}
+
+/** The user's choice in the dialog. Until its status is `Done`, the option is only the dialog's default. */
+function reviewedAs(additional: JsonRecord | null): 'accepted' | 'rejected' | null {
+  const review = parsedRecord(additional?.['reviewData'])
+  if (filledStringIn(review, 'status') !== 'Done') return null
+  const option = filledStringIn(review, 'selectedOption') ?? ''
+  if (/^reject/i.test(option)) return 'rejected'
+  return option === 'accept' || option === 'run' ? 'accepted' : null
+}
+
+/** The row's code blocks, without those that the text already shows: newer builds write both. */
+export function decodeCode(record: JsonRecord, text: string): readonly CodePart[] {
+  const blocks = [...listIn(record, 'codeBlocks'), ...listIn(record, 'suggestedCodeBlocks')]
+  const parts = blocks.map((block) => decodeCodeBlock(asRecord(block))).filter((part) => part !== null)
+  return withoutCopies(parts.filter((part) => !text.includes(part.text.trim())))
+}
+
+function decodeCodeBlock(block: JsonRecord | null): CodePart | null {
+  const text = filledStringIn(block, 'content')
+  if (text === null) return null
+  return { kind: 'code', language: filledStringIn(block, 'languageId'), path: readUriPath(block?.['uri']), text }
+}
+
+/** A written file appears in up to three fields of its row, and only some of them have its path. */
+export function withoutCopies(parts: readonly CodePart[]): readonly CodePart[] {
+  if (parts.length < 2) return parts
+  const textsWithPath = new Set(parts.filter((part) => part.path !== null).map((part) => part.text))
+  const kept = new Map<string, CodePart>()
+  for (const part of parts) {
+    const key = `${part.path ?? ''}\0${part.text}`
+    const isCopy = kept.has(key) || (part.path === null && textsWithPath.has(part.text))
+    if (!isCopy) kept.set(key, part)
+  }
+  return [...kept.values()]
+}

@@ -1,0 +1,25 @@
+import type { ChatId } from '../../model/ids.ts'
+import { emptyBatch } from '../write/batch.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../prepared.ts'
+import { writeBatch } from '../write/write-batch.ts'
+
+const NEXT = `
+select num, id, source from unplaced join chats on chats.num = unplaced.chat order by chat desc limit 1
+`
+const TAKE = `delete from unplaced where chat = ?`
+
+/**
+ * Places the messages of the newest chat whose reading was interrupted, or that has times by an older rule, from what the
+ * mirror has of it: Cursor may have deleted it.
+ * @returns whether there was such a chat
+ */
+export function placeNext(db: Mirror, nowMs: number): boolean {
+  const chat = prepared<{ num: number; id: ChatId; source: number }>(db, NEXT).get()
+  if (chat === undefined) return false
+  const unread = { id: chat.id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
+  writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [unread] })
+  // What was purged or is excluded is not written.
+  prepared(db, TAKE).run(chat.num)
+  return true
+}
