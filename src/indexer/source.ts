@@ -4,9 +4,10 @@ import type { Aside } from '../mirror/aside.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { noteDecoder, readPosition, saveSourceState, sourceNum } from '../mirror/sources/source-state.ts'
 import type { BatchOutcome } from '../mirror/write/batch.ts'
-import { asSourceId, type SourceId } from '../model/ids.ts'
+import type { KnownChats } from '../model/chat.ts'
+import { asSourceId, type ChatId, type SourceId } from '../model/ids.ts'
 import type { Again, MassRule, PassEnd, PassOrder } from '../model/pass.ts'
-import { endedBy, type ClosedFile } from './open-safely/cursor-file.ts'
+import { endedBy, type ClosedFile, type OpenFile } from './open-safely/cursor-file.ts'
 import type { StoreLook } from './sources/composer-kv/read-unknown.ts'
 
 /** What a running pass reports after each bounded step. */
@@ -90,6 +91,8 @@ export interface Source {
   pass(mirror: Mirror, num: number, request: PassRequest): Promise<PassDone | ClosedFile>
   /** Its state now, and the rows that this version does not know. Reads no value. */
   look?(): StoreLook
+  /** The chats with messages in another file of the same format, such as a backup, apart from what is known. */
+  readonly chatsIn?: (file: OpenFile, known: KnownChats) => Iterable<ChatId>
 }
 
 export const sourceId = (kind: string, path: string): SourceId =>

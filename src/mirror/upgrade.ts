@@ -57,7 +57,9 @@ const steps: readonly string[] = [
   // Chats whose reading was interrupted were read again. Now they are placed like those with times by an older rule.
   `insert into misdated (chat) select distinct chat from unplaced where true on conflict do nothing;
   drop table unplaced;
-  alter table misdated rename to unplaced;`,
+  create table unplaced (chat integer primary key references chats (num) on delete cascade) strict;
+  insert into unplaced (chat) select chat from misdated;
+  drop table misdated;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

@@ -14,7 +14,7 @@ import { closedBy } from '../../../indexer/open-safely/cursor-file.ts'
 import { mayExist } from '../../../indexer/open-safely/plain-files.ts'
 import type { Source } from '../../../indexer/source.ts'
 import type { UnknownRows } from '../../../indexer/sources/composer-kv/read-unknown.ts'
-import { listSetAside, readSetAside } from '../../../indexer/sources/composer-kv/set-aside.ts'
+import { listSetAside, readSetAside } from '../../../indexer/open-safely/set-aside.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
 import { listSalvages } from '../../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../../model/ids.ts'
@@ -125,18 +125,22 @@ function refuseUnreadable(path: string): void {
   }
 }
 
-/** The files that Cursor set aside beside its stores of chats, each with what it has. */
+/** The files that Cursor set aside, each with what all sources of its store find in it. */
 function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonly string[]): SetAsideReport[] {
   const known = knownChats(mirror)
-  return sources.flatMap(({ kind, path }) => {
-    if (kind !== 'composer-kv') return []
+  const files = new Map<string, { place: string; ids: Set<string>; trouble: string | null }>()
+  for (const { path, chatsIn } of sources) {
+    if (chatsIn === undefined) continue
     const userDir = userDirs.find((folder) => path.startsWith(folder + sep)) ?? dirname(path)
-    return listSetAside(path).map((file) => {
-      const { ids, trouble } = readSetAside(file, known)
-      const why = trouble === null ? null : (trouble.detail ?? trouble.state)
-      return { path: file, place: relative(userDir, path), chats: ids.length, trouble: why }
-    })
-  })
+    for (const file of listSetAside(path)) {
+      const found = files.get(file) ?? { place: relative(userDir, path), ids: new Set(), trouble: null }
+      const { ids, trouble } = readSetAside(file, (open) => chatsIn(open, known))
+      for (const id of ids) found.ids.add(id)
+      found.trouble ??= trouble
+      files.set(file, found)
+    }
+  }
+  return [...files].map(([path, { place, ids, trouble }]) => ({ path, place, chats: ids.size, trouble }))
 }
 
 const disabledText = (kind: string): string =>

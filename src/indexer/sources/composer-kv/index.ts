@@ -1,3 +1,4 @@
+import { chatsIn } from './chats-in.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as held from '../../../mirror/sources/source-state.ts'
@@ -51,5 +52,6 @@ export function composerKvSource(userDir: string): Source {
       }
     },
     look: () => lookAtStore(path),
+    chatsIn,
   }
 }

@@ -179,6 +179,14 @@ const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? an
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`
 const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
 
+const NEXT_KEY = `
+select key, cast(key as blob) as bytes from cursorDiskKV where key > cast(? as text) and key < ? order by key limit 1
+`
+
+/** The first key of a family after a bound, from the index alone. */
+export const nextKey = (db: Db, range: KeyRange, after: Buffer): { key: string; bytes: Buffer } | null =>
+  prepared<{ key: string; bytes: Buffer }>(db, NEXT_KEY).get(after, range.to) ?? null
+
 export interface RowCounts {
   readonly chatRows: number
   readonly totalRows: number

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { filesOf, fileSignature, openCursorFile, UnknownLayout, type OpenFile } from '../../open-safely/cursor-file.ts'
 import { isAbsence } from '../../open-safely/plain-files.ts'
 import { type WholeContent, keepWhole, writeWhole } from '../../open-safely/whole-store.ts'
+import type { KnownChats } from '../../../model/chat.ts'
+import type { ChatId } from '../../../model/ids.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
 import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
 import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
@@ -47,6 +49,7 @@ export function globalItemsSource(userDir: string): Source {
         file.close()
       }
     },
+    chatsIn: (file, known) => unknownIn(readItems(file, path, null), known),
   }
 }
 
@@ -125,8 +128,15 @@ function workspaceSource(root: string, id: string): Source {
         if (file.kind === 'open') file.close()
       }
     },
+    chatsIn: (file, known) => unknownIn(readItems(file, path, { id, rootUri: null }), known),
   }
 }
+
+const unknownIn = ({ pieces }: WholeContent, known: KnownChats): ChatId[] =>
+  pieces
+    .flatMap(({ chats }) => chats)
+    .filter(({ id, messages }) => !known.hasChat(id) && messages.some((message) => !known.hasMessage(id, message.id)))
+    .map(({ id }) => id)
 
 /**
  * One item per transaction, as tabs can be large, and one page of the table of heads. A store that could not be copied is
