@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { readOrdered, type ReadOrder } from '../indexer/discover.ts'
 import type { AsideTaskName } from '../mirror/aside.ts'
-import { cutBacklog, type CutOrder } from '../mirror/fulltext/cut-ahead.ts'
+import { cutBacklog, type CutOrder } from '../mirror/fulltext/backlog.ts'
 import { CANCELLED, SENT, TAKEN, type AsideMessage, type AsideOrder, type AsideSetup } from './aside-messages.ts'
 
 /** The program of `AsideThread`: it runs generators, and sends what they yield. */

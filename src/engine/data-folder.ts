@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { identityAt } from '../indexer/open-safely/plain-files.ts'
+import { identityAt } from '../indexer/open-safely/cursor-file.ts'
 import { isSystemLitter } from '../model/system-litter.ts'
 import { UserError } from '../model/user-error.ts'
 

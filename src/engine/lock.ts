@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../sqlite.ts'
-import { identityAt } from '../indexer/open-safely/plain-files.ts'
+import { identityAt } from '../indexer/open-safely/cursor-file.ts'
 import { UserError } from '../model/user-error.ts'
 
 export interface Lock {

@@ -6,8 +6,8 @@ import { readMap } from '../indexer/sources/archive/map-uri.ts'
 import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { BatchOutcome } from '../mirror/write/batch.ts'
-import { placeByPaths } from '../mirror/write/chats/chat-paths.ts'
-import { isMirrored, isPulled } from '../mirror/write/chats/held-chat.ts'
+import { placeByPaths } from '../mirror/projects/place-chats.ts'
+import { isMirrored, isPulled } from '../mirror/write/held-chat.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
 
 /** What the mirror's only writer restores at once. */

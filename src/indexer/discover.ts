@@ -1,15 +1,14 @@
-import { eachFolderOnce } from './open-safely/plain-files.ts'
+import { eachFolderOnce } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
 import { cliStoreSources } from './sources/cli-store/index.ts'
-import { composerKvSource } from './sources/composer-kv/index.ts'
+import { composerKvSource } from './sources/composer-kv/store-pass.ts'
 import { globalItemsSource, workspaceItemsSources, workspacesFolder } from './sources/items/index.ts'
-import { agentBlobsSource } from './sources/named-blobs/agent-blobs.ts'
-import { pastedTextSource } from './sources/named-blobs/pasted-text.ts'
+import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
 import { trackingSources } from './sources/tracking/index.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 
 // For the thread that reads ahead.
-export { readOrdered, type ReadOrder } from './sources/composer-kv/chat-queue.ts'
+export { readOrdered, type ReadOrder } from './sources/composer-kv/find-changes.ts'
 
 export interface Places {
   /** Cursor's `User` folders. */

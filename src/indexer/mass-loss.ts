@@ -1,6 +1,5 @@
 import type { Mirror } from '../mirror/open.ts'
-import { forgetMissed, noteMissed, readMissed } from '../mirror/sources/missed-rows.ts'
-import { countHeldRows, type HeldRow } from '../mirror/sources/source-state.ts'
+import { type HeldRow, countHeldRows, forgetMissed, noteMissed, readMissed } from '../mirror/sources/sources.ts'
 import type { MassRule, PendingLoss } from '../model/pass.ts'
 import type { PassRequest } from './source.ts'
 

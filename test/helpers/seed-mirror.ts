@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Part } from '../../src/model/part.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
-import { sortKeyFloor } from '../../src/mirror/write/messages/key-allocator.ts'
+import { sortKeyFloor } from '../../src/mirror/write/messages.ts'
 
 type Values = Readonly<Record<string, string | number | Buffer | null>>
 

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { prepared } from '../../mirror/prepared.ts'
+import { prepared } from '../../mirror/sql.ts'
 import type { Machine } from '../http/schemas/machines.ts'
 
 /** The word for this machine in filters. */

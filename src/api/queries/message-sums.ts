@@ -1,7 +1,7 @@
 import { quarterOf, UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { ONLY_MODEL } from '../../mirror/usage/match-usage.ts'
-import { sortKeyFloor } from '../../mirror/write/messages/key-allocator.ts'
+import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { isOfMachines } from './machines.ts'
 
 /** Which messages, chats and events count. */

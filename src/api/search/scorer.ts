@@ -1,4 +1,4 @@
-import { SLOTS_PER_MS } from '../../mirror/write/messages/key-allocator.ts'
+import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import type { Part } from '../../model/part.ts'
 import { searchablePieces, type ColumnName } from '../../text/terms/columns.ts'
 import type { PhrasesMatch } from './plan/condition.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { watch as watchFiles, type FSWatcher } from 'chokidar'
-import { identityOf } from '../../indexer/open-safely/plain-files.ts'
+import { identityOf } from '../../indexer/open-safely/cursor-file.ts'
 
 export interface Watch {
   /** Also watches these folders from now on, and only these files in them. */

@@ -8,7 +8,7 @@ import {
 } from '../../engine/data-folder.ts'
 import { deferred } from '../../engine/deferred.ts'
 import type { Lock } from '../../engine/lock.ts'
-import { identityAt } from '../../indexer/open-safely/plain-files.ts'
+import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
 
 /** A check costs four `stat` calls on a folder that the system has cached. */
 const CHECK_MS = 5000

@@ -16,7 +16,7 @@ import type {
 import { toIso } from '../../api/iso.ts'
 import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/map-uri.ts'
-import { ARCHIVE } from '../../mirror/sources/source-ranks.ts'
+import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import { stopped, type Executor, type RunOptions } from '../executor/executor.ts'

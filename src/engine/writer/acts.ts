@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
-import { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
+import { CutAhead } from '../../mirror/fulltext/backlog.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'

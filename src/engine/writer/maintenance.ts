@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { identityAt } from '../../indexer/open-safely/plain-files.ts'
+import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
 import { leaveMark, takeMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'

@@ -5,16 +5,20 @@ import { readPendingLoss } from '../../indexer/mass-loss.ts'
 import { passSource, type PassStep, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
-import { placeAllNext, placeByPaths } from '../../mirror/write/chats/chat-paths.ts'
-import { inBulk } from '../../mirror/fulltext/bulk.ts'
-import { forgetUnread, missVanished } from '../../mirror/sources/forget-sources.ts'
-import { needsMerge, mergeLater, mergeSome } from '../../mirror/fulltext/merge-terms.ts'
+import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
+import {
+  type CutAhead,
+  countWaiting,
+  inBulk,
+  mergeLater,
+  mergeSome,
+  needsMerge,
+  workOffSome,
+} from '../../mirror/fulltext/backlog.ts'
+import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirror/sources/moved-sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { renameMoved, type Found } from '../../mirror/sources/rename-sources.ts'
-import { sourceNum } from '../../mirror/sources/source-state.ts'
+import { sourceNum } from '../../mirror/sources/sources.ts'
 import type { Aside } from '../../mirror/aside.ts'
-import type { CutAhead } from '../../mirror/fulltext/cut-ahead.ts'
-import { countWaiting, workOffSome } from '../../mirror/fulltext/backlog.ts'
 import { placeNext } from '../../mirror/threads/place-next.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 

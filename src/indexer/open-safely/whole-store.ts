@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
-import * as held from '../../mirror/sources/source-state.ts'
-import { OUTDATED_ROWID } from '../../mirror/sources/source-state.ts'
+import * as held from '../../mirror/sources/sources.ts'
+import { OUTDATED_ROWID } from '../../mirror/sources/sources.ts'
 import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
 import {
   type ChatFacts,
@@ -15,9 +15,8 @@ import {
   type RowIssue,
   type RowState,
 } from '../../mirror/write/batch.ts'
-import { packMessage } from '../../mirror/write/messages/pack-message.ts'
-import { writeBatch } from '../../mirror/write/write-batch.ts'
-import { listRowChats } from '../../mirror/write/write-rows.ts'
+import { packMessage } from '../../mirror/write/pack-message.ts'
+import { listRowChats, writeBatch } from '../../mirror/write/write.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'

@@ -5,11 +5,10 @@ import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/match-project.ts'
 import { emptyBatch } from '../write/batch.ts'
-import { fillTitles } from '../write/chats/chat-columns.ts'
+import { fillTitles, nextRevision } from '../write/chat-columns.ts'
 import { noteKnown } from '../purge/stages.ts'
 import { countBars, takeTombstones } from '../purge/user-file.ts'
-import { nextRevision } from '../write/revision.ts'
-import { writeBatch } from '../write/write-batch.ts'
+import { writeBatch } from '../write/write.ts'
 import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from './copy-table.ts'
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */

@@ -1,5 +1,5 @@
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 
 export interface LedgerRow {
   /** The uuid of a mirror. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 import type { Root } from '../write/batch.ts'
 
 const READ_STATE = `select value from hub_state where key = ?`

@@ -1,7 +1,7 @@
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 import { dropChat, dropMessage, dropUnusedProject, type GoingMessage } from '../purge/drop-chat.ts'
-import { HUB } from '../sources/source-ranks.ts'
+import { HUB } from '../sources/sources.ts'
 import { writeState } from './own-side.ts'
 
 /** Better than all other evidence of a pulled chat, and used for nothing else. */

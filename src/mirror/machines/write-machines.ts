@@ -1,7 +1,7 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { nextRevision } from '../write/revision.ts'
+import { prepared } from '../sql.ts'
+import { nextRevision } from '../write/chat-columns.ts'
 
 /** A machine that chats were pulled from. */
 export interface MachineName {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
 import { wantUnmirrored } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { isMirrored } from '../write/chats/held-chat.ts'
+import { prepared } from '../sql.ts'
+import { isMirrored } from '../write/held-chat.ts'
 import { childrenOf, tellsFacts, type Batch, type ChatWrite, type EvidenceWrite, type Root } from '../write/batch.ts'
 import { isOfProject } from './match-project.ts'
 import { mayBeOfProject } from './match-slug.ts'
-import { PARENT_RANK, TRANSCRIPT_RANK } from './write-projects.ts'
+import { PARENT_RANK, TRANSCRIPT_RANK } from './place-chats.ts'
 
 type IsExcluded = (root: Pick<Root, 'uri' | 'path' | 'name'>) => boolean
 

@@ -1,8 +1,8 @@
 import { takeFromBacklog } from '../fulltext/backlog.ts'
 import { dropUnusedMachine } from '../machines/write-machines.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { dropTerms } from '../fulltext/write-terms.ts'
+import { prepared } from '../sql.ts'
+import { dropTerms } from '../fulltext/terms.ts'
 
 export interface GoingMessage {
   readonly key: number

@@ -1,8 +1,8 @@
 import type { ChatId } from '../../model/ids.ts'
 import { listHolders } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { PROMPTS } from '../write/chats/prompt-chats.ts'
+import { prepared } from '../sql.ts'
+import { PROMPTS } from '../write/held-chat.ts'
 import { matchingTexts } from './message-texts.ts'
 import { holdsAny, needlesOf, type PurgeScope } from './scope.ts'
 

@@ -1,8 +1,8 @@
 import { indexTerms } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { forgetSeenTerms } from '../write/write-dictionary.ts'
-import { Names } from '../write/write-tools.ts'
+import { prepared } from '../sql.ts'
+import { forgetSeenTerms } from '../fulltext/terms.ts'
+import { Names } from '../write/write.ts'
 
 const TABLES = ['message_terms', 'chat_terms'] as const
 

@@ -1,5 +1,5 @@
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 import { UserError } from '../../model/user-error.ts'
 import { countBars } from './user-file.ts'
 

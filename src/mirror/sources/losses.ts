@@ -1,9 +1,9 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
-import type { MessageColumns } from '../write/messages/messages.ts'
+import type { MessageColumns } from '../write/messages.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { splitTextKeys } from '../write/messages/pack-message.ts'
+import { prepared } from '../sql.ts'
+import { splitTextKeys } from '../write/pack-message.ts'
 
 /** Cursor deletes a chat in several writes. Messages lost within this time before the chat count as part of its loss. */
 const ONE_DELETION_MS = 3_600_000

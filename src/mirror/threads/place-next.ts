@@ -1,8 +1,8 @@
 import type { ChatId } from '../../model/ids.ts'
 import { emptyBatch } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { writeBatch } from '../write/write-batch.ts'
+import { prepared } from '../sql.ts'
+import { writeBatch } from '../write/write.ts'
 
 const NEXT = `
 select num, id, source from unplaced join chats on chats.num = unplaced.chat order by chat desc limit 1

@@ -2,9 +2,9 @@ import type { MessageId } from '../../model/ids.ts'
 import { recordedTokens, type Placeholder, type RecordedTokens, type Role } from '../../model/message.ts'
 import type { Outline, ThreadEntry } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 import type { ChatWrite } from '../write/batch.ts'
-import type { MessageColumns } from '../write/messages/messages.ts'
+import type { MessageColumns } from '../write/messages.ts'
 import { arrangeThread } from './arrange-thread.ts'
 
 // A placeholder is a row that records tokens and has nothing to show. Messages of the thread borrow its tokens.

@@ -1,7 +1,7 @@
 import { isChosenModel, modelFamily } from '../../text/tokens/model-name.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
-import { sortKeyFloor } from '../write/messages/key-allocator.ts'
+import { prepared } from '../sql.ts'
+import { sortKeyFloor } from '../write/messages.ts'
 
 const named = (pick: 'min' | 'max'): string => `(
   select ${pick}(n.model) from messages n indexed by token_counts where n.chat = c.num and n.is_orphan = 0

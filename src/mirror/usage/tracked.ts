@@ -2,7 +2,7 @@ import type { ChatId } from '../../model/ids.ts'
 import type { TrackedWrite } from '../../model/commit.ts'
 import type { Batch } from '../write/batch.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,4 +1,4 @@
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 import type { Mirror } from '../open.ts'
 import { matchUsage, type NoMatch } from './match-usage.ts'
 

@@ -8,7 +8,7 @@ import type { Remote } from '../../model/project.ts'
 import type { Outline } from '../../model/thread.ts'
 import type { ScoredCommit, TrackedWrite } from '../../model/commit.ts'
 import type { MessageEstimate } from '../../text/tokens/estimate-tokens.ts'
-import type { CallFact } from './messages/pack-message.ts'
+import type { CallFact } from './pack-message.ts'
 
 /** A pending reference: content that a message names, but that its row does not contain. */
 export interface PendingReference {

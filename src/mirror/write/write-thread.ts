@@ -3,10 +3,10 @@ import type { MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { parseParts } from '../parse-parts.ts'
-import { prepared } from '../prepared.ts'
+import { prepared } from '../sql.ts'
 import { arrangePart, assemble, type Assembled, type PlacedMessage } from '../threads/assemble.ts'
 import { renameRivals, replacedMessage } from '../threads/messages-by-place.ts'
-import { readOutline } from '../threads/outlines.ts'
+import { readOutline } from './own-row.ts'
 import {
   listPlaceholders,
   noneLent,
@@ -17,8 +17,7 @@ import {
   type LentTokens,
 } from '../threads/placeholders.ts'
 import { tellsFacts, type ChatWrite, type MessageWrite, type PendingReference } from './batch.ts'
-import { isPromptHeld } from './chats/prompt-chats.ts'
-import { dropSuperseded } from './chats/superseded.ts'
+import { dropSuperseded, isPromptHeld } from './held-chat.ts'
 import {
   findMessage,
   listMessages,
@@ -27,10 +26,10 @@ import {
   type HeldMessage,
   type MessageColumns,
   type NextMessage,
-} from './messages/messages.ts'
-import { packMessage } from './messages/pack-message.ts'
-import { notePendingReferences } from './pending-references.ts'
-import type { WriteTools } from './write-tools.ts'
+} from './messages.ts'
+import { packMessage } from './pack-message.ts'
+import { notePendingReferences } from './references.ts'
+import type { WriteTools } from './write.ts'
 
 export interface ThreadWrite {
   readonly chatNum: number

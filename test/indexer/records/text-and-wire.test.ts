@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseExactly } from '../../../src/indexer/sources/records/json.ts'
-import { readTimestamp } from '../../../src/indexer/sources/records/read-time.ts'
+import { parseExactly, readTimestamp } from '../../../src/indexer/sources/records/json.ts'
 import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/conversation-state.ts'
 import { unwrapPrompt } from '../../../src/indexer/sources/records/unwrap-prompt.ts'
 import { casesBeside } from '../../helpers/cases.ts'

@@ -2,7 +2,7 @@ import { CALL_CHAT_PREFIX, type ChatFormat, type ModelSource, type TitleSource }
 import { asChatId, asProjectId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { ARCHIVE, HUB } from '../../../mirror/sources/source-ranks.ts'
+import { ARCHIVE, HUB } from '../../../mirror/sources/sources.ts'
 import { toIso } from '../../iso.ts'
 import type { Chat } from '../../http/schemas/chats.ts'
 import { toMachine, type MachineColumns } from '../machines.ts'

@@ -1,6 +1,6 @@
 import { EXCLUDED_URI } from '../../../mirror/projects/exclusion.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'
 import { openBars } from '../../../mirror/purge/user-file.ts'
 import type { KnownChats } from '../../../model/chat.ts'

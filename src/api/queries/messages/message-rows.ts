@@ -1,7 +1,7 @@
 import { asMessageId } from '../../../model/ids.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { recordedTokens, type Role, type TimeSource } from '../../../model/message.ts'
-import { HUB } from '../../../mirror/sources/source-ranks.ts'
+import { HUB } from '../../../mirror/sources/sources.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
 import type { Message, Tokens } from '../../http/schemas/messages.ts'

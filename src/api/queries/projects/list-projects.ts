@@ -4,7 +4,7 @@ import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { asProjectId, type ProjectId } from '../../../model/ids.ts'
 import { toIso } from '../../iso.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import type { Project } from '../../http/schemas/projects.ts'
 
 /** A project without chats and without a workspace is a leftover, and not listed. */

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { readMissed } from '../../../mirror/sources/missed-rows.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { readMissed } from '../../../mirror/sources/sources.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import type { SourceId } from '../../../model/ids.ts'
 import type { SourceState } from '../../../model/source.ts'
 import { toIso } from '../../iso.ts'

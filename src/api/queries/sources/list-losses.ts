@@ -1,7 +1,7 @@
 import { asChatId, asMessageId, asProjectId } from '../../../model/ids.ts'
 import type { Loss } from '../../../model/chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { toIso } from '../../iso.ts'
 import type { Page } from '../../http/schemas/common.ts'
 import type { PageRequest } from '../page.ts'

@@ -1,6 +1,6 @@
 import type { SourceState } from '../../../model/source.ts'
 import { asSourceId } from '../../../model/ids.ts'
-import { HUB } from '../../../mirror/sources/source-ranks.ts'
+import { HUB } from '../../../mirror/sources/sources.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
 import type { SourceStatus } from '../../http/schemas/status.ts'

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 
 const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
 

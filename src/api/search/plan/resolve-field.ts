@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { sortKeyFloor } from '../../../mirror/write/messages/key-allocator.ts'
+import { sortKeyFloor } from '../../../mirror/write/messages.ts'
 import { asPathTerm, markTerm, foldName } from '../../../text/terms/columns.ts'
 import { readPeriod, type Clock } from '../../periods.ts'
 import { isOfMachines, resolveMachines } from '../../queries/machines.ts'

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { SLOTS_PER_MS } from '../../../mirror/write/messages/key-allocator.ts'
+import { SLOTS_PER_MS } from '../../../mirror/write/messages.ts'
 import { createMatcher } from '../../../text/passages/matcher.ts'
 import type { Clock } from '../../periods.ts'
 import type { Deadline } from '../deadline.ts'

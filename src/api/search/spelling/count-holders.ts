@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import type { TermPhrase } from '../../../text/passages/matcher.ts'
 import { expressionOf } from '../plan/condition.ts'
 

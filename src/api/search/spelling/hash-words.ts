@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { countHolders, type Spelling } from './count-holders.ts'
 

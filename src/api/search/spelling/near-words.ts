@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { nearTerms, type NearTerm, type Seek } from '../../../text/near-terms.ts'
 
 const TERM_FROM = `select term from terms where term >= ? order by term limit 1`

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { markTerm } from '../../../text/terms/columns.ts'
 import { expressionOf, type Match } from '../plan/condition.ts'
 

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { countHolders } from '../spelling/count-holders.ts'
 import { nearWords, slipsForgiven } from '../spelling/near-words.ts'
 import type { FrequentWords } from './frequent-words.ts'

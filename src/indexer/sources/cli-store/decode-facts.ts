@@ -1,18 +1,19 @@
 import type { ChatFacts } from '../../../mirror/write/batch.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { Evidence } from '../../projects/root-uri.ts'
-import { decodeFacts } from '../records/facts.ts'
-import { readFileUri, readModelName } from '../records/fields.ts'
+import { decodeFacts } from '../records/chat.ts'
 import {
+  type JsonRecord,
   asRecord,
   filledString,
   filledStringIn,
   isBlank,
   parseJson,
   parsedRecord,
-  type JsonRecord,
+  readFileUri,
+  readModelName,
+  readTime,
 } from '../records/json.ts'
-import { readTime } from '../records/read-time.ts'
 import type { WalkedState } from '../records/walk-state.ts'
 import type { RawFacts } from './read-store.ts'
 

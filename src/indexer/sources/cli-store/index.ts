@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { listLiveMessages } from '../../../mirror/write/messages/messages.ts'
-import { mayBeFolder } from '../../open-safely/plain-files.ts'
+import { listLiveMessages } from '../../../mirror/write/messages.ts'
+import { mayBeFolder } from '../../open-safely/cursor-file.ts'
 import { writeFolder } from '../../open-safely/whole-store.ts'
 import { read, skipped, sourceId, type Source } from '../../source.ts'
 import { listFolder, type Place } from './list-stores.ts'

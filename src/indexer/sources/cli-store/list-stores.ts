@@ -3,8 +3,7 @@ import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { filesOf } from '../../open-safely/cursor-file.ts'
-import { identityOf } from '../../open-safely/plain-files.ts'
+import { filesOf, identityOf } from '../../open-safely/cursor-file.ts'
 import type { FileGroup, FolderListing } from '../../open-safely/whole-store.ts'
 
 /** `by-folder`: chats are below the hash of the folder in which they were started. `flat`: side by side. */

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
-import type { HeldMessage } from '../../../mirror/write/messages/messages.ts'
-import { textKey } from '../../../mirror/write/messages/pack-message.ts'
+import type { HeldMessage } from '../../../mirror/write/messages.ts'
+import { textKey } from '../../../mirror/write/pack-message.ts'
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'

@@ -1,9 +1,15 @@
 import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { endedBy, openCursorFile, type OpenFile, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
-import { readPlainFile } from '../../open-safely/plain-files.ts'
+import {
+  type OpenFile,
+  endedBy,
+  openCursorFile,
+  readPlainFile,
+  readPortion,
+  tryRead,
+} from '../../open-safely/cursor-file.ts'
 import { walkState, type WalkedState } from '../records/walk-state.ts'
 import { decodeSidecar, decodeStoreFacts, type Sidecar, type StoreFacts } from './decode-facts.ts'
 import type { StoreFile } from './list-stores.ts'

@@ -4,8 +4,19 @@ import { asMessageId, type ChatId } from '../../../model/ids.ts'
 import { UnknownLayout, type OpenFile } from '../../open-safely/cursor-file.ts'
 import { decodeChatRow } from '../records/chat.ts'
 import { decodeMessageRow } from '../records/message.ts'
-import { chatKey, families, messageFamily, messageRange, ofChat, splitKey } from './keys.ts'
-import { findTable, listChat, nextKey, readPage, type RawRow } from './read.ts'
+import {
+  type RawRow,
+  chatKey,
+  families,
+  findTable,
+  listChat,
+  messageFamily,
+  messageRange,
+  nextKey,
+  ofChat,
+  readPage,
+  splitKey,
+} from './read.ts'
 
 /**
  * Finds the chats in a store by one seek each, and reads of each unknown one until a message is found. All in one read:

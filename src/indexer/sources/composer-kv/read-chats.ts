@@ -8,7 +8,7 @@ import type {
   RowIssue,
   RowState,
 } from '../../../mirror/write/batch.ts'
-import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
+import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Placeholder, Role } from '../../../model/message.ts'
@@ -16,8 +16,7 @@ import { type OpenFile, ITEMS_MAX } from '../../open-safely/cursor-file.ts'
 import { weighEvidence, type Evidence } from '../../projects/root-uri.ts'
 import { decodeChatRow, madeId, type DecodedChatRow } from '../records/chat.ts'
 import { decodeMessageRow } from '../records/message.ts'
-import { chatKey, splitKey } from './keys.ts'
-import { readPage, type Page, type RawRow, type RowRef } from './read.ts'
+import { type Page, type RawRow, type RowRef, chatKey, readPage, splitKey } from './read.ts'
 
 /** What must be read of a chat, and what is gone. */
 export interface ChatDiff {

@@ -1,28 +1,80 @@
-import type { AsideTask } from '../../../mirror/aside.ts'
-import { inBulk } from '../../../mirror/fulltext/bulk.ts'
-import type { Mirror } from '../../../mirror/open.ts'
-import { countMissed } from '../../../mirror/sources/missed-rows.ts'
-import * as held from '../../../mirror/sources/source-state.ts'
-import { readSweep, saveSweep } from '../../../mirror/sources/sweeps.ts'
-import { emptyBatch, type Batch, type Position } from '../../../mirror/write/batch.ts'
-import { writeBatch } from '../../../mirror/write/write-batch.ts'
-import type { Again } from '../../../model/pass.ts'
+import * as detect from './find-changes.ts'
+import * as held from '../../../mirror/sources/sources.ts'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { judgeMissing, massRule } from '../../mass-loss.ts'
-import type { OpenFile } from '../../open-safely/cursor-file.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type PassStep } from '../../source.ts'
+import { type OpenFile, UnknownLayout, fileSignature, filesOf, openCursorFile } from '../../open-safely/cursor-file.ts'
+import { INDEXED_AT_ONCE, type PassRequest, type PassStep, type Source, skipped, sourceId } from '../../source.ts'
+import { chatsIn } from './chats-in.ts'
 import {
-  asideFor,
-  beginAside,
-  ChatQueue,
   CHATS_PER_READ,
-  diffChats,
+  ChatQueue,
+  type Compared,
+  DirtyChats,
+  type Found,
   type ReadGroup,
   type Verdict,
-} from './chat-queue.ts'
-import * as detect from './find-changes.ts'
-import { DirtyChats, type Compared, type Found } from './find-changes.ts'
-import { readChats, type Known, type Portion } from './read-chats.ts'
-import { countRows, listAbove, listTail, type RowRef } from './read.ts'
+  asideFor,
+  beginAside,
+  compareAgain,
+  diffChats,
+} from './find-changes.ts'
+import { type Known, type Portion, readChats } from './read-chats.ts'
+import { lookAtStore } from './read-unknown.ts'
+import { type RowRef, countRows, emptyStore, findTable, listAbove, listTail } from './read.ts'
+import type { AsideTask } from '../../../mirror/aside.ts'
+import { inBulk } from '../../../mirror/fulltext/backlog.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
+import { type Batch, type Position, emptyBatch } from '../../../mirror/write/batch.ts'
+import { writeBatch } from '../../../mirror/write/write.ts'
+import type { Again } from '../../../model/pass.ts'
+
+const KIND = 'composer-kv'
+const DECODER = 3
+
+/**
+ * The global key-value store of one Cursor user folder.
+ * @param userDir Cursor's `User` folder
+ */
+export function composerKvSource(userDir: string): Source {
+  const folder = join(userDir, 'globalStorage')
+  const path = join(folder, 'state.vscdb')
+  return {
+    id: sourceId(KIND, path),
+    kind: KIND,
+    decoder: DECODER,
+    path,
+    rank: 0,
+    folder,
+    files: filesOf(path),
+    isAlwaysWarm: true,
+    signature: () => fileSignature(path),
+    async pass(mirror, num, request) {
+      const signature = fileSignature(path)
+      const octets = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+      if (skipped(mirror, num, request, signature) !== null) {
+        return { isRead: false, again: compareAgain(readSweep(mirror, num), signature, octets, request.now()) }
+      }
+      const file = openCursorFile(path)
+      if (file.kind === 'closed') return file
+      try {
+        const table = file.read(findTable)
+        if (table.kind === 'unknown') throw new UnknownLayout(table.why)
+        // A first pass takes a while. The store must not be reported as missing in the meantime.
+        if (held.readPosition(mirror, num).watermark === null) held.saveSourceState(mirror, num, 'ok', null, null)
+        const store = table.kind === 'none' ? emptyStore(file) : file
+        const again = await new StorePass({ file: store, mirror, num }, octets, request).run()
+        await request.turn({ longestReadMs: file.longestReadMs() })
+        return { isRead: true, again }
+      } finally {
+        file.close()
+      }
+    },
+    look: () => lookAtStore(path),
+    chatsIn,
+  }
+}
 
 /** Few rows in one group while each message is indexed at once, then more. */
 const GROUP_ROWS_MAX = 400

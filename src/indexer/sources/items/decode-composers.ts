@@ -3,8 +3,7 @@ import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { WholeChat } from '../../open-safely/whole-store.ts'
 import { weighEvidence } from '../../projects/root-uri.ts'
-import { decodeChatRecord, mostComplete, nameMessage, octetsOf } from '../records/chat.ts'
-import { decodeHead } from '../records/facts.ts'
+import { decodeChatRecord, decodeHead, mostComplete, nameMessage, octetsOf } from '../records/chat.ts'
 import {
   asRecord,
   filledString,

@@ -4,20 +4,22 @@ import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece } from '../../open-safely/whole-store.ts'
 import { weighEvidence, type EvidenceMethod } from '../../projects/root-uri.ts'
-import { decodeHead, readFlag } from '../records/facts.ts'
-import { readFileUri, readWorkspaceUri, readUri } from '../records/fields.ts'
+import { decodeHead, readFlag } from '../records/chat.ts'
 import {
-  parseRow,
+  type JsonRecord,
   asRecord,
   filledString,
   filledStringIn,
-  listIn,
-  recordIn,
-  type JsonRecord,
   firstFilledIn,
+  listIn,
+  parseRow,
+  readFileUri,
+  readTime,
+  readUri,
+  readWorkspaceUri,
+  recordIn,
   wellFormed,
 } from '../records/json.ts'
-import { readTime } from '../records/read-time.ts'
 import type { RootOf } from '../records/user-folder.ts'
 import type { ItemContent } from './decode-items.ts'
 import { VALUE_OCTETS_MAX, type HeadRow } from './read.ts'

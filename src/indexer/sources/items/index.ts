@@ -1,7 +1,13 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { filesOf, fileSignature, openCursorFile, UnknownLayout, type OpenFile } from '../../open-safely/cursor-file.ts'
-import { isAbsence } from '../../open-safely/plain-files.ts'
+import {
+  type OpenFile,
+  UnknownLayout,
+  fileSignature,
+  filesOf,
+  isAbsence,
+  openCursorFile,
+} from '../../open-safely/cursor-file.ts'
 import { type WholeContent, keepWhole, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { tabKeys } from '../records/chat.ts'
 
 /**

@@ -1,38 +1,165 @@
-import { findHeldRow } from '../../../mirror/sources/source-state.ts'
-import { readOwnRow, readOutline } from '../../../mirror/threads/outlines.ts'
-import type { AnswerWrite, BlobCall, ChatFacts, RowIssue } from '../../../mirror/write/batch.ts'
-import { packMessage } from '../../../mirror/write/messages/pack-message.ts'
-import {
-  listReferringChats,
-  listPendingOutputs,
-  type ReferringChat,
-  type OpenReference,
-  listBlobsOfCall,
-} from '../../../mirror/write/pending-references.ts'
-import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
-import type { OutlineEntry } from '../../../model/thread.ts'
+import * as held from '../../../mirror/sources/sources.ts'
+import { isUtf8 } from 'node:buffer'
+import { join } from 'node:path'
+import { type OpenFile, fileSignature, filesOf, openCursorFile } from '../../open-safely/cursor-file.ts'
 import { goneChat, withoutOldReading } from '../../open-safely/whole-store.ts'
-import type { Source } from '../../source.ts'
+import { type PassRequest, type Source, compareLater, sourceId } from '../../source.ts'
+import {
+  BLOB_PREFIX,
+  type NamedPage,
+  type NamedValue,
+  VALUE_OCTETS_MAX,
+  blobKey,
+  decodeBlob,
+  hasTable,
+  readNamed,
+} from './read.ts'
 import { decodeChatRow, madeId } from '../records/chat.ts'
 import {
-  decodeStateText,
-  readStateText,
-  decodeConversationState,
-  decodeArchive,
-  decodeTurn,
   type ConversationState,
+  decodeArchive,
+  decodeConversationState,
+  decodeStateText,
+  decodeTurn,
+  readStateText,
 } from '../records/conversation-state.ts'
 import { filledString, parseRow } from '../records/json.ts'
 import {
-  listToolResults,
-  parseModelMessages,
   type ToolResult,
   decodeModelThread,
+  listToolResults,
+  parseModelMessages,
   unreadMessage,
 } from '../records/model-messages.ts'
+import { CONTENT_PREFIX } from '../records/message.ts'
 import { walkState } from '../records/walk-state.ts'
-import { blobSource, endStep, type BlobPass, READ, rowOf } from './blob-pass.ts'
-import { blobKey, BLOB_PREFIX, decodeBlob, VALUE_OCTETS_MAX, readNamed, type NamedValue } from './read.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import { findHeldRow } from '../../../mirror/sources/sources.ts'
+import {
+  type AnswerWrite,
+  type Batch,
+  type BatchOutcome,
+  type BlobCall,
+  type ChatFacts,
+  type RowIssue,
+  type RowState,
+  emptyBatch,
+} from '../../../mirror/write/batch.ts'
+import { readOutline, readOwnRow } from '../../../mirror/write/own-row.ts'
+import { packMessage } from '../../../mirror/write/pack-message.ts'
+import {
+  type OpenReference,
+  type ReferringChat,
+  listBlobsOfCall,
+  listPendingContents,
+  listPendingOutputs,
+  listReferringChats,
+  newestReference,
+} from '../../../mirror/write/references.ts'
+import { writeBatch } from '../../../mirror/write/write.ts'
+import { type ChatId, type MessageId, asMessageId } from '../../../model/ids.ts'
+import type { OutlineEntry } from '../../../model/thread.ts'
+
+/** The source whose messages ask for values; the values are in the same file. */
+const ASKER = 'composer-kv'
+
+/** One search for the requested values, with the store open. */
+export interface BlobPass {
+  readonly file: OpenFile
+  readonly mirror: Mirror
+  /** The number of this source. */
+  readonly num: number
+  /** The number of the source whose messages ask. */
+  readonly asker: number
+  readonly request: PassRequest
+  /** Requests up to this number were handled before. */
+  readonly after: number
+  /** True if no pass has ended since another decoder version read the source, or since the mirror was salvaged. */
+  readonly isOutdated: boolean
+  /** Keys of the rows with an issue in this pass. */
+  readonly issueKeys: Set<string>
+}
+
+interface BlobSource {
+  readonly kind: string
+  readonly decoder: number
+  readonly rank: number
+  readonly look: (pass: BlobPass) => Promise<void>
+}
+
+/**
+ * A source that reads only values requested by messages. If nothing was requested since its last pass, it opens no
+ * file. A comparison of all values looks for everything that is still missing.
+ */
+export function blobSource(userDir: string, { kind, decoder, rank, look }: BlobSource): Source {
+  const folder = join(userDir, 'globalStorage')
+  const path = join(folder, 'state.vscdb')
+  return {
+    id: sourceId(kind, path),
+    kind,
+    decoder,
+    path,
+    rank,
+    folder,
+    files: filesOf(path),
+    isAlwaysWarm: true,
+    signature: () => fileSignature(path),
+    async pass(mirror, num, request) {
+      if (fileSignature(path) === null) return { kind: 'closed', state: 'missing', detail: null }
+      const asker = held.findSource(mirror, ASKER, path)
+      const { watermark } = held.readPosition(mirror, num)
+      const newest = newestReference(mirror)
+      const after = request.depth === 'values' ? 0 : (watermark ?? 0)
+      // Requests made by a source that runs later in the same run are handled by a later pass.
+      const done = { isRead: true, again: request.depth === 'tail' ? compareLater : [] }
+      if (asker === null || newest <= after) return done
+      const file = openCursorFile(path)
+      if (file.kind === 'closed') return file
+      try {
+        if (file.bytesRead > 0) await request.turn({ bytesRead: file.bytesRead })
+        const issueKeys = new Set<string>()
+        const pass = { file, mirror, num, asker, request, after, isOutdated: watermark === null, issueKeys }
+        if (file.read(hasTable)) await look(pass)
+        // A search for everything has reported every issue that still exists.
+        const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !issueKeys.has(key))
+        const { identity, signature } = file
+        writeFound(pass, { droppedKeys, position: { identity, signature, watermark: newest, watermarkKey: null } })
+        // Other sources account for the rest of the store.
+        held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
+        return done
+      } finally {
+        file.close()
+      }
+    },
+  }
+}
+
+/** Writes the found values in one transaction. */
+function writeFound({ mirror, num, request }: BlobPass, found: Partial<Batch>): BatchOutcome {
+  return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() })
+}
+
+/** Used instead of a rowid: this decoder has read the value. */
+export const READ = 0
+
+/** A value named by its hash never changes, so the row only records that it was read. */
+export const rowOf = ({ key, octets }: Omit<NamedValue, 'value'>): RowState => ({
+  key,
+  rowid: READ,
+  octets,
+  checksum: null,
+})
+
+/** Ends a step that read one page, and writes what it found. */
+export async function endStep(
+  pass: BlobPass,
+  page: Omit<NamedPage, 'values'>,
+  found: Partial<Batch> | null = null,
+): Promise<void> {
+  const outcome = found === null ? null : writeFound(pass, found)
+  for (const { key } of found?.issues ?? []) pass.issueKeys.add(key)
+  await pass.request.turn({ bytesRead: page.bytesRead, longestReadMs: page.elapsedMs, outcome })
+}
 
 /** The model's copy of a thread has no ids and no times: every other source of the chat is more complete. */
 const RANK = 4
@@ -278,4 +405,58 @@ function decodeCheckpoint(value: Buffer): string | null {
   const text = filledString(value.toString('utf8'))?.trim() ?? ''
   if (value.length === 32) return value.toString('hex')
   return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
+}
+
+/** It contains no chats, so no chat ever comes from it. */
+const TEXTS_RANK = 9
+/** Of a longer text only the beginning is stored: whole files can be attached, and Cursor's store has each of them. */
+export const TEXT_OCTETS_MAX = 256 * 1024
+
+/**
+ * Pasted and attached texts, which messages name by their hash.
+ * @param userDir Cursor's `User` folder
+ */
+export const pastedTextSource = (userDir: string): Source =>
+  blobSource(userDir, { kind: 'pasted-text', decoder: 1, rank: TEXTS_RANK, look: findTexts })
+
+async function findTexts(pass: BlobPass): Promise<void> {
+  const asks = listPendingContents(pass.mirror, pass.asker, pass.after)
+  const byKey = new Map<string, OpenReference[]>()
+  for (const ask of asks) {
+    const key = `${CONTENT_PREFIX}${ask.name}`
+    byKey.set(key, [...(byKey.get(key) ?? []), ask])
+  }
+  for (const page of readNamed(pass.file, [...byKey.keys()], TEXT_OCTETS_MAX)) {
+    const answers = page.values.flatMap((row) => (byKey.get(row.key) ?? []).flatMap((ask) => answerOf(ask, row)))
+    await endStep(pass, page, { answers, rows: page.values.map(rowOf) })
+  }
+}
+
+/** NULL is a deletion: there may be another value later. */
+function answerOf({ num }: OpenReference, { value, octets }: NamedValue): AnswerWrite[] {
+  if (value === null) return []
+  const text = textOf(value, octets > value.length)
+  return [{ ask: num, value: text, cappedFrom: text !== null && octets > value.length ? octets : null }]
+}
+
+/** Null if it is not text, for example a picture. A character that was cut at the end is left out. */
+function textOf(bytes: Buffer, isCut: boolean): string | null {
+  if (bytes.includes(0)) return null
+  const whole = isCut ? bytes.subarray(0, endOfLastCharacter(bytes)) : bytes
+  return isUtf8(whole) ? whole.toString('utf8') : null
+}
+
+/**
+ * The end of the last complete character. A UTF-8 character has at most four bytes, and all but the first start with
+ * the bits 10.
+ */
+function endOfLastCharacter(bytes: Buffer): number {
+  for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at -= 1) {
+    const byte = bytes[at] ?? 0
+    if (byte < 0x80) return at + 1
+    if (byte < 0xc0) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+    return at + length <= bytes.length ? at + length : at
+  }
+  return bytes.length
 }

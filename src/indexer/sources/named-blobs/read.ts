@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { type OpenFile, readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
 
 const HAS_TABLE = `

@@ -1,6 +1,5 @@
 import type { ChatFacts } from '../../../mirror/write/batch.ts'
-import { filledString, parseJson, type JsonRecord } from './json.ts'
-import { readTime } from './read-time.ts'
+import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
 
 /** One place in a thread, according to its state: the id of a blob, or the message itself. */
 export type StateEntry =

@@ -1,6 +1,8 @@
 import { constants } from 'node:buffer'
+import { type Evidence, type EvidenceMethod, normaliseRoot } from '../../projects/root-uri.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { COUNT_MAX, type Json } from '../../../model/json.ts'
+import type { TodoItem } from '../../../model/part.ts'
 
 /** An object from Cursor's JSON. Its fields can have any type; the readers below check them. */
 export type JsonRecord = Readonly<Record<string, unknown>>
@@ -201,4 +203,271 @@ export function parseRow(value: string | Buffer): ParsedRow {
   if (parsed === null) return { kind: 'issue', reason: 'bad-json' }
   const record = asRecord(parsed.value)
   return record === null ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'record', record }
+}
+
+/** The path of a URI, which is VS Code's URI object or a string. A string is returned unchanged. */
+export function readUriPath(uri: unknown): string | null {
+  return filledString(uri) ?? firstFilledIn(asRecord(uri), ['fsPath', 'path', 'external', 'relativeWorkspacePath'])
+}
+
+/** The path of an object that has a `uri`, or is a URI itself. */
+export function readItemPath(item: unknown): string | null {
+  return readUriPath(asRecord(item)?.['uri']) ?? readUriPath(item)
+}
+
+/** `default` and `auto` leave the choice to Cursor and are not models. */
+export function readModelName(record: JsonRecord | null, field: string): string | null {
+  const name = filledStringIn(record, field)
+  return name === null || /^\s*(?:default|auto)\s*$/i.test(name) ? null : name
+}
+
+/** To-do items: objects or, in older builds, JSON strings. Items without text are dropped. */
+export function decodeTodos(items: readonly unknown[]): readonly TodoItem[] {
+  return items.map(decodeTodo).filter((item) => item !== null)
+}
+
+function decodeTodo(item: unknown): TodoItem | null {
+  const record = parsedRecord(item)
+  if (record === null) return typeof item === 'string' && !isBlank(item) ? bareTodo(item) : null
+  const content = filledStringIn(record, 'content')
+  if (content === null) return null
+  const id = filledStringIn(record, 'id') ?? numberIn(record, 'id')?.toString() ?? null
+  return { id, content, status: filledStringIn(record, 'status') }
+}
+
+const bareTodo = (text: string): TodoItem => ({ id: null, content: wellFormed(text), status: null })
+
+/** Most records have no evidence; all of them share this array. */
+const noEvidence: readonly Evidence[] = []
+
+/** Where a chat belongs, according to its own row in newer builds. */
+export function decodeEvidence(chat: JsonRecord): readonly Evidence[] {
+  const root = readWorkspaceUri(chat) ?? folderUri(chat['workspaceUri'])
+  const repository = readFileUri(asRecord(listIn(chat, 'trackedGitRepos')[0])?.['repoPath'])
+  return [...evidenceOf('workspace-identifier', root), ...evidenceOf('git-repo', repository)]
+}
+
+/**
+ * The root of the window when a message was sent. If the window had several, the first counts: they are in the window's
+ * order, and a chat belongs to one project.
+ */
+export function decodeMessageEvidence(record: JsonRecord): readonly Evidence[] {
+  // The folders of its window that a request sent along in older builds.
+  const layouts = evidenceOf('request-context', firstOf(listIn(record, 'projectLayouts'), readLayoutRoot))
+  // Nearly every message comes through here, and almost none has these fields.
+  if (record['workspaceUris'] === undefined && record['workspaceProjectDir'] === undefined) return layouts
+  const root = firstOf(listIn(record, 'workspaceUris'), readFileUri) ?? readProjectFolder(record['workspaceProjectDir'])
+  return root === null ? layouts : evidenceOf('workspace-uris', root)
+}
+
+/** `workspaceIdentifier`, in chats and heads. For a `.code-workspace` file it names that file. */
+export function readWorkspaceUri(record: JsonRecord): string | null {
+  const workspace = recordIn(record, 'workspaceIdentifier')
+  return readUri(workspace?.['uri']) ?? readUri(workspace?.['configPath'])
+}
+
+/** A URI, as text or as VS Code's URI object. */
+export const readUri = (uri: unknown): string | null => filledString(uri) ?? uriText(asRecord(uri))
+
+/** The URI of a local or remote file or folder, from a URI or an absolute path. Null for anything else. */
+export function readFileUri(place: unknown): string | null {
+  const text = filledString(place)
+  const uri = text === null ? uriText(asRecord(place)) : hasScheme(text) ? text : uriOfPath(text)
+  return uri !== null && /^(?:file|vscode-remote):/i.test(uri) ? uri : null
+}
+
+/** A drive letter is not a scheme. */
+const hasScheme = (text: string): boolean => /^[a-z][a-z\d+.-]+:/i.test(text)
+
+/** Plain text that is not a URI may be a name or an id, even if it begins like a path. */
+const folderUri = (uri: unknown): string | null =>
+  typeof uri === 'string' && !hasScheme(uri) ? null : readFileUri(uri)
+
+function evidenceOf(method: EvidenceMethod, uri: string | null): readonly Evidence[] {
+  return uri === null ? noEvidence : [{ method, uri }]
+}
+
+function firstOf(items: readonly unknown[], read: (item: unknown) => string | null): string | null {
+  for (const item of items) {
+    const uri = read(item)
+    if (uri !== null) return uri
+  }
+  return null
+}
+
+/** Some builds name the folder in which Cursor stores its own notes about the project. */
+function readProjectFolder(path: unknown): string | null {
+  const uri = readFileUri(path)
+  return uri === null || /[\\/]\.cursor[\\/]projects[\\/]/.test(uri) ? null : uri
+}
+
+/** How deep inside a layout its root may be named. The layout itself is a tree of all files. */
+const layoutDepthMax = 3
+
+function readLayoutRoot(layout: unknown): string | null {
+  let level = [parsedRecord(layout)].filter((record) => record !== null)
+  for (let depth = 0; depth < layoutDepthMax; depth += 1) {
+    const named = level.flatMap((record) => [record['rootPath'], record['absPath']])
+    const root = firstOf(named, readFileUri)
+    if (root !== null) return root
+    level = level.flatMap((record) => Object.values(record).map(asRecord)).filter((record) => record !== null)
+  }
+  return null
+}
+
+function uriText(uri: JsonRecord | null): string | null {
+  return filledStringIn(uri, 'external') ?? uriOfParts(uri) ?? uriOfPath(filledStringIn(uri, 'fsPath'))
+}
+
+function uriOfParts(uri: JsonRecord | null): string | null {
+  const scheme = filledStringIn(uri, 'scheme')
+  const path = filledStringIn(uri, 'path')
+  if (path === null) return null
+  // Without a scheme, `fsPath` is more reliable than `path`, because it includes the drive.
+  if (scheme === null) return filledStringIn(uri, 'fsPath') === null ? uriOfPath(path) : null
+  return `${scheme}://${encoded(filledStringIn(uri, 'authority') ?? '')}${encoded(rooted(path))}`
+}
+
+/**
+ * A file system path of any OS, recognised by its form, because a chat can come from another machine. Null for a
+ * relative path.
+ */
+function uriOfPath(path: string | null): string | null {
+  if (path === null) return null
+  if (path.startsWith('\\\\')) return `file:${encoded(path.replaceAll('\\', '/'))}`
+  if (/^[a-z]:[\\/]/i.test(path)) return `file://${encoded(rooted(path.replaceAll('\\', '/')))}`
+  return path.startsWith('/') ? `file://${encoded(path)}` : null
+}
+
+const rooted = (path: string): string => (path.startsWith('/') ? path : `/${path}`)
+
+/** Percent-encodes everything but the separators and a drive's colon. */
+const encoded = (path: string): string => encodeURIComponent(path).replaceAll('%2F', '/').replaceAll('%3A', ':')
+
+/** Enough to find the root that contains most of them. */
+const pathsMax = 12
+const lengthMax = 4096
+
+/**
+ * Files and folders that a chat is about, as distinct normalised URIs. They decide where a chat belongs if there is no
+ * other evidence. Relative paths are useless for that. Of `context`, which is the unsent draft, only the attached
+ * places are read.
+ */
+export function decodePaths(chat: JsonRecord): readonly string[] {
+  const found = new Set<string>()
+  for (const place of namedPlaces(chat)) {
+    const uri = readPlace(place)
+    if (uri !== null && uri.length <= lengthMax) found.add(uri)
+    if (found.size === pathsMax) break
+  }
+  return [...found]
+}
+
+function* namedPlaces(chat: JsonRecord): Generator<unknown, void> {
+  const context = recordIn(chat, 'context')
+  yield* listIn(context, 'fileSelections')
+  yield* listIn(context, 'folderSelections')
+  yield* listIn(chat, 'newlyCreatedFiles')
+  // Their values are the texts of files; only the keys are read, which are URIs.
+  yield* Object.keys(recordIn(chat, 'codeBlockData') ?? {})
+  yield* Object.keys(recordIn(chat, 'originalFileStates') ?? {})
+  yield* listIn(context, 'attachedCodeChunks')
+  yield* listIn(chat, 'attachedCodeChunks')
+  yield* listIn(chat, 'allAttachedFileCodeChunksUris')
+}
+
+function readPlace(place: unknown): string | null {
+  const uri = readFileUri(asRecord(place)?.['uri']) ?? readFileUri(place)
+  return uri === null ? null : (normaliseRoot(uri)?.uri ?? null)
+}
+
+/**
+ * September 2001 and February 2103. Smaller numbers are seconds, or times since the program started; larger ones are
+ * garbage.
+ */
+const earliestMs = 1e12
+const latestMs = 4.2e12
+
+const isoShape = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?)?\s*(z|[+-]\d{2}(?::?\d{2})?)?$/i
+
+/**
+ * Epoch milliseconds from any format that Cursor has used: an ISO string (UTC if it names no zone), a number, with or
+ * without a fraction, or digits as a string. Null for a time at which Cursor did not exist.
+ */
+export function readTime(value: unknown): number | null {
+  const time = typeof value === 'string' ? timeOfText(value.trim()) : value
+  if (typeof time !== 'number') return null
+  const atMs = Math.floor(time)
+  return atMs > earliestMs && atMs < latestMs ? atMs : null
+}
+
+function timeOfText(text: string): number {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text)
+  const match = isoShape.exec(text)
+  if (match === null) return NaN
+  const [, day = '', minute = '00:00', second = '00', fraction = '', zone = 'Z'] = match
+  return Date.parse(`${day}T${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}${fullZone(zone)}`)
+}
+
+function fullZone(zone: string): string {
+  if (zone.toUpperCase() === 'Z') return 'Z'
+  const digits = zone.slice(1).replace(':', '').padEnd(4, '0')
+  return `${zone.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`
+}
+
+export interface RowTimes {
+  readonly sentAtMs: number | null
+  readonly startedAtMs: number | null
+  readonly timingAtMs: number | null
+}
+
+/** A message's own times. Rows from before autumn 2025 have only their request timings. */
+export function readRowTimes(record: JsonRecord): RowTimes {
+  const startedAtMs = readTime(record['startedAtMs'])
+  const timingAtMs = readTiming(recordIn(record, 'timingInfo'))
+  const lastResortMs = timingAtMs === null ? readTime(record['timestamp']) : null
+  return { sentAtMs: readTime(record['createdAt']) ?? startedAtMs ?? lastResortMs, startedAtMs, timingAtMs }
+}
+
+/** In many rows `clientStartTime` counts from the start of the window; the range check recognises an epoch time. */
+function readTiming(timing: JsonRecord | null): number | null {
+  for (const name of ['clientStartTime', 'clientRpcSendTime', 'clientSettleTime', 'clientEndTime']) {
+    const atMs = readTime(numberIn(timing, name))
+    if (atMs !== null) return atMs
+  }
+  return null
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** `Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)`; the space before AM may be a narrow one. */
+const spokenShape =
+  /^(?:[a-z]+,\s*)?([a-z]{3})[a-z]*\.?\s+(\d{1,2}),\s*(\d{4}),?\s+(?:at\s+)?(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?\s*\((?:utc|gmt)(?:([+\-−])(\d{1,2})(?::?(\d{2}))?)?\)$/i
+
+const isoWithZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(?:z|[+-]\d{2}:?\d{2})$/i
+
+/** Epoch milliseconds. Null for a text that is no time, or names no zone and could be any moment of a day. */
+export function readTimestamp(text: string): number | null {
+  const trimmed = text.trim()
+  if (trimmed.length > 100) return null
+  return isoWithZone.test(trimmed) ? readTime(trimmed) : readTime(spokenTime(trimmed))
+}
+
+function spokenTime(text: string): number | null {
+  const [, name = '', day, year, hour, minute, second = '0', half, sign, ...offset] = spokenShape.exec(text) ?? []
+  const month = months.indexOf(name.toLowerCase())
+  const hours = hourOfDay(Number(hour), half?.toLowerCase() ?? null)
+  if (month < 0 || hours === null || Number(minute) > 59 || Number(second) > 59) return null
+  const midnight = new Date(Date.UTC(Number(year), month, Number(day)))
+  // February 30 would silently become March.
+  if (midnight.getUTCDate() !== Number(day)) return null
+  const [offsetHours = '0', offsetMinutes = '0'] = offset
+  const ahead = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '+' ? 1 : -1)
+  return midnight.getTime() + ((hours * 60 + Number(minute) - ahead) * 60 + Number(second)) * 1000
+}
+
+/** Without AM or PM it is a 24-hour clock. */
+function hourOfDay(hour: number, half: string | null): number | null {
+  if (half === null) return hour < 24 ? hour : null
+  return hour >= 1 && hour <= 12 ? (hour % 12) + (half === 'p' ? 12 : 0) : null
 }

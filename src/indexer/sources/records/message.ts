@@ -1,31 +1,35 @@
-import type { MessageDraft } from '../../../mirror/write/batch.ts'
-import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
-import type { IssueReason } from '../../../model/issue.ts'
-import { type Placeholder, recordedTokens, type Role } from '../../../model/message.ts'
-import type { Part, TextPart, ThinkingPart, AttachmentPart } from '../../../model/part.ts'
 import type { Evidence } from '../../projects/root-uri.ts'
-import { decodeMessageEvidence, decodeTodos, readModelName, readItemPath } from './fields.ts'
 import {
-  boundJson,
-  stringLeaves,
-  countIn,
-  filledStringIn,
-  listIn,
-  parseJson,
-  recordIn,
-  stringIn,
+  DEPTH_MAX,
   type JsonRecord,
-  parseRow,
   asRecord,
+  boundJson,
+  countIn,
+  decodeMessageEvidence,
+  decodeTodos,
   filledString,
+  filledStringIn,
   firstFilledIn,
   isBlank,
+  listIn,
   numberIn,
+  parseJson,
+  parseRow,
+  readItemPath,
+  readModelName,
+  readRowTimes,
+  recordIn,
+  stringIn,
+  stringLeaves,
   wellFormed,
 } from './json.ts'
-import { readRowTimes } from './read-time.ts'
-import { CONTENT_PREFIX, findContents, findOmissions } from './references.ts'
 import { decodeCode, decodeTool, withoutCopies } from './tool.ts'
+import type { MessageDraft, PendingReference } from '../../../mirror/write/batch.ts'
+import { type ChatId, type MessageId, asMessageId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import type { Json } from '../../../model/json.ts'
+import { type Placeholder, type Role, recordedTokens } from '../../../model/message.ts'
+import type { AttachmentPart, Part, TextPart, ThinkingPart } from '../../../model/part.ts'
 
 export interface DecodedIssue {
   readonly kind: 'issue'
@@ -394,4 +398,68 @@ function decodeImage(item: unknown): AttachmentPart | null {
   const path = readItemPath(item)
   const isPath = path !== null && path.length <= imagePathLengthMax && /[.:\\]/.test(path) && !/^\s*data:/i.test(path)
   return attachment(isPath ? path : 'image', null)
+}
+
+/** Finished calls whose row has no output: it may be in what was sent to the model. */
+export function findOmissions(parts: readonly Part[]): readonly PendingReference[] {
+  const asks: PendingReference[] = []
+  for (const part of parts) {
+    if (part.kind !== 'tool' || part.callId === null || part.status === 'running' || part.error !== null) continue
+    if (!hasText(part.output)) asks.push({ kind: 'output', name: part.callId, path: null })
+  }
+  return asks
+}
+
+/** Newer rows contain counts, ids and hashes of contents instead of a result. */
+function hasText(output: Json): boolean {
+  const waiting: Json[] = [output]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value === 'string' && /\S/.test(value) && !isReference(value)) return true
+    if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) waiting.push(each)
+  }
+  return false
+}
+
+const REFERENCE = /^(?:[\w.-]+[.:])?(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,})$/i
+
+const isReference = (text: string): boolean => REFERENCE.test(text.trim())
+
+/** Pasted and attached texts are stored under this prefix and their SHA-256. */
+export const CONTENT_PREFIX = 'composer.content.'
+const REFERENCE_TO_CONTENT = /composer\.content\.([0-9a-f]{64})(?![0-9a-f])/g
+const CONTENTS_MAX = 100
+
+/**
+ * The contents that a message's record refers to. Tool data is skipped: the versions of a file before and after each
+ * edit are neither pasted nor attached, and the call already describes the edit.
+ */
+export function findContents(record: JsonRecord): readonly PendingReference[] {
+  const paths = new Map<string, string | null>()
+  const { toolFormerData: _, ...rest } = record
+  const waiting: { value: unknown; path: string | null; depth: number }[] = [{ value: rest, path: null, depth: 0 }]
+  for (let next = waiting.pop(); next !== undefined && paths.size < CONTENTS_MAX; next = waiting.pop()) {
+    const { value, depth } = next
+    if (typeof value === 'string') {
+      for (const [, hash] of value.matchAll(REFERENCE_TO_CONTENT))
+        if (hash !== undefined) noteFirst(paths, hash, next.path)
+    }
+    if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) continue
+    const path = nameOf(asRecord(value), depth) ?? next.path
+    for (const child of Object.values(value).reverse()) waiting.push({ value: child, path, depth: depth + 1 })
+    for (const key of Object.keys(value)) {
+      for (const [, hash] of key.matchAll(REFERENCE_TO_CONTENT)) if (hash !== undefined) noteFirst(paths, hash, path)
+    }
+  }
+  return [...paths].map(([name, path]) => ({ kind: 'content', name, path: path ?? 'pasted text' }))
+}
+
+function noteFirst(paths: Map<string, string | null>, hash: string, path: string | null): void {
+  if (!paths.has(hash)) paths.set(hash, path)
+}
+
+/** The name in the object around a reference. The record itself is the message, so its fields name nothing in it. */
+function nameOf(record: JsonRecord | null, depth: number): string | null {
+  if (record === null || depth === 0) return null
+  const name = readItemPath(record) ?? firstFilledIn(record, ['relativeWorkspacePath', 'fileName', 'name', 'title'])
+  return name === null || name.includes(CONTENT_PREFIX) ? null : name
 }

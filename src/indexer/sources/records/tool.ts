@@ -1,18 +1,18 @@
 import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { type ChatId, asChatId } from '../../../model/ids.ts'
 import type { CodePart, ToolPart, ToolStatus } from '../../../model/part.ts'
-import { readUriPath } from './fields.ts'
 import {
-  boundJson,
+  type JsonRecord,
   asRecord,
+  boundJson,
   filledStringIn,
   holdsSomething,
   isBlank,
   listIn,
-  parsedRecord,
-  stringIn,
-  type JsonRecord,
   parsedOrText,
+  parsedRecord,
+  readUriPath,
+  stringIn,
   stringLeaves,
 } from './json.ts'
 

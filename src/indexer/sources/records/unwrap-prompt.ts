@@ -1,6 +1,5 @@
 import type { Part } from '../../../model/part.ts'
-import { isBlank } from './json.ts'
-import { readTimestamp } from './read-time.ts'
+import { isBlank, readTimestamp } from './json.ts'
 
 /** A user's message without Cursor's wrapping. */
 export interface Prompt {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join, dirname } from 'node:path'
-import { mayExist } from '../../open-safely/plain-files.ts'
+import { mayExist } from '../../open-safely/cursor-file.ts'
 import { asRecord, firstFilledIn, parseJson } from './json.ts'
 
 /** The folders that Cursor creates in its `User` folder at its first start. */

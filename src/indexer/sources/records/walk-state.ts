@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { longestRising, type Pair } from '../../../mirror/threads/longest-rising.ts'
+import { longestRising, type Pair } from '../../../mirror/threads/merge-threads.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import {

@@ -1,11 +1,9 @@
 import type Database from 'better-sqlite3'
-import { prepared } from '../../../mirror/prepared.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import type { ScoredCommit, TrackedWrite } from '../../../model/commit.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { tryRead } from '../../open-safely/cursor-file.ts'
-import { readModelName } from '../records/fields.ts'
-import { countIn, filledString } from '../records/json.ts'
-import { readTime } from '../records/read-time.ts'
+import { countIn, filledString, readModelName, readTime } from '../records/json.ts'
 
 /**
  * The tables and columns that are read, by exact name. The file also contains code, whole files and summaries of chats:

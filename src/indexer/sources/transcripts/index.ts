@@ -4,7 +4,7 @@ import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { isAbsence, mayBeFolder } from '../../open-safely/plain-files.ts'
+import { isAbsence, mayBeFolder } from '../../open-safely/cursor-file.ts'
 import {
   writeFolder,
   type FileGroup,
@@ -16,8 +16,7 @@ import {
 } from '../../open-safely/whole-store.ts'
 import { weighEvidence } from '../../projects/root-uri.ts'
 import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
-import { madeId } from '../records/chat.ts'
-import { decodeFacts } from '../records/facts.ts'
+import { decodeFacts, madeId } from '../records/chat.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
 import {

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, type Dirent } from 'node:fs'
 import { join, parse, posix, win32 } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { readPlainFile } from '../../open-safely/plain-files.ts'
+import { readPlainFile } from '../../open-safely/cursor-file.ts'
 import { filledString, parsedRecord } from '../records/json.ts'
 
 /** Cursor's own limit is unknown; the largest known transcripts are far smaller. */

@@ -1,11 +1,10 @@
 import { hash as digest } from 'node:crypto'
-import { RowInsert } from '../../insert-rows.ts'
-import type { Mirror } from '../../open.ts'
-import { prepared } from '../../prepared.ts'
-import type { MessageDraft, MessageWrite, PendingReference } from '../batch.ts'
-import { type Part, type ToolStatus, toolStatuses } from '../../../model/part.ts'
-import { marksOf, wholeColumns } from '../../../text/terms/columns.ts'
-import { estimateMessage } from '../../../text/tokens/estimate-tokens.ts'
+import type { Mirror } from '../open.ts'
+import { RowInsert, prepared } from '../sql.ts'
+import type { MessageDraft, MessageWrite, PendingReference } from './batch.ts'
+import { type Part, type ToolStatus, toolStatuses } from '../../model/part.ts'
+import { marksOf, wholeColumns } from '../../text/terms/columns.ts'
+import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 
 /** White space that is not a single space. Most is, and replacing each by itself takes five times as long. */
 const WHITE_SPACE = /[^\S ]\s*| \s+/g

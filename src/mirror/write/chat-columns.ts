@@ -1,11 +1,10 @@
-import { UNTITLED_CHAT, type ModelSource, type TitleSource } from '../../../model/chat.ts'
-import type { ChatId } from '../../../model/ids.ts'
-import { indexTermBytes } from '../../../text/terms/terms.ts'
-import type { Mirror } from '../../open.ts'
-import { prepared } from '../../prepared.ts'
-import type { OwnRowState } from '../../threads/outlines.ts'
-import { nextRevision } from '../revision.ts'
-import { writeDictionary } from '../write-dictionary.ts'
+import { writeDictionary } from '../fulltext/terms.ts'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../sql.ts'
+import type { OwnRowState } from './own-row.ts'
+import { type ModelSource, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'
+import type { ChatId } from '../../model/ids.ts'
+import { indexTermBytes } from '../../text/terms/terms.ts'
 
 /** The columns of a chat's own row, of a chat of which only messages are known. */
 export const noFacts = {
@@ -137,4 +136,18 @@ export function fillTitles(db: Mirror): number {
   const chats = prepared<TitleColumns & { readonly num: number }>(db, LIST_CHATS).all()
   for (const chat of chats) addTitleTerms(db, chat.num, chat)
   return chats.length
+}
+
+const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 as revision from chats`
+
+/** The next revision. Every change of a chat, or of data that belongs to it, uses one, so readers can ask for changes. */
+export function nextRevision(db: Mirror): number {
+  return prepared<{ revision: number }>(db, NEXT_REVISION).get()?.revision ?? 1
+}
+
+const TOUCH = `update chats set revision = ? where id = ?`
+
+/** Gives a chat a new revision after a change outside its own columns. */
+export function touchChat(db: Mirror, id: ChatId): void {
+  prepared(db, TOUCH).run(nextRevision(db), id)
 }

@@ -1,9 +1,9 @@
+import type { Mirror } from '../open.ts'
+import { prepared } from '../sql.ts'
+import type { Position } from '../write/batch.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { SourceState } from '../../model/source.ts'
-import type { Position } from '../write/batch.ts'
-import type { Mirror } from '../open.ts'
-import { prepared } from '../prepared.ts'
 
 export interface SourceName {
   readonly id: SourceId
@@ -198,4 +198,121 @@ export function noteDecoder(db: Mirror, source: number, version: number): boolea
     prepared(db, DROP_SWEEP).run(source)
   })()
   return true
+}
+
+/** The kind of sources for restored data: one for each mirror whose archives were restored. They have no live rows. */
+export const ARCHIVE = 'archive'
+
+/** The kind of sources for chats of other machines, one for each kind of store that they were read from. */
+export const HUB = 'hub'
+
+const LIST_RANKS = `select num, rank, kind from sources`
+
+/** Precedence of sources that hold the same chat: the lowest rank first, then the source that was added first. */
+export class SourceRanks {
+  readonly #ranks: ReadonlyMap<number, number>
+  readonly #archives: ReadonlySet<number>
+
+  constructor(db: Mirror) {
+    const rows = prepared<{ num: number; rank: number; kind: string }>(db, LIST_RANKS).all()
+    this.#ranks = new Map(rows.map(({ num, rank }) => [num, rank]))
+    this.#archives = new Set(rows.filter(({ kind }) => kind === ARCHIVE || kind === HUB).map(({ num }) => num))
+  }
+
+  of(source: number): number {
+    return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
+  }
+
+  /** Whether what it says was noted elsewhere: in an archive, or by another machine. */
+  isArchive(source: number): boolean {
+    return this.#archives.has(source)
+  }
+
+  /** The better source first. */
+  compare(a: number, b: number): number {
+    return this.of(a) - this.of(b) || a - b
+  }
+
+  best(sources: readonly number[]): number | null {
+    let best: number | null = null
+    for (const source of sources) {
+      if (best === null || this.compare(source, best) < 0) best = source
+    }
+    return best
+  }
+}
+
+const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`
+
+/** Marks rows that vanished together with too many others: it may be an accident. They still count as held for now. */
+export function noteMissed(db: Mirror, source: number, keys: readonly string[], nowMs: number): void {
+  setMissed(db, source, keys, nowMs)
+}
+
+/** Clears the mark of rows that are back. */
+export function forgetMissed(db: Mirror, source: number, keys: readonly string[]): void {
+  setMissed(db, source, keys, null)
+}
+
+function setMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
+  if (keys.length === 0) return
+  db.transaction(() => {
+    for (const key of keys) prepared(db, NOTE).run(atMs, source, key)
+  })()
+}
+
+/** Rows of a source that vanished at once. They do not count as deleted until a later pass confirms it. */
+export interface MissedRows {
+  readonly rows: number
+  /** How many rows the source held, including the missed ones. */
+  readonly of: number
+  /** When the first of them was missed, in epoch milliseconds. */
+  readonly sinceMs: number
+}
+
+const SUM_UP = `
+select count(*) as rows, min(missed_at) as sinceMs from source_rows where source = ? and missed_at is not null
+`
+
+export const countMissed = (db: Mirror, source: number): number =>
+  prepared<{ rows: number }>(db, SUM_UP).get(source)?.rows ?? 0
+
+export function readMissed(db: Mirror, source: number): MissedRows | null {
+  const sum = prepared<{ rows: number; sinceMs: number | null }>(db, SUM_UP).get(source)
+  if (sum === undefined || sum.sinceMs === null) return null
+  return { rows: sum.rows, of: countHeldRows(db, source), sinceMs: sum.sinceMs }
+}
+
+/** Progress of a sweep: the comparison of every value of a source. */
+export interface Sweep {
+  /** State of the file when the last sweep that found every value equal began; null before the first such sweep. */
+  readonly verifiedSignature: string | null
+  /** State of the file when the current sweep began; null if none is running. */
+  readonly signature: string | null
+  /** Rows up to this rowid are already compared. */
+  readonly afterRowid: number
+  /** Epoch milliseconds. Every pause moves it forward, so the time from here to the end is working time only. */
+  readonly startedAtMs: number
+  /** Epoch milliseconds of the end of the last sweep, or of the current sweep's last slice; null before the first. */
+  readonly endedAtMs: number | null
+}
+
+const READ = `
+select verified_signature as verifiedSignature, signature, after_rowid as afterRowid, started_at as startedAtMs,
+  ended_at as endedAtMs
+from sweeps where source = ?
+`
+const SAVE = `
+insert into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at) values (?, ?, ?, ?, ?, ?)
+on conflict (source) do update set verified_signature = excluded.verified_signature, signature = excluded.signature,
+  after_rowid = excluded.after_rowid, started_at = excluded.started_at, ended_at = excluded.ended_at
+`
+
+const noSweep: Sweep = { verifiedSignature: null, signature: null, afterRowid: 0, startedAtMs: 0, endedAtMs: null }
+
+export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(db, READ).get(source) ?? noSweep
+
+export function saveSweep(db: Mirror, source: number, sweep: Sweep): void {
+  const { verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs } = sweep
+  prepared(db, SAVE).run(source, verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs)
 }

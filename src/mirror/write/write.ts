@@ -1,0 +1,188 @@
+import { PendingTerms, sealCommits } from '../fulltext/backlog.ts'
+import { listingTerms } from '../fulltext/terms.ts'
+import { hideCopies } from '../hub/pulled-copy.ts'
+import type { Mirror } from '../open.ts'
+import { withoutExcluded } from '../projects/exclusion.ts'
+import { writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
+import { withoutPurged } from '../purge/without-purged.ts'
+import { HUB, SourceRanks } from '../sources/sources.ts'
+import { RowInsert, prepared } from '../sql.ts'
+import { hasEstimates } from '../usage/estimates.ts'
+import { writeTracked } from '../usage/tracked.ts'
+import { type Batch, type BatchOutcome, type ChatWrite, type Position, tellsFacts } from './batch.ts'
+import { RepeatedPrompts } from './held-chat.ts'
+import { KeyAllocator } from './messages.ts'
+import { writeChatMetadata } from './own-row.ts'
+import { completeChats, writeBlobCalls } from './references.ts'
+import { refreshChat, writeChat } from './write-chat.ts'
+import type { ChatId } from '../../model/ids.ts'
+
+/**
+ * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
+ * either the whole batch or nothing of it. Writing the same batch twice changes nothing. Purged data and excluded
+ * projects are left out.
+ * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
+ */
+export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
+  const batch = withoutExcluded(db, withoutPurged(db, unfiltered))
+  const written = listingTerms(db, () => {
+    if (!isOfHub(db, batch.source)) hideCopies(db, batch.chats.filter(hasContent))
+    const terms = new PendingTerms()
+    const tools = {
+      terms,
+      keys: new KeyAllocator(db),
+      ranks: new SourceRanks(db),
+      prompts: new RepeatedPrompts(db),
+      names: new Names(db),
+      isEstimating: hasEstimates(db),
+    }
+    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
+    for (const { source, write } of [...tools.prompts.writes, ...completeChats(db, batch)])
+      outcomes.push(writeChat(db, write, { ...batch, source }, tools))
+    writeBlobCalls(db, batch)
+    writeRows(db, batch)
+    writeWorkspaces(db, batch)
+    const affected = new Set([...writeChatMetadata(db, batch), ...writeTracked(db, batch)])
+    const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, batch, tools))
+    terms.write(db, batch)
+    writePaths(db, batch)
+    const moved = [...renamed, ...writeEvidence(db, batch)]
+    if (batch.position !== null) writePosition(db, batch.source, batch.position)
+    const changed = outcomes.filter((outcome) => outcome.isChanged)
+    return {
+      added: sum(outcomes.map((outcome) => outcome.added)),
+      changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
+      gone: sum(outcomes.map((outcome) => outcome.gone)),
+      chatIds: [...new Set([...changed.map((outcome) => outcome.chatId), ...moved])],
+      losses: outcomes.flatMap((outcome) => outcome.losses),
+      messages: changed.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+    }
+  })
+  if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)
+  return written
+}
+
+/** Whether the chat comes into being by it. */
+const hasContent = ({ ownRow, messages }: ChatWrite): boolean => messages.length > 0 || tellsFacts(ownRow)
+
+const SOURCE_KIND = `select kind from sources where num = ?`
+const isOfHub = (db: Mirror, source: number): boolean => prepared<string>(db, SOURCE_KIND).pluck().get(source) === HUB
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+const upsertRows = new RowInsert(
+  'source_rows (source, key, source_rowid, octets, checksum, is_live)',
+  '(?, ?, ?, ?, ?, 1)',
+  `on conflict (source, key) do update set
+    source_rowid = excluded.source_rowid, octets = excluded.octets, checksum = excluded.checksum, is_live = 1,
+    missed_at = null`,
+)
+const MARK_GONE = `update source_rows set is_live = 0, missed_at = null where source = ? and key = ?`
+const DROP_ROW = `delete from source_rows where source = ? and key = ?`
+const HAS_ISSUES = `select 1 from row_issues where source = ? limit 1`
+const CLEAR_ISSUE = `delete from row_issues where source = ? and key = ?`
+const NOTE_ISSUE = `
+insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, ?, ?, ?)
+on conflict (source, key) do update set reason = excluded.reason, octets = excluded.octets
+`
+/** Makes the row count as changed once it can be read again. */
+const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
+
+export function writeRows(db: Mirror, batch: Batch): void {
+  // Few sources have any issue: one check saves a statement per row.
+  const hasIssues = prepared(db, HAS_ISSUES).get(batch.source) !== undefined
+  const clear = prepared(db, CLEAR_ISSUE)
+  for (const row of batch.rows) {
+    if (row.chatIds !== undefined) writeRowChats(db, batch.source, row.key, row.chatIds)
+    if (hasIssues) clear.run(batch.source, row.key)
+  }
+  upsertRows.run(
+    db,
+    batch.rows.map(({ key, rowid, octets, checksum }) => [batch.source, key, rowid, octets, checksum]),
+  )
+  for (const key of batch.goneKeys) {
+    prepared(db, MARK_GONE).run(batch.source, key)
+    if (hasIssues) clear.run(batch.source, key)
+  }
+  for (const key of batch.droppedKeys) {
+    prepared(db, DROP_ROW).run(batch.source, key)
+    clear.run(batch.source, key)
+  }
+  for (const issue of batch.issues) {
+    prepared(db, NOTE_ISSUE).run(batch.source, issue.key, issue.reason, issue.octets, batch.nowMs)
+    if (issue.reason === 'unreadable-page') prepared(db, FORGET_CHECKSUM).run(batch.source, issue.key)
+  }
+}
+
+const DROP_ROW_CHATS = `delete from row_chats where source = ? and key = ?`
+const ADD_ROW_CHAT = `insert into row_chats (source, key, chat_id) values (?, ?, ?) on conflict do nothing`
+const LIST_ROW_CHATS = `select chat_id as id from row_chats where source = ? and key = ?`
+
+function writeRowChats(db: Mirror, source: number, key: string, chatIds: readonly ChatId[]): void {
+  prepared(db, DROP_ROW_CHATS).run(source, key)
+  for (const id of chatIds) prepared(db, ADD_ROW_CHAT).run(source, key, id)
+}
+
+/** The chats that a row contained when it was last read. */
+export const listRowChats = (db: Mirror, source: number, key: string): ChatId[] =>
+  prepared<{ id: ChatId }>(db, LIST_ROW_CHATS)
+    .all(source, key)
+    .map(({ id }) => id)
+
+const WRITE_POSITION = `
+update sources
+set identity = ?, signature = ?, watermark = ?, watermark_key = ?
+where num = ?
+`
+
+export function writePosition(db: Mirror, source: number, position: Position): void {
+  prepared(db, WRITE_POSITION).run(
+    position.identity,
+    position.signature,
+    position.watermark,
+    position.watermarkKey,
+    source,
+  )
+}
+
+/** A name that a search can use as a filter, with its kind. */
+const ADD_NAME = `insert into names (kind, name) values (?, ?) on conflict do nothing`
+const TOOL = 'tool:'
+
+/** Adds names of tools and models to `names`. Valid for one transaction only: after a rollback the cache would be wrong. */
+export class Names {
+  readonly #db: Mirror
+  readonly #listed = new Set<string>()
+
+  constructor(db: Mirror) {
+    this.#db = db
+  }
+
+  /** @param marksJson the message's marks as stored */
+  write(marksJson: string, model: string | null): void {
+    if (marksJson.includes(TOOL)) {
+      for (const mark of JSON.parse(marksJson) as readonly string[]) {
+        if (mark.startsWith(TOOL)) this.#add('tool', mark.slice(TOOL.length))
+      }
+    }
+    if (model !== null) this.#add('model', model)
+  }
+
+  #add(kind: 'tool' | 'model', name: string): void {
+    const entry = `${kind} ${name}`
+    if (this.#listed.has(entry)) return
+    prepared(this.#db, ADD_NAME).run(kind, name)
+    this.#listed.add(entry)
+  }
+}
+
+/** Helpers that all writes of one transaction share. */
+export interface WriteTools {
+  readonly terms: PendingTerms
+  readonly keys: KeyAllocator
+  readonly ranks: SourceRanks
+  readonly prompts: RepeatedPrompts
+  readonly names: Names
+  /** Whether messages get an estimate of their tokens. */
+  readonly isEstimating: boolean
+}
