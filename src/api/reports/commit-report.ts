@@ -52,7 +52,7 @@ export async function reportCommits(world: World, request: CommitReportRequest):
     sha,
     committedAt: toIso(committedAtMs),
     subject,
-    chats: (matches.get(sha) ?? []).map(({ num: _, ...match }) => match),
+    chats: (matches.get(sha) ?? []).map(({ id, title, confidence, evidence }) => ({ id, title, confidence, evidence })),
   }))
   return { items, total: listed.length, limit, offset }
 }
