@@ -55,7 +55,7 @@ const LISTED_MAX = 8
 function readFolder(context: ApiContext, repo: string | null): string {
   const roots = listProjectRoots(context.mirror())
   const here = roots.filter(({ isHere }) => isHere === 1)
-  const nums = resolveProjects(context.mirror(), [repo ?? ''])
+  const nums = resolveProjects(context.mirror(), repo === null ? [] : [repo])
   // The innermost project that contains the folder.
   const [around] = here
     .filter(({ path }) => repo !== null && isAbsolute(repo) && isWithin(repo, folderOf(path)))

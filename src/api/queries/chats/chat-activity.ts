@@ -18,7 +18,10 @@ export interface TimedAct {
 
 const OWN_TIME = `m.created_at_source in ('message', 'header', 'timing')`
 
-/** Of messages, only own times count, not those of a neighbour or of the chat. Of tool calls, only paths are read. */
+/**
+ * Of messages, only own times count, not those of a neighbour or of the chat. Of tool calls, only paths are read. `cross join`
+ * makes SQLite begin with the few chats: it would begin with all calls.
+ */
 const ACTS = `
   with active as materialized (
     select c.num, c.id, coalesce(p.num, c.num) as chat, coalesce(c.last_activity_at, c.created_at) as ended_at
@@ -29,15 +32,15 @@ const ACTS = `
       and coalesce(c.last_activity_at, c.created_at) >= @fromMs and coalesce(c.created_at, c.last_activity_at) <= @toMs
   ), acts as (
     select 'message' as kind, a.chat, m.created_at as atMs, '' as path, null as tool
-    from active a join messages m on m.chat = a.num
+    from active a cross join messages m on m.chat = a.num
     where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
     union all
     select 'recorded', a.chat, time.value, '', null
-    from active a join tracked t on t.chat_id = a.id join json_each(json_array(t.first_at, t.last_at)) time
+    from active a cross join tracked t on t.chat_id = a.id join json_each(json_array(t.first_at, t.last_at)) time
     where time.value between @fromMs and @toMs
     union all
     select 'edit', a.chat, iif(${OWN_TIME}, m.created_at, a.ended_at), u.path, u.tool
-    from active a join messages m on m.chat = a.num join calls u on u.body = m.body
+    from active a cross join messages m on m.chat = a.num cross join calls u on u.body = m.body
     where m.is_orphan = 0 and m.tool_calls > 0 and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
       and u.path is not null and u.status in ('completed', 'running')
   )
