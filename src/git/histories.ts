@@ -1,7 +1,7 @@
 import { execFile, type ExecFileException } from 'node:child_process'
-import { parse, resolve } from 'node:path'
+import { parse } from 'node:path'
 import type * as model from '../model/commit.ts'
-import type { Commit, History } from '../model/commit.ts'
+import type { Commit } from '../model/commit.ts'
 import { UserError } from '../model/user-error.ts'
 import { findGit, HARMLESS_ARGUMENTS, HARMLESS_DIFF, harmlessEnvironment, type Environment } from './harmless.ts'
 
@@ -13,12 +13,14 @@ const SUBJECT_LENGTH_MAX = 300
 
 const LOG: readonly string[] = 'log -z --no-notes --encoding=UTF-8 --no-show-signature --no-decorate'
   .split(' ')
-  .concat(HARMLESS_DIFF, `--max-count=${COMMITS_MAX}`, '--format=tformat:%H%x00%P%x00%at%x00%ct%x00%an%x00%s')
-const FIELDS = 6
+  .concat(HARMLESS_DIFF, `--max-count=${COMMITS_MAX}`, '--format=tformat:%H%x00%P%x00%at%x00%ct%x00%s')
+const FIELDS = 5
 /** All local branches and the checked-out commit, if there is one. */
 const TIPS = ['--branches', '--single-worktree', '--exclude=refs/*', '--all']
 /** For a merge, only files that differ from all parents: those that were changed in the merge itself. */
-const DIFF_TREE = ['diff-tree', '--stdin', '-r', '-z', '--root', '-c', ...HARMLESS_DIFF, '--no-renames', '--name-only']
+const DIFF_TREE = 'diff-tree --stdin -r -z --root -c --no-renames --name-only --relative'
+  .split(' ')
+  .concat(HARMLESS_DIFF)
 
 /** Reads the histories of repositories by calling git. It runs no program that a repository names. */
 export class Histories implements model.Histories {
@@ -35,19 +37,16 @@ export class Histories implements model.Histories {
    * Git's own date filter is not used: it stops at the first older commit, so one wrong clock would hide all commits
    * before it.
    */
-  async read(root: string): Promise<History> {
-    // Git says where the top is as a resolved path, and how to go up to it. Cursor writes paths unresolved.
-    const place = await this.#git(root, ['rev-parse', '--show-toplevel', '--show-cdup'])
-    const top = resolve(root, place.split('\n').at(-2) ?? '')
-    return { root, top, commits: toCommits(await this.#git(root, [...LOG, ...TIPS, '--'])) }
+  async read(folder: string): Promise<Commit[]> {
+    return toCommits(await this.#git(folder, [...LOG, ...TIPS, '--']))
   }
 
-  async touched({ root }: History, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  async touched(folder: string, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>> {
     // Git prints the sha of a commit and then its files. It does not print commits without changes.
     const touched = new Map(commits.map(({ sha }) => [sha, new Array<string>()]))
     let current: string[] = []
     const input = commits.map(({ sha }) => `${sha}\n`).join('')
-    for (const token of (await this.#git(root, DIFF_TREE, input)).split('\0')) {
+    for (const token of (await this.#git(folder, DIFF_TREE, input)).split('\0')) {
       const next = touched.get(token)
       if (next !== undefined) current = next
       else if (token !== '') current.push(token)
@@ -80,7 +79,7 @@ export class Histories implements model.Histories {
   /**
    * What git prints.
    * @param root folder of the repository. It is never git's working directory, because some systems search that for programs
-   * @throws UserError `stopped`, `git-missing`, `repo-missing`, `not-a-repository`, `repo-foreign`, `git-slow`, `git-failed`
+   * @throws UserError `git-missing`, `repo-missing`, `not-a-repository`, `git-slow`, `git-failed`
    */
   #run(root: string, words: readonly string[], input: string): Promise<string> {
     const git = findGit(this.#env)
@@ -107,18 +106,12 @@ export class Histories implements model.Histories {
   }
 }
 
-function explained(root: string, { code, killed, name }: ExecFileException, complaint: string): UserError {
-  if (name === 'AbortError')
-    return new UserError('stopped', 'The program is stopping.', 'Try again when it is running.')
+function explained(root: string, { code, killed }: ExecFileException, complaint: string): UserError {
   if (/cannot change to/.test(complaint)) {
     const text = `There is no folder ${root} on this machine.`
     return new UserError('repo-missing', text, 'Name a project whose folder still exists.')
   }
-  if (/dubious ownership/.test(complaint)) {
-    const text = `The repository at ${root} belongs to another user, and git refuses to read it.`
-    return new UserError('repo-foreign', text, 'Run cursordex as the user who owns the repository.')
-  }
-  if (/not a git repository|must be run in a work tree|cannot use bare repository/.test(complaint)) {
+  if (/not a git repository|cannot use bare repository/.test(complaint)) {
     return new UserError('not-a-repository', `${root} is not a git repository.`, 'Name a project that is one.')
   }
   // A code of Node says that git could not be started, or that its output is too long.
@@ -135,14 +128,13 @@ function toCommits(output: string): Commit[] {
   const fields = output.split('\0')
   return Array.from({ length: Math.floor(fields.length / FIELDS) }, (_, index) => {
     const of = fields.slice(index * FIELDS, (index + 1) * FIELDS)
-    const [sha = '', parents = '', authoredAt = '', committedAt = '', author = '', subject = ''] = of
+    const [sha = '', parents = '', authoredAt = '', committedAt = '', subject = ''] = of
     return {
       sha,
       parent: parents.split(' ')[0] || null,
-      authoredAtMs: readSeconds(authoredAt),
+      madeAtMs: readSeconds(authoredAt) ?? readSeconds(committedAt),
       committedAtMs: readSeconds(committedAt),
-      author: shortened(author),
-      subject: shortened(subject),
+      subject: subject.slice(0, SUBJECT_LENGTH_MAX).toWellFormed(),
     }
   })
 }
@@ -152,6 +144,3 @@ function readSeconds(text: string): number | null {
   const ms = /^-?\d{1,13}$/.test(text) ? Number(text) * 1000 : Number.NaN
   return Math.abs(ms) <= 8.64e15 ? ms : null
 }
-
-const shortened = (text: string): string =>
-  text.length <= SUBJECT_LENGTH_MAX ? text : `${text.slice(0, SUBJECT_LENGTH_MAX - 1).toWellFormed()}…`

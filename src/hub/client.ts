@@ -59,7 +59,10 @@ export async function openHub(url: string): Promise<Hub> {
   try {
     await explained(client.connect())
     const [version] = await hub.rows<{ number: number }>(`select current_setting('server_version_num')::int as number`)
-    if (version !== undefined && version.number < POSTGRES_MIN) throw tooOld(version.number)
+    if (version !== undefined && version.number < POSTGRES_MIN) {
+      const text = `The server is PostgreSQL ${Math.floor(version.number / 10_000)}, and a hub needs version 15 or later.`
+      throw new UserError('hub-too-old', text, 'Upgrade the server, or use another one.')
+    }
     return hub
   } catch (error) {
     await hub.close()
@@ -102,13 +105,6 @@ export async function readHub(hub: Hub): Promise<HubFacts> {
   }
   return facts
 }
-
-const tooOld = (version: number): UserError =>
-  new UserError(
-    'hub-too-old',
-    `The server is PostgreSQL ${Math.floor(version / 10_000)}, and a hub needs version 15 or later.`,
-    'Upgrade the server, or use another one.',
-  )
 
 function connectionOf(url: string): ClientConfig {
   const { host, port, user, password, database, ssl } = parseUrl(url)

@@ -28,12 +28,8 @@ export async function packChat(db: Mirror, chat: PushableChat, packing: Packing)
   return packed?.kind === 'sound' ? { kind: 'sound', value: packed.value.packed } : packed
 }
 
-function* rewritten(
-  db: Mirror,
-  lines: Iterable<string>,
-  chat: PushableChat,
-  { isRedacted, without }: Packing,
-): Generator<string> {
+function* rewritten(db: Mirror, lines: Iterable<string>, chat: PushableChat, packing: Packing): Generator<string> {
+  const { isRedacted, without } = packing
   const masking = isRedacted ? new Masking() : null
   let isFirst = true
   for (const line of lines) {
@@ -52,11 +48,8 @@ function* rewritten(
 }
 
 /** Ids stay, because the order of the chat and its subagents go by them. The path of a folder often names its owner. */
-function firstLine(
-  given: ArchivedChat,
-  { method, root, hubName }: PushableChat,
-  masking: Masking | null,
-): ArchivedChat {
+function firstLine(given: ArchivedChat, chat: PushableChat, masking: Masking | null): ArchivedChat {
+  const { method, root, hubName } = chat
   const hidden = hubName ?? ''
   const named = root === null || masking === null ? root : { uri: hidden, path: hidden, name: root.name, remote: null }
   const facts = {

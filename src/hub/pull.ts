@@ -75,8 +75,6 @@ export async function pullPart(hub: Hub, db: Mirror, { uuid, projects }: PullOrd
 
 /** As many rows as fit, and at least one. */
 function nextPart(missing: readonly ListedRow[]): readonly ListedRow[] {
-  const next = missing.slice(0, PART_ROWS)
   let bytes = 0
-  const tooMuch = next.findIndex((row, at) => (bytes += row.bytes) > PART_BYTES && at > 0)
-  return tooMuch < 0 ? next : next.slice(0, tooMuch)
+  return missing.slice(0, PART_ROWS).filter((row, at) => (bytes += row.bytes) <= PART_BYTES || at === 0)
 }

@@ -18,7 +18,3 @@ export function partsOrNull(json: string): readonly Part[] | null {
 
 /** Whether `parseParts` gave these in place of damaged ones. They are shown, and never stored. */
 export const isSubstitute = ([first]: readonly Part[]): boolean => first === DAMAGED
-
-/** Parts as JSON, as they are stored. @param column a column of SQL with them */
-export const soundParts = (column: string): string =>
-  `case when json_valid(${column}) then ${column} else '${JSON.stringify([DAMAGED])}' end`

@@ -6,30 +6,23 @@ export interface Commit {
   readonly sha: string
   /** The first parent; null for a root commit. */
   readonly parent: string | null
-  /** When the change was first committed; amend and rebase keep it. */
-  readonly authoredAtMs: number | null
+  /** When the change was first committed. A rebase gives last week's work the committer date of today. */
+  readonly madeAtMs: number | null
   /** When this commit object was created. */
   readonly committedAtMs: number | null
-  readonly author: string
   /** The first paragraph of its message on one line, at most 300 characters. */
   readonly subject: string
 }
 
-/** The commits of all local branches of the repository that contains a folder. */
-export interface History {
-  readonly root: string
-  /** Top folder of the repository, spelled like `root`. */
-  readonly top: string
-  /** Newest first; of a longer history only the newest 50,000. */
-  readonly commits: readonly Commit[]
-}
-
 /** Reads the histories of repositories. @throws UserError if a history cannot be read, with the reason */
 export interface Histories {
-  /** @param root a project's folder on this machine */
-  read(root: string): Promise<History>
-  /** By sha, the files that each commit touched, relative to the top folder. A renamed file has both names. */
-  touched(history: History, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>>
+  /**
+   * The commits of all local branches, newest first; of a longer history only the newest 50,000.
+   * @param folder a project's folder on this machine
+   */
+  read(folder: string): Promise<readonly Commit[]>
+  /** By sha, the files in the folder that each commit touched, relative to it. A renamed file has both names. */
+  touched(folder: string, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>>
 }
 
 /** Cursor's record of a chat's generated code within one hour. It completes a chat and never creates one. */

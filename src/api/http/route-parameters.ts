@@ -5,7 +5,6 @@ import { roles } from '../../model/message.ts'
 import { bucketUnits } from '../buckets.ts'
 import { exportFormats } from '../export/formats.ts'
 import { chatSorts } from '../queries/chats/list-chats.ts'
-import { confidences } from '../../model/commit.ts'
 import { partNames } from '../search/language/tree.ts'
 import { facetNames, searchSorts } from '../search/request.ts'
 import { tokenGroupings } from '../tokens/request.ts'
@@ -70,12 +69,7 @@ export const exportParameters = parametersOf({ as: oneOf(exportFormats), include
 
 export const projectsParameters = parametersOf(page)
 
-export const commitsParameters = parametersOf({
-  repo: word(),
-  ...dates,
-  confidence: oneOf(confidences),
-  ...page,
-})
+export const commitsParameters = parametersOf({ repo: word(), ...dates, ...page })
 
 export const projectStatsParameters = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
 export const statsParameters = parametersOf({ ...projectStatsParameters.shape, project: words() })

@@ -5,7 +5,7 @@ import { Damage, type Decoded } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
-import { listTracked, parseModels } from '../../mirror/usage/tracked.ts'
+import { listTracked } from '../../mirror/usage/tracked.ts'
 import { toIso } from '../iso.ts'
 import { inSnapshot } from './snapshot.ts'
 import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
@@ -148,7 +148,7 @@ function archivedHours(db: Mirror, id: string): Pick<ArchivedChat, 'tracked'> {
   const tracked = listTracked(db, id).map(({ firstAtMs, lastAtMs, models }) => ({
     firstAt: toIso(firstAtMs),
     lastAt: toIso(lastAtMs),
-    models: parseModels(models).map(([name, atMs]) => ({ name, lastAt: toIso(atMs) })),
+    models: models.map(([name, atMs]) => ({ name, lastAt: toIso(atMs) })),
   }))
   return tracked.length === 0 ? {} : { tracked }
 }

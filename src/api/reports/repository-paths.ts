@@ -14,9 +14,11 @@ export function comparablePath(path: string, folder: string): string {
   return win32.resolve(from, to).replaceAll('\\', '/').normalize('NFC').toLowerCase()
 }
 
-/** Whether a path is a folder or lies below it. Both are comparable. */
-export const isWithin = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+/** Whether an absolute path is a folder or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  const outer = comparablePath(folder, folder).replace(/\/?$/, '/')
+  return `${comparablePath(path, path)}/`.startsWith(outer)
+}
 
 /** The folder of a project. For a workspace file of several folders, the folder of that file. */
 export const folderOf = (path: string): string => path.replace(/[\\/][^\\/]+\.code-workspace$/, '') || '/'

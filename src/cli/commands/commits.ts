@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import { countText } from '../terminal/formats.ts'
 import { addDates, addExamples, addJson, addPage } from '../input/options.ts'
 import { listOf, printList } from './list.ts'
@@ -14,12 +14,8 @@ export function addCommand(program: Command, session: Session, { workingDir }: P
   const command = program
     .command('commits')
     .option('--repo <project>', 'the project: its name, its id or a folder in it; by default this folder')
-  addDates(command).addOption(
-    new Option('--confidence <least>', 'lowest confidence of a match').choices(['low', 'medium', 'high']),
-  )
-  addJson(addPage(command))
-  const another = 'cursordex commits --repo ~/code/shop --from 2026-01-01 --json'
-  addExamples(command, 'cursordex commits --from 7d --confidence medium', another)
+  addJson(addPage(addDates(command)))
+  addExamples(command, 'cursordex commits --from 7d', 'cursordex commits --repo ~/code/shop --from 2026-01-01 --json')
   command.action(() =>
     session.ask(command, async (answers) => {
       const { repo = '.' } = command.opts<{ readonly repo?: string }>()
@@ -35,10 +31,9 @@ interface CommitRow {
   readonly chat: DescribedMatch | null
 }
 
-function rowsOf({ chats, ...commit }: ReportedCommit, { width }: Screen): CommitRow[] {
-  const whole = { ...commit, chats }
-  if (chats.length === 0) return [{ commit: whole, chat: null }]
-  return chats.map((chat, index) => ({ commit: index === 0 || width === null ? whole : null, chat }))
+function rowsOf(commit: ReportedCommit, { width }: Screen): CommitRow[] {
+  if (commit.chats.length === 0) return [{ commit, chat: null }]
+  return commit.chats.map((chat, index) => ({ commit: index === 0 || width === null ? commit : null, chat }))
 }
 
 /** On a narrow terminal the subject needs the room of the time and the evidence. */
@@ -60,9 +55,8 @@ const list = listOf({
 
 /** `3 files, 12 messages`. */
 function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): string {
-  const earlier = files?.when === 'earlier' ? ' earlier' : ''
   const words = [
-    files === null ? '' : `${countText(files.paths.length, 'file')}${earlier}`,
+    files === null ? '' : countText(files.paths.length, 'file'),
     time === null ? '' : countText(time.messages, 'message'),
     tracking === null || tracking === undefined ? '' : 'code recorded then',
   ]

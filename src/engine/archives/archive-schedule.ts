@@ -1,15 +1,13 @@
-import { createTask } from 'node-cron'
 import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
 import { toIso } from '../../api/iso.ts'
 import type { Settings } from '../../settings.ts'
+import { nextRunMs, pauseMs } from '../next-run.ts'
 import type { JobNote } from './archive-notes.ts'
 import type { Archives } from './archives.ts'
 
 type ArchiveJob = Settings['archives']['jobs'][number]
 
-/** The wait after the first failure. Each further failure doubles it. */
-const RETRY_MS = 5 * 60_000
-const RETRY_MAX_MS = 6 * 3_600_000
+const FIRST_PAUSE_MS = 5 * 60_000
 
 interface Clock {
   now(): number
@@ -66,11 +64,7 @@ export class ArchiveSchedule {
 
   #nextOf({ schedule, timezone }: ArchiveJob): JobNote {
     const timeZone = timezone ?? this.#clock.zone()
-    const task = createTask(schedule, () => undefined, { timezone: timeZone })
-    // The settings refuse a schedule that never comes.
-    const [next] = task.getNextRuns(1)
-    void task.destroy()
-    return { schedule, timeZone, dueAtMs: next?.getTime() ?? Infinity, failures: 0, error: null }
+    return { schedule, timeZone, dueAtMs: nextRunMs(schedule, timeZone), failures: 0, error: null }
   }
 
   async #run(job: ArchiveJob, failures: number): Promise<void> {
@@ -82,7 +76,7 @@ export class ArchiveSchedule {
     // A folder that cannot be listed is an error before the run begins.
     const error = await make().catch(({ message }: Error) => message)
     this.#running.delete(name)
-    const retryAtMs = this.#clock.now() + Math.min(RETRY_MS * 2 ** failures, RETRY_MAX_MS)
+    const retryAtMs = this.#clock.now() + pauseMs(FIRST_PAUSE_MS, failures)
     const retry = { ...next, dueAtMs: Math.min(dueAtMs, retryAtMs), failures: failures + 1, error }
     this.#save(job, error === null ? next : retry)
   }

@@ -1,14 +1,12 @@
-import { createTask } from 'node-cron'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
 import type { EngineContext } from '../engine.ts'
+import { nextRunMs, pauseMs } from '../next-run.ts'
 import type { Sharing } from './sharing.ts'
 
 /** Machines with the same schedule do not all come in the same second. */
 const JITTER_MS = 50_000
-/** The pause after the first failure. Each further failure doubles it. */
-const RETRY_MS = 2 * 60_000
-const RETRY_MAX_MS = 6 * 3_600_000
+const FIRST_PAUSE_MS = 2 * 60_000
 
 type HubScheduleContext = Pick<EngineContext, 'now' | 'zone' | 'onError' | 'later' | 'log'>
 
@@ -28,16 +26,12 @@ export class HubSchedule {
   readonly #context: HubScheduleContext
   readonly #turns: readonly Turn[]
 
-  constructor({ url, push, pull }: HubSettings, sharing: Pick<Sharing, 'push' | 'pull'>, context: HubScheduleContext) {
+  constructor(settings: HubSettings, sharing: Pick<Sharing, 'push' | 'pull'>, context: HubScheduleContext) {
     this.#sharing = sharing
     this.#context = context
-    const named = [
-      { act: 'push' as const, ...push },
-      { act: 'pull' as const, ...pull },
-    ]
-    this.#turns = named
-      .filter(({ projects }) => url !== null && projects.length > 0)
-      .map(({ act, schedule }) => ({ act, schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }))
+    this.#turns = (['push', 'pull'] as const)
+      .filter((act) => settings.url !== null && settings[act].projects.length > 0)
+      .map((act) => ({ act, schedule: settings[act].schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }))
   }
 
   /** Must be called every minute. */
@@ -62,7 +56,7 @@ export class HubSchedule {
       if (turn.error !== null) context.log('info', 'The hub answers again.')
       turn.failures = 0
       turn.error = null
-      turn.dueAtMs = this.#next(turn.schedule)
+      turn.dueAtMs = nextRunMs(turn.schedule, context.zone())
     } catch (error) {
       context.onError?.(error)
       const known = error instanceof UserError ? error : new UserError('hub-failed', String(error), '')
@@ -70,17 +64,10 @@ export class HubSchedule {
         context.log('warn', `${known.message} ${known.hint}`)
       }
       turn.error = known
-      turn.dueAtMs = context.now() + Math.min(RETRY_MS * 2 ** turn.failures, RETRY_MAX_MS)
+      turn.dueAtMs = context.now() + pauseMs(FIRST_PAUSE_MS, turn.failures)
       turn.failures += 1
     } finally {
       turn.isRunning = false
     }
-  }
-
-  #next(schedule: string): number {
-    const task = createTask(schedule, () => undefined, { timezone: this.#context.zone() })
-    const [next] = task.getNextRuns(1)
-    void task.destroy()
-    return next?.getTime() ?? Infinity
   }
 }

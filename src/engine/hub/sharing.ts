@@ -61,16 +61,12 @@ export class Sharing implements HubActs {
   async state(): Promise<HubState> {
     const { url, machine } = this.#settings
     const db = this.#world.mirror()
-    const timeOf = (key: 'pushed' | 'pulled'): string | null => {
-      const at = readState(db, key)
-      return at === null ? null : toIso(Number(at))
-    }
     const known = {
       url: url === null ? null : shownUrl(url),
       machine,
       atWork: this.#atWork,
-      lastPushAt: timeOf('pushed'),
-      lastPullAt: timeOf('pulled'),
+      lastPushAt: toIso(Number(readState(db, 'pushed')) || null),
+      lastPullAt: toIso(Number(readState(db, 'pulled')) || null),
       purgesWaiting: listQueue(db).length,
       error: null,
       hub: null,

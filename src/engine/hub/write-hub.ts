@@ -60,8 +60,7 @@ export async function* writeHub(
         yield outcome
       }
       for (const { machine, chat } of order.gone) {
-        const { wantsOther } = dropPulled(mirror(), machine, chat)
-        wantsMore ||= wantsOther
+        if (dropPulled(mirror(), machine, chat)) wantsMore = true
         yield null
       }
       break

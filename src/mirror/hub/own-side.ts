@@ -87,15 +87,11 @@ export interface PushableChat {
 
 /** All chats of this machine. Pulled chats are not pushed on. */
 export const listPushable = (db: Mirror): readonly PushableChat[] =>
-  prepared<Omit<PushableChat, 'root'> & Rooted>(db, LIST_PUSHABLE)
+  prepared<Omit<PushableChat, 'root'> & { readonly root: string | null }>(db, LIST_PUSHABLE)
     .all()
-    .map((chat) => ({ ...chat, root: rootOf(chat) }))
+    .map((chat) => ({ ...chat, root: rootOf(chat.root) }))
 
-interface Rooted {
-  readonly root: string | null
-}
-
-const rootOf = ({ root }: Rooted): Root | null => JSON.parse(root ?? 'null') as Root | null
+const rootOf = (json: string | null = null): Root | null => JSON.parse(json ?? 'null') as Root | null
 
 const COUNT_MESSAGES = `
 select count(*) from messages
@@ -104,7 +100,7 @@ where chat = ? and is_orphan <> 2 and id in (select value from json_each(?))
 
 /** How many of these messages an object of the chat would have. */
 export const countMessages = (db: Mirror, chat: number, ids: readonly string[]): number =>
-  ids.length === 0 ? 0 : (prepared<number>(db, COUNT_MESSAGES).pluck().get(chat, JSON.stringify(ids)) ?? 0)
+  prepared<number>(db, COUNT_MESSAGES).pluck().get(chat, JSON.stringify(ids)) ?? 0
 
 export interface QueuedPurge {
   readonly num: number
@@ -132,4 +128,4 @@ select ${ROOT} as root from hub_names join projects using (uri) where hub_names.
 
 /** The project of this machine that has this name at the hub. */
 export const localRootOf = (db: Mirror, name: string): Root | null =>
-  rootOf(prepared<Rooted>(db, FIND_ROOT).get(name) ?? { root: null })
+  rootOf(prepared<string>(db, FIND_ROOT).pluck().get(name))

@@ -6,12 +6,15 @@ import { prepared } from '../sql.ts'
 
 const HOUR_MS = 3_600_000
 
-const FIND = `
-select first_at as firstAtMs, last_at as lastAtMs, models from tracked where chat_id = ? and source = ? and hour = ?
+const hoursWith = (more: string): string => `
+select first_at as firstAtMs, last_at as lastAtMs, models from tracked where chat_id = ? ${more} order by hour, source
 `
+const LIST = hoursWith('')
+const FIND = hoursWith('and source = ? and hour = ?')
 const SAVE = `
 insert into tracked (chat_id, source, hour, first_at, last_at, models) values (?, ?, ?, ?, ?, ?)
 on conflict do update set first_at = excluded.first_at, last_at = excluded.last_at, models = excluded.models
+where (first_at, last_at, models) <> (excluded.first_at, excluded.last_at, excluded.models)
 `
 const SAVE_COMMIT = `
 insert into scored_commits (sha, source, chat_lines) values (?, ?, ?)
@@ -38,48 +41,36 @@ export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Bat
 
 function saveHour(db: Mirror, source: number, { chatId, ...write }: TrackedWrite): boolean {
   const hour = Math.floor(write.firstAtMs / HOUR_MS)
-  const held = prepared<HeldHour>(db, FIND).get(chatId, source, hour)
-  const given = { ...write, models: JSON.stringify([...write.models]) }
-  const { firstAtMs, lastAtMs, ...merged } = merge(held === undefined ? [given] : [held, given])
-  const models = JSON.stringify(merged.models)
-  if (held?.firstAtMs === firstAtMs && held.lastAtMs === lastAtMs && held.models === models) return false
-  prepared(db, SAVE).run(chatId, source, hour, firstAtMs, lastAtMs, models)
-  return true
+  const held = listHours(db, FIND, chatId, source, hour)
+  const { firstAtMs, lastAtMs, models } = merge([...held, { ...write, models: [...write.models] }])
+  const saved = prepared(db, SAVE).run(chatId, source, hour, firstAtMs, lastAtMs, JSON.stringify(models))
+  return saved.changes > 0
 }
 
-export interface HeldHour {
-  readonly firstAtMs: number
-  readonly lastAtMs: number
-  /** JSON: pairs of a model and its last use in epoch milliseconds, latest first. */
-  readonly models: string
-}
-
-type UsedModel = readonly [name: string, atMs: number]
-
-/** Cursor's records of a chat, from all hours and sources. */
+/** Cursor's records of a chat, of an hour or of all. */
 export interface TrackedFacts {
   readonly firstAtMs: number
   readonly lastAtMs: number
-  /** With their last use, latest first. */
-  readonly models: readonly UsedModel[]
+  /** With their last use in epoch milliseconds, latest first. The mirror has them as JSON. */
+  readonly models: readonly (readonly [name: string, atMs: number])[]
 }
 
-const LIST = `
-select first_at as firstAtMs, last_at as lastAtMs, models from tracked where chat_id = ? order by hour, source
-`
+const listHours = (db: Mirror, sql: string, ...values: readonly unknown[]): TrackedFacts[] =>
+  prepared<Omit<TrackedFacts, 'models'> & { readonly models: string }>(db, sql)
+    .all(...values)
+    .map((hour) => ({ ...hour, models: JSON.parse(hour.models) as TrackedFacts['models'] }))
 
-export const listTracked = (db: Mirror, chatId: string): HeldHour[] => prepared<HeldHour>(db, LIST).all(chatId)
+/** From all hours and sources. */
+export const listTracked = (db: Mirror, chatId: string): TrackedFacts[] => listHours(db, LIST, chatId)
 
 export function readTracked(db: Mirror, chatId: ChatId): TrackedFacts | null {
   const hours = listTracked(db, chatId)
   return hours.length === 0 ? null : merge(hours)
 }
 
-export const parseModels = (json: string): readonly UsedModel[] => JSON.parse(json) as readonly UsedModel[]
-
-function merge(hours: readonly HeldHour[]): TrackedFacts {
+function merge(hours: readonly TrackedFacts[]): TrackedFacts {
   const latest = new Map<string, number>()
-  for (const [name, atMs] of hours.flatMap(({ models }) => parseModels(models))) {
+  for (const [name, atMs] of hours.flatMap(({ models }) => models)) {
     latest.set(name, Math.max(atMs, latest.get(name) ?? 0))
   }
   return {

@@ -70,7 +70,6 @@ export default function ProjectScreen() {
 const NO_COMMITS: Readonly<Record<string, string>> = {
   'repo-missing': 'The folder of this project is not on this machine, so its commits cannot be read.',
   'not-a-repository': 'The folder of this project is not in a git repository, so there are no commits.',
-  'repo-remote': 'The folder of this project is on another machine, so its commits cannot be read here.',
   'git-missing': 'Git is not installed on this machine, so commits cannot be read.',
 }
 

@@ -21,7 +21,7 @@ export function chatRoutes(context: ApiContext): Hono {
     const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
     const matches = await readMatches(context, query)
     const db = context.mirror()
-    const scores = matches === null ? null : new Map(matches.map(({ num, score }) => [num, score]))
+    const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
     const page = listChats(db, {
       projectNums: query.project === null ? null : resolveProjects(db, query.project),
       fromMs,

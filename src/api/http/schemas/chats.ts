@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { chatFormats, titleSources } from '../../../model/chat.ts'
 import { confidences } from '../../../model/commit.ts'
 import {
-  amount,
   chatId,
   count,
   maybeAmount,
@@ -117,14 +116,7 @@ export const evidence = named(
       "Messages within the commit's window: up to 30 minutes before it, and after its parent.",
     ),
     files: says(
-      z.nullable(
-        z.object({
-          paths: texts,
-          share: says(amount, 'Their share of all files of the commit, 0 to 1.'),
-          lastEditAt: maybeTime,
-          when: z.enum(['in-window', 'earlier']),
-        }),
-      ),
+      z.nullable(z.object({ paths: texts, lastEditAt: maybeTime })),
       'Files of the commit that the chat edited.',
     ),
     tracking: says(
@@ -135,11 +127,7 @@ export const evidence = named(
 )
 
 /** What `commit` adds to each chat of the list. */
-const commitOfChat = z.object({
-  confidence: z.nullable(z.enum(confidences)),
-  score: maybeAmount,
-  evidence: z.nullable(evidence),
-})
+const commitOfChat = z.object({ confidence: z.enum(confidences), evidence })
 
 export const chatsAnswer = z.extend(
   pageOf(z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') })),

@@ -23,15 +23,9 @@ export const whyCode = defineTool({
   },
 })
 
-/** A chat with its evidence, and what else is said of it. */
-interface Card {
-  readonly line: string
-  readonly title: string
-  readonly quote: string
-}
-
-const add = (text: BoundedText, { line, title, quote }: Card): unknown =>
-  text.add([line, quoted(shortLine(title, 100)), quoted(shortLine(quote, 400))].join('\n'))
+/** @param line the chat with its evidence */
+const card = (line: string, title: string, quote: string): string =>
+  [line, quoted(shortLine(title, 100)), quoted(shortLine(quote, 400))].join('\n')
 
 async function ofFile(path: string, source: McpSource): Promise<string> {
   const end = path.replaceAll('\\', '/').replace(/^\.?\//, '')
@@ -58,7 +52,7 @@ async function ofFile(path: string, source: McpSource): Promise<string> {
   for (const { chat, message, snippet, edits, reads } of best) {
     const evidence = `evidence: ${edits} edits, ${reads} reads of it; message ${idText(message.id)}`
     const line = `- ${shortTime(message.createdAt)} | chat ${idText(chat.id)}\n  ${evidence}`
-    add(text, { line, title: chat.title, quote: shortLine(plainSnippet(snippet), 200) })
+    text.add(card(line, chat.title, shortLine(plainSnippet(snippet), 200)))
   }
   return text.end(nextCall('read_messages', { chat: first.chat.id, around: first.message.id, parts: ['text', 'tool'] }))
 }
@@ -70,7 +64,7 @@ async function ofCommit(commit: string, repo: string | undefined, source: McpSou
   text.add(items.length === 0 ? `No chat fits the commit ${asked}.` : `Chats that fit the commit ${asked}:`)
   for (const { id, title, lastActivityAt, commit: match } of items) {
     const line = `- ${shortTime(lastActivityAt)} | confidence ${match?.confidence ?? 'unknown'} | chat ${idText(id)}`
-    add(text, { line, title, quote: `evidence: ${JSON.stringify(match?.evidence ?? null)}` })
+    text.add(card(line, title, `evidence: ${JSON.stringify(match?.evidence ?? null)}`))
   }
   return text.end(...items.slice(0, 1).map(({ id }) => nextCall('get_chat', { chat: id })))
 }

@@ -1,37 +1,28 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { soundParts } from '../../../mirror/parse-parts.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { useOfTool } from './chat-acts.ts'
 
-/** A file that a chat changed. */
-export interface ChatEdit {
-  /** As in the tool call: absolute, or relative to the root of the chat's project. */
-  readonly path: string
-  /** Epoch milliseconds. An edit without its own time has the time of the end of the chat. */
-  readonly atMs: number
-}
-
-/** When a chat was active and which files it edited, including its subagents. */
-export interface ChatActivity {
+/** A message or an edit of a chat or of one of its subagents, or code of the chat that Cursor recorded. */
+export interface TimedAct {
+  readonly kind: 'message' | 'edit' | 'recorded'
+  /** Row number of the chat. A subagent's acts are its parent's. */
   readonly num: number
   readonly id: string
   readonly title: string
   readonly projectNum: number
-  /** Times of its messages in the period, ascending. Only own times count, not those of a neighbour or of the chat. */
-  readonly timesMs: readonly number[]
-  readonly edits: readonly ChatEdit[]
-  /** When Cursor recorded code of the chat: the first and the last time of each hour, ascending. */
-  readonly trackedMs: readonly number[]
+  /** Epoch milliseconds. An edit without its own time has the time of the end of the chat. */
+  readonly atMs: number
+  /** The file of an edit, as in the tool call: absolute, or relative to the root of the chat's project. */
+  readonly path: string
 }
 
-export interface ActivityRequest {
-  readonly projectNums: readonly number[]
-  /** Epoch milliseconds, both inclusive. */
-  readonly fromMs: number
-  readonly toMs: number
-}
+const OWN_TIME = `m.created_at_source in ('message', 'header', 'timing')`
 
-/** The chats that were active in a period, each with the chat that its work counts for: a subagent's is its parent's. */
-const ACTIVE = `
+/**
+ * Of messages, only own times count, not those of a neighbour or of the chat. Of tool calls, only paths are read. `cross join`
+ * makes SQLite begin with the few chats: it would begin with all calls.
+ */
+const ACTS = `
   with active as materialized (
     select c.num, c.id, coalesce(p.num, c.num) as chat, coalesce(c.last_activity_at, c.created_at) as ended_at
     from chats c
@@ -39,81 +30,29 @@ const ACTIVE = `
       on p.id = coalesce(c.parent_chat_id, (select min(parent_id) from chat_links where child_id = c.id))
     where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
       and coalesce(c.last_activity_at, c.created_at) >= @fromMs and coalesce(c.created_at, c.last_activity_at) <= @toMs
+  ), acts as (
+    select 'message' as kind, a.chat, m.created_at as atMs, '' as path, null as tool
+    from active a cross join messages m on m.chat = a.num
+    where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
+    union all
+    select 'recorded', a.chat, time.value, '', null
+    from active a cross join tracked t on t.chat_id = a.id join json_each(json_array(t.first_at, t.last_at)) time
+    where time.value between @fromMs and @toMs
+    union all
+    select 'edit', a.chat, iif(${OWN_TIME}, m.created_at, a.ended_at), u.path, u.tool
+    from active a cross join messages m on m.chat = a.num cross join calls u on u.body = m.body
+    where m.is_orphan = 0 and m.tool_calls > 0 and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
+      and u.path is not null and u.status in ('completed', 'running')
   )
+  select acts.kind, c.num, c.id, c.title, c.project as projectNum, acts.atMs, acts.path, acts.tool
+  from acts join chats c on c.num = acts.chat order by acts.atMs
 `
 
-const CHATS = `${ACTIVE}
-  select num, id, title, project as projectNum from chats where num in (select chat from active) order by num
-`
-
-const OWN_TIME = `m.created_at_source in ('message', 'header', 'timing')`
-
-const TIMES = `${ACTIVE}
-  select a.chat, m.created_at as value
-  from active a join messages m on m.chat = a.num
-  where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
-  order by m.created_at
-`
-
-const TRACKED = `${ACTIVE}
-  select a.chat, time.value
-  from active a
-  join tracked t on t.chat_id = a.id
-  join json_each(json_array(t.first_at, t.last_at)) time
-  where time.value between @fromMs and @toMs
-  order by time.value
-`
-
-const TOOL_NAMES = `select name from names where kind = 'tool'`
-
-/**
- * Uses the marks of a message to find calls of editing tools, so that the parts of other messages are not read: tool
- * outputs are most of the data. Only the paths of a call leave the database.
- */
-const EDITS = `${ACTIVE}
-  select a.chat, json_object('path', path.value, 'atMs', iif(${OWN_TIME}, m.created_at, a.ended_at)) as value
-  from active a
-  join messages m on m.chat = a.num
-  join bodies b on b.num = m.body
-  join json_each(${soundParts('b.parts')}) p
-  join json_each(p.value, '$.paths') path
-  where m.is_orphan = 0 and m.tool_calls > 0
-    and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
-    and exists (select 1 from json_each(m.marks) k where k.value in (select value from json_each(@marks)))
-    and p.value ->> '$.kind' = 'tool'
-    and p.value ->> '$.name' in (select value from json_each(@tools))
-    and p.value ->> '$.status' in ('completed', 'running')
-  order by a.chat, m.position
-`
-
-/** The chats of some projects that were active in a period. */
-export function readChatActivity(db: Mirror, { projectNums, fromMs, toMs }: ActivityRequest): ChatActivity[] {
-  const names = db.prepare<[], string>(TOOL_NAMES).pluck().all()
-  const tools = names.filter((name) => useOfTool(name) === 'edits')
-  const marks = JSON.stringify(tools.map((name) => `tool:${name}`))
-  const period = { projects: JSON.stringify(projectNums), fromMs, toMs, tools: JSON.stringify(tools), marks }
-  const readByChat = <Value>(sql: string): ReadonlyMap<number, readonly Value[]> => {
-    const values = new Map<number, Value[]>()
-    const rows = db.prepare<[object], { readonly chat: number; readonly value: Value }>(sql).iterate(period)
-    for (const { chat, value } of rows) append(values, chat, value)
-    return values
-  }
-  const times = readByChat<number>(TIMES)
-  const tracked = readByChat<number>(TRACKED)
-  const edits = readByChat<string>(EDITS)
-  const chats = db.prepare<[object], Pick<ChatActivity, 'num' | 'id' | 'title' | 'projectNum'>>(CHATS).all(period)
-  return chats.map((chat) => ({
-    ...chat,
-    timesMs: times.get(chat.num) ?? [],
-    trackedMs: tracked.get(chat.num) ?? [],
-    edits: (edits.get(chat.num) ?? []).map((edit) => JSON.parse(edit) as ChatEdit),
-  }))
-}
-
-export function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
-  else list.push(value)
+/** What the chats of some projects did in a period, in order. Both bounds are inclusive. */
+export function listActs(db: Mirror, projectNums: readonly number[], fromMs: number, toMs: number): TimedAct[] {
+  const period = { projects: JSON.stringify(projectNums), fromMs, toMs }
+  const acts = prepared<TimedAct & { readonly tool: string | null }>(db, ACTS).all(period)
+  return acts.filter(({ tool }) => tool === null || useOfTool(tool) === 'edits')
 }
 
 /** A score with zero chat lines means that the commit contains no code of any chat. */
@@ -124,4 +63,4 @@ const SCORED = `
 
 /** Which of these commits Cursor scored and found code of chats in. */
 export const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
-  new Set(db.prepare<[string], string>(SCORED).pluck().all(JSON.stringify(shas)))
+  new Set(prepared<string>(db, SCORED).pluck().all(JSON.stringify(shas)))

@@ -32,8 +32,6 @@ export interface Pulled {
   readonly wantsOther: boolean
 }
 
-const nothing: Pulled = { outcome: null, wantsOther: false }
-
 /**
  * Takes one row of the hub: its object replaces the pulled copy of its chat whole, and its line in the ledger moves in the
  * same transaction. A chat of this machine, a purged one and one of which another machine has a better copy stay out.
@@ -50,35 +48,36 @@ export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | nu
         ? ({ state: 'damaged', activity: null, messages: null } as const)
         : ({ state: 'other', activity: activityOf(object), messages: object.messages.length } as const)
     saveLedger(db, { machine, chat, project, sequence, ...found })
-    if (isOwn(db, asChatId(chat))) return nothing
-    if (object === null || bestMachine(db, chat) !== machine) return wasShown ? dropShown(db, chat) : nothing
+    if (isOwn(db, asChatId(chat))) return { outcome: null, wantsOther: false }
+    if (object === null || bestMachine(db, chat) !== machine) {
+      return { outcome: null, wantsOther: wasShown && dropShown(db, chat) }
+    }
     showCopy(db, machine, chat)
     return { outcome: replaceCopy(db, row, object, nowMs), wantsOther: false }
   })
 
-/** Removes the row of a chat that is no longer at the hub, or that may no longer be read. */
-export const dropPulled = (db: Mirror, machine: string, chat: string): Pulled =>
+/**
+ * Removes the row of a chat that is no longer at the hub, or that may no longer be read.
+ * @returns true if another machine's copy has to be fetched instead
+ */
+export const dropPulled = (db: Mirror, machine: string, chat: string): boolean =>
   inOne(db, () => {
     const wasShown = isShown(db, machine, chat)
     dropLedger(db, machine, chat)
-    return wasShown ? dropShown(db, chat) : nothing
+    return wasShown && dropShown(db, chat)
   })
 
 /** Removes the copy that was shown. The next best one takes its place when it was fetched again. */
-function dropShown(db: Mirror, chat: string): Pulled {
+function dropShown(db: Mirror, chat: string): boolean {
   dropCopy(db, chat)
-  return { outcome: null, wantsOther: wantBest(db, chat) }
+  return wantBest(db, chat)
 }
 
-function replaceCopy(
-  db: Mirror,
-  { machine, project, chat: chatId }: PulledRow,
-  object: ArchivedObject,
-  nowMs: number,
-): BatchOutcome {
+function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: number): BatchOutcome {
+  const { machine, project } = row
   const { chat, messages } = object
-  const id = asChatId(chatId)
-  dropCopy(db, chatId, new Set(messages.map((message) => message.id)))
+  const id = asChatId(row.chat)
+  dropCopy(db, id, new Set(messages.map((message) => message.id)))
   const facts = decode.decodeFacts(chat)
   const outline = decode.decodeOutline(object)
   const deletedAtMs = decode.atMs(chat.deletedAt)
