@@ -125,8 +125,10 @@ function openPurging(
   const { dataDir } = settings
   const archiveDir = settings.archives.dir
   return new Purging(
-    { dataDir, archiveDir, mirrorPath: mirrorPath(dataDir) },
     {
+      dataDir,
+      archiveDir,
+      mirrorPath: mirrorPath(dataDir),
       sync: () => context.passes.sync({ full: false }),
       restore: async () => {
         if (listRunNames(archiveDir).length === 0) return

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
-import { purgeFiles } from '../../src/engine/purge/purge-files.ts'
+import { purgeArchives } from '../../src/engine/purge/purge-archives.ts'
 import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
 import { Purging } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
@@ -18,24 +18,25 @@ export class PurgeHere {
   readonly mirror: (order: MirrorPurgeOrder) => Promise<MirrorPurgeOutcome>
 
   /** @param folder the data folder, with `mirror.db` in it, and the archives in `archives` */
-  constructor(folder: string, more: Partial<ConstructorParameters<typeof Purging>[1]> = {}) {
+  constructor(folder: string, more: Partial<ConstructorParameters<typeof Purging>[0]> = {}) {
     const mirrorPath = join(folder, 'mirror.db')
-    const setup = { dataDir: folder, archiveDir: join(folder, 'archives'), mirrorPath }
-    this.mirror = async (order) => {
+    this.mirror = (order) => {
       const kept = new MirrorMaintenance(mirrorPath, Date.now)
       try {
-        const steps = purgeMirror(kept, order, Date.now)
-        for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
+        return Promise.resolve(purgeMirror(kept, order, Date.now))
       } finally {
         kept.close()
       }
     }
-    this.purging = new Purging(setup, {
+    this.purging = new Purging({
+      dataDir: folder,
+      archiveDir: join(folder, 'archives'),
+      mirrorPath,
       sync: () => Promise.resolve(),
       mirror: this.mirror,
       alone: (act) => act(),
       restore: () => Promise.resolve(),
-      rewriteArchives: purgeFiles,
+      rewriteArchives: purgeArchives,
       searchFiles: scanBytes,
       readers: { shut: () => undefined, reopen: () => undefined },
       renewReaders: () => undefined,

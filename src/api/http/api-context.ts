@@ -4,7 +4,7 @@ import type { Ask } from '../questions.ts'
 import type { Histories } from '../../model/commit.ts'
 import type { ArchiveActs } from './schemas/archives.ts'
 import type { HubActs } from './schemas/hub.ts'
-import type { PurgeActs } from './purge-shapes.ts'
+import type { PurgeActs } from './schemas/purge.ts'
 import type { Progress, Resources } from './schemas/status.ts'
 import type { DaemonState, SyncOutcome } from './schemas/status.ts'
 

@@ -6,7 +6,7 @@ import { addExamples, addJson, addRepeatable, inOwnZone, queryOf } from '../inpu
 import { readMatch } from '../input/read-match.ts'
 import { refuseEmpty } from '../input/refuse-empty.ts'
 import { decodeAnswer, printAnswer, type Session } from '../session.ts'
-import { bytesText, countText, numberText } from '../terminal/formats.ts'
+import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
 import { withProgress } from './with-progress.ts'
@@ -70,13 +70,12 @@ async function purge(command: Command, session: Session): Promise<void> {
       { exitCode: 2 },
     )
   }
-  const zone = inOwnZone({ tz }, session.screen, before !== undefined).tz
   const body = {
-    ...(chat && { chats: chat }),
-    ...(project && { projects: project }),
-    ...(before !== undefined && { before }),
-    ...(zone !== undefined && { tz: zone }),
-    ...(match === true && { match: await readMatch(session.stdin) }),
+    chats: chat,
+    projects: project,
+    before,
+    tz: inOwnZone({ tz }, session.screen, before !== undefined).tz,
+    match: match === true ? await readMatch(session.stdin) : undefined,
     dryRun: yes !== true,
   }
   await session.ask(command, async (answers) => {
@@ -90,16 +89,15 @@ async function purge(command: Command, session: Session): Promise<void> {
 }
 
 /** @throws UserError if something is left, or may be */
-function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeReport): void {
-  if (dryRun) return
-  if (check !== null && check.found.length > 0) {
+function failUnlessGone({ found, unread }: PurgeReport): void {
+  if (found !== null && found.length > 0) {
     throw new UserError(
       'purge-found',
       'Some files still contain the purged text; they are listed above.',
       'Cursor may still have a project or folder of that name; remove it there and purge again.',
     )
   }
-  if (damaged.length === 0 && (check === null || check.unread.length === 0)) return
+  if (unread.length === 0) return
   throw new UserError(
     'purge-unsure',
     'What could not be read, as listed above, may still contain something of what was purged.',
@@ -107,67 +105,30 @@ function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeReport): 
   )
 }
 
-const CHATS_SHOWN = 20
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
 function renderPurge(answer: PurgeReport, screen: Screen): string {
-  const text = linesOf(answer)
-    .map((line) => `${printableLine(line)}\n`)
-    .join('')
-  const shown = answer.dryRun ? answer.chats.slice(0, CHATS_SHOWN) : []
-  if (shown.length === 0) return text
-  const cells = shown.map((chat) => [
-    chat.id,
-    chat.isWhole ? 'whole' : 'in part',
-    numberText(chat.messages),
-    chat.title,
-  ])
-  const more = answer.chatCount - shown.length
-  return `${renderTable(columns, cells, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
-}
-
-function linesOf(answer: PurgeReport): readonly string[] {
-  const { dryRun, facts, archives, left, check } = answer
-  const did = dryRun ? 'Would remove' : 'Removed'
-  const { objects, runs, damaged } = archives
-  const touched = `${countText(objects, 'archived chat')} (${countText(archives.messages, 'message')}) in ${countText(runs.length, 'archive')}`
-  return [
+  const { dryRun, chats, chatCount, messages, archived, unread, found } = answer
+  const rows = chats.map((chat) => [chat.id, chat.isWhole ? 'whole' : 'in part', numberText(chat.messages), chat.title])
+  const gone = `${countText(messages, 'message')} of ${countText(chatCount, 'chat')}`
+  return `${dryRun && rows.length > 0 ? renderTable(columns, rows, screen) : ''}${asLines([
     ...answer.unknownChats.map((id) => `No chat has the id ${id}.`),
-    `${did} ${countText(answer.messages, 'message')} of ${countText(answer.chatCount, 'chat')}; Cursor still has ${numberText(answer.inCursor)} of them, and keeps them.`,
-    ...(facts === 0 ? [] : [`${did} the text from ${countText(facts, 'name, summary, todo or path')} of chats.`]),
-    ...answer.otherMachines.map(
-      (name) => `The machine ${name} has such a chat too, and keeps it until it is purged there.`,
-    ),
-    ...answer.setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
-    ...(objects === 0 ? [] : [`${dryRun ? 'Would rewrite' : 'Rewrote'} ${touched}.`]),
-    ...damaged.map(
-      ({ kind, name, why }) => `Cannot be read: ${kind === 'run' ? 'archive' : 'object'} ${name} (${why}).`,
-    ),
-    ...(check === null ? [] : checkLines(check, damaged.length > 0)),
-    ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : left === null ? [] : [left]),
-  ]
+    dryRun ? `Would remove ${gone}.` : `Removed ${gone}, and rewrote ${countText(archived, 'archived chat')}.`,
+    'What Cursor itself has of this, it keeps.',
+    ...answer.otherMachines.map((name) => `The machine ${name} has such a chat too, until it is purged there.`),
+    ...(found === null ? [] : [`Searched all files for the text: ${numberText(found.length)} found.`]),
+    ...(found ?? []).map((file) => `The text is in ${file}.`),
+    ...unread.map((file) => `Cannot be read: ${file}.`),
+    ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : []),
+  ])}`
 }
 
-function checkLines(check: NonNullable<PurgeReport['check']>, isDamaged: boolean): readonly string[] {
-  const { files, bytes, found, unread } = check
-  const none = unread.length > 0 || isDamaged ? '0 found in what could be read' : '0 found'
-  return [
-    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'file')}`}.`,
-    ...found.map(({ file, times, at }) => `Found ${countText(times, 'time')} in ${file}, first at byte ${at}.`),
-    ...unread.map((file) => `Could not be searched: ${file}.`),
-  ]
-}
-
-function renderState({ doing, tombstones, lostBars, unfinished }: PurgeState): string {
-  const { chats, messages, texts } = tombstones
-  const isUnfinished = unfinished.rows || unfinished.archives || unfinished.bytes
-  const lines = [
-    `Kept out: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
+const renderState = ({ doing, bars, lostBars, unfinished }: PurgeState): string =>
+  asLines([
+    `Bars that keep purged chats, messages and texts out: ${numberText(bars)}.`,
     ...(lostBars === 0 ? [] : [`Missing in user.db: ${countText(lostBars, 'bar')}. Nothing is read from Cursor.`]),
     ...(doing === null ? [] : [`Running: ${doing}.`]),
-    ...(isUnfinished
-      ? ['A purge was interrupted. The next start of the daemon finishes it, and so does the next purge.']
-      : []),
-  ]
-  return lines.map((line) => `${line}\n`).join('')
-}
+    ...(unfinished ? ['A purge is not finished. The next start of the daemon or the next purge finishes it.'] : []),
+  ])
+
+const asLines = (lines: readonly string[]): string => lines.map((line) => `${printableLine(line)}\n`).join('')

@@ -5,9 +5,7 @@ import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { honourBars } from '../../mirror/purge/honour-bars.ts'
-import { readUnfinished } from '../../mirror/purge/stages.ts'
-import { countBars } from '../../mirror/purge/user-file.ts'
-import { runToCompletion } from '../deferred.ts'
+import { isDone } from '../../mirror/purge/stages.ts'
 
 /** Everything that reads the mirror. */
 export interface Readers {
@@ -38,8 +36,8 @@ export class MirrorMaintenance {
     if (this.#db !== null) return this.#db
     const db = this.#open()
     // A purge was interrupted, or the mirror was put back from before one.
-    if (!readUnfinished(db, countBars(db)).rows) return db
-    runToCompletion(honourBars(db, this.#now(), null))
+    if (isDone(db, 'rows')) return db
+    honourBars(db, this.#now(), null)
     // Its settings are for removing only.
     this.close()
     return this.#open()

@@ -4,29 +4,21 @@ import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../prepared.ts'
 import { comparable } from '../write/messages/pack-message.ts'
-import { textsOf } from './message-texts.ts'
+import { textsOf } from './scope.ts'
 
 type Kind = 'chat' | 'message' | 'text'
-type KeyKind = 'id' | 'text'
 
 const LIST_KEYS = `select key from user.keys where kind = ? order by num desc`
 const LIST_SIZES = `select distinct size from user.bars where kind = 'text'`
 const HAS = `select 1 from user.bars where kind = ? and hash = ?`
 const ADD = `insert or ignore into user.bars (kind, hash, size) values (?, ?, ?)`
 const ADD_KEY = `insert into user.keys (kind, key) values (?, ?)`
-const COUNT = `
-select
-  count(*) filter (where kind = 'chat') as chats,
-  count(*) filter (where kind = 'message') as messages,
-  count(*) filter (where kind = 'text') as texts
-from user.bars
-`
 
-/** How many chats, messages and texts are barred. */
-export const countKinds = (db: Mirror) =>
-  prepared<Record<'chats' | 'messages' | 'texts', number>>(db, COUNT).get() ?? { chats: 0, messages: 0, texts: 0 }
-
-const listKeys = (db: Mirror, kind: KeyKind): readonly string[] => prepared<string>(db, LIST_KEYS).pluck().all(kind)
+/** Texts have a key of their own, which goes with no archive. */
+const listKeys = (db: Mirror, kind: Kind): readonly string[] =>
+  prepared<string>(db, LIST_KEYS)
+    .pluck()
+    .all(kind === 'text' ? 'text' : 'id')
 
 const hashOf = (key: string, ...words: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(words)).digest('base64url')
@@ -41,9 +33,9 @@ export class Bars {
   /** @param db any connection to which the user's file is attached */
   constructor(db: Mirror) {
     this.#db = db
-    this.#idKeys = listKeys(db, 'id')
+    this.#idKeys = listKeys(db, 'chat')
     this.#textKeys = listKeys(db, 'text')
-    this.#sizes = new Set(this.#textKeys.length === 0 ? [] : prepared<number>(db, LIST_SIZES).pluck().all())
+    this.#sizes = new Set(prepared<number>(db, LIST_SIZES).pluck().all())
   }
 
   /** True for most mirrors: they skip all checks. */
@@ -79,28 +71,22 @@ export class Bars {
   }
 }
 
-export interface Purged {
-  readonly chatIds: Iterable<ChatId>
-  readonly messages: Iterable<{ readonly chatId: ChatId; readonly id: MessageId }>
-  readonly texts: Iterable<{ readonly chatId: ChatId; readonly text: string }>
+export const barChat = (db: Mirror, id: ChatId): void => add(db, 'chat', [id], null)
+
+export const barMessage = (db: Mirror, chatId: ChatId, id: MessageId): void => add(db, 'message', [chatId, id], null)
+
+export function barText(db: Mirror, chatId: ChatId, text: string): void {
+  const words = comparable(text)
+  if (words !== null) add(db, 'text', [words, chatId], words.length)
 }
 
-/** Call it in a transaction, before anything is removed. */
-export function addBars(db: Mirror, { chatIds, messages, texts }: Purged): void {
-  const [idKey, textKey] = [ensureKey(db, 'id'), ensureKey(db, 'text')]
-  const add = (key: string, kind: Kind, words: readonly string[], size: number | null): void =>
-    void prepared(db, ADD).run(kind, hashOf(key, kind, ...words), size)
-  for (const id of chatIds) add(idKey, 'chat', [id], null)
-  for (const { chatId, id } of messages) add(idKey, 'message', [chatId, id], null)
-  for (const { chatId, text } of texts) {
-    const words = comparable(text)
-    if (words !== null) add(textKey, 'text', [words, chatId], words.length)
-  }
+function add(db: Mirror, kind: Kind, words: readonly string[], size: number | null): void {
+  const [key = newKey(db, kind)] = listKeys(db, kind)
+  prepared(db, ADD).run(kind, hashOf(key, kind, ...words), size)
 }
 
-function ensureKey(db: Mirror, kind: KeyKind): string {
-  const [latest] = listKeys(db, kind)
-  if (latest !== undefined) return latest
-  prepared(db, ADD_KEY).run(kind, randomBytes(32).toString('base64url'))
-  return ensureKey(db, kind)
+function newKey(db: Mirror, kind: Kind): string {
+  const key = randomBytes(32).toString('base64url')
+  prepared(db, ADD_KEY).run(kind === 'text' ? 'text' : 'id', key)
+  return key
 }

@@ -1,4 +1,3 @@
-import { runToCompletion } from '../../../src/engine/deferred.ts'
 import { runPasses } from '../../../src/engine/writer/run-passes.ts'
 import type { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
@@ -20,8 +19,9 @@ export function repair(kept: MirrorMaintenance): void {
 export function passOver(kept: MirrorMaintenance, userDir: string, depth: PassDepth = 'nudge'): void {
   const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
   const sources = discoverSources(places).map(({ id }) => ({ id, depth }))
-  const pass = (): unknown =>
-    runToCompletion(runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now))
+  const pass = (): void => {
+    for (const _ of runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, Date.now));
+  }
   try {
     pass()
   } catch (error) {
