@@ -210,11 +210,14 @@ test('a purge waits until what is new in Cursor is read', async () => {
   indexer.pass()
   say(`it is ${SECRET}`)
   const here = new PurgeHere(indexer.folder, {
-    sync: async () => {
-      // Longer than the purge would take.
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      indexer.pass('full')
-      indexer.mirror.close()
+    passes: {
+      sync: async () => {
+        // Longer than the purge would take.
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        indexer.pass('full')
+        indexer.mirror.close()
+        return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
+      },
     },
   })
   expect(await here.purge({ match: SECRET })).toMatchObject({ messages: 1, found: [] })

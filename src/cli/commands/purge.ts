@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { Option, type Command } from 'commander'
 import { purgeAnswer, purgeStateAnswer, type PurgeReport, type PurgeState } from '../../api/http/schemas/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import { addExamples, addJson, addRepeatable, inOwnZone, queryOf } from '../input/options.ts'
-import { readMatch } from '../input/read-match.ts'
 import { refuseEmpty } from '../input/refuse-empty.ts'
 import { decodeAnswer, printAnswer, type Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
@@ -90,19 +90,34 @@ async function purge(command: Command, session: Session): Promise<void> {
 
 /** @throws UserError if something is left, or may be */
 function failUnlessGone({ found, unread }: PurgeReport): void {
-  if (found !== null && found.length > 0) {
-    throw new UserError(
-      'purge-found',
-      'Some files still contain the purged text; they are listed above.',
-      'Cursor may still have a project or folder of that name; remove it there and purge again.',
-    )
-  }
-  if (unread.length === 0) return
+  if (unread.length === 0 && (found === null || found.length === 0)) return
   throw new UserError(
-    'purge-unsure',
-    'What could not be read, as listed above, may still contain something of what was purged.',
-    'Make it readable, or remove it if you do not need it, and purge again.',
+    'purge-left',
+    'What is listed above contains the purged text, or could not be read and may contain something of it.',
+    'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
   )
+}
+
+/** A larger input was piped by mistake. */
+const OCTETS_MAX = 1024 * 1024
+
+/**
+ * Reads the text to look for from standard input. In a command line, shells would save it and every user of the machine
+ * could read it. A final line feed and an initial byte order mark are not part of the text.
+ * @throws UserError `no-match` if the input is empty, too large or not UTF-8: it would be found nowhere and reported as gone
+ */
+async function readMatch(stdin: Session['stdin']): Promise<string> {
+  let bytes = Buffer.alloc(0)
+  for await (const piece of stdin) {
+    bytes = Buffer.concat([bytes, Buffer.from(piece)])
+    if (bytes.length > OCTETS_MAX) break
+  }
+  const match = new TextDecoder().decode(bytes).replace(/\r?\n$/, '')
+  // UTF-16 can look like UTF-8 with zero bytes.
+  const isText = isUtf8(bytes) && !bytes.includes(0) && bytes.length <= OCTETS_MAX
+  if (isText && match.trim() !== '') return match
+  const hint = 'Pipe the text in, for example: cursordex purge --match < text-to-remove'
+  throw new UserError('no-match', 'Standard input is empty, is not UTF-8, or is larger than 1 MB.', hint, { exitCode: 2 })
 }
 
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]

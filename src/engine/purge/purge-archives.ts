@@ -7,7 +7,7 @@ import type { ArchivedObject } from '../../archive/archived-chat.ts'
 import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import { Bars } from '../../mirror/purge/bars.ts'
-import { holdsAny, needlesOf } from '../../mirror/purge/scope.ts'
+import { holdsAny, leavesOf, needlesOf } from '../../mirror/purge/scope.ts'
 import { openBars } from '../../mirror/purge/user-file.ts'
 import { asChatId, asMessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
@@ -94,12 +94,10 @@ async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): P
 
 /** Whether a part of a chat is barred, or has the text. An older state may have words that the mirror has no more. */
 function hasPurged(object: ArchivedObject, bars: Bars, needles: readonly string[]): boolean {
-  const { id, name, summary, branch, todos, paths } = object.chat
-  const chatId = asChatId(id)
-  const facts = [name, summary, branch, ...todos.map(({ content }) => content), ...paths]
+  const chatId = asChatId(object.chat.id)
   return (
     holdsAny(JSON.stringify(object), needles) ||
-    facts.some((text) => bars.hasText(chatId, text)) ||
+    leavesOf(object.chat).some((text) => bars.hasText(chatId, text)) ||
     object.messages.some((message) =>
       bars.hasMessage(chatId, asMessageId(message.id), () => message.parts as readonly Part[]),
     )

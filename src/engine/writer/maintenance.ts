@@ -7,12 +7,6 @@ import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { honourBars } from '../../mirror/purge/honour-bars.ts'
 import { isDone } from '../../mirror/purge/stages.ts'
 
-/** Everything that reads the mirror. */
-export interface Readers {
-  shut(): void
-  reopen(): void
-}
-
 /**
  * The mirror's only writing connection. It opens a sound mirror: after an unclean end the pages are checked first, and a
  * new mirror replaces a damaged one. Nothing reads the mirror at that time.

@@ -47,7 +47,7 @@ export const textsOf = (parts: readonly Part[]): readonly string[] =>
     .flatMap(([field, value]) => (NO_TEXT.has(field) ? [] : leavesOf(value)))
 
 /** All strings and numbers in a JSON value, and the keys of its objects. */
-function leavesOf(given: unknown): readonly string[] {
+export function leavesOf(given: unknown): readonly string[] {
   const leaves: string[] = []
   const pending = [given]
   while (pending.length > 0) {

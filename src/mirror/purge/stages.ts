@@ -44,7 +44,7 @@ export const acceptLost = (db: Mirror): void => void prepared(db, ACCEPT).run(co
 /**
  * Rewrites the whole file and empties the WAL, so that no page contains what was removed. Readers can read meanwhile.
  * The disk needs room for a second copy of the file.
- * @returns false if a reader uses the WAL: try again when it is closed
+ * @returns false if a reader uses the WAL
  * @throws SqliteError SQLITE_FULL if the disk is full; the rows are removed all the same
  */
 export function compact(db: Mirror): boolean {
@@ -54,14 +54,8 @@ export function compact(db: Mirror): boolean {
   return emptyLog(db)
 }
 
-/** A query ends within this time. */
-const WAIT_MS = 2000
-
-/** Empties the WAL. @returns false if a reader uses it */
+/** Empties the WAL. It waits for readers, as long as the connection waits for locks. @returns false if one goes on */
 export function emptyLog(db: Mirror): boolean {
-  const before = Number(db.pragma('busy_timeout', { simple: true }))
-  db.pragma(`busy_timeout = ${WAIT_MS}`)
   const [{ busy } = { busy: 1 }] = db.pragma('main.wal_checkpoint(truncate)') as { readonly busy: number }[]
-  db.pragma(`busy_timeout = ${before}`)
   return busy === 0
 }

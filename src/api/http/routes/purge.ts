@@ -11,9 +11,9 @@ import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext, PurgeActs } from '../api-context.ts'
 import { noBody, purgeBody } from '../route-parameters.ts'
-import type { PurgeActs, PurgeState } from '../schemas/purge.ts'
+import type { PurgeState } from '../schemas/purge.ts'
 
 type Body = z.output<typeof purgeBody>
 
@@ -29,7 +29,7 @@ export function purgeRoutes(context: ApiContext): Hono {
       const scope = scopeOf(context, given)
       const acts = actsOf(context)
       if (acts.doing !== null) throw new Problem(429, 'purge-busy', `A purge is running already: ${acts.doing}.`)
-      return c.json(await acts.purge({ scope, isDryRun: given.dryRun }))
+      return c.json(await acts.purge(scope, given.dryRun))
     })
     .post('/api/purge/accept-lost-bars', async (c) => {
       readQuery(c, noParameters)

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import type { PurgeScope } from '../../../mirror/purge/scope.ts'
 import { count, maybeText, says, text, texts, boolean, type Answer } from './common.ts'
 
 const purgedChat = z.object({
@@ -33,19 +32,3 @@ export const purgeStateAnswer = z.object({
   unfinished: says(boolean, 'Whether archives or the mirror may still contain something of an interrupted purge.'),
 })
 export type PurgeState = Answer<typeof purgeStateAnswer>
-
-export interface PurgeRequest {
-  readonly scope: PurgeScope
-  /** Told what would go; nothing goes. */
-  readonly isDryRun: boolean
-}
-
-/** Removes for good. Handed to the HTTP side, which only reads. */
-export interface PurgeActs {
-  /** Only one at a time: see `doing`. */
-  purge(request: PurgeRequest): Promise<PurgeReport>
-  /** Goes on without bars that are missing: what they kept out may come in again. */
-  acceptLostBars(): Promise<void>
-  /** See `PurgeState`. */
-  readonly doing: string | null
-}
