@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { scanBytes, type ScanOrder } from '../../src/engine/purge/byte-scan.ts'
+import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
 import { purgeArchives } from '../../src/engine/purge/purge-archives.ts'
 import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
 import { Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
@@ -20,7 +20,7 @@ export class PurgeHere {
     const jobs = { 'purge-archives': purgeArchives, 'purge-search': scanBytes }
     const settings = { dataDir: folder, archives: { dir: join(folder, 'archives'), jobs: [] } }
     this.purging = new Purging(settings, {
-      executor: { run: (name, input) => jobs[name as 'purge-search'](input as ScanOrder) as never },
+      executor: { run: (name, input) => jobs[name as 'purge-search'](input as never) as never },
       archives: { alone: (act) => act(), outOfReach: [] },
       sharing: { sendPurges: () => Promise.resolve() },
       passes: { sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }) },

@@ -117,7 +117,9 @@ async function readMatch(stdin: Session['stdin']): Promise<string> {
   const isText = isUtf8(bytes) && !bytes.includes(0) && bytes.length <= OCTETS_MAX
   if (isText && match.trim() !== '') return match
   const hint = 'Pipe the text in, for example: cursordex purge --match < text-to-remove'
-  throw new UserError('no-match', 'Standard input is empty, is not UTF-8, or is larger than 1 MB.', hint, { exitCode: 2 })
+  throw new UserError('no-match', 'Standard input is empty, is not UTF-8, or is larger than 1 MB.', hint, {
+    exitCode: 2,
+  })
 }
 
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]

@@ -46,7 +46,11 @@ export async function scanBytes({ folders, mirrorPath, match }: ScanOrder): Prom
     const open = (): Readable => createReadStream(path, { highWaterMark: CHUNK_BYTES })
     await search(name, open())
     // An error of the file is one of what is unpacked, too.
-    if (name.endsWith('.gz')) await search(`${name} (unpacked)`, pipeline(open(), createGunzip(), () => undefined))
+    if (name.endsWith('.gz'))
+      await search(
+        `${name} (unpacked)`,
+        pipeline(open(), createGunzip(), () => undefined),
+      )
   }
   return { found, unread }
 }

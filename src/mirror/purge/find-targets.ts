@@ -49,7 +49,12 @@ export function findTargets(db: Mirror, scope: PurgeScope): PurgeTargets {
   const scoped = isLimited ? new Set(chats.map(({ id }) => id)) : null
   // What has no time cannot be told to be earlier.
   const facts = needles === null || beforeMs !== null ? [] : findFacts(db, needles, scoped)
-  return { chatIds, messages, facts, touched: new Set([...chatIds, ...[...messages, ...facts].map((one) => one.chatId)]) }
+  return {
+    chatIds,
+    messages,
+    facts,
+    touched: new Set([...chatIds, ...[...messages, ...facts].map((one) => one.chatId)]),
+  }
 }
 
 const FAMILY = `

@@ -118,11 +118,9 @@ function argumentsOf(pid: string): string {
 test('a daemon that was killed during a purge finishes it at the next start', async () => {
   await archived()
   void post('/api/purge', { match: secretOf(7), dryRun: false }).catch(() => undefined)
-  await waitUntil(
-    'the purge to be noted',
-    async () => (await getJson<PurgeState>(url, '/api/purge')).bars > 0,
-    { everyMs: 2 },
-  )
+  await waitUntil('the purge to be noted', async () => (await getJson<PurgeState>(url, '/api/purge')).bars > 0, {
+    everyMs: 2,
+  })
   await daemon.stop('SIGKILL')
   ;({ url } = await place.place.serve())
   await untilReady(url)
