@@ -97,7 +97,6 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     async close() {
       archives.stop()
       sharing.stop()
-      purging.stop()
       histories.close()
       await executor.close()
     },

@@ -1,6 +1,5 @@
 import { dropSetAside } from '../../mirror/damage/replace-mirror.ts'
-import { findTargets, planPurge, type PurgePlan } from '../../mirror/purge/find-targets.ts'
-import { barTargets, honourBars } from '../../mirror/purge/honour-bars.ts'
+import { purgeRows, type PurgePlan } from '../../mirror/purge/purge-rows.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
 import { acceptLost, compact, isDone, noteStage } from '../../mirror/purge/stages.ts'
 import type { MirrorMaintenance } from '../writer/maintenance.ts'
@@ -23,22 +22,14 @@ export interface MirrorPurgeOutcome {
 }
 
 export function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => number): MirrorPurgeOutcome {
-  const plan = order.act === 'remove' ? remove(kept, order.scope, order.isDryRun, now()) : null
+  const plan = order.act === 'remove' ? purgeRows(kept.db, order.scope, order.isDryRun, now()) : null
+  if (order.act === 'remove' && !order.isDryRun) {
+    dropSetAside(kept.path)
+    // The connection remembers words of before, and its settings are for removing only.
+    kept.close()
+  }
   const { db } = kept
   if (order.act === 'accept') acceptLost(db)
   if (order.act === 'compact' && compact(db)) noteStage(db, 'bytes')
   return { plan, isDone: isDone(db, 'bytes') }
-}
-
-function remove(kept: MirrorMaintenance, scope: PurgeScope, isDryRun: boolean, nowMs: number): PurgePlan {
-  const { db } = kept
-  const targets = findTargets(db, scope)
-  const plan = planPurge(db, scope, targets)
-  if (isDryRun) return plan
-  barTargets(db, targets)
-  honourBars(db, nowMs, targets.touched)
-  dropSetAside(kept.path)
-  // The connection remembers words of before, and its settings are for removing only.
-  kept.close()
-  return plan
 }

@@ -29,7 +29,6 @@ export class Purging implements PurgeActs {
   readonly #dataDir: string
   readonly #archiveDir: string
   readonly #parts: PurgingParts
-  readonly #stop = new AbortController()
   #doing: string | null = null
 
   constructor({ dataDir, archives }: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts) {
@@ -40,10 +39,6 @@ export class Purging implements PurgeActs {
 
   get doing(): string | null {
     return this.#doing
-  }
-
-  stop(): void {
-    this.#stop.abort()
   }
 
   async acceptLostBars(): Promise<void> {
@@ -82,7 +77,6 @@ export class Purging implements PurgeActs {
 
   /** Finishes purges that were interrupted. Call it when the mirror is sound. */
   async resume(): Promise<void> {
-    if (this.#stop.signal.aborted) return
     const { writer, log } = this.#parts
     try {
       const { isDone } = await writer.purge({ act: 'open' })
@@ -94,7 +88,7 @@ export class Purging implements PurgeActs {
       })
       log('info', 'An interrupted purge is finished.')
     } catch (error) {
-      if (this.#stop.signal.aborted) return
+      if (error instanceof UserError && error.code === 'stopped') return
       log('warn', `An interrupted purge could not be finished: ${whyOf(error)} The next start tries again.`)
     }
   }
@@ -123,9 +117,9 @@ export class Purging implements PurgeActs {
   /** All that follows the removal from the mirror. @param match is searched for in all files at the end */
   async #finish(match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> {
     const { executor, archives, writer } = this.#parts
-    const [dir, path, { signal }] = [this.#archiveDir, mirrorPath(this.#dataDir), this.#stop]
+    const [dir, path] = [this.#archiveDir, mirrorPath(this.#dataDir)]
     this.#doing = 'rewriting the archives'
-    const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match }, { signal })
+    const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
     const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
     this.#doing = 'rewriting the mirror’s file'
     const { isDone } = await writer.purge({ act: 'compact' })
@@ -133,7 +127,7 @@ export class Purging implements PurgeActs {
     if (match === null) return { archived, unread: [...unread, ...missing], found: null }
     this.#doing = 'searching all files for what was removed'
     const order = { folders: [this.#dataDir, dir], mirrorPath: path, match }
-    const scanned = await executor.run('purge-search', order, { signal })
+    const scanned = await executor.run('purge-search', order)
     return { archived, unread: [...unread, ...missing, ...scanned.unread], found: scanned.found }
   }
 }

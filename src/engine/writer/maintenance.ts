@@ -4,7 +4,7 @@ import { leaveMark, takeMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
-import { honourBars } from '../../mirror/purge/honour-bars.ts'
+import { honourBars } from '../../mirror/purge/purge-rows.ts'
 import { isDone } from '../../mirror/purge/stages.ts'
 
 /**
