@@ -3,11 +3,10 @@ import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, write
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PurgeState } from '../../src/api/http/schemas/purge.ts'
 import { headers } from '../helpers/cursor.ts'
 import { openIndexed } from '../helpers/in-process.ts'
 import { turnBack } from '../helpers/mirror-before.ts'
-import { PurgeHome } from '../helpers/purge-home.ts'
+import { PurgeHome, purgeStateOf } from '../helpers/purge-home.ts'
 import { findBytes, PurgeHere } from '../helpers/purge-world.ts'
 import { World } from '../helpers/world.ts'
 
@@ -35,7 +34,7 @@ const all = async (): Promise<readonly string[]> => [
   ...(await place.messages('c')),
 ]
 const STAYS = ['a2', 'c1', 'c2']
-const state = (): Promise<PurgeState> => place.world.get<PurgeState>('/api/purge')
+const state = () => purgeStateOf(place.world.mirrorPath)
 
 async function purgeBoth(): Promise<void> {
   expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1, found: [] })
@@ -47,16 +46,16 @@ async function tellAll() {
   await place.pass()
   await place.world.post('/api/archives/newest/restore', {})
   await place.world.engine.purging.resume()
-  const { lostBars, unfinished } = await state()
+  const { lostBars, isDone } = state()
   return {
     messages: await all(),
     files: [...place.filesWith(SECRET), ...place.filesWith('walnutbough')],
     lostBars,
-    unfinished,
+    isDone,
   }
 }
 
-const GONE = { messages: STAYS, files: [], lostBars: 0, unfinished: false }
+const GONE = { messages: STAYS, files: [], lostBars: 0, isDone: true }
 
 describe('what was purged does not come back', () => {
   test('if the mirror is deleted', async () => {
@@ -121,7 +120,7 @@ describe('what was purged does not come back', () => {
     expect(await all()).toEqual(['a2', 'c1'])
     await place.pass()
     expect(await all()).toEqual(['a2', 'c1'])
-    expect(await state()).toMatchObject({ bars: 3, lostBars: 0 })
+    expect(state()).toMatchObject({ bars: 3, lostBars: 0 })
     expect(existsSync(join(place.folder, 'purge.key'))).toBe(false)
   })
 })
@@ -146,7 +145,7 @@ describe('if bars are missing, nothing is read from Cursor', () => {
       state: 'degraded',
       reasons: [expect.stringContaining('missing in user.db')],
     })
-    expect((await state()).lostBars).toBeGreaterThan(0)
+    expect(state().lostBars).toBeGreaterThan(0)
     expect(await place.messages('b')).toEqual([])
     // It is put back.
     await place.world.restart(() => writeFileSync(userFile(), kept))

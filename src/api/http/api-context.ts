@@ -68,12 +68,11 @@ export interface PageFiles {
 
 /** Removes for good. Handed to the HTTP side, which only reads. */
 export interface PurgeActs {
-  /** Only one at a time: see `doing`. @param isDryRun tells what would go; nothing goes */
+  /** Only one at a time. @param isDryRun tells what would go; nothing goes */
   purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport>
   /** Goes on without bars that are missing: what they kept out may come in again. */
   acceptLostBars(): Promise<void>
-  /** See `PurgeState`. */
-  readonly doing: string | null
+  readonly isBusy: boolean
 }
 
 /** What the HTTP application needs. It only reads the mirror; functions given here do everything else. */

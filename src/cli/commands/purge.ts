@@ -1,15 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { Option, type Command } from 'commander'
-import { purgeAnswer, purgeStateAnswer, type PurgeReport, type PurgeState } from '../../api/http/schemas/purge.ts'
+import { acceptedAnswer, purgeAnswer, type PurgeReport } from '../../api/http/schemas/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addJson, addRepeatable, inOwnZone, queryOf } from '../input/options.ts'
+import { addExamples, addJson, addRepeatable, inOwnZone } from '../input/options.ts'
 import { refuseEmpty } from '../input/refuse-empty.ts'
-import { decodeAnswer, printAnswer, type Session } from '../session.ts'
+import { printAnswer, type Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
-import { withProgress } from './with-progress.ts'
 
 interface PurgeOptions {
   readonly chat?: readonly string[]
@@ -18,11 +17,8 @@ interface PurgeOptions {
   readonly tz?: string
   readonly match?: true
   readonly yes?: true
-  readonly list?: true
   readonly acceptLostBars?: true
 }
-
-const SCOPE_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('purge')
@@ -33,13 +29,11 @@ export function addCommand(program: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of a bare date, such as Europe/Berlin')
     .option('--match', 'messages that contain the text on standard input, in upper or lower case')
     .option('--yes', 'do it; without this, nothing is changed')
-    // With these options, users would think that the purge was done.
-    .addOption(new Option('--list', 'show how much is kept out').conflicts(SCOPE_OPTIONS))
     .addOption(
-      new Option('--accept-lost-bars', 'read Cursor again although user.db is lost').conflicts([
-        ...SCOPE_OPTIONS,
-        'list',
-      ]),
+      // With the others, users would think that the purge was done.
+      new Option('--accept-lost-bars', 'read Cursor again although user.db is lost').conflicts(
+        'chat project before tz match yes'.split(' '),
+      ),
     )
   addJson(command)
   addExamples(
@@ -51,15 +45,13 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function purge(command: Command, session: Session): Promise<void> {
-  const { list, acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  const { acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
   // Ignoring an empty condition would remove more than was meant.
   refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
-  if (list === true || acceptLostBars === true) {
+  if (acceptLostBars === true) {
     return session.ask(command, async (answers) => {
-      const answer = await (acceptLostBars === true
-        ? answers.post('/api/purge/accept-lost-bars', {})
-        : answers.get('/api/purge', queryOf({})))
-      await printAnswer(purgeStateAnswer, answer, renderState, command, session)
+      const answer = await answers.post('/api/purge/accept-lost-bars', {})
+      await printAnswer(acceptedAnswer, answer, () => 'Cursor is read again, without the bars.\n', command, session)
     })
   }
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
@@ -79,10 +71,7 @@ async function purge(command: Command, session: Session): Promise<void> {
     dryRun: yes !== true,
   }
   await session.ask(command, async (answers) => {
-    const answer = await withProgress(session, answers.post('/api/purge', body), async () => {
-      const { doing } = decodeAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})))
-      if (doing !== null) await session.progress.show(printableLine(doing))
-    })
+    const answer = await answers.post('/api/purge', body)
     const textOf = (report: PurgeReport): string => renderPurge(report, session.screen)
     failUnlessGone(await printAnswer(purgeAnswer, answer, textOf, command, session))
   })
@@ -128,7 +117,7 @@ function renderPurge(answer: PurgeReport, screen: Screen): string {
   const { dryRun, chats, chatCount, messages, archived, unread, found } = answer
   const rows = chats.map((chat) => [chat.id, chat.isWhole ? 'whole' : 'in part', numberText(chat.messages), chat.title])
   const gone = `${countText(messages, 'message')} of ${countText(chatCount, 'chat')}`
-  return `${dryRun && rows.length > 0 ? renderTable(columns, rows, screen) : ''}${asLines([
+  const lines = [
     ...answer.unknownChats.map((id) => `No chat has the id ${id}.`),
     dryRun ? `Would remove ${gone}.` : `Removed ${gone}, and rewrote ${countText(archived, 'archived chat')}.`,
     'What Cursor itself has of this, it keeps.',
@@ -137,15 +126,7 @@ function renderPurge(answer: PurgeReport, screen: Screen): string {
     ...(found ?? []).map((file) => `The text is in ${file}.`),
     ...unread.map((file) => `Cannot be read: ${file}.`),
     ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : []),
-  ])}`
+  ]
+  const table = dryRun && rows.length > 0 ? renderTable(columns, rows, screen) : ''
+  return table + lines.map((line) => `${printableLine(line)}\n`).join('')
 }
-
-const renderState = ({ doing, bars, lostBars, unfinished }: PurgeState): string =>
-  asLines([
-    `Bars that keep purged chats, messages and texts out: ${numberText(bars)}.`,
-    ...(lostBars === 0 ? [] : [`Missing in user.db: ${countText(lostBars, 'bar')}. Nothing is read from Cursor.`]),
-    ...(doing === null ? [] : [`Running: ${doing}.`]),
-    ...(unfinished ? ['A purge is not finished. The next start of the daemon or the next purge finishes it.'] : []),
-  ])
-
-const asLines = (lines: readonly string[]): string => lines.map((line) => `${printableLine(line)}\n`).join('')

@@ -29,7 +29,7 @@ export class Purging implements PurgeActs {
   readonly #dataDir: string
   readonly #archiveDir: string
   readonly #parts: PurgingParts
-  #doing: string | null = null
+  #isBusy = false
 
   constructor({ dataDir, archives }: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts) {
     this.#dataDir = dataDir
@@ -37,8 +37,8 @@ export class Purging implements PurgeActs {
     this.#parts = parts
   }
 
-  get doing(): string | null {
-    return this.#doing
+  get isBusy(): boolean {
+    return this.#isBusy
   }
 
   async acceptLostBars(): Promise<void> {
@@ -46,15 +46,13 @@ export class Purging implements PurgeActs {
   }
 
   async purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> {
-    return this.#alone('waiting for archives that are being made', async () => {
+    return this.#alone(async () => {
       const { passes, writer, sharing, log } = this.#parts
       if (!isDryRun) {
-        this.#doing = 'reading what is new in Cursor, and what only the archives have'
         // What is not known yet cannot be kept out.
         await passes.sync({ full: false })
         await this.#restore()
       }
-      this.#doing = 'looking for what to remove'
       const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })
       if (plan === null) throw new Error('the writer did not say what it removed')
       if (isDryRun) return { ...plan, dryRun: true, archived: 0, unread: [], found: null }
@@ -81,8 +79,8 @@ export class Purging implements PurgeActs {
     try {
       const { isDone } = await writer.purge({ act: 'open' })
       // A purge that runs now does it too.
-      if (this.#doing !== null || isDone) return
-      await this.#alone('finishing a purge that was interrupted', async () => {
+      if (this.#isBusy || isDone) return
+      await this.#alone(async () => {
         await this.#restore()
         await this.#finish(null)
       })
@@ -93,12 +91,12 @@ export class Purging implements PurgeActs {
     }
   }
 
-  async #alone<Outcome>(doing: string, act: () => Promise<Outcome>): Promise<Outcome> {
-    this.#doing = doing
+  async #alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
+    this.#isBusy = true
     try {
       return await this.#parts.archives.alone(act)
     } finally {
-      this.#doing = null
+      this.#isBusy = false
     }
   }
 
@@ -118,14 +116,11 @@ export class Purging implements PurgeActs {
   async #finish(match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> {
     const { executor, archives, writer } = this.#parts
     const [dir, path] = [this.#archiveDir, mirrorPath(this.#dataDir)]
-    this.#doing = 'rewriting the archives'
     const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
     const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
-    this.#doing = 'rewriting the mirror’s file'
     const { isDone } = await writer.purge({ act: 'compact' })
     if (!isDone) throw new Error('another program reads the mirror')
     if (match === null) return { archived, unread: [...unread, ...missing], found: null }
-    this.#doing = 'searching all files for what was removed'
     const order = { folders: [this.#dataDir, dir], mirrorPath: path, match }
     const scanned = await executor.run('purge-search', order)
     return { archived, unread: [...unread, ...missing, ...scanned.unread], found: scanned.found }

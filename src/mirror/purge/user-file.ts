@@ -61,10 +61,6 @@ const COUNT = `select count(*) + (select bars from user.lost) from user.bars`
 /** How many bars there are, with those that were given up. This number only grows. */
 export const countBars = (db: Mirror): number => db.prepare<[], number>(COUNT).pluck().get() ?? 0
 
-/** How many bars keep something out. */
-export const countKept = (db: Mirror): number =>
-  db.prepare<[], number>(`select count(*) from user.bars`).pluck().get() ?? 0
-
 /** Several machines may use one archive folder. */
 const homeOf = (mirrorPath: string): string => hash('sha256', `${hostname()}\0${dirname(mirrorPath)}`)
 

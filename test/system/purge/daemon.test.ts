@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { purgeStateOf } from '../../helpers/purge-home.ts'
 import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { getJson, untilReady, type Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
-import type { PurgeReport, PurgeState } from '../../../src/api/http/schemas/purge.ts'
+import type { PurgeReport } from '../../../src/api/http/schemas/purge.ts'
 
 let place: PurgePlace
 let daemon: Cursordex
@@ -99,11 +100,7 @@ test('a purge by the command line during searches leaves nothing in files, logs 
   place.writeSecret(5, ' Once more.')
   await post('/api/sync', { full: true })
   expect(findBytes(place.dataDir, wordOf(5))).toEqual([])
-  expect(await getJson<PurgeState>(url, '/api/purge')).toMatchObject({
-    doing: null,
-    bars: 2,
-    unfinished: false,
-  })
+  expect(purgeStateOf(join(place.dataDir, 'mirror.db'))).toEqual({ bars: 2, lostBars: 0, isDone: true })
 })
 
 /** Empty for a process that ended meanwhile. */
@@ -118,16 +115,12 @@ function argumentsOf(pid: string): string {
 test('a daemon that was killed during a purge finishes it at the next start', async () => {
   await archived()
   void post('/api/purge', { match: secretOf(7), dryRun: false }).catch(() => undefined)
-  await waitUntil('the purge to be noted', async () => (await getJson<PurgeState>(url, '/api/purge')).bars > 0, {
-    everyMs: 2,
-  })
+  const mirror = join(place.dataDir, 'mirror.db')
+  await waitUntil('the purge to be noted', () => Promise.resolve(purgeStateOf(mirror).bars > 0), { everyMs: 2 })
   await daemon.stop('SIGKILL')
   ;({ url } = await place.place.serve())
   await untilReady(url)
-  await waitUntil('the end of it', async () => {
-    const { doing, unfinished } = await getJson<PurgeState>(url, '/api/purge')
-    return doing === null && !unfinished
-  })
+  await waitUntil('the end of it', () => Promise.resolve(purgeStateOf(mirror).isDone))
   expect(findBytes(place.dataDir, wordOf(7))).toEqual([])
 })
 
@@ -144,7 +137,7 @@ test('a daemon whose user.db is lost reads nothing of Cursor and says so, until 
   await waitUntil('the status', lost)
   expect(await searchFor('said meanwhile')).toBe(0)
   const { exitCode, stdout } = await place.run(['purge', '--accept-lost-bars'])
-  expect([exitCode, stdout]).toEqual([0, 'Bars that keep purged chats, messages and texts out: 0.\n'])
+  expect([exitCode, stdout]).toEqual([0, 'Cursor is read again, without the bars.\n'])
   await waitUntil('what is new', async () => (await searchFor('said meanwhile')) === 1)
   await waitUntil('the status', async () => !(await lost()))
 })

@@ -1,8 +1,6 @@
 import { Hono } from 'hono'
 import type * as z from 'zod/mini'
 import type { PurgeScope } from '../../../mirror/purge/scope.ts'
-import { countLost, isDone } from '../../../mirror/purge/stages.ts'
-import { countBars, countKept, openBars } from '../../../mirror/purge/user-file.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
@@ -13,49 +11,30 @@ import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiContext, PurgeActs } from '../api-context.ts'
 import { noBody, purgeBody } from '../route-parameters.ts'
-import type { PurgeState } from '../schemas/purge.ts'
 
 type Body = z.output<typeof purgeBody>
 
 export function purgeRoutes(context: ApiContext): Hono {
   return new Hono()
-    .get('/api/purge', (c) => {
-      readQuery(c, noParameters)
-      return c.json(readState(context))
-    })
     .post('/api/purge', async (c) => {
       readQuery(c, noParameters)
       const given = await readBody(c, purgeBody)
       const scope = scopeOf(context, given)
       const acts = actsOf(context)
-      if (acts.doing !== null) throw new Problem(429, 'purge-busy', `A purge is running already: ${acts.doing}.`)
+      if (acts.isBusy) throw new Problem(429, 'purge-busy', 'A purge is running already. Try again when it is done.')
       return c.json(await acts.purge(scope, given.dryRun))
     })
     .post('/api/purge/accept-lost-bars', async (c) => {
       readQuery(c, noParameters)
       await readBody(c, noBody)
       await actsOf(context).acceptLostBars()
-      return c.json(readState(context))
+      return c.json({ lostBars: 0 })
     })
 }
 
 function actsOf({ purging }: ApiContext): PurgeActs {
   if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
   return purging
-}
-
-function readState(context: ApiContext): PurgeState {
-  const db = context.mirror()
-  const user = openBars(db.name)
-  const bars = countBars(user)
-  const state = {
-    doing: context.purging?.doing ?? null,
-    bars: countKept(user),
-    lostBars: countLost(db, bars),
-    unfinished: !isDone(db, 'bytes', bars),
-  }
-  user.close()
-  return state
 }
 
 function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { count, maybeText, says, text, texts, boolean, type Answer } from './common.ts'
+import { count, says, text, texts, boolean, type Answer } from './common.ts'
 
 const purgedChat = z.object({
   id: text,
@@ -25,10 +25,4 @@ export const purgeAnswer = z.object({
 /** What was removed, or would be. */
 export type PurgeReport = Answer<typeof purgeAnswer>
 
-export const purgeStateAnswer = z.object({
-  doing: says(maybeText, 'What a purge does now, for people; null if none runs.'),
-  bars: says(count, 'How many chats, messages and texts of a chat stay removed.'),
-  lostBars: says(count, 'How many bars are missing. Then nothing is read from Cursor until the user accepts it.'),
-  unfinished: says(boolean, 'Whether archives or the mirror may still contain something of an interrupted purge.'),
-})
-export type PurgeState = Answer<typeof purgeStateAnswer>
+export const acceptedAnswer = z.object({ lostBars: says(count, 'Always 0: no bar counts as missing any more.') })
