@@ -20,7 +20,7 @@ export class PurgeHere {
     const jobs = { 'purge-archives': purgeArchives, 'purge-search': scanBytes }
     const settings = { dataDir: folder, archives: { dir: join(folder, 'archives'), jobs: [] } }
     this.purging = new Purging(settings, {
-      executor: { run: (name, input) => jobs[name as 'purge-search'](input as never) as never },
+      executor: { run: (name, input) => jobs[name as 'purge-search'](input as never) },
       archives: { alone: (act) => act(), outOfReach: [] },
       sharing: { sendPurges: () => Promise.resolve() },
       passes: { sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }) },

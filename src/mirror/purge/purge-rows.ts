@@ -30,15 +30,7 @@ export function purgeRows(db: Mirror, scope: PurgeScope, isDryRun: boolean, nowM
   return plan
 }
 
-interface PurgeTargets {
-  /** Chats that are removed as a whole, whether the mirror has them or not. */
-  readonly chatIds: readonly ChatId[]
-  readonly messages: readonly TargetMessage[]
-  /** Names, branches, summaries, todos and paths of chats, and texts of these messages, that contain the text. */
-  readonly texts: readonly Text[]
-  /** All chats that have something of this. */
-  readonly touched: ReadonlySet<ChatId>
-}
+type PurgeTargets = ReturnType<typeof findTargets>
 
 interface TargetMessage {
   readonly key: number
@@ -51,8 +43,11 @@ interface Text {
   readonly text: string
 }
 
-/** Looks for what a scope names. Writes nothing. */
-function findTargets(db: Mirror, scope: PurgeScope): PurgeTargets {
+/**
+ * Looks for what a scope names: chats that are removed as a whole, whether the mirror has them or not; single messages; and
+ * texts that are removed, of these messages and of names, branches, summaries, todos and paths of chats.
+ */
+function findTargets(db: Mirror, scope: PurgeScope) {
   const { chatIds: named, projectUris, beforeMs: before, match } = scope
   const needles = match === null ? null : needlesOf(match)
   const family = named === null ? null : withSubagents(db, named)
@@ -65,22 +60,22 @@ function findTargets(db: Mirror, scope: PurgeScope): PurgeTargets {
   // A chat that is named is removed even if only a list names it.
   const isNamedOnly = projectUris === null && before === null && match === null
   const chatIds = isNamedOnly && family !== null ? family : chats.filter(isWhole).map(({ id }) => id)
-  const messages: TargetMessage[] = []
+  const found: TargetMessage[] = []
   const texts: Text[] = []
   for (const { num } of chats.filter((chat) => !isWhole(chat))) {
     for (const { parts, ...message } of prepared<MessageParts>(db, LIST_EARLIER).iterate({ chat: num, before })) {
       const matching = needles === null ? [] : matchingTexts(parts, needles)
       if (needles !== null && matching.length === 0) continue
-      messages.push(message)
+      found.push(message)
       for (const text of matching) texts.push({ chatId: message.chatId, text })
     }
   }
-  messages.push(...findPrompts(db, chatIds, messages))
+  const messages = [...found, ...findPrompts(db, chatIds, found)]
   const scoped = named === null && projectUris === null ? null : new Set(chats.map(({ id }) => id))
-  if (needles !== null && before === null) texts.push(...findFacts(db, needles, scoped))
-  const touched = new Set([...chatIds, ...[...messages, ...texts].map(({ chatId }) => chatId)])
   // Before a time, ids keep messages out: the same text may come later.
-  return { chatIds, messages, texts: before === null ? texts : [], touched }
+  const barred = needles === null || before !== null ? [] : [...texts, ...findFacts(db, needles, scoped)]
+  const touched = new Set([...chatIds, ...[...messages, ...barred].map(({ chatId }) => chatId)])
+  return { chatIds, messages, texts: barred, touched }
 }
 
 const FAMILY = `
