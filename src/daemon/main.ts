@@ -147,10 +147,6 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   }
   const executor = new ForkedExecutor(path, (error) => indexing.onError(error))
   const reader = lazyReader(path)
-  const readers = {
-    shut: () => [reader, executor].forEach((one) => one.shut()),
-    reopen: () => [reader, executor].forEach((one) => one.reopen()),
-  }
   const indexing = new Indexing(context.writerThread, setup, { log, hub, now })
   const engine = openEngine(settings, executor, {
     version: context.version,
@@ -159,11 +155,9 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     writer: indexing.writer,
     passes: indexing,
     mirror: () => reader.open(),
-    readers,
     renewReaders: () => {
       executor.renew()
-      reader.shut()
-      reader.reopen()
+      reader.close()
     },
     publish: (data) => hub.send('archive', data),
     log: (level, sentence) => log[level](sentence),

@@ -10,11 +10,3 @@ export function deferred<Value>(): Deferred<Value> {
   const promise = new Promise<Value>((resolve, reject) => Object.assign(settle, { resolve, reject }))
   return { promise, resolve: (value) => settle.resolve?.(value), reject: (reason) => settle.reject?.(reason) }
 }
-
-/** Runs a generator to its end at once. */
-export function runToCompletion<Result>(steps: Generator<unknown, Result>): Result {
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-  }
-}

@@ -1,18 +1,14 @@
 import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
-import { listRunNames } from '../api/archives/archive-files.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
-import { restoreArchive } from './restore.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
 import { Archives } from './archives/archives.ts'
-import { mirrorPath } from './data-folder.ts'
 import type { Executor } from './executor/executor.ts'
 import { HubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
 import { Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
-import type { Readers } from './writer/maintenance.ts'
 import type { Writer } from './writer/writer.ts'
 import type { SyncOutcome } from '../api/http/schemas/status.ts'
 
@@ -26,8 +22,6 @@ export interface EngineContext {
   readonly passes: Passes
   /** The connection for lists and counts. */
   mirror(): Mirror
-  /** Everything that reads the mirror in this process and its children. */
-  readonly readers: Readers
   /** Makes readers forget what they remember of the mirror. */
   renewReaders(): void
   /** Publishes an event about archives. */
@@ -72,7 +66,7 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
   const archives = new Archives(settings, { ...context, executor })
   const sharing = new Sharing(settings.hub, { ...context, executor, mirror: () => context.mirror() })
   const hubSchedule = new HubSchedule(settings.hub, sharing, context)
-  const purging = openPurging(settings, executor, context, { archives, sharing })
+  const purging = new Purging(settings, { ...context, executor, archives, sharing })
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
   const query: Ask = (question) =>
@@ -103,54 +97,9 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
     async close() {
       archives.stop()
       sharing.stop()
-      purging.stop()
       histories.close()
       await executor.close()
     },
   }
   return engine
-}
-
-const ALL_ARCHIVES = { name: 'newest', from: null, map: {} }
-
-const later = (error: unknown): string =>
-  `The hub does not know of the purge yet: ${error instanceof Error ? error.message : String(error)} The next push tells it.`
-
-function openPurging(
-  settings: Settings,
-  executor: Executor,
-  context: EngineContext,
-  { archives, sharing }: { readonly archives: Archives; readonly sharing: Sharing },
-): Purging {
-  const { dataDir } = settings
-  const archiveDir = settings.archives.dir
-  return new Purging(
-    { dataDir, archiveDir, mirrorPath: mirrorPath(dataDir) },
-    {
-      sync: () => context.passes.sync({ full: false }),
-      restore: async () => {
-        if (listRunNames(archiveDir).length === 0) return
-        await restoreArchive(
-          ALL_ARCHIVES,
-          archiveDir,
-          (part) => context.writer.restore(part),
-          () => undefined,
-        )
-      },
-      mirror: async (order) => {
-        const outcome = await context.writer.purge(order)
-        if (order.act === 'remove' && !order.isDryRun)
-          // The purge does not wait for a network.
-          void sharing.sendPurges().catch((error: unknown) => context.log('warn', later(error)))
-        return outcome
-      },
-      alone: (act) => archives.alone(act),
-      rewriteArchives: (order, signal) => executor.run('purge-archives', order, { signal }),
-      searchFiles: (order, signal) => executor.run('purge-search', order, { signal }),
-      readers: context.readers,
-      renewReaders: () => context.renewReaders(),
-      outOfReach: () => archives.outOfReach,
-      say: (level, sentence) => context.log(level, sentence),
-    },
-  )
 }

@@ -184,7 +184,7 @@ test.each([
   const stdin = Readable.from([Buffer.from(text, encoding)])
   const { exitCode, err, calls } = await run(['purge', '--match', '--yes'], () => ({}), { stdin })
   expect([exitCode, calls]).toEqual([2, []])
-  expect(err).toContain('Standard input is not UTF-8.')
+  expect(err).toContain('is not UTF-8')
 })
 
 describe('the progress of an archive', () => {

@@ -1,5 +1,8 @@
 import { rmSync } from 'node:fs'
 import type { ArchiveRun } from '../../src/api/http/schemas/archives.ts'
+import { openReader } from '../../src/mirror/open.ts'
+import { countLost, isDone } from '../../src/mirror/purge/stages.ts'
+import { countBars, openBars } from '../../src/mirror/purge/user-file.ts'
 import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
 import { headers, type Store } from './cursor.ts'
 import { findBytes } from './purge-world.ts'
@@ -8,6 +11,18 @@ import { World } from './world.ts'
 
 /** A time of one morning. */
 export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9, count)).toISOString()
+
+/** What a mirror knows of purges. */
+export function purgeStateOf(mirrorPath: string) {
+  const [mirror, user] = [openReader(mirrorPath), openBars(mirrorPath)]
+  try {
+    const bars = countBars(user)
+    return { bars, lostBars: countLost(mirror, bars), isDone: isDone(mirror, 'bytes', bars) }
+  } finally {
+    mirror.close()
+    user.close()
+  }
+}
 
 /** A world in which things are purged. */
 export class PurgeHome {

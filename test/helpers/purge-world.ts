@@ -2,11 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
-import { purgeFiles } from '../../src/engine/purge/purge-files.ts'
+import { purgeArchives } from '../../src/engine/purge/purge-archives.ts'
 import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
-import { Purging } from '../../src/engine/purge/purging.ts'
+import { Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../../src/engine/purge/purge-mirror.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
@@ -14,43 +13,34 @@ import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
 /** A purge in the test's own process, on a mirror that nothing else has open. */
 export class PurgeHere {
   readonly purging: Purging
-  /** Asks the mirror, as the purge does. */
-  readonly mirror: (order: MirrorPurgeOrder) => Promise<MirrorPurgeOutcome>
 
   /** @param folder the data folder, with `mirror.db` in it, and the archives in `archives` */
-  constructor(folder: string, more: Partial<ConstructorParameters<typeof Purging>[1]> = {}) {
-    const mirrorPath = join(folder, 'mirror.db')
-    const setup = { dataDir: folder, archiveDir: join(folder, 'archives'), mirrorPath }
-    this.mirror = async (order) => {
-      const kept = new MirrorMaintenance(mirrorPath, Date.now)
-      try {
-        const steps = purgeMirror(kept, order, Date.now)
-        for (let next = steps.next(); ; next = steps.next()) if (next.done === true) return next.value
-      } finally {
-        kept.close()
-      }
-    }
-    this.purging = new Purging(setup, {
-      sync: () => Promise.resolve(),
-      mirror: this.mirror,
-      alone: (act) => act(),
-      restore: () => Promise.resolve(),
-      rewriteArchives: purgeFiles,
-      searchFiles: scanBytes,
-      readers: { shut: () => undefined, reopen: () => undefined },
+  constructor(folder: string, more: Partial<PurgingParts> = {}) {
+    const kept = new MirrorMaintenance(join(folder, 'mirror.db'), Date.now)
+    const jobs = { 'purge-archives': purgeArchives, 'purge-search': scanBytes }
+    const settings = { dataDir: folder, archives: { dir: join(folder, 'archives'), jobs: [] } }
+    this.purging = new Purging(settings, {
+      executor: { run: (name, input) => jobs[name as 'purge-search'](input as never) },
+      archives: { alone: (act) => act(), outOfReach: [] },
+      sharing: { sendPurges: () => Promise.resolve() },
+      passes: { sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }) },
+      writer: {
+        purge: (order) => {
+          const outcome = purgeMirror(kept, order, Date.now)
+          kept.close()
+          return Promise.resolve(outcome)
+        },
+        // The mirror has all that the archives have.
+        restore: () => Promise.resolve({ added: 0, addedChats: 0, found: [], damaged: [], backlog: 0 }),
+      },
       renewReaders: () => undefined,
-      outOfReach: () => [],
-      say: () => undefined,
+      log: () => undefined,
       ...more,
     })
   }
 
   purge(scope: Partial<PurgeScope>): Promise<PurgeReport> {
-    return this.purging.purge({ scope: scopeOf(scope), isDryRun: false })
-  }
-
-  look(scope: Partial<PurgeScope>): Promise<PurgeReport> {
-    return this.purging.purge({ scope: scopeOf(scope), isDryRun: true })
+    return this.purging.purge(scopeOf(scope), false)
   }
 }
 

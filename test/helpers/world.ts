@@ -193,7 +193,6 @@ export class World {
       writer: this.#writer,
       passes: this.#passes,
       mirror: () => this.#reader,
-      readers: { shut: () => this.#reader.close(), reopen: () => (this.#reader = openReader(path)) },
       renewReaders: () => undefined,
       publish: () => undefined,
       log: () => undefined,

@@ -3,11 +3,10 @@ import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, write
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PurgeState } from '../../src/api/http/schemas/purge.ts'
 import { headers } from '../helpers/cursor.ts'
 import { openIndexed } from '../helpers/in-process.ts'
 import { turnBack } from '../helpers/mirror-before.ts'
-import { PurgeHome } from '../helpers/purge-home.ts'
+import { PurgeHome, purgeStateOf } from '../helpers/purge-home.ts'
 import { findBytes, PurgeHere } from '../helpers/purge-world.ts'
 import { World } from '../helpers/world.ts'
 
@@ -35,10 +34,10 @@ const all = async (): Promise<readonly string[]> => [
   ...(await place.messages('c')),
 ]
 const STAYS = ['a2', 'c1', 'c2']
-const state = (): Promise<PurgeState> => place.world.get<PurgeState>('/api/purge')
+const state = () => purgeStateOf(place.world.mirrorPath)
 
 async function purgeBoth(): Promise<void> {
-  expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1, check: { found: [] } })
+  expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1, found: [] })
   expect(await place.purge({ chats: ['b'] })).toMatchObject({ messages: 2 })
 }
 
@@ -47,16 +46,16 @@ async function tellAll() {
   await place.pass()
   await place.world.post('/api/archives/newest/restore', {})
   await place.world.engine.purging.resume()
-  const { lostBars, unfinished } = await state()
+  const { lostBars, isDone } = state()
   return {
     messages: await all(),
     files: [...place.filesWith(SECRET), ...place.filesWith('walnutbough')],
     lostBars,
-    unfinished,
+    isDone,
   }
 }
 
-const GONE = { messages: STAYS, files: [], lostBars: 0, unfinished: { rows: false, archives: false, bytes: false } }
+const GONE = { messages: STAYS, files: [], lostBars: 0, isDone: true }
 
 describe('what was purged does not come back', () => {
   test('if the mirror is deleted', async () => {
@@ -121,7 +120,7 @@ describe('what was purged does not come back', () => {
     expect(await all()).toEqual(['a2', 'c1'])
     await place.pass()
     expect(await all()).toEqual(['a2', 'c1'])
-    expect(await state()).toMatchObject({ tombstones: { chats: 1, messages: 1, texts: 1 }, lostBars: 0 })
+    expect(state()).toMatchObject({ bars: 3, lostBars: 0 })
     expect(existsSync(join(place.folder, 'purge.key'))).toBe(false)
   })
 })
@@ -146,7 +145,7 @@ describe('if bars are missing, nothing is read from Cursor', () => {
       state: 'degraded',
       reasons: [expect.stringContaining('missing in user.db')],
     })
-    expect((await state()).lostBars).toBeGreaterThan(0)
+    expect(state().lostBars).toBeGreaterThan(0)
     expect(await place.messages('b')).toEqual([])
     // It is put back.
     await place.world.restart(() => writeFileSync(userFile(), kept))
@@ -210,13 +209,16 @@ test('a purge waits until what is new in Cursor is read', async () => {
   await indexer.pass()
   say(`it is ${SECRET}`)
   const here = new PurgeHere(indexer.folder, {
-    sync: async () => {
-      // Longer than the purge would take.
-      await new Promise((resolve) => setTimeout(resolve, 500))
-      await indexer.pass('values')
-      indexer.mirror.close()
+    passes: {
+      sync: async () => {
+        // Longer than the purge would take.
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        await indexer.pass('values')
+        indexer.mirror.close()
+        return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
+      },
     },
   })
-  expect(await here.purge({ match: SECRET })).toMatchObject({ messages: 1, check: { found: [] } })
+  expect(await here.purge({ match: SECRET })).toMatchObject({ messages: 1, found: [] })
   expect(findBytes(indexer.folder, SECRET)).toEqual([])
 })

@@ -29,7 +29,7 @@ describe('a text', () => {
   test('is removed from all files, and stays out after a full pass', async () => {
     expect(place.filesWith(SECRET)).not.toEqual([])
     const report = await place.purge({ match: SECRET.toLowerCase() })
-    expect(report).toMatchObject({ messages: 1, inCursor: 1, left: null, check: { found: [], unread: [] } })
+    expect(report).toMatchObject({ messages: 1, found: [], unread: [] })
     expect(await titleOf('a')).toBe('thank you kindly')
     expect(await place.world.get('/api/chats/a')).toMatchObject({ messageCount: 2 })
     await place.pass()
@@ -43,7 +43,7 @@ describe('a text', () => {
       db.exec(`update bodies set parts = substr(parts, 1, length(parts) - 2) where parts like '%${SECRET}%'`)
       db.close()
     })
-    expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1, check: { found: [] } })
+    expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1, found: [] })
     await place.pass()
     expect(await place.messages('a')).toEqual(['a2', 'a3'])
   })
@@ -64,8 +64,7 @@ describe('a text', () => {
 
   test('in a name is removed, and stays out when Cursor is read again', async () => {
     const report = await place.purge({ match: 'pleasant' })
-    expect(report).toMatchObject({ messages: 0, check: { found: [] } })
-    expect(report.facts).toBeGreaterThan(0)
+    expect(report).toMatchObject({ messages: 0, chatCount: 1, found: [] })
     await place.pass()
     expect(await titleOf('b')).toBe('which flowers grow beneath the walnutbough')
   })
@@ -85,7 +84,7 @@ describe('a text', () => {
       Array.from({ length: 1500 }, (_, at) => (at % 10 === 0 ? `plain ${at}` : `${SECRET} ${at}`)),
     )
     await place.pass()
-    expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1351, left: null, check: { found: [] } })
+    expect(await place.purge({ match: SECRET })).toMatchObject({ messages: 1351, found: [] })
     expect(await place.world.get('/api/chats/long')).toMatchObject({ messageCount: 150 })
   })
 })
@@ -99,7 +98,7 @@ describe('a chat or a time', () => {
 
   test('a purged chat is removed completely, and later messages in it stay out', async () => {
     const report = await place.purge({ chats: ['b'] })
-    expect(report).toMatchObject({ messages: 2, chatCount: 1, unknownChats: [], check: null })
+    expect(report).toMatchObject({ messages: 2, chatCount: 1, unknownChats: [], found: null })
     place.chat('b', ['which flowers', 'ferns', 'more of the walnutbough'])
     await place.pass()
     expect([await place.messages('a'), await place.messages('b')]).toEqual([['a1', 'a2'], []])
@@ -136,7 +135,7 @@ describe('what counts is what was said, and not the JSON that stores it:', () =>
     await place.pass()
     expect(await place.look({ match: keyLines.join('\n') })).toMatchObject({ messages: 2 })
     const report = await place.purge({ match: keyLines.join('\r\n') })
-    expect(report).toMatchObject({ messages: 2, check: { found: [] } })
+    expect(report).toMatchObject({ messages: 2, found: [] })
     expect(place.filesWith('QUFrwalzend')).toEqual([])
   })
 
@@ -144,7 +143,7 @@ describe('what counts is what was said, and not the JSON that stores it:', () =>
     const match = 'say "walzwerk"\nü'
     place.chat('a', ['good morning', `it said ${JSON.stringify({ key: match })}`, `and ${match} itself`])
     await place.pass()
-    expect(await place.purge({ match })).toMatchObject({ messages: 2, check: { found: [] } })
+    expect(await place.purge({ match })).toMatchObject({ messages: 2, found: [] })
     expect(place.filesWith('walzwerk')).toEqual([])
   })
 
@@ -163,7 +162,7 @@ describe('what counts is what was said, and not the JSON that stores it:', () =>
     toolCall('b', {}, { cards: [5, 4_111_222_233_334_444] })
     await place.archive()
     const report = await place.purge({ match: '4111222233334444' })
-    expect(report).toMatchObject({ messages: 2, archives: { messages: 2 }, check: { found: [] } })
+    expect(report).toMatchObject({ messages: 2, archived: 2, found: [] })
     await place.pass()
     expect([await place.messages('a'), await place.messages('b')]).toEqual([['a2'], ['b2']])
     expect(await place.archived()).toEqual(['a2', 'b2'])
@@ -184,7 +183,7 @@ describe('what counts is what was said, and not the JSON that stores it:', () =>
     place.chat('a', ['good morning'])
     await place.pass()
     writeFileSync(join(place.folder, 'notes.txt'), 'the Acme Merger PLAN of today')
-    const { check } = await place.purge({ match: 'acme merger plan' })
-    expect(check?.found).toMatchObject([{ file: 'notes.txt', times: 1, at: 4 }])
+    const { found } = await place.purge({ match: 'acme merger plan' })
+    expect(found).toEqual(['notes.txt'])
   })
 })

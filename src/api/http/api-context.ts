@@ -4,7 +4,8 @@ import type { Ask } from '../questions.ts'
 import type { Histories } from '../../model/commit.ts'
 import type { ArchiveActs } from './schemas/archives.ts'
 import type { HubActs } from './schemas/hub.ts'
-import type { PurgeActs } from './purge-shapes.ts'
+import type { PurgeScope } from '../../mirror/purge/scope.ts'
+import type { PurgeReport } from './schemas/purge.ts'
 import type { Progress, Resources } from './schemas/status.ts'
 import type { DaemonState, SyncOutcome } from './schemas/status.ts'
 
@@ -63,6 +64,15 @@ export interface PageFiles {
   shell(): string | null
   /** Null for a name that the build did not make. */
   asset(name: string): PageAsset | null
+}
+
+/** Removes for good. Handed to the HTTP side, which only reads. */
+export interface PurgeActs {
+  /** Only one at a time. @param isDryRun tells what would go; nothing goes */
+  purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport>
+  /** Goes on without bars that are missing: what they kept out may come in again. */
+  acceptLostBars(): Promise<void>
+  readonly isBusy: boolean
 }
 
 /** What the HTTP application needs. It only reads the mirror; functions given here do everything else. */

@@ -8,7 +8,7 @@ import { healthAnswer } from './schemas/common.ts'
 import { messagesAnswer } from './schemas/messages.ts'
 import { project, projectsAnswer } from './schemas/projects.ts'
 import { hubAnswer, hubPullAnswer, hubPushAnswer } from './schemas/hub.ts'
-import { purgeAnswer, purgeStateAnswer } from './schemas/purge.ts'
+import { acceptedAnswer, purgeAnswer } from './schemas/purge.ts'
 import { searchAnswer, suggestAnswer } from './schemas/search.ts'
 import { statsAnswer } from './schemas/stats.ts'
 import { readyAnswer, statusAnswer, syncAnswer } from './schemas/status.ts'
@@ -100,7 +100,6 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
     answer: restoredAnswer,
     problems: [404, ...posted],
   },
-  'GET /api/purge': { parameters: noParameters, answer: purgeStateAnswer },
   'POST /api/purge': {
     parameters: noParameters,
     body: given.purgeBody,
@@ -110,7 +109,7 @@ export const documentedRoutes: Readonly<Record<ApiRoute, DocumentedRoute>> = {
   'POST /api/purge/accept-lost-bars': {
     parameters: noParameters,
     body: given.noBody,
-    answer: purgeStateAnswer,
+    answer: acceptedAnswer,
     problems: posted,
   },
   'GET /api/hub': { parameters: noParameters, answer: hubAnswer },

@@ -90,7 +90,6 @@ const routes = [
     path: '/api/archives/:name/restore',
     explains: 'Restores what is missing here: {"from": a folder, "map": {"/Users/a": "/home/b"}}.',
   },
-  { method: 'GET', path: '/api/purge', explains: 'What stays removed, and the progress of a purge.' },
   {
     method: 'POST',
     path: '/api/purge',

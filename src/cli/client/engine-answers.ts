@@ -53,7 +53,6 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     writer,
     passes,
     mirror: () => reader,
-    readers: { shut: () => undefined, reopen: () => undefined },
     renewReaders: () => undefined,
     publish: () => undefined,
     log: () => undefined,

@@ -1,15 +1,14 @@
+import { isUtf8 } from 'node:buffer'
 import { Option, type Command } from 'commander'
-import { purgeAnswer, purgeStateAnswer, type PurgeReport, type PurgeState } from '../../api/http/schemas/purge.ts'
+import { acceptedAnswer, purgeAnswer, type PurgeReport } from '../../api/http/schemas/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addJson, addRepeatable, inOwnZone, queryOf } from '../input/options.ts'
-import { readMatch } from '../input/read-match.ts'
+import { addExamples, addJson, addRepeatable, inOwnZone } from '../input/options.ts'
 import { refuseEmpty } from '../input/refuse-empty.ts'
-import { decodeAnswer, printAnswer, type Session } from '../session.ts'
-import { bytesText, countText, numberText } from '../terminal/formats.ts'
+import { printAnswer, type Session } from '../session.ts'
+import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
-import { withProgress } from './with-progress.ts'
 
 interface PurgeOptions {
   readonly chat?: readonly string[]
@@ -18,11 +17,8 @@ interface PurgeOptions {
   readonly tz?: string
   readonly match?: true
   readonly yes?: true
-  readonly list?: true
   readonly acceptLostBars?: true
 }
-
-const SCOPE_OPTIONS = ['chat', 'project', 'before', 'tz', 'match', 'yes']
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('purge')
@@ -33,13 +29,11 @@ export function addCommand(program: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of a bare date, such as Europe/Berlin')
     .option('--match', 'messages that contain the text on standard input, in upper or lower case')
     .option('--yes', 'do it; without this, nothing is changed')
-    // With these options, users would think that the purge was done.
-    .addOption(new Option('--list', 'show how much is kept out').conflicts(SCOPE_OPTIONS))
     .addOption(
-      new Option('--accept-lost-bars', 'read Cursor again although user.db is lost').conflicts([
-        ...SCOPE_OPTIONS,
-        'list',
-      ]),
+      // With the others, users would think that the purge was done.
+      new Option('--accept-lost-bars', 'read Cursor again although user.db is lost').conflicts(
+        'chat project before tz match yes'.split(' '),
+      ),
     )
   addJson(command)
   addExamples(
@@ -51,15 +45,13 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function purge(command: Command, session: Session): Promise<void> {
-  const { list, acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  const { acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
   // Ignoring an empty condition would remove more than was meant.
   refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
-  if (list === true || acceptLostBars === true) {
+  if (acceptLostBars === true) {
     return session.ask(command, async (answers) => {
-      const answer = await (acceptLostBars === true
-        ? answers.post('/api/purge/accept-lost-bars', {})
-        : answers.get('/api/purge', queryOf({})))
-      await printAnswer(purgeStateAnswer, answer, renderState, command, session)
+      const answer = await answers.post('/api/purge/accept-lost-bars', {})
+      await printAnswer(acceptedAnswer, answer, () => 'Cursor is read again, without the bars.\n', command, session)
     })
   }
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
@@ -70,104 +62,71 @@ async function purge(command: Command, session: Session): Promise<void> {
       { exitCode: 2 },
     )
   }
-  const zone = inOwnZone({ tz }, session.screen, before !== undefined).tz
   const body = {
-    ...(chat && { chats: chat }),
-    ...(project && { projects: project }),
-    ...(before !== undefined && { before }),
-    ...(zone !== undefined && { tz: zone }),
-    ...(match === true && { match: await readMatch(session.stdin) }),
+    chats: chat,
+    projects: project,
+    before,
+    tz: inOwnZone({ tz }, session.screen, before !== undefined).tz,
+    match: match === true ? await readMatch(session.stdin) : undefined,
     dryRun: yes !== true,
   }
   await session.ask(command, async (answers) => {
-    const answer = await withProgress(session, answers.post('/api/purge', body), async () => {
-      const { doing } = decodeAnswer(purgeStateAnswer, await answers.get('/api/purge', queryOf({})))
-      if (doing !== null) await session.progress.show(printableLine(doing))
-    })
+    const answer = await answers.post('/api/purge', body)
     const textOf = (report: PurgeReport): string => renderPurge(report, session.screen)
     failUnlessGone(await printAnswer(purgeAnswer, answer, textOf, command, session))
   })
 }
 
 /** @throws UserError if something is left, or may be */
-function failUnlessGone({ dryRun, check, archives: { damaged } }: PurgeReport): void {
-  if (dryRun) return
-  if (check !== null && check.found.length > 0) {
-    throw new UserError(
-      'purge-found',
-      'Some files still contain the purged text; they are listed above.',
-      'Cursor may still have a project or folder of that name; remove it there and purge again.',
-    )
-  }
-  if (damaged.length === 0 && (check === null || check.unread.length === 0)) return
+function failUnlessGone({ found, unread }: PurgeReport): void {
+  if (unread.length === 0 && (found === null || found.length === 0)) return
   throw new UserError(
-    'purge-unsure',
-    'What could not be read, as listed above, may still contain something of what was purged.',
-    'Make it readable, or remove it if you do not need it, and purge again.',
+    'purge-left',
+    'What is listed above contains the purged text, or could not be read and may contain something of it.',
+    'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
   )
 }
 
-const CHATS_SHOWN = 20
+/** A larger input was piped by mistake. */
+const OCTETS_MAX = 1024 * 1024
+
+/**
+ * Reads the text to look for from standard input. In a command line, shells would save it and every user of the machine
+ * could read it. A final line feed and an initial byte order mark are not part of the text.
+ * @throws UserError `no-match` if the input is empty, too large or not UTF-8: it would be found nowhere and reported as gone
+ */
+async function readMatch(stdin: Session['stdin']): Promise<string> {
+  let bytes = Buffer.alloc(0)
+  for await (const piece of stdin) {
+    bytes = Buffer.concat([bytes, Buffer.from(piece)])
+    if (bytes.length > OCTETS_MAX) break
+  }
+  const match = new TextDecoder().decode(bytes).replace(/\r?\n$/, '')
+  // UTF-16 can look like UTF-8 with zero bytes.
+  const isText = isUtf8(bytes) && !bytes.includes(0) && bytes.length <= OCTETS_MAX
+  if (isText && match.trim() !== '') return match
+  const hint = 'Pipe the text in, for example: cursordex purge --match < text-to-remove'
+  throw new UserError('no-match', 'Standard input is empty, is not UTF-8, or is larger than 1 MB.', hint, {
+    exitCode: 2,
+  })
+}
+
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
 function renderPurge(answer: PurgeReport, screen: Screen): string {
-  const text = linesOf(answer)
-    .map((line) => `${printableLine(line)}\n`)
-    .join('')
-  const shown = answer.dryRun ? answer.chats.slice(0, CHATS_SHOWN) : []
-  if (shown.length === 0) return text
-  const cells = shown.map((chat) => [
-    chat.id,
-    chat.isWhole ? 'whole' : 'in part',
-    numberText(chat.messages),
-    chat.title,
-  ])
-  const more = answer.chatCount - shown.length
-  return `${renderTable(columns, cells, screen)}${more > 0 ? `and ${countText(more, 'more chat')}\n` : ''}${text}`
-}
-
-function linesOf(answer: PurgeReport): readonly string[] {
-  const { dryRun, facts, archives, left, check } = answer
-  const did = dryRun ? 'Would remove' : 'Removed'
-  const { objects, runs, damaged } = archives
-  const touched = `${countText(objects, 'archived chat')} (${countText(archives.messages, 'message')}) in ${countText(runs.length, 'archive')}`
-  return [
-    ...answer.unknownChats.map((id) => `No chat has the id ${id}.`),
-    `${did} ${countText(answer.messages, 'message')} of ${countText(answer.chatCount, 'chat')}; Cursor still has ${numberText(answer.inCursor)} of them, and keeps them.`,
-    ...(facts === 0 ? [] : [`${did} the text from ${countText(facts, 'name, summary, todo or path')} of chats.`]),
-    ...answer.otherMachines.map(
-      (name) => `The machine ${name} has such a chat too, and keeps it until it is purged there.`,
-    ),
-    ...answer.setAside.map((file) => `${did} the damaged mirror ${file}, which was set aside.`),
-    ...(objects === 0 ? [] : [`${dryRun ? 'Would rewrite' : 'Rewrote'} ${touched}.`]),
-    ...damaged.map(
-      ({ kind, name, why }) => `Cannot be read: ${kind === 'run' ? 'archive' : 'object'} ${name} (${why}).`,
-    ),
-    ...(check === null ? [] : checkLines(check, damaged.length > 0)),
-    ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : left === null ? [] : [left]),
-  ]
-}
-
-function checkLines(check: NonNullable<PurgeReport['check']>, isDamaged: boolean): readonly string[] {
-  const { files, bytes, found, unread } = check
-  const none = unread.length > 0 || isDamaged ? '0 found in what could be read' : '0 found'
-  return [
-    `Searched ${countText(files, 'file')} of ${bytesText(bytes)}, byte by byte: ${found.length === 0 ? none : `found in ${countText(found.length, 'file')}`}.`,
-    ...found.map(({ file, times, at }) => `Found ${countText(times, 'time')} in ${file}, first at byte ${at}.`),
-    ...unread.map((file) => `Could not be searched: ${file}.`),
-  ]
-}
-
-function renderState({ doing, tombstones, lostBars, unfinished }: PurgeState): string {
-  const { chats, messages, texts } = tombstones
-  const isUnfinished = unfinished.rows || unfinished.archives || unfinished.bytes
+  const { dryRun, chats, chatCount, messages, archived, unread, found } = answer
+  const rows = chats.map((chat) => [chat.id, chat.isWhole ? 'whole' : 'in part', numberText(chat.messages), chat.title])
+  const gone = `${countText(messages, 'message')} of ${countText(chatCount, 'chat')}`
   const lines = [
-    `Kept out: ${countText(chats, 'chat')}, ${countText(messages, 'message')} and ${countText(texts, 'text')}.`,
-    ...(lostBars === 0 ? [] : [`Missing in user.db: ${countText(lostBars, 'bar')}. Nothing is read from Cursor.`]),
-    ...(doing === null ? [] : [`Running: ${doing}.`]),
-    ...(isUnfinished
-      ? ['A purge was interrupted. The next start of the daemon finishes it, and so does the next purge.']
-      : []),
+    ...answer.unknownChats.map((id) => `No chat has the id ${id}.`),
+    dryRun ? `Would remove ${gone}.` : `Removed ${gone}, and rewrote ${countText(archived, 'archived chat')}.`,
+    'What Cursor itself has of this, it keeps.',
+    ...answer.otherMachines.map((name) => `The machine ${name} has such a chat too, until it is purged there.`),
+    ...(found === null ? [] : [`Searched all files for the text: ${numberText(found.length)} found.`]),
+    ...(found ?? []).map((file) => `The text is in ${file}.`),
+    ...unread.map((file) => `Cannot be read: ${file}.`),
+    ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : []),
   ]
-  return lines.map((line) => `${line}\n`).join('')
+  const table = dryRun && rows.length > 0 ? renderTable(columns, rows, screen) : ''
+  return table + lines.map((line) => `${printableLine(line)}\n`).join('')
 }

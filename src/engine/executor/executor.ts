@@ -16,9 +16,6 @@ export interface Executor {
    *   ended unexpectedly; `deadline` and `search-busy` for searches
    */
   run<Name extends JobName>(name: Name, input: Jobs[Name]['input'], options?: RunOptions): Promise<Jobs[Name]['result']>
-  /** Ends everything that reads the mirror, because its file is about to be replaced. */
-  shut(): void
-  reopen(): void
   /** Makes later searches forget what they remember of the mirror. */
   renew(): void
   /** Resolves when no job has the mirror open. */

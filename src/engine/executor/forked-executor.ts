@@ -69,15 +69,6 @@ export class ForkedExecutor implements Executor {
     return process
   }
 
-  shut(): void {
-    this.#searches.shut()
-    for (const process of this.#jobs) process.kill()
-  }
-
-  reopen(): void {
-    this.#searches.reopen()
-  }
-
   renew(): void {
     this.#searches.renew()
   }

@@ -42,8 +42,6 @@ export class InlineExecutor implements Executor {
     }
   }
 
-  shut(): void {}
-  reopen(): void {}
   renew(): void {}
 
   async close(): Promise<void> {

@@ -37,7 +37,6 @@ export class SearchPool {
   /** All processes that have not ended, including those that were killed just now. */
   readonly #alive = new Set<JobProcess>()
   readonly #queue: Waiting[] = []
-  #isShut = false
   #isClosed = false
 
   constructor(mirrorPath: string) {
@@ -84,21 +83,6 @@ export class SearchPool {
     timer.unref()
   }
 
-  /** Kills all processes, because the mirror's file is about to be replaced. Questions wait until `reopen`. */
-  shut(): void {
-    this.#isShut = true
-    for (const searcher of this.#searchers) {
-      // The process may end only after `reopen`. It must not get another question.
-      searcher.isEnding = true
-      searcher.process.kill()
-    }
-  }
-
-  reopen(): void {
-    this.#isShut = false
-    this.#pump()
-  }
-
   /** Makes later searches forget what they know of the mirror: idle processes end now, busy ones after their answer. */
   renew(): void {
     for (const searcher of this.#searchers) {
@@ -117,7 +101,7 @@ export class SearchPool {
 
   #pump(): void {
     const job = this.#queue[0]
-    if (job === undefined || this.#isShut) return
+    if (job === undefined) return
     const idle = [...this.#searchers].find((searcher) => searcher.job === null && !searcher.isEnding)
     if (idle === undefined && this.#searchers.size >= PROCESSES_MAX) return
     this.#queue.shift()
@@ -173,7 +157,7 @@ export class SearchPool {
   /** Returns the memory of a process. One process stays, so that the next question does not wait for a start. */
   #rest(searcher: Searcher): void {
     this.#dismiss(searcher)
-    if (this.#searchers.size === 0 && !this.#isShut && !this.#isClosed) this.#start().process.warmUp('search')
+    if (this.#searchers.size === 0 && !this.#isClosed) this.#start().process.warmUp('search')
   }
 
   /** Removes the process from the pool before it ends, so that it gets no further question. */

@@ -66,7 +66,7 @@ export async function* writeHub(
       break
     default:
       if (readState(db, 'words') === '1') {
-        for (const _ of forgetWords(db)) yield null
+        forgetWords(db)
         writeState(db, 'words', '0')
         // A reader at work holds it up. Later writes replace it then.
         emptyLog(db)

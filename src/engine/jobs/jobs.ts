@@ -1,6 +1,6 @@
 import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
 import type { scanBytes } from '../purge/byte-scan.ts'
-import type { purgeFiles } from '../purge/purge-files.ts'
+import type { purgeArchives } from '../purge/purge-archives.ts'
 import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
 import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
 import type { Job, JobContext } from './job.ts'
@@ -18,7 +18,7 @@ export interface Jobs {
   readonly archive: Of<typeof archiveJob>
   readonly verify: Of<typeof verifyJob>
   /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
-  readonly 'purge-archives': OfWork<typeof purgeFiles>
+  readonly 'purge-archives': OfWork<typeof purgeArchives>
   readonly 'purge-search': OfWork<typeof scanBytes>
   readonly 'hub-meet': Of<typeof hubMeetJob>
   readonly 'hub-describe': Of<typeof hubDescribeJob>
@@ -38,7 +38,7 @@ export const loadJob: Loaders = {
   search: async () => (await import('./search.ts')).searchJob,
   archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
   verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
-  'purge-archives': async () => inOneStep((await import('../purge/purge-files.ts')).purgeFiles),
+  'purge-archives': async () => inOneStep((await import('../purge/purge-archives.ts')).purgeArchives),
   'purge-search': async () => inOneStep((await import('../purge/byte-scan.ts')).scanBytes),
   'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
   'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,

@@ -1,176 +1,129 @@
-import type { PurgeActs, PurgeRequest } from '../../api/http/purge-shapes.ts'
+import { listRunNames } from '../../api/archives/archive-files.ts'
+import type { PurgeActs } from '../../api/http/api-context.ts'
 import type { PurgeReport } from '../../api/http/schemas/purge.ts'
-import { isOfText, type PurgeScope } from '../../mirror/purge/scope.ts'
+import type { PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Readers } from '../writer/maintenance.ts'
-import type { ScanOrder } from './byte-scan.ts'
-import type { purgeFiles } from './purge-files.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome } from './purge-mirror.ts'
+import type { Settings } from '../../settings.ts'
+import type { Archives } from '../archives/archives.ts'
+import { mirrorPath } from '../data-folder.ts'
+import type { EngineContext } from '../engine.ts'
+import type { Executor } from '../executor/executor.ts'
+import type { Sharing } from '../hub/sharing.ts'
+import { restoreArchive } from '../restore.ts'
 
-export interface PurgingSetup {
-  readonly dataDir: string
-  readonly archiveDir: string
-  readonly mirrorPath: string
-}
-
-export interface PurgingWorld {
-  /** Reads all that is new in Cursor: what is not known yet cannot be kept out. */
-  sync(): Promise<unknown>
-  /** Reads into the mirror what only the archives have: they are rewritten from what the mirror has. */
-  restore(): Promise<unknown>
-  /** Asks the mirror's only writer. */
-  mirror(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
-  /** Runs something while nothing else works on the archives. */
-  alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome>
-  /** Both work in a process of their own. */
-  rewriteArchives(...given: [...Parameters<typeof purgeFiles>, AbortSignal]): ReturnType<typeof purgeFiles>
-  searchFiles(order: ScanOrder, signal: AbortSignal): Promise<PurgeReport['check']>
-  readonly readers: Readers
+export interface PurgingParts {
+  readonly executor: Pick<Executor, 'run'>
+  readonly archives: Pick<Archives, 'alone' | 'outOfReach'>
+  readonly sharing: Pick<Sharing, 'sendPurges'>
+  readonly passes: Pick<EngineContext['passes'], 'sync'>
+  readonly writer: Pick<EngineContext['writer'], 'purge' | 'restore'>
   /** Makes the readers of the mirror forget what they have cached. */
   renewReaders(): void
-  /** Names of archives that were made, if their folder is missing. */
-  outOfReach(): readonly string[]
-  say(level: 'info' | 'warn', sentence: string): void
+  log: EngineContext['log']
 }
 
-const LEFT = {
-  nothing: null,
-  'disk-full':
-    'The rows are removed, but there is no room to rewrite the mirror’s file: it may contain bytes of them until there is room and the daemon starts again, or until you purge again.',
-  reader:
-    'The rows are removed, but another program reads the mirror: its write-ahead log may contain bytes of them. It is emptied at the next start of the daemon, or when you purge again.',
-}
-const HINT = 'Make sure that the archive folder can be written to, and purge again.'
+const ALL_ARCHIVES = { name: 'newest', from: null, map: {} }
 
 /** Runs one purge at a time, from the request to the search of all files. */
 export class Purging implements PurgeActs {
-  readonly #setup: PurgingSetup
-  readonly #world: PurgingWorld
-  readonly #stop = new AbortController()
-  #doing: string | null = null
+  readonly #dataDir: string
+  readonly #archiveDir: string
+  readonly #parts: PurgingParts
+  #isBusy = false
 
-  constructor(setup: PurgingSetup, world: PurgingWorld) {
-    this.#setup = setup
-    this.#world = world
+  constructor({ dataDir, archives }: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts) {
+    this.#dataDir = dataDir
+    this.#archiveDir = archives.dir
+    this.#parts = parts
   }
 
-  get doing(): string | null {
-    return this.#doing
-  }
-
-  stop(): void {
-    this.#stop.abort()
-  }
-
-  async purge({ scope, isDryRun }: PurgeRequest): Promise<PurgeReport> {
-    if (this.#doing !== null) {
-      throw new UserError('purge-busy', `A purge is running already: ${this.#doing}.`, 'Try again when it is done.')
-    }
-    return this.#alone('waiting for archives that are being made', () => this.#purge(scope, isDryRun))
+  get isBusy(): boolean {
+    return this.#isBusy
   }
 
   async acceptLostBars(): Promise<void> {
-    await this.#world.mirror({ act: 'accept' })
+    await this.#parts.writer.purge({ act: 'accept' })
+  }
+
+  async purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> {
+    return this.#alone(async () => {
+      const { passes, writer, sharing, log } = this.#parts
+      if (!isDryRun) {
+        // What is not known yet cannot be kept out.
+        await passes.sync({ full: false })
+        await this.#restore()
+      }
+      const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })
+      if (plan === null) throw new Error('the writer did not say what it removed')
+      if (isDryRun) return { ...plan, dryRun: true, archived: 0, unread: [], found: null }
+      this.#parts.renewReaders()
+      // The purge does not wait for a network.
+      void sharing.sendPurges().catch((error: unknown) => {
+        log('warn', `The hub does not know of the purge yet: ${whyOf(error)} The next push tells it.`)
+      })
+      const { chatIds, projectUris, beforeMs, match } = scope
+      // After another purge, other chats may contain the text.
+      const isOfText = chatIds === null && projectUris === null && beforeMs === null
+      const finished = await this.#finish(isOfText ? match : null).catch((error: unknown) => {
+        const text = `Half of the purge is done: it is removed from the mirror and stays out. The archives and the mirror’s file may still contain it: ${whyOf(error)}`
+        throw new UserError('purge-half-done', text, 'When this is solved, purge again.', { cause: error })
+      })
+      log('info', `A purge removed ${plan.messages} messages of ${plan.chatCount} chats.`)
+      return { ...plan, dryRun: false, ...finished }
+    })
   }
 
   /** Finishes purges that were interrupted. Call it when the mirror is sound. */
   async resume(): Promise<void> {
-    if (this.#stop.signal.aborted) return
+    const { writer, log } = this.#parts
     try {
-      const { unfinished } = await this.#world.mirror({ act: 'open' })
+      const { isDone } = await writer.purge({ act: 'open' })
       // A purge that runs now does it too.
-      if (this.#doing !== null || (!unfinished.archives && !unfinished.bytes)) return
-      const left = await this.#alone('finishing a purge that was interrupted', async () => {
-        if (unfinished.archives) await this.#purgeArchives(null, false)
-        return this.#compact()
+      if (this.#isBusy || isDone) return
+      await this.#alone(async () => {
+        await this.#restore()
+        await this.#finish(null)
       })
-      if (left === null) this.#world.say('info', 'An interrupted purge is finished.')
-      else this.#world.say('warn', left)
+      log('info', 'An interrupted purge is finished.')
     } catch (error) {
-      if (this.#stop.signal.aborted) return
-      this.#world.say('warn', `An interrupted purge could not be finished: ${whyOf(error)} The next start tries again.`)
+      if (error instanceof UserError && error.code === 'stopped') return
+      log('warn', `An interrupted purge could not be finished: ${whyOf(error)} The next start tries again.`)
     }
   }
 
-  async #alone<Outcome>(doing: string, act: () => Promise<Outcome>): Promise<Outcome> {
-    this.#doing = doing
+  async #alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
+    this.#isBusy = true
     try {
-      return await this.#world.alone(act)
+      return await this.#parts.archives.alone(act)
     } finally {
-      this.#doing = null
+      this.#isBusy = false
     }
   }
 
-  async #purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> {
-    const { archiveDir } = this.#setup
-    if (!isDryRun) {
-      this.#doing = 'reading what is new in Cursor first'
-      await this.#world.sync()
-      this.#doing = 'reading what only the archives have'
-      await this.#world.restore()
-    }
-    this.#doing = isDryRun ? 'looking for what to remove' : 'removing rows and words from the mirror'
-    const { removed } = await this.#world.mirror({ act: 'remove', scope, isDryRun })
-    if (removed === null) throw new Error('the writer did not say what it removed')
-    const { going, ...planned } = removed
-    // Seldom needed, and it loads a date library.
-    const { surveyArchives } = await import('../../api/archives/purge-archive.ts')
-    const survey = surveyArchives(archiveDir, new Map(going))
-    const unknownChats = planned.unknownChats.filter((id) => !survey.chatIds.has(id))
-    const report = { ...planned, unknownChats, dryRun: isDryRun, left: null, check: null }
-    if (isDryRun) return { ...report, archives: this.#withOutOfReach(survey.report) }
-    this.#world.renewReaders()
-    const match = isOfText(scope) ? scope.match : null
-    const archives = await this.#purgeArchives(match, true).catch((error: unknown) => {
-      const text = `Half of the purge is done: it is removed from the mirror and stays out. The archives may still contain it: ${whyOf(error)}`
-      throw new UserError('purge-half-done', text, HINT, { cause: error })
-    })
-    this.#doing = 'rewriting the mirror’s file'
-    const left = await this.#compact()
-    const check = match === null ? null : await this.#search(match)
-    const found = check === null ? '' : ` ${check.found.length} files still contain the text.`
-    const { messages, chatCount, facts } = planned
-    this.#world.say('info', `A purge removed ${messages} messages of ${chatCount} chats, and ${facts} facts.${found}`)
-    return { ...report, archives, left, check }
+  /** Reads into the mirror what only the archives have: they are rewritten from what the mirror has. */
+  async #restore(): Promise<void> {
+    if (listRunNames(this.#archiveDir).length === 0) return
+    const { writer } = this.#parts
+    await restoreArchive(
+      ALL_ARCHIVES,
+      this.#archiveDir,
+      (part) => writer.restore(part),
+      () => undefined,
+    )
   }
 
-  async #purgeArchives(match: string | null, isRestored: boolean): Promise<PurgeReport['archives']> {
-    const { archiveDir: dir, mirrorPath } = this.#setup
-    this.#doing = 'rewriting the archives'
-    const done = await this.#world.rewriteArchives({ dir, mirrorPath, match, isRestored }, this.#stop.signal)
-    if (done === null) {
-      await this.#world.restore()
-      return this.#purgeArchives(match, true)
-    }
-    await this.#world.mirror({ act: 'archived' })
-    return this.#withOutOfReach(done)
-  }
-
-  #withOutOfReach(archives: PurgeReport['archives']): PurgeReport['archives'] {
-    const why = `there is no archive in ${this.#setup.archiveDir}`
-    const missing = this.#world.outOfReach().map((name) => ({ kind: 'run' as const, name, chatId: null, why }))
-    return { ...archives, damaged: [...archives.damaged, ...missing] }
-  }
-
-  /** @returns what is left to do, as a sentence */
-  async #compact(): Promise<string | null> {
-    let { left } = await this.#world.mirror({ act: 'compact' })
-    if (left === 'reader') {
-      this.#world.readers.shut()
-      try {
-        ;({ left } = await this.#world.mirror({ act: 'compact' }))
-      } finally {
-        this.#world.readers.reopen()
-      }
-    }
-    return LEFT[left]
-  }
-
-  /** Other chats may contain the text if the purge was limited, so only a purge of a text alone is followed by it. */
-  #search(match: string): Promise<PurgeReport['check']> {
-    const { dataDir, archiveDir, mirrorPath } = this.#setup
-    this.#doing = 'searching all files for what was removed'
-    return this.#world.searchFiles({ folders: [dataDir, archiveDir], mirrorPath, match }, this.#stop.signal)
+  /** All that follows the removal from the mirror. @param match is searched for in all files at the end */
+  async #finish(match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> {
+    const { executor, archives, writer } = this.#parts
+    const [dir, path] = [this.#archiveDir, mirrorPath(this.#dataDir)]
+    const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
+    const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
+    const { isDone } = await writer.purge({ act: 'compact' })
+    if (!isDone) throw new Error('another program reads the mirror')
+    if (match === null) return { archived, unread: [...unread, ...missing], found: null }
+    const order = { folders: [this.#dataDir, dir], mirrorPath: path, match }
+    const scanned = await executor.run('purge-search', order)
+    return { archived, unread: [...unread, ...missing, ...scanned.unread], found: scanned.found }
   }
 }
 

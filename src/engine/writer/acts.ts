@@ -5,7 +5,7 @@ import { CutAhead } from '../../mirror/fulltext/backlog.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
-import { noteKnown, requireBars } from '../../mirror/purge/stages.ts'
+import { noteStage, requireBars } from '../../mirror/purge/stages.ts'
 import { countBars, takePacked, USER_FILE } from '../../mirror/purge/user-file.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
@@ -57,7 +57,7 @@ export class WriterActs {
     const { archiveDir } = this.#setup
     if (!this.#hasAskedArchive && archiveDir !== undefined) {
       const known = takePacked(db, join(archiveDir, USER_FILE))
-      if (known > countBars(db)) noteKnown(db, known)
+      if (known > countBars(db)) noteStage(db, 'known', known)
     }
     this.#hasAskedArchive = true
     try {
@@ -77,7 +77,7 @@ export class WriterActs {
         // Copies of Cursor's files may contain purged text.
         if (order.order.act === 'remove' && !order.order.isDryRun) removeCopies()
         const { purgeMirror } = await import('../purge/purge-mirror.ts')
-        return driven(purgeMirror(this.maintenance, order.order, this.#now), () => turn(null))
+        return purgeMirror(this.maintenance, order.order, this.#now)
       }
       case 'hub': {
         this.#requireBars()

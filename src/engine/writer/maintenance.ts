@@ -4,16 +4,8 @@ import { leaveMark, takeMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
-import { honourBars } from '../../mirror/purge/honour-bars.ts'
-import { readUnfinished } from '../../mirror/purge/stages.ts'
-import { countBars } from '../../mirror/purge/user-file.ts'
-import { runToCompletion } from '../deferred.ts'
-
-/** Everything that reads the mirror. */
-export interface Readers {
-  shut(): void
-  reopen(): void
-}
+import { honourBars } from '../../mirror/purge/purge-rows.ts'
+import { isDone } from '../../mirror/purge/stages.ts'
 
 /**
  * The mirror's only writing connection. It opens a sound mirror: after an unclean end the pages are checked first, and a
@@ -38,8 +30,8 @@ export class MirrorMaintenance {
     if (this.#db !== null) return this.#db
     const db = this.#open()
     // A purge was interrupted, or the mirror was put back from before one.
-    if (!readUnfinished(db, countBars(db)).rows) return db
-    runToCompletion(honourBars(db, this.#now(), null))
+    if (isDone(db, 'rows')) return db
+    honourBars(db, this.#now(), null)
     // Its settings are for removing only.
     this.close()
     return this.#open()

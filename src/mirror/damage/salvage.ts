@@ -6,7 +6,7 @@ import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/match-project.ts'
 import { emptyBatch } from '../write/batch.ts'
 import { fillTitles, nextRevision } from '../write/chat-columns.ts'
-import { noteKnown } from '../purge/stages.ts'
+import { noteStage } from '../purge/stages.ts'
 import { countBars, takeTombstones } from '../purge/user-file.ts'
 import { writeBatch } from '../write/write.ts'
 import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from './copy-table.ts'
@@ -92,7 +92,7 @@ function takeBars(db: Mirror, damaged: Mirror, path: string): void {
     takeTombstones(db, damaged, path)
   } catch (error) {
     if (!isUnreadable(error)) throw error
-    noteKnown(db, countBars(db) + 1)
+    noteStage(db, 'known', countBars(db) + 1)
   }
 }
 

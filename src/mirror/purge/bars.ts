@@ -2,31 +2,25 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
+import { parseParts } from '../parse-parts.ts'
 import { prepared } from '../sql.ts'
+import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from '../write/batch.ts'
 import { comparable } from '../write/pack-message.ts'
-import { textsOf } from './message-texts.ts'
+import { textsOf } from './scope.ts'
 
 type Kind = 'chat' | 'message' | 'text'
-type KeyKind = 'id' | 'text'
 
 const LIST_KEYS = `select key from user.keys where kind = ? order by num desc`
 const LIST_SIZES = `select distinct size from user.bars where kind = 'text'`
 const HAS = `select 1 from user.bars where kind = ? and hash = ?`
 const ADD = `insert or ignore into user.bars (kind, hash, size) values (?, ?, ?)`
 const ADD_KEY = `insert into user.keys (kind, key) values (?, ?)`
-const COUNT = `
-select
-  count(*) filter (where kind = 'chat') as chats,
-  count(*) filter (where kind = 'message') as messages,
-  count(*) filter (where kind = 'text') as texts
-from user.bars
-`
 
-/** How many chats, messages and texts are barred. */
-export const countKinds = (db: Mirror) =>
-  prepared<Record<'chats' | 'messages' | 'texts', number>>(db, COUNT).get() ?? { chats: 0, messages: 0, texts: 0 }
-
-const listKeys = (db: Mirror, kind: KeyKind): readonly string[] => prepared<string>(db, LIST_KEYS).pluck().all(kind)
+/** Texts have a key of their own, which goes with no archive. */
+const listKeys = (db: Mirror, kind: Kind): readonly string[] =>
+  prepared<string>(db, LIST_KEYS)
+    .pluck()
+    .all(kind === 'text' ? 'text' : 'id')
 
 const hashOf = (key: string, ...words: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(words)).digest('base64url')
@@ -41,9 +35,9 @@ export class Bars {
   /** @param db any connection to which the user's file is attached */
   constructor(db: Mirror) {
     this.#db = db
-    this.#idKeys = listKeys(db, 'id')
+    this.#idKeys = listKeys(db, 'chat')
     this.#textKeys = listKeys(db, 'text')
-    this.#sizes = new Set(this.#textKeys.length === 0 ? [] : prepared<number>(db, LIST_SIZES).pluck().all())
+    this.#sizes = new Set(prepared<number>(db, LIST_SIZES).pluck().all())
   }
 
   /** True for most mirrors: they skip all checks. */
@@ -79,28 +73,69 @@ export class Bars {
   }
 }
 
-export interface Purged {
-  readonly chatIds: Iterable<ChatId>
-  readonly messages: Iterable<{ readonly chatId: ChatId; readonly id: MessageId }>
-  readonly texts: Iterable<{ readonly chatId: ChatId; readonly text: string }>
+export const barChat = (db: Mirror, id: ChatId): void => add(db, 'chat', [id], null)
+
+export const barMessage = (db: Mirror, chatId: ChatId, id: MessageId): void => add(db, 'message', [chatId, id], null)
+
+export function barText(db: Mirror, chatId: ChatId, text: string): void {
+  const words = comparable(text)
+  if (words !== null) add(db, 'text', [words, chatId], words.length)
 }
 
-/** Call it in a transaction, before anything is removed. */
-export function addBars(db: Mirror, { chatIds, messages, texts }: Purged): void {
-  const [idKey, textKey] = [ensureKey(db, 'id'), ensureKey(db, 'text')]
-  const add = (key: string, kind: Kind, words: readonly string[], size: number | null): void =>
-    void prepared(db, ADD).run(kind, hashOf(key, kind, ...words), size)
-  for (const id of chatIds) add(idKey, 'chat', [id], null)
-  for (const { chatId, id } of messages) add(idKey, 'message', [chatId, id], null)
-  for (const { chatId, text } of texts) {
-    const words = comparable(text)
-    if (words !== null) add(textKey, 'text', [words, chatId], words.length)
+function add(db: Mirror, kind: Kind, words: readonly string[], size: number | null): void {
+  const [key = newKey(db, kind)] = listKeys(db, kind)
+  prepared(db, ADD).run(kind, hashOf(key, kind, ...words), size)
+}
+
+function newKey(db: Mirror, kind: Kind): string {
+  const key = randomBytes(32).toString('base64url')
+  prepared(db, ADD_KEY).run(kind === 'text' ? 'text' : 'id', key)
+  return key
+}
+
+/**
+ * A batch without what was purged, whichever source it comes from. The source's rows stay, so that they count as read:
+ * only their keys, sizes and checksums are stored.
+ */
+export function withoutPurged(db: Mirror, batch: Batch): Batch {
+  const bars = new Bars(db)
+  if (bars.isEmpty) return batch
+  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !bars.hasChat(chatId)
+  const spared = (chatId: ChatId, text: string | null): string | null => (bars.hasText(chatId, text) ? null : text)
+  return {
+    ...batch,
+    chats: batch.chats.flatMap((chat) => spareChat(bars, chat) ?? []),
+    evidence: batch.evidence.filter(stays),
+    heads: batch.heads
+      .filter(stays)
+      .map((head) => ({ ...head, name: spared(head.chatId, head.name), branch: spared(head.chatId, head.branch) })),
+    tracked: batch.tracked.filter(stays),
+    paths: batch.paths
+      .filter(stays)
+      .map(({ chatId, uris }) => ({ chatId, uris: uris.filter((uri) => !bars.hasText(chatId, uri)) })),
   }
 }
 
-function ensureKey(db: Mirror, kind: KeyKind): string {
-  const [latest] = listKeys(db, kind)
-  if (latest !== undefined) return latest
-  prepared(db, ADD_KEY).run(kind, randomBytes(32).toString('base64url'))
-  return ensureKey(db, kind)
+/** Null if nothing is left to write. */
+function spareChat(bars: Bars, chat: ChatWrite): ChatWrite | null {
+  if (bars.hasChat(chat.id)) return null
+  const messages = chat.messages.filter(
+    ({ id, partsJson }) => !bars.hasMessage(chat.id, id, () => parseParts(partsJson)),
+  )
+  const isNothing = messages.length === 0 && chat.messages.length > 0 && chat.vanished.length === 0
+  if (isNothing && chat.ownRow.kind === 'unread') return null
+  const { ownRow } = chat
+  if (!tellsFacts(ownRow)) return { ...chat, messages }
+  return { ...chat, messages, ownRow: { ...ownRow, facts: spareFacts(bars, chat.id, ownRow.facts) } }
+}
+
+function spareFacts(bars: Bars, chatId: ChatId, facts: ChatFacts): ChatFacts {
+  const spared = (text: string | null): string | null => (bars.hasText(chatId, text) ? null : text)
+  return {
+    ...facts,
+    name: spared(facts.name),
+    summary: spared(facts.summary),
+    branch: spared(facts.branch ?? null),
+    todos: facts.todos.filter(({ content }) => !bars.hasText(chatId, content)),
+  }
 }

@@ -1,4 +1,6 @@
 import type { ChatId } from '../../model/ids.ts'
+import type { Part } from '../../model/part.ts'
+import { partsOrNull } from '../parse-parts.ts'
 
 /** What a purge removes. At least one condition is set; all that are set must hold. */
 export interface PurgeScope {
@@ -35,6 +37,36 @@ export function holdsAny(text: string, needles: readonly string[]): boolean {
   return needles.some((needle) => lower.includes(needle))
 }
 
-/** Whether the scope is a text and nothing else. Then the text is in no file after the purge. */
-export const isOfText = ({ chatIds, projectUris, beforeMs, match }: PurgeScope): boolean =>
-  match !== null && chatIds === null && projectUris === null && beforeMs === null
+/** Fields with values of our format, which nobody wrote. */
+const NO_TEXT = new Set(['kind', 'status', 'outputFrom', 'durationMs', 'cappedFrom'])
+
+/** All strings and numbers in the parts of a message. */
+export const textsOf = (parts: readonly Part[]): readonly string[] =>
+  parts
+    .flatMap((part) => (part.kind === 'todo' ? part.items.flatMap(Object.entries) : Object.entries(part)))
+    .flatMap(([field, value]) => (NO_TEXT.has(field) ? [] : leavesOf(value)))
+
+/** All strings and numbers in a JSON value, and the keys of its objects. */
+export function leavesOf(given: unknown): readonly string[] {
+  const leaves: string[] = []
+  const pending = [given]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (typeof value === 'string') leaves.push(value)
+    else if (typeof value === 'number') leaves.push(String(value))
+    else if (Array.isArray(value)) for (const each of value) pending.push(each)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) pending.push(key, each)
+    }
+  }
+  return leaves
+}
+
+/** The texts of a message that contain one of the needles. @param json the parts */
+export function matchingTexts(json: string, needles: readonly string[]): readonly string[] {
+  // Most messages contain the text in no form, which the JSON alone shows quickly.
+  if (!holdsAny(json, needles)) return []
+  const parts = partsOrNull(json)
+  // A damaged message is purged by what is left of it.
+  return parts === null ? [json] : textsOf(parts).filter((text) => holdsAny(text, needles))
+}

@@ -3,50 +3,31 @@ import { prepared } from '../sql.ts'
 import { UserError } from '../../model/user-error.ts'
 import { countBars } from './user-file.ts'
 
-/** What is left to do for bars that this mirror, or its archives, may still break. */
-export interface Unfinished {
-  /** Remove rows from the mirror. */
-  readonly rows: boolean
-  /** Rewrite archives. */
-  readonly archives: boolean
-  /** Rewrite the mirror's file. Until then it may contain bytes of what was removed. */
-  readonly bytes: boolean
-}
+/**
+ * What was done for how many bars. known: noticed if some are missing later. rows: removed from the mirror. bytes: archives
+ * and the mirror's file were written again, so no file of ours contains any.
+ */
+type Stage = 'known' | 'rows' | 'bytes'
 
 const READ = `select bars from purge_stages where stage = ?`
 const NOTE = `
 insert into purge_stages (stage, bars) values (?, ?) on conflict do update set bars = max(bars, excluded.bars)
 `
-const BEGIN = `delete from purge_stages where stage <> 'known'`
 
-const read = (db: Mirror, stage: string): number => prepared<number>(db, READ).pluck().get(stage) ?? 0
+const read = (db: Mirror, stage: Stage): number => prepared<number>(db, READ).pluck().get(stage) ?? 0
 
 /** @param bars how many there are: see `countBars` */
-export const readUnfinished = (db: Mirror, bars: number): Unfinished => ({
-  rows: read(db, 'rows') < bars,
-  archives: read(db, 'archives') < bars,
-  bytes: read(db, 'bytes') < bars,
-})
+export const isDone = (db: Mirror, stage: Stage, bars = countBars(db)): boolean => read(db, stage) >= bars
 
-export const noteStage = (db: Mirror, stage: keyof Unfinished): void => noteBars(db, stage, countBars(db))
+export const noteStage = (db: Mirror, stage: Stage, bars = countBars(db)): void =>
+  void prepared(db, NOTE).run(stage, bars)
 
-/** Notes how many bars there are, so that it is noticed if some are missing later. */
-export const noteKnown = (db: Mirror, bars: number): void => noteBars(db, 'known', bars)
-
-const noteBars = (db: Mirror, stage: string, bars: number): void => void prepared(db, NOTE).run(stage, bars)
-
-/** A purge begins: all stages are to be done, also if its bars were known before. */
-export function beginStages(db: Mirror): void {
-  prepared(db, BEGIN).run()
-  noteKnown(db, countBars(db))
-}
-
-/** How many bars are missing that the mirror or an archive knew. @param bars how many there are */
-export const countLost = (db: Mirror, bars: number): number => Math.max(0, read(db, 'known') - bars)
+/** How many bars are missing that the mirror or an archive knew. */
+export const countLost = (db: Mirror, bars = countBars(db)): number => Math.max(0, read(db, 'known') - bars)
 
 /** @throws UserError `bars-lost` if what was purged could come in again */
 export function requireBars(db: Mirror): void {
-  const lost = countLost(db, countBars(db))
+  const lost = countLost(db)
   if (lost === 0) return
   throw new UserError(
     'bars-lost',
@@ -58,31 +39,23 @@ export function requireBars(db: Mirror): void {
 const ACCEPT = `update user.lost set bars = bars + ?`
 
 /** Goes on without the bars that are missing. */
-export const acceptLost = (db: Mirror): void => void prepared(db, ACCEPT).run(countLost(db, countBars(db)))
-
-/** A query ends within this time. */
-const WAIT_MS = 2000
+export const acceptLost = (db: Mirror): void => void prepared(db, ACCEPT).run(countLost(db))
 
 /**
  * Rewrites the whole file and empties the WAL, so that no page contains what was removed. Readers can read meanwhile.
  * The disk needs room for a second copy of the file.
- * @returns false if a reader uses the WAL: try again when it is closed
+ * @returns false if a reader uses the WAL
  * @throws SqliteError SQLITE_FULL if the disk is full; the rows are removed all the same
  */
 export function compact(db: Mirror): boolean {
   // A copy of the file does not fit into memory.
   db.pragma('temp_store = default')
   db.exec('vacuum main')
-  if (!emptyLog(db)) return false
-  noteStage(db, 'bytes')
-  return true
+  return emptyLog(db)
 }
 
-/** Empties the WAL. @returns false if a reader uses it */
+/** Empties the WAL. It waits for readers, as long as the connection waits for locks. @returns false if one goes on */
 export function emptyLog(db: Mirror): boolean {
-  const before = Number(db.pragma('busy_timeout', { simple: true }))
-  db.pragma(`busy_timeout = ${WAIT_MS}`)
   const [{ busy } = { busy: 1 }] = db.pragma('main.wal_checkpoint(truncate)') as { readonly busy: number }[]
-  db.pragma(`busy_timeout = ${before}`)
   return busy === 0
 }

@@ -9,8 +9,6 @@ import type { Mirror } from '../open.ts'
 /** What only the user said, in a file of its own beside the mirror: it outlives every mirror. */
 export const USER_FILE = 'user.db'
 
-export const userFile = (mirrorPath: string): string => join(dirname(mirrorPath), USER_FILE)
-
 const TABLES = `
 -- What purges keep out, by keyed hashes: a chat, a message of a chat, a text in a chat. size: of a text, its characters.
 create table user.bars (kind text not null, hash text not null, size integer, primary key (kind, hash)) strict, without rowid;
@@ -27,7 +25,7 @@ pragma user.user_version = 1;
  * then its bars are missing, as those of a file that was deleted.
  */
 export function attachUser(db: Mirror, mirrorPath: string): void {
-  const file = userFile(mirrorPath)
+  const file = join(dirname(mirrorPath), USER_FILE)
   if (existsSync(file) && !isReadable(file)) renameSync(file, `${file}.damaged`)
   closeSync(openSync(file, 'a', 0o600))
   attach(db, file)
@@ -53,12 +51,12 @@ function attach(db: Mirror, file: string): void {
 /** A connection that has the bars only, for who reads. */
 export function openBars(mirrorPath: string): Mirror {
   const db = new Database(':memory:')
-  const file = userFile(mirrorPath)
+  const file = join(dirname(mirrorPath), USER_FILE)
   attach(db, existsSync(file) ? file : ':memory:')
   return db
 }
 
-const COUNT = `select (select count(*) from user.bars) + (select bars from user.lost)`
+const COUNT = `select count(*) + (select bars from user.lost) from user.bars`
 
 /** How many bars there are, with those that were given up. This number only grows. */
 export const countBars = (db: Mirror): number => db.prepare<[], number>(COUNT).pluck().get() ?? 0
@@ -79,7 +77,7 @@ export function packBars(mirrorPath: string): Buffer | null {
   const db = openBars(mirrorPath)
   try {
     if (countBars(db) === 0) return null
-    db.exec(`${PACK} create table main.known as ${COUNT} as bars, '${homeOf(mirrorPath)}' as home;`)
+    db.exec(`${PACK} create table main.known as select (${COUNT}) as bars, '${homeOf(mirrorPath)}' as home;`)
     return db.serialize()
   } finally {
     db.close()

@@ -61,7 +61,7 @@ export class ApiWorld {
       sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),
       importUsage: (file) => importUsageFile(indexer.mirror, file),
       archives,
-      purging: new PurgeHere(indexer.folder, { alone: (act) => archives.alone(act) }).purging,
+      purging: new PurgeHere(indexer.folder, { archives }).purging,
       hub: hubShapes,
       subscribe: () => () => undefined,
       reportFault: (error) => this.faults.push(error),

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { purgeStateOf } from '../../helpers/purge-home.ts'
 import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { getJson, untilReady, type Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
-import type { PurgeReport, PurgeState } from '../../../src/api/http/schemas/purge.ts'
+import type { PurgeReport } from '../../../src/api/http/schemas/purge.ts'
 
 let place: PurgePlace
 let daemon: Cursordex
@@ -64,7 +65,7 @@ test('a dry run shows what would be removed, and changes no file', async () => {
   await archived()
   const before = hashAll()
   const report = await post<PurgeReport>('/api/purge', { match: secretOf(2) })
-  expect(report).toMatchObject({ dryRun: true, messages: 1, inCursor: 1, check: null, archives: { objects: 1 } })
+  expect(report).toMatchObject({ dryRun: true, messages: 1, found: null, archived: 0 })
   expect(report.chats).toEqual([{ id: 'chat-2', title: 'Talk 2', isWhole: false, messages: 1 }])
   expect(hashAll()).toEqual(before)
 })
@@ -87,7 +88,7 @@ test('a purge by the command line during searches leaves nothing in files, logs 
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) seen.push(argumentsOf(pid))
   }
   const { exitCode, stdout } = await purged
-  expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { messages: 1, check: { found: [] } }])
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { messages: 1, found: [] }])
   expect(asked).toBeGreaterThan(2)
   console.log(`beside a purge: ${asked} searches, the longest took ${Math.round(longestMs)} ms`)
   expect(seen.filter((text) => text.includes(wordOf(5)))).toEqual([])
@@ -99,11 +100,7 @@ test('a purge by the command line during searches leaves nothing in files, logs 
   place.writeSecret(5, ' Once more.')
   await post('/api/sync', { full: true })
   expect(findBytes(place.dataDir, wordOf(5))).toEqual([])
-  expect(await getJson<PurgeState>(url, '/api/purge')).toMatchObject({
-    doing: null,
-    tombstones: { chats: 0, messages: 1, texts: 1 },
-    unfinished: { rows: false, archives: false, bytes: false },
-  })
+  expect(purgeStateOf(join(place.dataDir, 'mirror.db'))).toEqual({ bars: 2, lostBars: 0, isDone: true })
 })
 
 /** Empty for a process that ended meanwhile. */
@@ -118,18 +115,12 @@ function argumentsOf(pid: string): string {
 test('a daemon that was killed during a purge finishes it at the next start', async () => {
   await archived()
   void post('/api/purge', { match: secretOf(7), dryRun: false }).catch(() => undefined)
-  await waitUntil(
-    'the purge to be noted',
-    async () => (await getJson<PurgeState>(url, '/api/purge')).tombstones.messages > 0,
-    { everyMs: 2 },
-  )
+  const mirror = join(place.dataDir, 'mirror.db')
+  await waitUntil('the purge to be noted', () => Promise.resolve(purgeStateOf(mirror).bars > 0), { everyMs: 2 })
   await daemon.stop('SIGKILL')
   ;({ url } = await place.place.serve())
   await untilReady(url)
-  await waitUntil('the end of it', async () => {
-    const { doing, unfinished } = await getJson<PurgeState>(url, '/api/purge')
-    return doing === null && !unfinished.rows && !unfinished.archives && !unfinished.bytes
-  })
+  await waitUntil('the end of it', () => Promise.resolve(purgeStateOf(mirror).isDone))
   expect(findBytes(place.dataDir, wordOf(7))).toEqual([])
 })
 
@@ -146,7 +137,7 @@ test('a daemon whose user.db is lost reads nothing of Cursor and says so, until 
   await waitUntil('the status', lost)
   expect(await searchFor('said meanwhile')).toBe(0)
   const { exitCode, stdout } = await place.run(['purge', '--accept-lost-bars'])
-  expect([exitCode, stdout]).toEqual([0, 'Kept out: 0 chats, 0 messages and 0 texts.\n'])
+  expect([exitCode, stdout]).toEqual([0, 'Cursor is read again, without the bars.\n'])
   await waitUntil('what is new', async () => (await searchFor('said meanwhile')) === 1)
   await waitUntil('the status', async () => !(await lost()))
 })
