@@ -5,7 +5,7 @@ import { restoreChat } from '../indexer/sources/archive/index.ts'
 import { readMap } from '../indexer/sources/archive/map-uri.ts'
 import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
-import type { BatchOutcome } from '../mirror/write/batch.ts'
+import type { Written } from '../model/change.ts'
 import { placeByPaths } from '../mirror/projects/place-chats.ts'
 import { isMirrored, isPulled } from '../mirror/write/held-chat.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
@@ -80,7 +80,7 @@ export function* restorePart(
   { dir, chats, map, addedBefore }: RestorePart,
   mirror: () => Mirror,
   now: () => number,
-): Generator<BatchOutcome | null, RestoredPart> {
+): Generator<Written | null, RestoredPart> {
   const mapUri = readMap(map)
   const isHeld = (id: ChatId): boolean => isMirrored(mirror(), id) && !isPulled(mirror(), id)
   /** Chats that changed. */

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import type { Aside } from '../mirror/aside.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { noteDecoder, readPosition, saveSourceState, sourceNum } from '../mirror/sources/sources.ts'
-import type { BatchOutcome } from '../mirror/write/batch.ts'
+import type { Written } from '../model/change.ts'
 import type { KnownChats } from '../model/chat.ts'
 import { asSourceId, type ChatId, type SourceId } from '../model/ids.ts'
 import type { Again, MassRule, PassEnd, PassOrder } from '../model/pass.ts'
@@ -18,7 +18,7 @@ export interface PassStep {
   readonly bytesRead: number
   /** The longest time for which a read transaction on the source was open. */
   readonly longestReadMs: number
-  readonly outcome: BatchOutcome | null
+  readonly outcome: Written | null
   /**
    * How many messages wait for their full-text rows, if this step indexed messages. Null if the step read from a
    * source.

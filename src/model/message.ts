@@ -1,3 +1,4 @@
+import type { ToolStatus } from './part.ts'
 import type { MessageId } from './ids.ts'
 
 export const roles = ['user', 'assistant'] as const
@@ -38,3 +39,19 @@ export interface Placeholder {
 
 /** The rows that were read and have nothing to show, by id. Null for a row that records no tokens. */
 export type Placeholders = ReadonlyMap<MessageId, Placeholder | null>
+
+/** Tokens of a message's own text, estimated. */
+export interface MessageEstimate {
+  /** What a model read of it, in tokens. */
+  readonly input: number
+  /** What a model wrote of it. */
+  readonly output: number
+}
+
+/** One tool call, with the facts that statistics count. */
+export interface CallFact {
+  readonly tool: string
+  readonly status: ToolStatus
+  /** Files and folders that the call names, without duplicates. */
+  readonly paths: readonly string[]
+}

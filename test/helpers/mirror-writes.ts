@@ -1,4 +1,4 @@
-import type { ChatFacts } from '../../src/mirror/write/batch.ts'
+import type { ChatFacts } from '../../src/model/change.ts'
 
 /** The facts of a chat without any information. */
 export const noFacts: ChatFacts = {

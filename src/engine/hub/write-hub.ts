@@ -8,7 +8,7 @@ import { beginPush, clearQueue, nameProject, readState, writeState } from '../..
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetWords } from '../../mirror/purge/forget-words.ts'
 import { emptyLog } from '../../mirror/purge/stages.ts'
-import type { BatchOutcome } from '../../mirror/write/batch.ts'
+import type { Written } from '../../model/change.ts'
 
 /** What the mirror's only writer does for the hub. */
 export type HubWrite =
@@ -30,7 +30,7 @@ export interface HubWritten {
 }
 
 /** A step, and what it wrote. */
-type Step = BatchOutcome | null
+type Step = Written | null
 
 /** One act in bounded steps. Each chat is one transaction, so an act that was ended can be repeated. */
 export async function* writeHub(

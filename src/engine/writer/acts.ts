@@ -14,7 +14,7 @@ import { MirrorMaintenance } from './maintenance.ts'
 import type { RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
 import { readingStep, runPasses } from './run-passes.ts'
 
-/** How many losses of a batch are reported one by one. The others are reported as a number. */
+/** How many losses of a change are reported one by one. The others are reported as a number. */
 const LOSSES_REPORTED_MAX = 100
 
 /** Called after each step, with what there is to say of it. If it throws, the act ends. */

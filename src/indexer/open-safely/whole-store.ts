@@ -9,14 +9,14 @@ import {
   type MessageDraft,
   type PathsWrite,
   type WorkspaceWrite,
-  emptyBatch,
-  type Batch,
-  type ChatWrite,
+  emptyChange,
+  type Change,
+  type ChatChange,
   type RowIssue,
   type RowState,
-} from '../../mirror/write/batch.ts'
+} from '../../model/change.ts'
 import { packMessage } from '../../mirror/write/pack-message.ts'
-import { listRowChats, writeBatch } from '../../mirror/write/write.ts'
+import { listRowChats, writeChange } from '../../mirror/write/write.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'
@@ -34,7 +34,7 @@ export interface WholeChat {
   readonly keptIds?: readonly MessageId[]
   /** Left out if the store has none. */
   readonly placeholders?: Placeholders
-  /** See `ChatWrite`. */
+  /** See `ChatChange`. */
   readonly isByPlace?: boolean
   readonly slug?: string
   /** Its size within the piece; left out if the piece contains only this chat. */
@@ -109,8 +109,16 @@ export async function writeWhole(
       withoutOldReading(withOwnIds(mirror, num, chat), outdated.get(chat.id)),
     )
     const isIndexedLater = written >= INDEXED_AT_ONCE
-    const batch = { ...emptyBatch, ...partsOf(step), ...end, chats, isIndexedLater, source: num, nowMs: request.now() }
-    const outcome = writeBatch(mirror, batch)
+    const change = {
+      ...emptyChange,
+      ...partsOf(step),
+      ...end,
+      chats,
+      isIndexedLater,
+      source: num,
+      nowMs: request.now(),
+    }
+    const outcome = writeChange(mirror, change)
     written += outcome.messages.length
     done += step.length
     const read = at === 0 ? { bytesRead, longestReadMs } : {}
@@ -209,7 +217,7 @@ function listOutdated(
 }
 
 /** What a newer decoder makes of a chat: what only the older decoder produced is removed. */
-export function withoutOldReading(chat: ChatWrite, before: OutdatedChat | undefined): ChatWrite {
+export function withoutOldReading(chat: ChatChange, before: OutdatedChat | undefined): ChatChange {
   if (before === undefined) return chat
   // In a store that changed too, a new reading cannot be told from new words.
   return before.isUntouched ? { ...chat, supersedes: true } : { ...chat, isByPlace: false }
@@ -230,7 +238,7 @@ function inSteps(pieces: readonly Piece[]): Piece[][] {
   return steps
 }
 
-const partsOf = (pieces: readonly Piece[]): Pick<Batch, 'rows' | 'issues' | 'evidence' | 'heads' | 'paths'> => ({
+const partsOf = (pieces: readonly Piece[]): Pick<Change, 'rows' | 'issues' | 'evidence' | 'heads' | 'paths'> => ({
   rows: pieces.map(rowOf),
   issues: pieces.flatMap(issueOf),
   evidence: pieces.flatMap((piece) => piece.evidence),
@@ -238,7 +246,7 @@ const partsOf = (pieces: readonly Piece[]): Pick<Batch, 'rows' | 'issues' | 'evi
   paths: pieces.flatMap((piece) => piece.paths ?? []),
 })
 
-const chatsOf = (piece: Piece): ChatWrite[] => piece.chats.map((chat) => chatWrite(chat, piece))
+const chatsOf = (piece: Piece): ChatChange[] => piece.chats.map((chat) => chatWrite(chat, piece))
 
 const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowState => ({
   key,
@@ -254,7 +262,7 @@ const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ?
 function chatWrite(
   { id, facts, outline, messages, placeholders, keptIds = [], octets, isByPlace, slug }: WholeChat,
   piece: Piece,
-): ChatWrite {
+): ChatChange {
   // An embedded message is gone when its piece no longer contains it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
@@ -269,7 +277,7 @@ function chatWrite(
   }
 }
 
-export const goneChat = (id: ChatId): ChatWrite => ({ id, ownRow: { kind: 'gone' }, messages: [], vanished: [] })
+export const goneChat = (id: ChatId): ChatChange => ({ id, ownRow: { kind: 'gone' }, messages: [], vanished: [] })
 
 /** Files of a folder that are read together: all that may have the same chat. */
 export interface FileGroup {

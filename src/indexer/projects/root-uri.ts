@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Root, EvidenceWrite } from '../../mirror/write/batch.ts'
+import type { Root, EvidenceWrite } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Remote } from '../../model/project.ts'
 

@@ -4,11 +4,11 @@ import Database from '../../sqlite.ts'
 import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/match-project.ts'
-import { emptyBatch } from '../write/batch.ts'
+import { emptyChange } from '../../model/change.ts'
 import { fillTitles, nextRevision } from '../write/chat-columns.ts'
 import { noteStage } from '../purge/stages.ts'
 import { countBars, takeTombstones } from '../purge/user-file.ts'
-import { writeBatch } from '../write/write.ts'
+import { writeChange } from '../write/write.ts'
 import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from './copy-table.ts'
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */
@@ -173,7 +173,7 @@ function rewriteChats(db: Mirror, nowMs: number): void {
     const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
     for (let at = 0; at < ids.length; at += CHATS_MAX) {
       const chats = ids.slice(at, at + CHATS_MAX).map(unread)
-      writeBatch(db, { ...emptyBatch, source, nowMs, chats, isIndexedLater: true })
+      writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
     }
   }
 }

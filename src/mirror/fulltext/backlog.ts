@@ -10,7 +10,7 @@ import {
   listingTerms,
   writeDictionary,
 } from './terms.ts'
-import type { Batch } from '../write/batch.ts'
+import type { Change } from '../../model/change.ts'
 import { CACHE_KB, type Mirror, openReader } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { countNext, countUncounted } from '../usage/estimates.ts'
@@ -366,7 +366,7 @@ export function sealCommits(db: Mirror, source: number): void {
 }
 
 /** Which parts of writing full-text rows are deferred. */
-type Deferral = Pick<Batch, 'isIndexedLater' | 'isListedLater'>
+type Deferral = Pick<Change, 'isIndexedLater' | 'isListedLater'>
 
 /**
  * Collects the full-text rows of one transaction and writes them in order of their keys. FTS5 flushes its buffer whenever

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import type { Root } from '../write/batch.ts'
+import type { Root } from '../../model/change.ts'
 
 const READ_STATE = `select value from hub_state where key = ?`
 const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`

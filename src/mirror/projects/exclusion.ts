@@ -4,7 +4,14 @@ import { wantUnmirrored } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { isMirrored } from '../write/held-chat.ts'
-import { childrenOf, tellsFacts, type Batch, type ChatWrite, type EvidenceWrite, type Root } from '../write/batch.ts'
+import {
+  childrenOf,
+  tellsFacts,
+  type Change,
+  type ChatChange,
+  type EvidenceWrite,
+  type Root,
+} from '../../model/change.ts'
 import { isOfProject } from './match-project.ts'
 import { mayBeOfProject } from './match-slug.ts'
 import { PARENT_RANK, TRANSCRIPT_RANK } from './place-chats.ts'
@@ -49,44 +56,44 @@ export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
 }
 
 /**
- * A batch without the chats of excluded projects. Chats that are already mirrored stay as they are, and get nothing new. The
+ * A change without the chats of excluded projects. Chats that are already mirrored stay as they are, and get nothing new. The
  * source's rows stay, so that they count as read: only their keys, sizes and checksums are stored.
  */
-export function withoutExcluded(db: Mirror, batch: Batch): Batch {
+export function withoutExcluded(db: Mirror, change: Change): Change {
   const patterns = exclusions.get(db) ?? []
-  if (patterns.length === 0) return batch
+  if (patterns.length === 0) return change
   const isExcluded: IsExcluded = (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
-  const judge = new Judge(db, batch, isExcluded)
-  const mayBeExcluded = listDoubtful(db, batch, patterns)
+  const judge = new Judge(db, change, isExcluded)
+  const mayBeExcluded = listDoubtful(db, change, patterns)
   const doubtful = new Set([...mayBeExcluded].filter((id) => !judge.knowsProject(id)))
   const excludes = (id: ChatId): boolean => doubtful.has(id) || judge.excludes(id)
   const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
   const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
-  const barred = batch.chats.filter(({ id }) => excludes(id))
+  const barred = change.chats.filter(({ id }) => excludes(id))
   const followers = [...doubtful, ...barred.flatMap((chat) => [...childrenOf(chat)])]
     .filter((id) => !isMirrored(db, id))
     .map((chatId) => ({ chatId, method: 'parent', rank: PARENT_RANK - 1, root: nowhere, isOnly: true }))
   return {
-    ...batch,
-    chats: batch.chats.filter((chat) => !excludes(chat.id) || bringsNothing(chat)),
+    ...change,
+    chats: change.chats.filter((chat) => !excludes(chat.id) || bringsNothing(chat)),
     evidence: [
       // A mirrored chat moves to its real project, so that a purge of that project finds it.
-      ...batch.evidence.map((each) =>
+      ...change.evidence.map((each) =>
         isExcluded(each.root) && !isMirrored(db, each.chatId) ? { ...each, root: nowhere } : each,
       ),
       ...followers,
     ],
-    workspaces: batch.workspaces.filter(({ root }) => !isExcluded(root)),
-    heads: batch.heads.filter(stays),
-    tracked: batch.tracked.filter(stays),
-    paths: batch.paths.filter(stays),
+    workspaces: change.workspaces.filter(({ root }) => !isExcluded(root)),
+    heads: change.heads.filter(stays),
+    tracked: change.tracked.filter(stays),
+    paths: change.paths.filter(stays),
   }
 }
 
 const NAMED_PROJECTS = `select uri, path, name from projects`
 
 /** Chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. */
-function listDoubtful(db: Mirror, { chats }: Batch, patterns: readonly string[]): ReadonlySet<ChatId> {
+function listDoubtful(db: Mirror, { chats }: Change, patterns: readonly string[]): ReadonlySet<ChatId> {
   const slugs = new Set(chats.flatMap(({ slug }) => slug ?? []))
   if (slugs.size === 0) return new Set()
   const known = prepared<Named>(db, NAMED_PROJECTS)
@@ -98,7 +105,7 @@ function listDoubtful(db: Mirror, { chats }: Batch, patterns: readonly string[])
 }
 
 /** A purge writes a chat so that its columns are computed again. */
-const bringsNothing = ({ ownRow, messages, vanished }: ChatWrite): boolean =>
+const bringsNothing = ({ ownRow, messages, vanished }: ChatChange): boolean =>
   ownRow.kind === 'unread' && messages.length === 0 && vanished.length === 0
 
 const STORED_EVIDENCE = `
@@ -116,7 +123,7 @@ interface Ranked {
   readonly root: Named
 }
 
-/** Decides by what the mirror and the batch know together, in the order in which `placeChats` decides. */
+/** Decides by what the mirror and the change know together, in the order in which `placeChats` decides. */
 class Judge {
   readonly #db: Mirror
   readonly #isExcluded: IsExcluded
@@ -125,7 +132,7 @@ class Judge {
   readonly #nowMs: number
   readonly #verdicts = new Map<ChatId, boolean>()
 
-  constructor(db: Mirror, { evidence, chats, heads, nowMs }: Batch, isExcluded: IsExcluded) {
+  constructor(db: Mirror, { evidence, chats, heads, nowMs }: Change, isExcluded: IsExcluded) {
     this.#db = db
     this.#isExcluded = isExcluded
     this.#nowMs = nowMs

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Root } from '../write/batch.ts'
+import type { Root } from '../../model/change.ts'
 
 /** The id of a project: a hash of its normalised root URI. */
 export const projectIdOf = (uri: string): string => createHash('sha256').update(uri).digest('hex').slice(0, 16)

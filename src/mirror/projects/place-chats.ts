@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from './match-project.ts'
 import { prepared } from '../sql.ts'
-import { type Batch, type Root, childrenOf } from '../write/batch.ts'
+import { type Change, type Root, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
 
@@ -28,10 +28,10 @@ on conflict (source, id) do update set uri = excluded.uri, project = excluded.pr
 where uri <> excluded.uri
 `
 
-export function writeWorkspaces(db: Mirror, batch: Batch): void {
-  for (const workspace of batch.workspaces) {
+export function writeWorkspaces(db: Mirror, change: Change): void {
+  for (const workspace of change.workspaces) {
     const project = projectNum(db, workspace.root)
-    prepared(db, UPSERT_WORKSPACE).run(batch.source, workspace.id, workspace.root.uri, project)
+    prepared(db, UPSERT_WORKSPACE).run(change.source, workspace.id, workspace.root.uri, project)
   }
 }
 
@@ -44,20 +44,20 @@ where excluded.rank < rank
 const DROP_FORMER = `delete from evidence where chat_id = ? and method = ? and project <> ?`
 
 /** Saves evidence, and moves the chats that belong to another project because of it. @returns the chats that moved */
-export function writeEvidence(db: Mirror, batch: Batch): ChatId[] {
+export function writeEvidence(db: Mirror, change: Change): ChatId[] {
   const affected = new Set<ChatId>()
-  for (const { chatId, method, rank, root, isOnly, notedAtMs = batch.nowMs } of batch.evidence) {
+  for (const { chatId, method, rank, root, isOnly, notedAtMs = change.nowMs } of change.evidence) {
     const project = projectNum(db, root)
     const dropped = isOnly ? prepared(db, DROP_FORMER).run(chatId, method, project).changes : 0
     const added = prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, notedAtMs).changes
     if (added > 0) affected.add(chatId)
     if (added + dropped > 0) touchChat(db, chatId)
   }
-  for (const chat of batch.chats) {
+  for (const chat of change.chats) {
     affected.add(chat.id)
     for (const childId of childrenOf(chat)) affected.add(childId)
   }
-  for (const head of batch.heads) affected.add(head.chatId)
+  for (const head of change.heads) affected.add(head.chatId)
   return placeChats(db, [...affected])
 }
 
@@ -129,8 +129,8 @@ export const moveChat = (db: Mirror, chatId: ChatId, project: number, method: st
 const ADD_PATH = `insert into chat_paths (chat_id, uri) values (?, ?) on conflict do nothing`
 const DROP_PATHS = `delete from chat_paths where chat_id = ?`
 
-export function writePaths(db: Mirror, batch: Batch): void {
-  for (const { chatId, uris } of batch.paths) {
+export function writePaths(db: Mirror, change: Change): void {
+  for (const { chatId, uris } of change.paths) {
     const before = listPaths(db, chatId)
     if (before.length === new Set(uris).size && before.every((uri) => uris.includes(uri))) continue
     prepared(db, DROP_PATHS).run(chatId)

@@ -4,7 +4,7 @@ import type { Part } from '../../model/part.ts'
 import type { Mirror } from '../open.ts'
 import { parseParts } from '../parse-parts.ts'
 import { prepared } from '../sql.ts'
-import { tellsFacts, type Batch, type ChatFacts, type ChatWrite } from '../write/batch.ts'
+import { tellsFacts, type Change, type ChatFacts, type ChatChange } from '../../model/change.ts'
 import { comparable } from '../write/pack-message.ts'
 import { textsOf } from './scope.ts'
 
@@ -94,30 +94,30 @@ function newKey(db: Mirror, kind: Kind): string {
 }
 
 /**
- * A batch without what was purged, whichever source it comes from. The source's rows stay, so that they count as read:
+ * A change without what was purged, whichever source it comes from. The source's rows stay, so that they count as read:
  * only their keys, sizes and checksums are stored.
  */
-export function withoutPurged(db: Mirror, batch: Batch): Batch {
+export function withoutPurged(db: Mirror, change: Change): Change {
   const bars = new Bars(db)
-  if (bars.isEmpty) return batch
+  if (bars.isEmpty) return change
   const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !bars.hasChat(chatId)
   const spared = (chatId: ChatId, text: string | null): string | null => (bars.hasText(chatId, text) ? null : text)
   return {
-    ...batch,
-    chats: batch.chats.flatMap((chat) => spareChat(bars, chat) ?? []),
-    evidence: batch.evidence.filter(stays),
-    heads: batch.heads
+    ...change,
+    chats: change.chats.flatMap((chat) => spareChat(bars, chat) ?? []),
+    evidence: change.evidence.filter(stays),
+    heads: change.heads
       .filter(stays)
       .map((head) => ({ ...head, name: spared(head.chatId, head.name), branch: spared(head.chatId, head.branch) })),
-    tracked: batch.tracked.filter(stays),
-    paths: batch.paths
+    tracked: change.tracked.filter(stays),
+    paths: change.paths
       .filter(stays)
       .map(({ chatId, uris }) => ({ chatId, uris: uris.filter((uri) => !bars.hasText(chatId, uri)) })),
   }
 }
 
 /** Null if nothing is left to write. */
-function spareChat(bars: Bars, chat: ChatWrite): ChatWrite | null {
+function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
   if (bars.hasChat(chat.id)) return null
   const messages = chat.messages.filter(
     ({ id, partsJson }) => !bars.hasMessage(chat.id, id, () => parseParts(partsJson)),

@@ -5,11 +5,11 @@ import type { Mirror } from '../open.ts'
 import { parseParts } from '../parse-parts.ts'
 import { prepared } from '../sql.ts'
 import { listChildren } from '../projects/place-chats.ts'
-import { emptyBatch } from '../write/batch.ts'
+import { emptyChange } from '../../model/change.ts'
 import { fillTitles } from '../write/chat-columns.ts'
 import { PROMPTS } from '../write/held-chat.ts'
 import { nextRevision } from '../write/chat-columns.ts'
-import { writeBatch } from '../write/write.ts'
+import { writeChange } from '../write/write.ts'
 import { barChat, barMessage, Bars, barText } from './bars.ts'
 import { dropChat, dropMessage, dropSayings, type GoingMessage } from './drop-chat.ts'
 import { forgetWords } from './forget-words.ts'
@@ -298,5 +298,5 @@ function update(db: Mirror, id: ChatId, nowMs: number): void {
   if (chat === undefined) return
   if (chat.hasRows === 0) return dropSayings(db, id, () => dropChat(db, chat.num))
   const write = { id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
-  writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [write] })
+  writeChange(db, { ...emptyChange, source: chat.source, nowMs, chats: [write] })
 }

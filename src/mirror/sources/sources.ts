@@ -1,6 +1,6 @@
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import type { Position } from '../write/batch.ts'
+import type { Position } from '../../model/change.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { SourceState } from '../../model/source.ts'

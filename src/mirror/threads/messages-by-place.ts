@@ -4,7 +4,7 @@ import type { OutlineEntry } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { textsOf } from '../purge/scope.ts'
-import type { ChatWrite, MessageWrite } from '../write/batch.ts'
+import type { ChatChange, MessageWrite } from '../../model/change.ts'
 import { type HeldMessage, type NextMessage, readParts } from '../write/messages.ts'
 import type { ThreadWrite } from '../write/write-thread.ts'
 import { parseParts } from '../parse-parts.ts'
@@ -48,7 +48,7 @@ function listRivals(db: Mirror, num: number, source: number, messages: readonly 
  * path keeps the id of the place, so the ids do not depend on which store was read first. A message that has an id of its
  * own keeps it if the other store's message is purged; else it would count as lost.
  */
-export function withOwnIds(db: Mirror, source: number, chat: ChatWrite): ChatWrite {
+export function withOwnIds(db: Mirror, source: number, chat: ChatChange): ChatChange {
   const { ownRow } = chat
   const num = chat.isByPlace === true ? prepared<number>(db, FIND_CHAT).pluck().get(chat.id) : undefined
   if (num === undefined || ownRow.kind !== 'read') return chat
@@ -73,7 +73,7 @@ export function withOwnIds(db: Mirror, source: number, chat: ChatWrite): ChatWri
 }
 
 /** Gives messages of other stores that must leave their ids to this one the ids that reading them again would give them. */
-export function renameRivals(db: Mirror, num: number, source: number, { isByPlace, messages }: ChatWrite): void {
+export function renameRivals(db: Mirror, num: number, source: number, { isByPlace, messages }: ChatChange): void {
   if (isByPlace === undefined) return
   for (const { id, source: of, store } of listRivals(db, num, source, messages)) {
     const own = madeFrom(id, store)

@@ -1,8 +1,8 @@
 import type { ChatId } from '../../model/ids.ts'
-import { emptyBatch } from '../write/batch.ts'
+import { emptyChange } from '../../model/change.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { writeBatch } from '../write/write.ts'
+import { writeChange } from '../write/write.ts'
 
 const NEXT = `
 select num, id, source from unplaced join chats on chats.num = unplaced.chat order by chat desc limit 1
@@ -18,7 +18,7 @@ export function placeNext(db: Mirror, nowMs: number): boolean {
   const chat = prepared<{ num: number; id: ChatId; source: number }>(db, NEXT).get()
   if (chat === undefined) return false
   const unread = { id: chat.id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
-  writeBatch(db, { ...emptyBatch, source: chat.source, nowMs, chats: [unread] })
+  writeChange(db, { ...emptyChange, source: chat.source, nowMs, chats: [unread] })
   // What was purged or is excluded is not written.
   prepared(db, TAKE).run(chat.num)
   return true

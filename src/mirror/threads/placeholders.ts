@@ -3,7 +3,7 @@ import { recordedTokens, type Placeholder, type RecordedTokens, type Role } from
 import type { Outline, ThreadEntry } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import type { ChatWrite } from '../write/batch.ts'
+import type { ChatChange } from '../../model/change.ts'
 import type { MessageColumns } from '../write/messages.ts'
 import { arrangeThread } from './arrange-thread.ts'
 
@@ -23,7 +23,7 @@ on conflict (chat, source, id) do update set
  * Updates the placeholders of a chat. A placeholder whose row is gone stays, as a message does. It is deleted if its row
  * now contains a message or no longer records tokens.
  */
-export function notePlaceholders(db: Mirror, chat: number, source: number, write: ChatWrite): void {
+export function notePlaceholders(db: Mirror, chat: number, source: number, write: ChatChange): void {
   const placeholders = [...(write.placeholders ?? [])]
   if (placeholders.length + write.messages.length === 0) return
   if (prepared(db, IS_ANY_HELD).get(chat, source) !== undefined) {

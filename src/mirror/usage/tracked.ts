@@ -1,6 +1,6 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { TrackedWrite } from '../../model/commit.ts'
-import type { Batch } from '../write/batch.ts'
+import type { Change } from '../../model/change.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 
@@ -33,7 +33,7 @@ select 1 from chats where id = ? and (
  * Merges new records into the known hours; what Cursor deletes stays in the mirror.
  * @returns the chats whose facts this may change
  */
-export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Batch): ChatId[] {
+export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Change): ChatId[] {
   for (const { sha, chatLines } of scoredCommits) prepared(db, SAVE_COMMIT).run(sha, source, chatLines)
   const changed = tracked.filter((write) => saveHour(db, source, write)).map(({ chatId }) => chatId)
   return changed.filter((chatId) => prepared(db, IS_OPEN).get(chatId) !== undefined)

@@ -2,7 +2,7 @@ import type { Mirror } from '../open.ts'
 import { type GoingMessage, dropChat, dropMessage, dropSayings } from '../purge/drop-chat.ts'
 import { ARCHIVE, HUB } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
-import type { ChatWrite } from './batch.ts'
+import type { ChatChange } from '../../model/change.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 
 /** What the mirror has of a chat. A restore adds the rest. */
@@ -119,7 +119,7 @@ select distinct chats.id, chats.source from messages cross join chats on chats.n
 where user_text = ? and chats.format = '${PROMPTS}'
 `
 
-/** Collects, while a batch is written, the chats of prompts whose texts the changed messages contain. */
+/** Collects, while a change is written, the chats of prompts whose texts the changed messages contain. */
 export class RepeatedPrompts {
   readonly #db: Mirror
   readonly #hasPrompts: boolean
@@ -137,7 +137,7 @@ export class RepeatedPrompts {
   }
 
   /** Empty writes that make these chats be placed again, each with its source. */
-  get writes(): { readonly source: number; readonly write: ChatWrite }[] {
+  get writes(): { readonly source: number; readonly write: ChatChange }[] {
     return [...this.#chats].map(([id, source]) => ({
       source,
       write: { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] },

@@ -1,10 +1,10 @@
 import type { PendingTerms } from '../fulltext/backlog.ts'
 import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
-import { type CallFact, addCalls, replaceCalls, rowsOf } from './pack-message.ts'
+import { addCalls, replaceCalls, rowsOf } from './pack-message.ts'
 import type { WriteTools } from './write.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Role, TimeSource } from '../../model/message.ts'
+import type { CallFact, Role, TimeSource } from '../../model/message.ts'
 
 /** The columns of `messages`, except key, chat and body. This one list drives every insert, select, update and compare. */
 const emptyColumns = {

@@ -1,7 +1,7 @@
 import type { Mirror } from '../open.ts'
 import { ARCHIVE, type SourceRanks } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
-import { type Batch, type ChatFacts, type ChatMetadata, type OwnRow, tellsFacts } from './batch.ts'
+import { type Change, type ChatFacts, type ChatMetadata, type OwnRow, tellsFacts } from '../../model/change.ts'
 import type { MergedMetadata } from './chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Outline } from '../../model/thread.ts'
@@ -66,7 +66,7 @@ export function saveMetadata(db: Mirror, source: number, said: ChatMetadata): bo
 }
 
 /** @returns the chats whose metadata changed */
-export const writeChatMetadata = (db: Mirror, { source, heads }: Batch): ChatId[] =>
+export const writeChatMetadata = (db: Mirror, { source, heads }: Change): ChatId[] =>
   heads.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
 
 const FORGET_OWN_ROW = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`

@@ -1,8 +1,9 @@
 import { hash as digest } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
-import type { MessageDraft, MessageWrite, PendingReference } from './batch.ts'
-import { type Part, type ToolStatus, toolStatuses } from '../../model/part.ts'
+import type { MessageDraft, MessageWrite, PendingReference } from '../../model/change.ts'
+import type { CallFact } from '../../model/message.ts'
+import { type Part, toolStatuses } from '../../model/part.ts'
 import { marksOf, wholeColumns } from '../../text/terms/columns.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 
@@ -39,14 +40,6 @@ export function textKeys(parts: readonly Part[]): string | null {
 
 /** Splits the result of `textKeys`. Empty if there was nothing to compare. */
 export const splitTextKeys = (keys: string | null): string[] => (keys ?? '').split(' ').filter((key) => key !== '')
-
-/** One tool call, with the facts that statistics count. */
-export interface CallFact {
-  readonly tool: string
-  readonly status: ToolStatus
-  /** Files and folders that the call names, without duplicates. */
-  readonly paths: readonly string[]
-}
 
 const noCalls: readonly CallFact[] = []
 /** A call with more paths than this lists files; it does not work on each of them. */

@@ -3,7 +3,7 @@ import { isSubstitute, parseParts } from '../parse-parts.ts'
 import { Bars } from '../purge/bars.ts'
 import { prepared } from '../sql.ts'
 import { type LentTokens, ownTokens, readLent } from '../threads/placeholders.ts'
-import type { AnswerWrite, Batch, ChatWrite, MessageWrite, PendingReference } from './batch.ts'
+import type { AnswerWrite, Change, ChatChange, MessageWrite, PendingReference } from '../../model/change.ts'
 import { type HeldMessage, readParts } from './messages.ts'
 import { packMessage } from './pack-message.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
@@ -102,8 +102,8 @@ export const listPendingContents = (db: Mirror, source: number, after: number): 
 const ADD_BLOB_CALL = `insert into blob_calls (source, call_id, blob) values (?, ?, ?) on conflict do nothing`
 const LIST_BLOBS = `select blob from blob_calls where source = ? and call_id = ?`
 
-export function writeBlobCalls(db: Mirror, batch: Batch): void {
-  for (const { blob, callId } of batch.blobCalls) prepared(db, ADD_BLOB_CALL).run(batch.source, callId, blob)
+export function writeBlobCalls(db: Mirror, change: Change): void {
+  for (const { blob, callId } of change.blobCalls) prepared(db, ADD_BLOB_CALL).run(change.source, callId, blob)
 }
 
 /** Hashes of the blobs with the output of this call. */
@@ -132,8 +132,8 @@ const SETTLE = `delete from asks where num = ?`
  * Adds found content to the messages that refer to it, and deletes these pending references.
  * @returns the chats with these messages, each with its source
  */
-export function completeChats(db: Mirror, batch: Batch): { readonly source: number; readonly write: ChatWrite }[] {
-  const pending = batch.answers.flatMap((answer) => {
+export function completeChats(db: Mirror, change: Change): { readonly source: number; readonly write: ChatChange }[] {
+  const pending = change.answers.flatMap((answer) => {
     const reference = prepared<ReferenceRow>(db, FIND_REFERENCE).get(answer.ask)
     return reference === undefined ? [] : [{ reference, answer }]
   })

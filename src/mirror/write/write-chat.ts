@@ -5,7 +5,7 @@ import { prepared } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
 import { notePlaceholders } from '../threads/placeholders.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
-import { type Batch, type ChatFacts, type ChatWrite, childrenOf, tellsFacts } from './batch.ts'
+import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
 import {
   type ChatRow,
   type DerivedChat,
@@ -49,48 +49,51 @@ export interface ChatOutcome {
 
 const FIND_CHAT = `select * from chats where id = ?`
 
-export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: WriteTools): ChatOutcome {
+export function writeChat(db: Mirror, given: ChatChange, change: Change, tools: WriteTools): ChatOutcome {
   const held = prepared<ChatRow>(db, FIND_CHAT).get(given.id)
   if (held !== undefined && given.supersedes === true && given.ownRow.kind === 'gone') {
-    const isDropped = dropSupersededChat(db, { num: held.num, id: given.id, source: batch.source })
+    const isDropped = dropSupersededChat(db, { num: held.num, id: given.id, source: change.source })
     if (isDropped) return { ...noOutcome(given.id), changed: 1, isChanged: true }
   }
-  const write: ChatWrite =
+  const write: ChatChange =
     given.supersedes === true && given.ownRow.kind === 'gone' ? { ...given, ownRow: { kind: 'unread' } } : given
   // A deletion mark of an unknown chat, for example.
   const isEmpty =
     !tellsFacts(write.ownRow) && write.ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
   if (held === undefined && isEmpty && write.messages.length === 0) return noOutcome(write.id)
-  const before = held ?? addChat(db, write.id, batch.source)
-  const isOwnRowNew = noteOwnRow(db, before.num, batch.source, write.ownRow)
+  const before = held ?? addChat(db, write.id, change.source)
+  const isOwnRowNew = noteOwnRow(db, before.num, change.source, write.ownRow)
   let isTouched = isOwnRowNew
   if (writeLinks(db, write)) isTouched = true
-  if (tellsFacts(write.ownRow)) saveMetadata(db, batch.source, ownRowMetadata(write.id, write.ownRow.facts))
+  if (tellsFacts(write.ownRow)) saveMetadata(db, change.source, ownRowMetadata(write.id, write.ownRow.facts))
   if (write.ownRow.kind === 'read') {
-    noteCopy(db, { chat: before.num, source: batch.source }, write.ownRow.namesCopy === true)
+    noteCopy(db, { chat: before.num, source: change.source }, write.ownRow.namesCopy === true)
   }
   const ownRows = readOwnRows(db, before.num)
   // A source that read the copy to which the gone row referred has to look again.
   if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
-    noteCopy(db, { chat: before.num, source: batch.source }, true)
+    noteCopy(db, { chat: before.num, source: change.source }, true)
   }
   forgetMoved(db, write.id, ownRows, tools.ranks)
-  const source = nextOwner(before, write, batch, tools, ownRows)
-  const facts = { ...ownColumnsOf(before, write, batch.source, source), ...mergeMetadata(db, write.id) }
+  const source = nextOwner(before, write, change, tools, ownRows)
+  const facts = { ...ownColumnsOf(before, write, change.source, source), ...mergeMetadata(db, write.id) }
   const tracked = readTracked(db, write.id)
-  notePlaceholders(db, before.num, batch.source, write)
+  notePlaceholders(db, before.num, change.source, write)
   const thread = writeThread(db, {
     chatNum: before.num,
     isNew: held === undefined,
     write,
-    source: batch.source,
+    source: change.source,
     owner: source,
     isPrompts: facts.format === PROMPTS,
     chatTime: chatTime(facts.cursor_created_at, tracked),
-    nowMs: batch.nowMs,
+    nowMs: change.nowMs,
     tools,
   })
-  const after = { ...facts, ...deriveState(db, before, facts, { source, ownRows, write, tracked, nowMs: batch.nowMs }) }
+  const after = {
+    ...facts,
+    ...deriveState(db, before, facts, { source, ownRows, write, tracked, nowMs: change.nowMs }),
+  }
   const hasNewColumns = saveColumns(db, before, held ?? null, after)
   const losses =
     thread.all === null
@@ -102,7 +105,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
           isLive: after.is_live === 1,
           messages: thread.all,
           isRemembered: ({ source: of }) => tools.ranks.isArchive(of),
-          nowMs: batch.nowMs,
+          nowMs: change.nowMs,
         })
   const messagesChanged = thread.added + thread.changed + thread.gone
   if (!hasNewColumns && (isTouched || messagesChanged > 0)) touchChat(db, write.id)
@@ -114,7 +117,7 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
     messageIds: thread.messageIds,
     isChanged: messagesChanged > 0 || hasNewColumns,
     // A loss from an archive is not new: it happened earlier, perhaps on another machine.
-    losses: tools.ranks.isArchive(batch.source) ? [] : losses,
+    losses: tools.ranks.isArchive(change.source) ? [] : losses,
   }
 }
 
@@ -125,21 +128,21 @@ export function writeChat(db: Mirror, given: ChatWrite, batch: Batch, tools: Wri
  */
 function nextOwner(
   { source }: ChatRow,
-  { ownRow, messages }: ChatWrite,
-  batch: Batch,
+  { ownRow, messages }: ChatChange,
+  change: Change,
   { ranks }: WriteTools,
   ownRows: ReadonlyMap<number, OwnRowState>,
 ): number {
   const hasStoreRow = [...ownRows.keys()].some((of) => !ranks.isArchive(of))
-  if (ownRow.kind === 'remembered') return hasStoreRow ? source : batch.source
+  if (ownRow.kind === 'remembered') return hasStoreRow ? source : change.source
   if (ranks.isArchive(source) && ownRows.has(source) && !hasStoreRow) return source
   const isRead = ownRow.kind === 'read'
-  const hasBetterRank = ranks.of(batch.source) < ranks.of(source) && (isRead || messages.length > 0)
-  const isSuccessor = isRead && ownRows.get(source) === 'gone' && ranks.of(batch.source) === ranks.of(source)
-  return hasBetterRank || isSuccessor ? batch.source : source
+  const hasBetterRank = ranks.of(change.source) < ranks.of(source) && (isRead || messages.length > 0)
+  const isSuccessor = isRead && ownRows.get(source) === 'gone' && ranks.of(change.source) === ranks.of(source)
+  return hasBetterRank || isSuccessor ? change.source : source
 }
 
-function ownColumnsOf(before: ChatRow, { ownRow }: ChatWrite, source: number, owner: number): OwnColumns {
+function ownColumnsOf(before: ChatRow, { ownRow }: ChatChange, source: number, owner: number): OwnColumns {
   if (tellsFacts(ownRow) && source === owner) return ownColumns(ownRow.facts, ownRow.octets)
   return owner === before.source ? pickOwn(before) : noFacts
 }
@@ -152,7 +155,7 @@ function chatTime(createdAtMs: number | null, tracked: TrackedFacts | null): Cha
 interface StateBasis {
   readonly source: number
   readonly ownRows: ReadonlyMap<number, OwnRowState>
-  readonly write: ChatWrite
+  readonly write: ChatChange
   readonly tracked: TrackedFacts | null
   readonly nowMs: number
 }
@@ -180,11 +183,11 @@ function deletedAt({ deleted_at, is_live }: ChatRow, { write: { ownRow }, nowMs 
 }
 
 /** Writes the merged metadata of a chat again after a list changed. @returns whether the chat changed */
-export function refreshChat(db: Mirror, id: ChatId, batch: Batch, tools: WriteTools): boolean {
+export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): boolean {
   const before = prepared<ChatRow>(db, FIND_CHAT).get(id)
   if (before === undefined) return false
-  const write: ChatWrite = { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }
-  return writeChat(db, write, { ...batch, source: before.source }, tools).isChanged
+  const write: ChatChange = { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }
+  return writeChat(db, write, { ...change, source: before.source }, tools).isChanged
 }
 
 const noOutcome = (chatId: ChatId): ChatOutcome => ({
@@ -213,7 +216,7 @@ const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on 
 const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
 
 /** @returns whether a new child was found */
-function writeLinks(db: Mirror, write: ChatWrite): boolean {
+function writeLinks(db: Mirror, write: ChatChange): boolean {
   let isNew = false
   for (const childId of childrenOf(write)) {
     if (prepared(db, ADD_LINK).run(write.id, childId).changes > 0) isNew = true

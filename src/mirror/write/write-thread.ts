@@ -16,7 +16,7 @@ import {
   withLent,
   type LentTokens,
 } from '../threads/placeholders.ts'
-import { tellsFacts, type ChatWrite, type MessageWrite, type PendingReference } from './batch.ts'
+import { tellsFacts, type ChatChange, type MessageWrite, type PendingReference } from '../../model/change.ts'
 import { dropSuperseded, isPromptHeld } from './held-chat.ts'
 import {
   findMessage,
@@ -35,7 +35,7 @@ export interface ThreadWrite {
   readonly chatNum: number
   /** True if the mirror had nothing of the chat before. */
   readonly isNew: boolean
-  readonly write: ChatWrite
+  readonly write: ChatChange
   /** The source from which `write` was read. */
   readonly source: number
   /** The source that decides the chat's facts. */
@@ -130,7 +130,7 @@ function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMe
 /** Whether a message that this pass did not read is gone from the source. */
 function isLost(
   { id, is_live, is_embedded }: HeldMessage,
-  ownRow: ChatWrite['ownRow'],
+  ownRow: ChatChange['ownRow'],
   vanished: ReadonlySet<MessageId>,
 ): boolean {
   if (is_live === 0) return false

@@ -9,7 +9,7 @@ import { HUB, SourceRanks } from '../sources/sources.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import { hasEstimates } from '../usage/estimates.ts'
 import { writeTracked } from '../usage/tracked.ts'
-import { type Batch, type BatchOutcome, type ChatWrite, type Position, tellsFacts } from './batch.ts'
+import { type Change, type Written, type ChatChange, type Position, tellsFacts } from '../../model/change.ts'
 import { RepeatedPrompts } from './held-chat.ts'
 import { KeyAllocator } from './messages.ts'
 import { writeChatMetadata } from './own-row.ts'
@@ -19,14 +19,14 @@ import type { ChatId } from '../../model/ids.ts'
 
 /**
  * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
- * either the whole batch or nothing of it. Writing the same batch twice changes nothing. Purged data and excluded
+ * either the whole change or nothing of it. Writing the same change twice changes nothing. Purged data and excluded
  * projects are left out.
  * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
-export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
-  const batch = withoutExcluded(db, withoutPurged(db, unfiltered))
+export function writeChange(db: Mirror, unfiltered: Change): Written {
+  const change = withoutExcluded(db, withoutPurged(db, unfiltered))
   const written = listingTerms(db, () => {
-    if (!isOfHub(db, batch.source)) hideCopies(db, batch.chats.filter(hasContent))
+    if (!isOfHub(db, change.source)) hideCopies(db, change.chats.filter(hasContent))
     const terms = new PendingTerms()
     const tools = {
       terms,
@@ -36,18 +36,18 @@ export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
       names: new Names(db),
       isEstimating: hasEstimates(db),
     }
-    const outcomes = batch.chats.map((chat) => writeChat(db, chat, batch, tools))
-    for (const { source, write } of [...tools.prompts.writes, ...completeChats(db, batch)])
-      outcomes.push(writeChat(db, write, { ...batch, source }, tools))
-    writeBlobCalls(db, batch)
-    writeRows(db, batch)
-    writeWorkspaces(db, batch)
-    const affected = new Set([...writeChatMetadata(db, batch), ...writeTracked(db, batch)])
-    const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, batch, tools))
-    terms.write(db, batch)
-    writePaths(db, batch)
-    const moved = [...renamed, ...writeEvidence(db, batch)]
-    if (batch.position !== null) writePosition(db, batch.source, batch.position)
+    const outcomes = change.chats.map((chat) => writeChat(db, chat, change, tools))
+    for (const { source, write } of [...tools.prompts.writes, ...completeChats(db, change)])
+      outcomes.push(writeChat(db, write, { ...change, source }, tools))
+    writeBlobCalls(db, change)
+    writeRows(db, change)
+    writeWorkspaces(db, change)
+    const affected = new Set([...writeChatMetadata(db, change), ...writeTracked(db, change)])
+    const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, change, tools))
+    terms.write(db, change)
+    writePaths(db, change)
+    const moved = [...renamed, ...writeEvidence(db, change)]
+    if (change.position !== null) writePosition(db, change.source, change.position)
     const changed = outcomes.filter((outcome) => outcome.isChanged)
     return {
       added: sum(outcomes.map((outcome) => outcome.added)),
@@ -58,12 +58,12 @@ export function writeBatch(db: Mirror, unfiltered: Batch): BatchOutcome {
       messages: changed.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
     }
   })
-  if (written.gone > 0 || batch.goneKeys.length > 0) sealCommits(db, batch.source)
+  if (written.gone > 0 || change.goneKeys.length > 0) sealCommits(db, change.source)
   return written
 }
 
 /** Whether the chat comes into being by it. */
-const hasContent = ({ ownRow, messages }: ChatWrite): boolean => messages.length > 0 || tellsFacts(ownRow)
+const hasContent = ({ ownRow, messages }: ChatChange): boolean => messages.length > 0 || tellsFacts(ownRow)
 
 const SOURCE_KIND = `select kind from sources where num = ?`
 const isOfHub = (db: Mirror, source: number): boolean => prepared<string>(db, SOURCE_KIND).pluck().get(source) === HUB
@@ -88,29 +88,29 @@ on conflict (source, key) do update set reason = excluded.reason, octets = exclu
 /** Makes the row count as changed once it can be read again. */
 const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
 
-export function writeRows(db: Mirror, batch: Batch): void {
+export function writeRows(db: Mirror, change: Change): void {
   // Few sources have any issue: one check saves a statement per row.
-  const hasIssues = prepared(db, HAS_ISSUES).get(batch.source) !== undefined
+  const hasIssues = prepared(db, HAS_ISSUES).get(change.source) !== undefined
   const clear = prepared(db, CLEAR_ISSUE)
-  for (const row of batch.rows) {
-    if (row.chatIds !== undefined) writeRowChats(db, batch.source, row.key, row.chatIds)
-    if (hasIssues) clear.run(batch.source, row.key)
+  for (const row of change.rows) {
+    if (row.chatIds !== undefined) writeRowChats(db, change.source, row.key, row.chatIds)
+    if (hasIssues) clear.run(change.source, row.key)
   }
   upsertRows.run(
     db,
-    batch.rows.map(({ key, rowid, octets, checksum }) => [batch.source, key, rowid, octets, checksum]),
+    change.rows.map(({ key, rowid, octets, checksum }) => [change.source, key, rowid, octets, checksum]),
   )
-  for (const key of batch.goneKeys) {
-    prepared(db, MARK_GONE).run(batch.source, key)
-    if (hasIssues) clear.run(batch.source, key)
+  for (const key of change.goneKeys) {
+    prepared(db, MARK_GONE).run(change.source, key)
+    if (hasIssues) clear.run(change.source, key)
   }
-  for (const key of batch.droppedKeys) {
-    prepared(db, DROP_ROW).run(batch.source, key)
-    clear.run(batch.source, key)
+  for (const key of change.droppedKeys) {
+    prepared(db, DROP_ROW).run(change.source, key)
+    clear.run(change.source, key)
   }
-  for (const issue of batch.issues) {
-    prepared(db, NOTE_ISSUE).run(batch.source, issue.key, issue.reason, issue.octets, batch.nowMs)
-    if (issue.reason === 'unreadable-page') prepared(db, FORGET_CHECKSUM).run(batch.source, issue.key)
+  for (const issue of change.issues) {
+    prepared(db, NOTE_ISSUE).run(change.source, issue.key, issue.reason, issue.octets, change.nowMs)
+    if (issue.reason === 'unreadable-page') prepared(db, FORGET_CHECKSUM).run(change.source, issue.key)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Role } from '../../model/message.ts'
+import type { MessageEstimate, Role } from '../../model/message.ts'
 import type { Part } from '../../model/part.ts'
 import { spokenTexts } from '../passages/spoken-texts.ts'
 
@@ -118,13 +118,6 @@ export function estimateTokens(text: string): number {
     last = kind
   }
   return Math.round(tokens)
-}
-
-export interface MessageEstimate {
-  /** What a model read of it, in tokens. */
-  readonly input: number
-  /** What a model wrote of it. */
-  readonly output: number
 }
 
 /** Tokens of a message's own text. What else was sent with it, such as the chat so far, is not known. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { decodeChatRow } from '../../../src/indexer/sources/records/chat.ts'
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message.ts'
 import type { DecodedChatRow } from '../../../src/indexer/sources/records/chat.ts'
-import type { MessageDraft } from '../../../src/mirror/write/batch.ts'
+import type { MessageDraft } from '../../../src/model/change.ts'
 import { asChatId, asMessageId, type MessageId } from '../../../src/model/ids.ts'
 import type { Part, ToolPart } from '../../../src/model/part.ts'
 

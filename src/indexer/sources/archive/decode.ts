@@ -1,5 +1,5 @@
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import type { ChatFacts, EvidenceWrite, MessageDraft } from '../../../mirror/write/batch.ts'
+import type { ChatFacts, EvidenceWrite, MessageDraft } from '../../../model/change.ts'
 import { asChatId, asMessageId } from '../../../model/ids.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import { emptyBatch, type BatchOutcome, type ChatWrite, type MessageWrite } from '../../../mirror/write/batch.ts'
+import { emptyChange, type Written, type ChatChange, type MessageWrite } from '../../../model/change.ts'
 import { findHeldChat, type HeldChat } from '../../../mirror/write/held-chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'
 import { ARCHIVE, saveSourceState, sourceNum } from '../../../mirror/sources/sources.ts'
-import { writeBatch } from '../../../mirror/write/write.ts'
+import { writeChange } from '../../../mirror/write/write.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'
@@ -36,7 +36,7 @@ export function* restoreChat(
   { mirror, now, mapUri }: RestoreWorld,
   object: ArchivedObject,
   before: number,
-): Generator<BatchOutcome> {
+): Generator<Written> {
   const { chat } = object
   const id = asChatId(chat.id)
   // Nothing of it would be written, and nothing counts as restored.
@@ -54,8 +54,8 @@ export function* restoreChat(
     const db = mirror()
     const source = sourceNum(db, sourceOf(chat.origin))
     saveSourceState(db, source, 'ok', null, now())
-    const outcome = writeBatch(db, {
-      ...emptyBatch,
+    const outcome = writeChange(db, {
+      ...emptyChange,
       source,
       nowMs: now(),
       chats: [{ id, vanished: [], ownRow: index === 0 ? ownRow : UNREAD, messages }],
@@ -90,7 +90,7 @@ function sourceOf(origin: string) {
   return { id: asSourceId(id), kind: ARCHIVE, path: origin, rank: RANK }
 }
 
-const ownRowOf = (object: ArchivedObject): ChatWrite['ownRow'] => ({
+const ownRowOf = (object: ArchivedObject): ChatChange['ownRow'] => ({
   kind: 'remembered',
   facts: decode.decodeFacts(object.chat),
   outline: decode.decodeOutline(object),

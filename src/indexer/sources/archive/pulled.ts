@@ -6,11 +6,11 @@ import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { HUB, saveSourceState, sourceNum } from '../../../mirror/sources/sources.ts'
-import { emptyBatch, type BatchOutcome, type EvidenceWrite, type Root } from '../../../mirror/write/batch.ts'
+import { emptyChange, type Written, type EvidenceWrite, type Root } from '../../../model/change.ts'
 import { isMirrored, isOwn } from '../../../mirror/write/held-chat.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { forgetSeenTerms } from '../../../mirror/fulltext/terms.ts'
-import { writeBatch } from '../../../mirror/write/write.ts'
+import { writeChange } from '../../../mirror/write/write.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
 import * as decode from './decode.ts'
 
@@ -27,7 +27,7 @@ export interface PulledRow {
 }
 
 export interface Pulled {
-  readonly outcome: BatchOutcome | null
+  readonly outcome: Written | null
   /** True if another machine's copy has to be fetched instead. */
   readonly wantsOther: boolean
 }
@@ -73,7 +73,7 @@ function dropShown(db: Mirror, chat: string): boolean {
   return wantBest(db, chat)
 }
 
-function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: number): BatchOutcome {
+function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: number): Written {
   const { machine, project } = row
   const { chat, messages } = object
   const id = asChatId(row.chat)
@@ -94,8 +94,8 @@ function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: 
     const ofKind = messages.filter((message) => message.source === kind)
     const write = { id, vanished: [], messages: ofKind.map((message) => packMessage(asItIs(message))) }
     const first = { evidence: evidenceOf(db, chat, project), tracked: decode.decodeTracked(chat) }
-    return writeBatch(db, {
-      ...emptyBatch,
+    return writeChange(db, {
+      ...emptyChange,
       source,
       nowMs,
       chats: [{ ...write, ownRow: at === 0 ? ownRow : ({ kind: 'unread' } as const) }],

@@ -1,4 +1,4 @@
-import type { ChatFacts } from '../../../mirror/write/batch.ts'
+import type { ChatFacts } from '../../../model/change.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { Evidence } from '../../projects/root-uri.ts'
 import { decodeFacts } from '../records/chat.ts'

@@ -1,5 +1,5 @@
 import type {
-  ChatWrite,
+  ChatChange,
   EvidenceWrite,
   MessageDraft,
   MessageWrite,
@@ -7,7 +7,7 @@ import type {
   PathsWrite,
   RowIssue,
   RowState,
-} from '../../../mirror/write/batch.ts'
+} from '../../../model/change.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
@@ -38,7 +38,7 @@ export interface Known {
 
 /** One portion of what was read, ready for one transaction of the mirror. */
 export interface Portion {
-  readonly chats: ChatWrite[]
+  readonly chats: ChatChange[]
   readonly rows: RowState[]
   readonly goneKeys: string[]
   readonly issues: RowIssue[]

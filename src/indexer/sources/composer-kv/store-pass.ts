@@ -26,8 +26,8 @@ import type { AsideTask } from '../../../mirror/aside.ts'
 import { inBulk } from '../../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
-import { type Batch, type Position, emptyBatch } from '../../../mirror/write/batch.ts'
-import { writeBatch } from '../../../mirror/write/write.ts'
+import { type Change, type Position, emptyChange } from '../../../model/change.ts'
+import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'
 
 const KIND = 'composer-kv'
@@ -323,7 +323,7 @@ export class StorePass {
     await this.#request.turn({ ...this.#progress, bytesRead, longestReadMs, outcome })
   }
 
-  #write(change: Partial<Batch>): PassStep['outcome'] {
-    return writeBatch(this.#mirror, { ...emptyBatch, ...change, source: this.#num, nowMs: this.#request.now() })
+  #write(change: Partial<Change>): PassStep['outcome'] {
+    return writeChange(this.#mirror, { ...emptyChange, ...change, source: this.#num, nowMs: this.#request.now() })
   }
 }

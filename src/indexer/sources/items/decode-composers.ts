@@ -1,4 +1,4 @@
-import type { EvidenceWrite, ChatMetadata } from '../../../mirror/write/batch.ts'
+import type { EvidenceWrite, ChatMetadata } from '../../../model/change.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { WholeChat } from '../../open-safely/whole-store.ts'

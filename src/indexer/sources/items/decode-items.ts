@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { ChatMetadata, EvidenceWrite, MessageDraft } from '../../../mirror/write/batch.ts'
+import type { ChatMetadata, EvidenceWrite, MessageDraft } from '../../../model/change.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'

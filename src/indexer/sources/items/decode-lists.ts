@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { ChatMetadata, EvidenceWrite } from '../../../mirror/write/batch.ts'
+import type { ChatMetadata, EvidenceWrite } from '../../../model/change.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece } from '../../open-safely/whole-store.ts'

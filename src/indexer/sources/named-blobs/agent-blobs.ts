@@ -37,14 +37,14 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { findHeldRow } from '../../../mirror/sources/sources.ts'
 import {
   type AnswerWrite,
-  type Batch,
-  type BatchOutcome,
+  type Change,
+  type Written,
   type BlobCall,
   type ChatFacts,
   type RowIssue,
   type RowState,
-  emptyBatch,
-} from '../../../mirror/write/batch.ts'
+  emptyChange,
+} from '../../../model/change.ts'
 import { readOutline, readOwnRow } from '../../../mirror/write/own-row.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import {
@@ -56,7 +56,7 @@ import {
   listReferringChats,
   newestReference,
 } from '../../../mirror/write/references.ts'
-import { writeBatch } from '../../../mirror/write/write.ts'
+import { writeChange } from '../../../mirror/write/write.ts'
 import { type ChatId, type MessageId, asMessageId } from '../../../model/ids.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
 
@@ -135,8 +135,8 @@ export function blobSource(userDir: string, { kind, decoder, rank, look }: BlobS
 }
 
 /** Writes the found values in one transaction. */
-function writeFound({ mirror, num, request }: BlobPass, found: Partial<Batch>): BatchOutcome {
-  return writeBatch(mirror, { ...emptyBatch, ...found, source: num, nowMs: request.now() })
+function writeFound({ mirror, num, request }: BlobPass, found: Partial<Change>): Written {
+  return writeChange(mirror, { ...emptyChange, ...found, source: num, nowMs: request.now() })
 }
 
 /** Used instead of a rowid: this decoder has read the value. */
@@ -154,7 +154,7 @@ export const rowOf = ({ key, octets }: Omit<NamedValue, 'value'>): RowState => (
 export async function endStep(
   pass: BlobPass,
   page: Omit<NamedPage, 'values'>,
-  found: Partial<Batch> | null = null,
+  found: Partial<Change> | null = null,
 ): Promise<void> {
   const outcome = found === null ? null : writeFound(pass, found)
   for (const { key } of found?.issues ?? []) pass.issueKeys.add(key)

@@ -24,7 +24,7 @@ import {
   wellFormed,
 } from './json.ts'
 import { type DecodedIssue, decodeMessageRecord, decodeText, readRole } from './message.ts'
-import type { ChatFacts, ChatMetadata, MessageDraft } from '../../../mirror/write/batch.ts'
+import type { ChatFacts, ChatMetadata, MessageDraft } from '../../../model/change.ts'
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../model/chat.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'

@@ -1,4 +1,4 @@
-import type { ChatFacts } from '../../../mirror/write/batch.ts'
+import type { ChatFacts } from '../../../model/change.ts'
 import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
 
 /** One place in a thread, according to its state: the id of a blob, or the message itself. */

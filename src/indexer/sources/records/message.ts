@@ -24,7 +24,7 @@ import {
   wellFormed,
 } from './json.ts'
 import { decodeCode, decodeTool, withoutCopies } from './tool.ts'
-import type { MessageDraft, PendingReference } from '../../../mirror/write/batch.ts'
+import type { MessageDraft, PendingReference } from '../../../model/change.ts'
 import { type ChatId, type MessageId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'

@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer'
-import type { MessageDraft } from '../../../mirror/write/batch.ts'
+import type { MessageDraft } from '../../../model/change.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/sources.ts'
-import { emptyBatch, type RowIssue } from '../../../mirror/write/batch.ts'
-import { writeBatch } from '../../../mirror/write/write.ts'
+import { emptyChange, type RowIssue } from '../../../model/change.ts'
+import { writeChange } from '../../../mirror/write/write.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { type OpenFile, fileSignature, filesOf, mayBeFolder, openCursorFile } from '../../open-safely/cursor-file.ts'
 import { read, skipped, sourceId, type PassRequest, type Source } from '../../source.ts'
@@ -61,7 +61,7 @@ function trackingSource(folder: string): Source {
  */
 async function importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Promise<void> {
   const layout = file.read(findLayout)
-  const batch = () => ({ ...emptyBatch, source: num, nowMs: request.now() })
+  const change = () => ({ ...emptyChange, source: num, nowMs: request.now() })
   let tally = new TrackingTally()
   let bytesRead = file.bytesRead
   const issues: RowIssue[] = []
@@ -77,7 +77,7 @@ async function importTracking(mirror: Mirror, num: number, file: OpenFile, reque
       after = page.rows.at(-1)?.rowid ?? after
       if (page.isDamaged) reason = 'unreadable-page'
       const isFull = tally.size >= WRITE_AT_ONCE
-      const outcome = isFull ? writeBatch(mirror, { ...batch(), ...tally.sums }) : null
+      const outcome = isFull ? writeChange(mirror, { ...change(), ...tally.sums }) : null
       if (isFull) tally = new TrackingTally()
       await request.turn({ bytesRead, longestReadMs: file.longestReadMs(), outcome })
       bytesRead = 0
@@ -86,8 +86,8 @@ async function importTracking(mirror: Mirror, num: number, file: OpenFile, reque
   }
   held.saveCounts(mirror, num, { totalRows: layout.size, nullKeys: 0 }, request.now())
   // Each table counts as one row.
-  const outcome = writeBatch(mirror, {
-    ...batch(),
+  const outcome = writeChange(mirror, {
+    ...change(),
     ...tally.sums,
     rows: [...layout.keys()].map((key) => ({ key, rowid: 0, octets: 0, checksum: null })),
     goneKeys: trackingTables.filter(

@@ -1,4 +1,4 @@
-import type { MessageDraft } from '../../../mirror/write/batch.ts'
+import type { MessageDraft } from '../../../model/change.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'

@@ -1,14 +1,12 @@
-import type { ChatFormat, Loss } from '../../model/chat.ts'
-import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { IssueReason } from '../../model/issue.ts'
-import type { Json } from '../../model/json.ts'
-import type { RecordedTokens, Role, Placeholders } from '../../model/message.ts'
-import type { Part, TodoItem } from '../../model/part.ts'
-import type { Remote } from '../../model/project.ts'
-import type { Outline } from '../../model/thread.ts'
-import type { ScoredCommit, TrackedWrite } from '../../model/commit.ts'
-import type { MessageEstimate } from '../../text/tokens/estimate-tokens.ts'
-import type { CallFact } from './pack-message.ts'
+import type { ChatFormat, Loss } from './chat.ts'
+import type { ChatId, MessageId } from './ids.ts'
+import type { IssueReason } from './issue.ts'
+import type { Json } from './json.ts'
+import type { CallFact, MessageEstimate, RecordedTokens, Role, Placeholders } from './message.ts'
+import type { Part, TodoItem } from './part.ts'
+import type { Remote } from './project.ts'
+import type { Outline } from './thread.ts'
+import type { ScoredCommit, TrackedWrite } from './commit.ts'
 
 /** A pending reference: content that a message names, but that its row does not contain. */
 export interface PendingReference {
@@ -140,7 +138,7 @@ export const tellsFacts = (ownRow: OwnRow): ownRow is Extract<OwnRow, { facts: C
   ownRow.kind === 'read' || ownRow.kind === 'remembered'
 
 /** What a pass found out about one chat. */
-export interface ChatWrite {
+export interface ChatChange {
   readonly id: ChatId
   readonly ownRow: OwnRow
   readonly messages: readonly MessageWrite[]
@@ -162,7 +160,7 @@ export interface ChatWrite {
 }
 
 /** The subagent chats of a chat: those listed in its own row, and those named by calls in its messages. */
-export function childrenOf({ id, ownRow, messages }: ChatWrite): ReadonlySet<ChatId> {
+export function childrenOf({ id, ownRow, messages }: ChatChange): ReadonlySet<ChatId> {
   const children = new Set(tellsFacts(ownRow) ? ownRow.facts.childChatIds : [])
   for (const message of messages) for (const childId of message.childChatIds) children.add(childId)
   // A chat cannot be its own subagent: no list would show it.
@@ -259,7 +257,7 @@ export interface Position {
 }
 
 /** Everything that one transaction writes. */
-export interface Batch {
+export interface Change {
   readonly source: number
   readonly nowMs: number
   readonly rows: readonly RowState[]
@@ -268,7 +266,7 @@ export interface Batch {
   readonly droppedKeys: readonly string[]
   /** Reading a row again clears its former issue, unless it is listed here. */
   readonly issues: readonly RowIssue[]
-  readonly chats: readonly ChatWrite[]
+  readonly chats: readonly ChatChange[]
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
   readonly heads: readonly ChatMetadata[]
@@ -285,7 +283,7 @@ export interface Batch {
   readonly isListedLater: boolean
 }
 
-export const emptyBatch = {
+export const emptyChange = {
   rows: [],
   goneKeys: [],
   droppedKeys: [],
@@ -304,7 +302,7 @@ export const emptyBatch = {
   isListedLater: false,
 }
 
-export interface BatchOutcome {
+export interface Written {
   readonly added: number
   readonly changed: number
   readonly gone: number
