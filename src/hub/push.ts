@@ -1,5 +1,5 @@
 import type { HubPushed } from '../api/http/schemas/hub.ts'
-import type { Progress } from '../api/http/schemas/archives.ts'
+import type { Progress } from '../model/progress.ts'
 import { FORMAT_VERSION } from '../archive/archived-chat.ts'
 import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'

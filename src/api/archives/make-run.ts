@@ -2,7 +2,7 @@ import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifes
 import type { Mirror } from '../../mirror/open.ts'
 import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Progress } from '../http/schemas/archives.ts'
+import type { Progress } from '../../model/progress.ts'
 import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
 import { chatsOfScope } from '../search/chats-of-scope.ts'
 import {

@@ -10,9 +10,9 @@ import type {
   ArchiveRestored,
   ArchiveRun,
   ArchiveVerdict,
-  Progress,
   RestoreRequest,
 } from '../../api/http/schemas/archives.ts'
+import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/iso.ts'
 import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/map-uri.ts'

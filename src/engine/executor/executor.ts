@@ -1,6 +1,6 @@
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Progress } from '../../api/http/schemas/archives.ts'
+import type { Progress } from '../../model/progress.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 
 export interface RunOptions {

@@ -1,4 +1,4 @@
-import type { Progress } from '../../api/http/schemas/archives.ts'
+import type { Progress } from '../../model/progress.ts'
 import { Histories } from '../../git/histories.ts'
 import { describeHub } from '../../hub/administer.ts'
 import { openHub, type Hub } from '../../hub/client.ts'

@@ -1,4 +1,4 @@
-import type { Progress } from '../../api/http/schemas/archives.ts'
+import type { Progress } from '../../model/progress.ts'
 import type { Mirror } from '../../mirror/open.ts'
 
 /** What a job gets besides its input. */

@@ -14,8 +14,6 @@ import {
 } from './common.ts'
 
 const progress = z.object({ done: count, total: count })
-/** Units of work, such as chats: how many are done, and how many there are. */
-export type Progress = Answer<typeof progress>
 
 export const archiveAnswer = named(
   'Archive',
