@@ -82,7 +82,10 @@ describe('when a pass begins:', () => {
     await clock.advance(10_000)
     expect(runs).toHaveLength(1)
     runs[0]?.end()
-    await clock.advance(1)
+    // After a long run the writer rests.
+    await clock.advance(599)
+    expect(runs).toHaveLength(1)
+    await clock.advance(2)
     expect(runs.map(({ orders }) => orders)).toEqual([
       [{ id: a, depth: 'tail', isAsked: false }],
       [

@@ -6,6 +6,12 @@ import { deferred, type Deferred } from '../../engine/deferred.ts'
 export const SETTLE_MS = 50
 /** A pass begins at most this long after the first change, even if writes continue. */
 export const SETTLE_MS_MAX = 500
+/**
+ * After a run that took long, as in a chat of tens of thousands of messages, the next one waits some times as long: an agent
+ * writes many times a second, and each run places all messages of its chat.
+ */
+const REST = 5
+const REST_MS_MAX = 600
 
 export interface PacedSource {
   readonly id: SourceId
@@ -40,6 +46,7 @@ interface Waiting<Outcome> {
 export class PassScheduler<Outcome> {
   readonly #context: PassSchedulerContext<Outcome>
   readonly #waiting = new Map<SourceId, Waiting<Outcome>>()
+  #restsUntilMs = 0
   #isRunning = false
   #isStopped = false
 
@@ -104,18 +111,22 @@ export class PassScheduler<Outcome> {
     // If the clock was set back, the pass must not wait until the old time comes again.
     waiting.sinceMs = Math.min(waiting.sinceMs, now)
     const quietFromMs = (this.#context.source(id)?.changedAtMs() ?? 0) + SETTLE_MS
-    return Math.min(quietFromMs, waiting.sinceMs + SETTLE_MS_MAX) - now
+    const restMs = Math.min(this.#restsUntilMs - now, REST_MS_MAX)
+    return Math.max(Math.min(quietFromMs, waiting.sinceMs + SETTLE_MS_MAX) - now, restMs)
   }
 
   async #run(ready: readonly (readonly [SourceId, Waiting<Outcome>])[]): Promise<void> {
     this.#isRunning = true
     const askers = new Set(ready.flatMap(([, waiting]) => waiting.askers))
+    const beganAtMs = this.#context.now()
     try {
       const outcome = await this.#context.run(ready.map(([id, { depth, isAsked }]) => ({ id, depth, isAsked })))
       for (const asked of askers) asked.resolve(outcome)
     } catch (error) {
       for (const asked of askers) asked.reject(error instanceof Error ? error : new Error(String(error)))
     } finally {
+      const endedAtMs = this.#context.now()
+      if (ready.length > 0) this.#restsUntilMs = endedAtMs + Math.min(REST * (endedAtMs - beganAtMs), REST_MS_MAX)
       this.#isRunning = false
       this.#pump()
     }
