@@ -4,6 +4,8 @@ import { measureHarm, type Harm } from './measure-harm.ts'
 
 const QUITS = 8
 const COMMITS = 60
+/** SQLite empties a WAL of 1,000 pages. */
+const AUTOCHECKPOINT_BYTES = 1000 * 4120
 
 function expectNoHarm({ beside, store, handles, leftOpen, rights, statesSeen }: Harm, statesMin: number): void {
   expect(beside.errors).toEqual([])
@@ -21,10 +23,12 @@ describe.concurrent('a Cursor that writes, quits and starts again beside the dae
     console.log(harm.line)
     expectNoHarm(harm, QUITS / 2)
     expect(harm.beside.commits).toBe(QUITS * COMMITS)
-    expect(harm.beside.walBytesMax).toBeLessThanOrEqual(1.25 * harm.alone.walBytesMax)
     // If Cursor quits during the few milliseconds of a read, its last rows stay in the WAL, undamaged. On a busy
     // machine a read takes a tenth of a second. test/soak measures how rare this is otherwise.
     expect(harm.beside.staleBackups).toBeLessThanOrEqual(QUITS / 4)
+    // Cursor goes on in a WAL that it could not empty when it quit, until SQLite empties it.
+    const walBytes = harm.beside.staleBackups === 0 ? harm.alone.walBytesMax : AUTOCHECKPOINT_BYTES
+    expect(harm.beside.walBytesMax).toBeLessThanOrEqual(1.25 * walBytes)
     // If the system reports open files, a read was seen.
     expect(harm.handles.length > 0).toBe(canLook)
   })
