@@ -173,6 +173,24 @@ test('every link in the documents leads to a file', () => {
   expect(broken).toEqual([])
 })
 
+test('every file and folder that the papers for engineers name is there', () => {
+  const files = ownFiles()
+  const papers = files.filter((path) => /^(?:ARCHITECTURE|CONTRIBUTING|src\/.*README)\.md$/.test(path))
+  expect(papers.length).toBeGreaterThan(5)
+  const isThere = (name: string, paper: string): boolean =>
+    name.includes('<') ||
+    existsSync(join(root, name)) ||
+    existsSync(join(root, dirname(paper), name)) ||
+    (!/^(?:src|test)\//.test(name) && files.some((path) => `/${path}`.endsWith(`/${name}`)))
+  const missing = papers.flatMap((paper) =>
+    [...read(paper).matchAll(/`((?:src|test)\/[^`\s]*|[\w./-]+\.(?:ts|mjs))`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !isThere(name, paper))
+      .map((name) => `${paper}: ${name}`),
+  )
+  expect(missing).toEqual([])
+})
+
 /** The files of the checkout that are not ignored. Found without git, because a downloaded archive has none. */
 function ownFiles(folder = root): string[] {
   const ignored = read('.gitignore')
