@@ -54,8 +54,10 @@ const steps: readonly string[] = [
   drop table purges;
   drop table purge_targets;`,
 
-  // Chats whose reading was interrupted were read again. Now they are placed like those with times by an older rule.
-  `insert into misdated (chat) select distinct chat from unplaced where true on conflict do nothing;
+  // Chats whose reading was interrupted were read again. Now they are placed like those with times by an older rule. And
+  // rows of the hub that were not used had states of their own; they are fetched again.
+  `update hub_ledger set state = 'wanted', sequence = -1 where state in ('hidden', 'barred', 'newer');
+  insert into misdated (chat) select distinct chat from unplaced where true on conflict do nothing;
   drop table unplaced;
   create table unplaced (chat integer primary key references chats (num) on delete cascade) strict;
   insert into unplaced (chat) select chat from misdated;
