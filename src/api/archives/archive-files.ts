@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { decodeObject, type ArchivedObject } from '../../archive/archived-chat.ts'
 import {
@@ -137,6 +137,8 @@ export async function writePlainFile(dir: string, path: string, content: Buffer 
 
 /** Writes the bars of purges beside the runs, so that a lost mirror does not take them along. */
 export async function writeBars(dir: string, mirrorPath: string): Promise<void> {
+  // If the archives are in the data folder, the bars stand there already.
+  if (resolve(dir) === dirname(resolve(mirrorPath))) return
   const file = packBars(mirrorPath)
   if (file !== null) await writePlainFile(dir, USER_FILE, file)
 }

@@ -111,8 +111,8 @@ export class PassScheduler<Outcome> {
     // If the clock was set back, the pass must not wait until the old time comes again.
     waiting.sinceMs = Math.min(waiting.sinceMs, now)
     const quietFromMs = (this.#context.source(id)?.changedAtMs() ?? 0) + SETTLE_MS
-    const restMs = Math.min(this.#restsUntilMs - now, REST_MS_MAX)
-    return Math.max(Math.min(quietFromMs, waiting.sinceMs + SETTLE_MS_MAX) - now, restMs)
+    this.#restsUntilMs = Math.min(this.#restsUntilMs, now + REST_MS_MAX)
+    return Math.max(Math.min(quietFromMs, waiting.sinceMs + SETTLE_MS_MAX), this.#restsUntilMs) - now
   }
 
   async #run(ready: readonly (readonly [SourceId, Waiting<Outcome>])[]): Promise<void> {

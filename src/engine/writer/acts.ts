@@ -5,7 +5,7 @@ import { CutAhead } from '../../mirror/fulltext/backlog.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
-import { noteStage, requireBars } from '../../mirror/purge/stages.ts'
+import { isDone, noteStage, requireBars } from '../../mirror/purge/stages.ts'
 import { countBars, takePacked, USER_FILE } from '../../mirror/purge/user-file.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
@@ -53,15 +53,16 @@ export class WriterActs {
 
   /** Whoever reads Cursor or an archive could bring back what was purged. @throws UserError `bars-lost` */
   #requireBars(): void {
-    const { db } = this
     const { archiveDir } = this.#setup
     if (!this.#hasAskedArchive && archiveDir !== undefined) {
-      const known = takePacked(db, join(archiveDir, USER_FILE))
-      if (known > countBars(db)) noteStage(db, 'known', known)
+      const known = takePacked(this.db, join(archiveDir, USER_FILE))
+      if (known > countBars(this.db)) noteStage(this.db, 'known', known)
+      // When it is opened again, what the new bars name is removed.
+      if (!isDone(this.db, 'rows')) this.maintenance.close()
     }
     this.#hasAskedArchive = true
     try {
-      requireBars(db)
+      requireBars(this.db)
     } catch (error) {
       // When it is opened again, the user may have put the file back.
       this.maintenance.close()

@@ -193,22 +193,20 @@ function planPurge(db: Mirror, scope: PurgeScope, { chatIds, messages, touched }
 }
 
 /** Bars what a purge removes, before anything is removed: it cannot come in, and is removed even after a crash. */
-const barTargets = (db: Mirror, { chatIds, messages, texts }: PurgeTargets): void =>
+/** The bars first, alone: a crash between two files must not leave a mirror that knows of bars that nobody has. */
+function barTargets(db: Mirror, { chatIds, messages, texts }: PurgeTargets): void {
   db.transaction(() => {
-    for (const id of chatIds) {
-      barChat(db, id)
-      queuePurge(db, id, '')
-    }
-    for (const { chatId, id } of messages) {
-      barMessage(db, chatId, id)
-      queuePurge(db, chatId, id)
-    }
-    for (const { chatId, text } of texts) {
-      barText(db, chatId, text)
-      queuePurge(db, chatId, null)
-    }
+    for (const id of chatIds) barChat(db, id)
+    for (const { chatId, id } of messages) barMessage(db, chatId, id)
+    for (const { chatId, text } of texts) barText(db, chatId, text)
+  })()
+  db.transaction(() => {
+    for (const id of chatIds) queuePurge(db, id, '')
+    for (const { chatId, id } of messages) queuePurge(db, chatId, id)
+    for (const { chatId } of texts) queuePurge(db, chatId, null)
     noteStage(db, 'known')
   })()
+}
 
 const LIST_IDS = `
 select id from chats union select chat_id from heads union select chat_id from tracked

@@ -95,12 +95,30 @@ insert or ignore into user.keys (kind, key) select kind, key from packed.keys;
  * @returns how many there were when the archive was made; 0 if another machine or data folder wrote them
  */
 export function takePacked(db: Mirror, file: string): number {
-  if (!existsSync(file) || !isReadable(file)) return 0
-  db.prepare('attach ? as packed').run(file)
-  const known = db.prepare<[string], number>(READ_KNOWN).pluck().get(homeOf(db.name)) ?? 0
-  if (known > countBars(db)) db.transaction(() => db.exec(TAKE))()
-  db.exec('detach packed')
-  return known
+  // If the archives are in the data folder, it is the user's own file.
+  if (file === join(dirname(db.name), USER_FILE) || !existsSync(file) || !isReadable(file)) return 0
+  try {
+    db.prepare('attach ? as packed').run(file)
+  } catch {
+    // A folder of that name, for example.
+    return 0
+  }
+  try {
+    const known = packedBars(db)
+    if (known > countBars(db)) db.transaction(() => db.exec(TAKE))()
+    return known
+  } finally {
+    db.exec('detach packed')
+  }
+}
+
+function packedBars(db: Mirror): number {
+  try {
+    return db.prepare<[string], number>(READ_KNOWN).pluck().get(homeOf(db.name)) ?? 0
+  } catch {
+    // Another program's file, or an empty one: it has no bars.
+    return 0
+  }
 }
 
 const HAS_OLD = `select 1 from sqlite_schema where name = 'tombstones'`

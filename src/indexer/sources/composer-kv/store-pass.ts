@@ -157,7 +157,8 @@ export class StorePass {
       found = isNew ? await inBulk(this.#mirror, () => this.#compareKeys()) : await this.#compareKeys()
     }
     this.#write({ position: this.#positionAt(found.top, before) })
-    if (isFirst) saveSweep(this.#mirror, this.#num, detect.endedSweep(this.#file.signature, now()))
+    // A first pass that goes on after a kill compared only keys of what it had read before.
+    if (isNew) saveSweep(this.#mirror, this.#num, detect.endedSweep(this.#file.signature, now()))
     else await this.#compareSome(found.top, { isToday: depth !== 'tail' && !goesOn && !isAsked, begins, goesOn })
 
     const isChanged = !isFirst && before.signature !== this.#file.signature
