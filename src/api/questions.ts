@@ -6,7 +6,7 @@ import { suggest, type SuggestRequest } from './search/suggest/suggest.ts'
 import { createDeadline } from './search/deadline.ts'
 import { readLedger } from './tokens/ledger.ts'
 import type { TokensRequest } from './tokens/request.ts'
-import type { TokensAnswer } from './http/schemas/tokens.ts'
+import type { TokensAnswer } from './answers/tokens.ts'
 
 /** The body of a response, as JSON. The daemon passes it on as it is. */
 type Body = string

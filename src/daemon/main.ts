@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { ApiContext, LiveState } from '../api/http/api-context.ts'
+import type { ApiContext, LiveState } from '../api/context.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
 import { openEngine, type Engine } from '../engine/engine.ts'
 import { excludedChats } from '../engine/excluded-chats.ts'

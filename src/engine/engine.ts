@@ -1,4 +1,4 @@
-import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/http/api-context.ts'
+import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/context.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
 import type { Mirror } from '../mirror/open.ts'
@@ -10,7 +10,7 @@ import { Sharing } from './hub/sharing.ts'
 import { Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
 import type { Writer } from './writer/writer.ts'
-import type { SyncOutcome } from '../api/http/schemas/status.ts'
+import type { SyncOutcome } from '../api/answers/status.ts'
 
 export interface EngineContext {
   readonly version: string

@@ -4,7 +4,7 @@ import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Writer } from './writer/writer.ts'
-import type { SyncOutcome } from '../api/http/schemas/status.ts'
+import type { SyncOutcome } from '../api/answers/status.ts'
 
 /** Decides when the writer reads Cursor. The daemon schedules passes. A command without a daemon runs them at once. */
 export interface Passes {

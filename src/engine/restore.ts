@@ -1,5 +1,5 @@
 import { chooseChats, readChat, type ChosenChats } from '../api/archives/read-runs.ts'
-import type { ArchiveRestored, RestoreRequest } from '../api/http/schemas/archives.ts'
+import type { ArchiveRestored, RestoreRequest } from '../api/answers/archives.ts'
 import type { Progress } from '../model/progress.ts'
 import type { ArchivedObject } from '../archive/archived-chat.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'

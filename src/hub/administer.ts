@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { escapeIdentifier } from 'pg'
-import type { HubState } from '../api/http/schemas/hub.ts'
+import type { HubState } from '../api/answers/hub.ts'
 import { UserError } from '../model/user-error.ts'
 import { readHub, type Hub } from './client.ts'
 import { SCHEMA_VERSION, tables } from './schema.ts'

@@ -1,4 +1,4 @@
-import type { HubPushed } from '../api/http/schemas/hub.ts'
+import type { HubPushed } from '../api/answers/hub.ts'
 import type { Progress } from '../model/progress.ts'
 import { FORMAT_VERSION } from '../archive/archived-chat.ts'
 import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '../mirror/hub/own-side.ts'

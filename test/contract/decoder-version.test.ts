@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Chat } from '../../src/api/http/schemas/chats.ts'
-import type { Page } from '../../src/api/http/schemas/common.ts'
+import type { Chat } from '../../src/api/answers/chats.ts'
+import type { Page } from '../../src/api/answers/common.ts'
 import Database from '../../src/sqlite.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
 import { World } from '../helpers/world.ts'

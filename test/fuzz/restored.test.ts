@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ArchiveRestored } from '../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../src/api/answers/archives.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { CursorHome } from '../helpers/cursor.ts'
 import { FakeClock } from '../daemon/fake-clock.ts'

@@ -125,19 +125,24 @@ function layerBreach(file: Parsed, each: Import): string | null {
   const isSettingsType = to === 'settings' && each.isTypeOnly && from !== 'model' && from !== 'web'
   if (to !== from && !below.includes(to) && !isSettingsType && !isPageType(from, each))
     return breach(file, each.at, `imports ${each.target}`)
+  if (isRoute(each.target) && !knowsRoutes.test(file.path)) return breach(file, each.at, `imports ${each.target}`)
   const [mine, theirs] = [adapterOf(file.path), adapterOf(each.target)]
   // All adapters share the decoders of Cursor's records, which import no adapter.
   const isForeign = mine !== null && theirs !== null && mine !== theirs && theirs !== 'records'
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
 }
 
-const SCHEMAS = 'src/api/http/schemas/'
+/** Only the HTTP side, the server and the command line know routes. The others know the shapes of answers. */
+const isRoute = (path: string): boolean => path.startsWith('src/api/http/')
+const knowsRoutes = /^src\/(api\/(http|mcp)|daemon\/server|cli)\//
+
+const SCHEMAS = 'src/api/answers/'
 
 /** The shapes of answers know zod and the model only. Queries know their types, so that a search loads no schema. */
 function schemaBreach(file: Parsed, each: Import): string | null {
   const { target, specifier, isTypeOnly, at } = each
   if (file.path.startsWith(SCHEMAS)) {
-    const isKnown = target === null ? packageOf(specifier) === 'zod' : /^src\/(model|api\/http\/schemas)\//.test(target)
+    const isKnown = target === null ? packageOf(specifier) === 'zod' : /^src\/(model|api\/answers)\//.test(target)
     return isKnown ? null : breach(file, at, `imports ${specifier} into a schema`)
   }
   const isOfApi = file.path.startsWith('src/api/') && !file.path.startsWith('src/api/http/')
@@ -147,7 +152,7 @@ function schemaBreach(file: Parsed, each: Import): string | null {
 
 /** The page may use the shapes of answers and the model, as types: nothing of them is in its bundle. */
 const isPageType = (from: string, { target, isTypeOnly }: Import): boolean =>
-  from === 'web' && isTypeOnly && /^src\/(api\/http\/schemas|model)\//.test(target ?? '')
+  from === 'web' && isTypeOnly && /^src\/(api\/answers|model)\//.test(target ?? '')
 
 // English text may contain words like "select" and "update": only the form of a statement counts.
 const rowsSql = new RegExp(

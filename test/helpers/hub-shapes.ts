@@ -1,4 +1,4 @@
-import type { HubActs } from '../../src/api/http/schemas/hub.ts'
+import type { HubActs } from '../../src/api/answers/hub.ts'
 
 /** Answers as a hub gives them, for tests of the HTTP side. `test/hub` has a real one. */
 export const hubShapes: HubActs = {

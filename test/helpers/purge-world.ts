@@ -8,7 +8,7 @@ import { Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
-import type { PurgeReport } from '../../src/api/http/schemas/purge.ts'
+import type { PurgeReport } from '../../src/api/answers/purge.ts'
 
 /** A purge in the test's own process, on a mirror that nothing else has open. */
 export class PurgeHere {

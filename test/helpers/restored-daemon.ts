@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningDaemon } from './running-daemon.ts'
 import { waitUntil } from './wait-until.ts'
-import type { ArchiveRestored, ArchiveRun } from '../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored, ArchiveRun } from '../../src/api/answers/archives.ts'
 
 /** Archives everything, or what the body says, and waits until the archive is complete. */
 export async function archiveAll(daemon: Pick<RunningDaemon, 'get' | 'post'>, body: unknown = {}): Promise<ArchiveRun> {

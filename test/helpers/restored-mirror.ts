@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArchiveRestored } from '../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../src/api/answers/archives.ts'
 import { restoreArchive, restorePart, type RestoredPart, type RestorePart } from '../../src/engine/restore.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { objectPath } from '../../archive/manifest.ts'
 import { isSystemLitter } from '../../model/system-litter.ts'
 import { USER_FILE } from '../../mirror/purge/user-file.ts'
-import type { ArchiveVerdict } from '../http/schemas/archives.ts'
+import type { ArchiveVerdict } from '../answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import {
   ARCHIVE_LOCK,

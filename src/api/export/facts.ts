@@ -1,7 +1,7 @@
 import type { Json } from '../../model/json.ts'
 import type { TodoItem } from '../../model/part.ts'
-import type { Chat } from '../http/schemas/chats.ts'
-import type { Message } from '../http/schemas/messages.ts'
+import type { Chat } from '../answers/chats.ts'
+import type { Message } from '../answers/messages.ts'
 
 export interface Fact {
   readonly name: string

@@ -3,8 +3,8 @@ import { toHtml } from './html.ts'
 import { toMarkdown } from './markdown.ts'
 import { maskedSentence, type ExportStamp } from './stamp.ts'
 import { createHash } from 'node:crypto'
-import type { Chat } from '../http/schemas/chats.ts'
-import type { Message } from '../http/schemas/messages.ts'
+import type { Chat } from '../answers/chats.ts'
+import type { Message } from '../answers/messages.ts'
 
 export const exportFormats = ['markdown', 'json', 'jsonl', 'html'] as const
 export type ExportFormat = (typeof exportFormats)[number]

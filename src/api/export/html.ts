@@ -3,8 +3,8 @@ import { chatFacts, messageMarks, messageTime, roleName } from './facts.ts'
 import { htmlOf, htmlText } from './html-parts.ts'
 import { EXPORT_STYLE, PAGE_CSP } from './html-style.ts'
 import { maskedSentence, type ExportStamp } from './stamp.ts'
-import type { Chat } from '../http/schemas/chats.ts'
-import type { Message } from '../http/schemas/messages.ts'
+import type { Chat } from '../answers/chats.ts'
+import type { Message } from '../answers/messages.ts'
 
 /** One self-contained page: no script, nothing loaded, all content as text. */
 export function* toHtml(chat: Chat, messages: Iterable<Message>, stamp?: ExportStamp): Generator<string> {

@@ -4,8 +4,8 @@ import { readBlocks } from './blocks.ts'
 import { chatFacts, durationText, isDone, messageMarks, messageTime, payloadText, roleName, todoMark } from './facts.ts'
 import { maskedSentence, type ExportStamp } from './stamp.ts'
 import { codeSpan, fenced, plain, quoted } from './markdown-text.ts'
-import type { Chat } from '../http/schemas/chats.ts'
-import type { Message } from '../http/schemas/messages.ts'
+import type { Chat } from '../answers/chats.ts'
+import type { Message } from '../answers/messages.ts'
 
 /** A document with the facts and then a heading for each message. Texts are unchanged. */
 export function* toMarkdown(chat: Chat, messages: Iterable<Message>, stamp?: ExportStamp): Generator<string> {

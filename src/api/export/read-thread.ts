@@ -4,8 +4,8 @@ import type { Mirror } from '../../mirror/open.ts'
 import { readChats } from '../queries/chats/chat-rows.ts'
 import { findChatNum } from '../queries/chats/get-chat.ts'
 import { listMessages } from '../queries/messages/list-messages.ts'
-import type { Chat } from '../http/schemas/chats.ts'
-import type { Message } from '../http/schemas/messages.ts'
+import type { Chat } from '../answers/chats.ts'
+import type { Message } from '../answers/messages.ts'
 
 /** How many messages are in memory at once. */
 const PAGE_MESSAGES = 50

@@ -21,7 +21,7 @@ import { purgeRoutes } from './routes/purge.ts'
 import { searchRoutes, suggestRoutes } from './routes/search.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { warnOfUnread } from './unread.ts'
-import type { ApiContext } from './api-context.ts'
+import type { ApiContext } from '../context.ts'
 
 /** Routes that read the mirror only. A header says if the mirror is incomplete; a search says so in its warnings. */
 const READ_FROM_MIRROR = ['chats', 'projects', 'stats', 'tokens', 'commits', 'losses'].map((name) => `/api/${name}/*`)

@@ -1,6 +1,6 @@
 import { isTimeZone, readPeriod, type Clock } from '../periods.ts'
 import { badParameters } from './problem.ts'
-import type { BadParameter } from './schemas/common.ts'
+import type { BadParameter } from '../answers/common.ts'
 
 export interface Bounds {
   /** Epoch milliseconds, inclusive. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { Problem } from './problem.ts'
 import { openKindOf } from './route-table.ts'
-import type { Access } from './api-context.ts'
+import type { Access } from '../context.ts'
 
 /**
  * Refuses requests that may come from a foreign web page, or that lack the token, before routing. Binding to loopback

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Status } from './schemas/status.ts'
+import type { Status } from '../answers/status.ts'
 
 type Source = Status['sources'][number]
 type Values = readonly (readonly [label: string, value: number | null])[]

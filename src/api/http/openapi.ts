@@ -8,7 +8,7 @@ import {
 } from './documented-routes.ts'
 import type { Json } from '../../model/json.ts'
 import { routeTable, type RouteEntry } from './route-table.ts'
-import { problem } from './schemas/common.ts'
+import { problem } from '../answers/common.ts'
 
 type JsonObject = { readonly [key: string]: Json }
 

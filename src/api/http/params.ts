@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { nearestName } from '../../text/nearest-name.ts'
 import { badParameters } from './problem.ts'
-import type { BadParameter } from './schemas/common.ts'
+import type { BadParameter } from '../answers/common.ts'
 
 /** The parameters of a query, as a schema reads them. */
 export type Params<Schema extends z.ZodMiniObject> = Readonly<z.output<Schema>>

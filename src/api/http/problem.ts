@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
-import type { BadParameter } from './schemas/common.ts'
+import type { BadParameter } from '../answers/common.ts'
 import { UserError } from '../../model/user-error.ts'
 
 export interface ProblemOptions {

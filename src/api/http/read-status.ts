@@ -4,8 +4,8 @@ import { cached } from '../queries/snapshot.ts'
 import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
 import { listSources } from '../queries/sources/list-sources.ts'
 import { measureTermsBytes, measureTextBytes, measureMirrorBytes } from '../queries/measure-mirror.ts'
-import type { ApiContext } from './api-context.ts'
-import type { Status, DiskUse } from './schemas/status.ts'
+import type { ApiContext } from '../context.ts'
+import type { Status, DiskUse } from '../answers/status.ts'
 
 export type ReadStatus = () => Status
 

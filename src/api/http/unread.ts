@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
-import type { ApiContext, LiveState } from './api-context.ts'
+import type { ApiContext, LiveState } from '../context.ts'
 
 /** Fewer unread rows are normal while an agent works: they are read within a second. */
 const LEFT_MIN = 100

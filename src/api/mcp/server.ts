@@ -7,7 +7,7 @@ import { searchChats } from './tools/search-chats.ts'
 import { idText, quoted, quotedLine, shortLine, shortTime, type Tool } from './tools/tool.ts'
 import { getUsage, listLosses } from './tools/usage-and-losses.ts'
 import { whyCode } from './tools/why-code.ts'
-import type { Project } from '../http/schemas/projects.ts'
+import type { Project } from '../answers/projects.ts'
 
 export const tools: readonly Tool[] = [searchChats, readMessages, getChat, listChats, whyCode, getUsage, listLosses]
 

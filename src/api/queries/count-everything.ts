@@ -2,8 +2,8 @@ import type { Mirror } from '../../mirror/open.ts'
 import { sumLosses } from './sources/list-losses.ts'
 import { countProjects } from './projects/list-projects.ts'
 import { inSnapshot } from './snapshot.ts'
-import type { Counts, Coverage } from '../http/schemas/status.ts'
-import type { LossCounts } from '../http/schemas/chats.ts'
+import type { Counts, Coverage } from '../answers/status.ts'
+import type { LossCounts } from '../answers/chats.ts'
 
 export interface Census {
   readonly counts: Counts

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { asChatId, asProjectId, type ChatId } from '../../model/ids.ts'
-import type { ProjectRef } from '../http/schemas/projects.ts'
+import type { ProjectRef } from '../answers/projects.ts'
 
 const NAMED_PROJECTS = `select num, id, name from projects`
 

@@ -3,7 +3,7 @@ import { monthOf } from '../periods.ts'
 import { LOCAL } from '../queries/machines.ts'
 import { rowsOf, valuesOf } from './match/statement.ts'
 import type { FacetName } from './request.ts'
-import type { FacetValue } from '../http/schemas/search.ts'
+import type { FacetValue } from '../answers/search.ts'
 
 /** A value of a facet and how many of the given messages have it. */
 export type CountedValue = Omit<FacetValue, 'countIsExact'>

@@ -18,7 +18,7 @@ import { CANDIDATES_MAX } from './titles/title-candidates.ts'
 import { partNames, type QueryNode } from './language/tree.ts'
 import { planQuery } from './plan/plan.ts'
 import type { FacetName, SearchRequest } from './request.ts'
-import type { FacetValue } from '../http/schemas/search.ts'
+import type { FacetValue } from '../answers/search.ts'
 
 export interface Facets {
   readonly facets: Readonly<Record<string, readonly FacetValue[]>>

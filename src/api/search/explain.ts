@@ -7,7 +7,7 @@ import { describeTest } from './plan/branch-sql.ts'
 import { RANKED_MAX, READ_MAX } from './match/rank.ts'
 import { COUNTED_MAX } from './match/count-messages.ts'
 import type { SearchRequest } from './request.ts'
-import type { SearchExplanation } from '../http/schemas/search.ts'
+import type { SearchExplanation } from '../answers/search.ts'
 
 export function explainSearch(
   plan: QueryPlan,

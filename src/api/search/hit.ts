@@ -10,7 +10,7 @@ import { makeSnippet } from '../../text/passages/snippet.ts'
 import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import { rowsOf } from './match/statement.ts'
 import { toMachine, type MachineColumns } from '../queries/machines.ts'
-import type { SearchHit } from '../http/schemas/search.ts'
+import type { SearchHit } from '../answers/search.ts'
 import { parseParts } from '../../mirror/parse-parts.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */

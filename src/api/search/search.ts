@@ -17,7 +17,7 @@ import { createScorer, type Scorer, askWords } from './scorer.ts'
 import { checkSpelling } from './spelling/check-spelling.ts'
 import { suggestRelaxed } from './help/suggest-relaxed.ts'
 import { warnOfCapped } from './help/warn-of-capped.ts'
-import type { SearchAnswer } from '../http/schemas/search.ts'
+import type { SearchAnswer } from '../answers/search.ts'
 
 type Outcome = Pick<
   SearchAnswer,

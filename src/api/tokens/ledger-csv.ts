@@ -1,4 +1,4 @@
-import type { TokensAnswer, TokenSources } from '../http/schemas/tokens.ts'
+import type { TokensAnswer, TokenSources } from '../answers/tokens.ts'
 
 type Cell = string | number | null | undefined
 

@@ -11,7 +11,7 @@ import { readGroupSums, readRecorded, PeriodSums } from '../queries/tokens/token
 import { PriceBook, priceList } from './prices.ts'
 import type { TokenGrouping, TokensRequest } from './request.ts'
 import { Tally } from './tally.ts'
-import type { TokensAnswer, TokensRow, TokenSources } from '../http/schemas/tokens.ts'
+import type { TokensAnswer, TokensRow, TokenSources } from '../answers/tokens.ts'
 
 /** The number of a project or chat, a date, or a model; null if there is none. */
 type Key = number | string | null

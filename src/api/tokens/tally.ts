@@ -1,6 +1,6 @@
 import type { ChatRecord, ImportedEvent } from '../queries/tokens/token-sources.ts'
 import type { MessageSum, RecordedMessage } from '../queries/tokens/token-sums.ts'
-import type { ImportedTokens, TokenSources } from '../http/schemas/tokens.ts'
+import type { ImportedTokens, TokenSources } from '../answers/tokens.ts'
 
 const importedFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cents'] as const
 type ImportedField = (typeof importedFields)[number] | 'total'

@@ -8,7 +8,7 @@ import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
 import { UserError } from '../../model/user-error.ts'
 import { answersOver, jsonOf, type Answers } from './answers.ts'
-import { healthAnswer } from '../../api/http/schemas/common.ts'
+import { healthAnswer } from '../../api/answers/common.ts'
 
 const HEALTH_WITHIN_MS = 1000
 

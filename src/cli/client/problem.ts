@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { problem } from '../../api/http/schemas/common.ts'
+import { problem } from '../../api/answers/common.ts'
 import { UserError } from '../../model/user-error.ts'
 
 /** Another program may answer. Its body may be anything. */

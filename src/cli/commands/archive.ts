@@ -10,8 +10,8 @@ import {
   type ArchiveRestored,
   type ArchiveRun,
   type ArchiveVerdict,
-} from '../../api/http/schemas/archives.ts'
-import { statusAnswer } from '../../api/http/schemas/status.ts'
+} from '../../api/answers/archives.ts'
+import { statusAnswer } from '../../api/answers/status.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'

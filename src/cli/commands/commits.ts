@@ -5,7 +5,7 @@ import { addDates, addExamples, addJson, addPage } from '../input/options.ts'
 import { listOf, printList } from './list.ts'
 import type { Place, Session } from '../session.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { commitsAnswer, type DescribedMatch, type ReportedCommit } from '../../api/http/schemas/commits.ts'
+import { commitsAnswer, type DescribedMatch, type ReportedCommit } from '../../api/answers/commits.ts'
 
 const SHA_SHOWN = 9
 

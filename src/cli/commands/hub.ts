@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod/mini'
-import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../api/http/schemas/hub.ts'
+import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../api/answers/hub.ts'
 import { forget, grant, initHub, revoke, type ForgetOrder } from '../../hub/administer.ts'
 import { hubNotSet } from '../../hub/explain-error.ts'
 import { withHub, type Hub } from '../../hub/client.ts'

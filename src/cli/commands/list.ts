@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod/mini'
-import { chatsAnswer } from '../../api/http/schemas/chats.ts'
+import { chatsAnswer } from '../../api/answers/chats.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
 import { inOwnZone, queryOf, type Options } from '../input/options.ts'

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
-import { chatsAnswer, lossesAnswer } from '../../api/http/schemas/chats.ts'
-import { projectsAnswer } from '../../api/http/schemas/projects.ts'
+import { chatsAnswer, lossesAnswer } from '../../api/answers/chats.ts'
+import { projectsAnswer } from '../../api/answers/projects.ts'
 import { addDates, addExamples, addFilters, addJson, addPage, addRepeatable } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { machineText } from '../terminal/formats.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { Option, type Command } from 'commander'
-import { acceptedAnswer, purgeAnswer, type PurgeReport } from '../../api/http/schemas/purge.ts'
+import { acceptedAnswer, purgeAnswer, type PurgeReport } from '../../api/answers/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import { addExamples, addJson, addRepeatable, inOwnZone } from '../input/options.ts'

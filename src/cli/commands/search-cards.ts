@@ -1,4 +1,4 @@
-import type { RelatedChat, SearchHit } from '../../api/http/schemas/search.ts'
+import type { RelatedChat, SearchHit } from '../../api/answers/search.ts'
 import { printableLine } from '../../text/printable.ts'
 import { atLeast } from './list.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'

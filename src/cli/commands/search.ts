@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { partNames } from '../../api/search/language/tree.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
-import { chatsAnswer } from '../../api/http/schemas/chats.ts'
+import { chatsAnswer } from '../../api/answers/chats.ts'
 import { countText, machineText, numberText, timeText } from '../terminal/formats.ts'
 import {
   addDates,
@@ -25,7 +25,7 @@ import { decodeAnswer, readAnswer, type Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { renderCards, snippetText } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
-import { searchAnswer, type SearchAnswer, type SearchHit } from '../../api/http/schemas/search.ts'
+import { searchAnswer, type SearchAnswer, type SearchHit } from '../../api/answers/search.ts'
 
 const languageHelp = `Search language:
   one two              both words, in any order

@@ -1,5 +1,5 @@
-import type { Chat } from '../../api/http/schemas/chats.ts'
-import type { Message } from '../../api/http/schemas/messages.ts'
+import type { Chat } from '../../api/answers/chats.ts'
+import type { Message } from '../../api/answers/messages.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printableLine } from '../../text/printable.ts'

@@ -9,8 +9,8 @@ import { decodeAnswer, type Session } from '../session.ts'
 import { continues, renderHead, renderMessage } from './show-text.ts'
 import { shownIds } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { chat as chatSchema } from '../../api/http/schemas/chats.ts'
-import { message as messageSchema, messagesAnswer, type Message } from '../../api/http/schemas/messages.ts'
+import { chat as chatSchema } from '../../api/answers/chats.ts'
+import { message as messageSchema, messagesAnswer, type Message } from '../../api/answers/messages.ts'
 
 const PAGE_MESSAGES_MAX = 200
 

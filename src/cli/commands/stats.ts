@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import { bucketUnits } from '../../api/buckets.ts'
-import { statsAnswer, type Stats } from '../../api/http/schemas/stats.ts'
+import { statsAnswer, type Stats } from '../../api/answers/stats.ts'
 import { printableLine } from '../../text/printable.ts'
 import { addDates, addExamples, addFilters, addJson, inOwnZone, queryOf, type Options } from '../input/options.ts'
 import { readAnswer, type Session } from '../session.ts'

@@ -7,7 +7,7 @@ import { renderAttention, wrap } from '../terminal/text.ts'
 import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { statusAnswer, type Status } from '../../api/http/schemas/status.ts'
+import { statusAnswer, type Status } from '../../api/answers/status.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('status')

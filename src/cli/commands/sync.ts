@@ -4,7 +4,7 @@ import { durationText, numberText } from '../terminal/formats.ts'
 import { addExamples, addJson, type Options } from '../input/options.ts'
 import { printAnswer, type Session } from '../session.ts'
 import { reasonText } from './status.ts'
-import { syncAnswer, type SyncOutcome } from '../../api/http/schemas/status.ts'
+import { syncAnswer, type SyncOutcome } from '../../api/answers/status.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('sync').option('--full', 'compare every value, not only rows that look changed')

@@ -1,4 +1,4 @@
-import { chatsAnswer } from '../../api/http/schemas/chats.ts'
+import { chatsAnswer } from '../../api/answers/chats.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'

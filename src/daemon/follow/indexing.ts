@@ -17,7 +17,7 @@ import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Passes } from '../../engine/passes.ts'
 import { Metrics } from './metrics.ts'
 import { startWatch, watchError, type Watch } from './watch.ts'
-import type { DaemonState, SyncOutcome } from '../../api/http/schemas/status.ts'
+import type { DaemonState, SyncOutcome } from '../../api/answers/status.ts'
 
 const POLL_MS = 1000
 const POLL_ALL_MS = 60_000

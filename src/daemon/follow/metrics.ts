@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { StepNews } from '../../engine/writer/messages.ts'
-import type { Progress, Resources } from '../../api/http/schemas/status.ts'
+import type { Progress, Resources } from '../../api/answers/status.ts'
 
 /** A long piece of work and its progress. */
 interface Job {

@@ -1,6 +1,6 @@
 import { realSurroundings, type Surroundings } from '../../settings.ts'
 import { lineWipe } from '../../text/printable.ts'
-import type { Progress } from '../../api/http/schemas/status.ts'
+import type { Progress } from '../../api/answers/status.ts'
 
 const BAR_WIDTH = 24
 const USUAL_COLUMNS = 80

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { createApp } from '../../api/http/app.ts'
 import { Problem, problemResponse } from '../../api/http/problem.ts'
-import type { ApiContext } from '../../api/http/api-context.ts'
+import type { ApiContext } from '../../api/context.ts'
 
 /** Answers requests. Loading this takes longer than the rest of a start, so it is loaded after the port is open. */
 export const answerFrom = (context: ApiContext): RequestListener => listenerOf(createApp(context).fetch)

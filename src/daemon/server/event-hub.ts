@@ -1,4 +1,4 @@
-import type { DaemonEvent } from '../../api/http/api-context.ts'
+import type { DaemonEvent } from '../../api/context.ts'
 import type { StepNews } from '../../engine/writer/messages.ts'
 
 /** Sends events to the current listeners. Events are not stored. */

@@ -1,4 +1,4 @@
-import type { ArchiveHealth } from '../../api/http/schemas/archives.ts'
+import type { ArchiveHealth } from '../../api/answers/archives.ts'
 import { toIso } from '../../api/iso.ts'
 import type { Settings } from '../../settings.ts'
 import { nextRunMs, pauseMs } from '../next-run.ts'

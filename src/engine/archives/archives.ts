@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
 import type { RunOrder } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
-import type { DaemonEvent } from '../../api/http/api-context.ts'
+import type { DaemonEvent } from '../../api/context.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,
@@ -11,7 +11,7 @@ import type {
   ArchiveRun,
   ArchiveVerdict,
   RestoreRequest,
-} from '../../api/http/schemas/archives.ts'
+} from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/iso.ts'
 import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'

@@ -1,4 +1,4 @@
-import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '../../api/http/schemas/hub.ts'
+import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '../../api/answers/hub.ts'
 import { toIso } from '../../api/iso.ts'
 import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'

@@ -1,6 +1,6 @@
 import { listRunNames } from '../../api/archives/archive-files.ts'
-import type { PurgeActs } from '../../api/http/api-context.ts'
-import type { PurgeReport } from '../../api/http/schemas/purge.ts'
+import type { PurgeActs } from '../../api/context.ts'
+import type { PurgeReport } from '../../api/answers/purge.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'

@@ -1,4 +1,4 @@
-import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
+import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'

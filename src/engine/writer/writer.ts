@@ -1,4 +1,4 @@
-import type { UsageFileText, UsageOutcome } from '../../api/http/api-context.ts'
+import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-mirror.ts'

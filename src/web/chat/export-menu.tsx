@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ChatDetail } from '../../api/http/schemas/chats.ts'
+import type { ChatDetail } from '../../api/answers/chats.ts'
 import { download, messageOf } from '../lib/api.ts'
 import { Copy } from './code.tsx'
 

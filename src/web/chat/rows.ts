@@ -1,4 +1,4 @@
-import type { Message } from '../../api/http/schemas/messages.ts'
+import type { Message } from '../../api/answers/messages.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 
 type ThinkingPart = Extract<Part, { kind: 'thinking' }>

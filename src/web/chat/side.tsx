@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ChatDetail } from '../../api/http/schemas/chats.ts'
+import type { ChatDetail } from '../../api/answers/chats.ts'
 import { bytes, cents, chatAddress, count, cut, moment, plural, projectAddress, visible } from '../lib/format.ts'
 import { FileLink } from './file-link.tsx'
 

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { ChatDetail } from '../../api/http/schemas/chats.ts'
-import type { Message } from '../../api/http/schemas/messages.ts'
+import type { ChatDetail } from '../../api/answers/chats.ts'
+import type { Message } from '../../api/answers/messages.ts'
 import type { Part } from '../../model/part.ts'
 import { compact, count, duration, shortPath, visible } from '../lib/format.ts'
 import { Failure, Loading, Notice, When } from '../lib/parts.tsx'

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ChatDetail } from '../../api/http/schemas/chats.ts'
-import type { Page } from '../../api/http/schemas/common.ts'
-import type { Message } from '../../api/http/schemas/messages.ts'
+import type { ChatDetail } from '../../api/answers/chats.ts'
+import type { Page } from '../../api/answers/common.ts'
+import type { Message } from '../../api/answers/messages.ts'
 import { ApiError, get, isAbort, queryOf, token } from '../lib/api.ts'
 import { connections } from '../lib/live.ts'
 

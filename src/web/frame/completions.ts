@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { SuggestAnswer, Suggestion } from '../../api/http/schemas/search.ts'
+import type { SuggestAnswer, Suggestion } from '../../api/answers/search.ts'
 import { get, queryOf } from '../lib/api.ts'
 
 export interface Completion {

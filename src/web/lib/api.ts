@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Page } from '../../api/http/schemas/common.ts'
+import type { Page } from '../../api/answers/common.ts'
 
 /** Lists of values become a repeated parameter; null and '' are left out. */
 export type Params = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Status } from '../../api/http/schemas/status.ts'
+import type { Status } from '../../api/answers/status.ts'
 import { get, needsToken, request, token } from './api.ts'
 
 export type LiveType = 'status' | 'chat' | 'message' | 'loss' | 'archive'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { ArchiveRun, ArchiveVerdict } from '../../api/http/schemas/archives.ts'
-import type { Page } from '../../api/http/schemas/common.ts'
+import type { ArchiveRun, ArchiveVerdict } from '../../api/answers/archives.ts'
+import type { Page } from '../../api/answers/common.ts'
 import { getList, messageOf, post } from '../lib/api.ts'
 import { bytes, count, moment, plural } from '../lib/format.ts'
 import { useData, useLive, useTitle } from '../lib/hooks.ts'

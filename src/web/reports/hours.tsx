@@ -1,4 +1,4 @@
-import type { Stats } from '../../api/http/schemas/stats.ts'
+import type { Stats } from '../../api/answers/stats.ts'
 import { count, plural } from '../lib/format.ts'
 import { type Column, CsvButton, DataTable } from './table.tsx'
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { ListedLoss } from '../../api/http/schemas/chats.ts'
-import type { Page } from '../../api/http/schemas/common.ts'
+import type { ListedLoss } from '../../api/answers/chats.ts'
+import type { Page } from '../../api/answers/common.ts'
 import { getList } from '../lib/api.ts'
 import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData, useLive, useTitle } from '../lib/hooks.ts'

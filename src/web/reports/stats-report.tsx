@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso'
-import type { Stats } from '../../api/http/schemas/stats.ts'
+import type { Stats } from '../../api/answers/stats.ts'
 import { queryOf } from '../lib/api.ts'
 import { bytes, chatAddress, count, cut, percent, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'

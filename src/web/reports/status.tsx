@@ -1,4 +1,4 @@
-import type { SourceStatus, Status } from '../../api/http/schemas/status.ts'
+import type { SourceStatus, Status } from '../../api/answers/status.ts'
 import { bytes, count, duration, percent } from '../lib/format.ts'
 import { useTitle } from '../lib/hooks.ts'
 import { connection, status } from '../lib/live.ts'

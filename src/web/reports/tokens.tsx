@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso'
-import type { TokensAnswer, TokensRow } from '../../api/http/schemas/tokens.ts'
+import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
 import { queryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'

@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso'
-import type { FacetValue, SearchAnswer } from '../../api/http/schemas/search.ts'
+import type { FacetValue, SearchAnswer } from '../../api/answers/search.ts'
 import { atLeast, count } from '../lib/format.ts'
 import { addressWith, type Asked, type Filter, FILTERS } from './asked.ts'
 

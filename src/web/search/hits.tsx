@@ -1,4 +1,4 @@
-import type { RelatedChat, SearchAnswer, SearchHit, SearchSuggestion } from '../../api/http/schemas/search.ts'
+import type { RelatedChat, SearchAnswer, SearchHit, SearchSuggestion } from '../../api/answers/search.ts'
 import { atLeast, chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
 import { MachineTag, Snippet, When } from '../lib/parts.tsx'
 import { addressWith } from './asked.ts'

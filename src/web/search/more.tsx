@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { SearchAnswer, SearchHit } from '../../api/http/schemas/search.ts'
+import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
 import { get, isAbort, type Params, queryOf } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { Failure } from '../lib/parts.tsx'

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { SearchAnswer } from '../../api/http/schemas/search.ts'
+import type { SearchAnswer } from '../../api/answers/search.ts'
 import { ApiError, queryOf } from '../lib/api.ts'
 import { atLeast, plural } from '../lib/format.ts'
 import { useData, useKeys, useTitle } from '../lib/hooks.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Chat, ListedLoss } from '../../api/http/schemas/chats.ts'
-import type { Page } from '../../api/http/schemas/common.ts'
+import type { Chat, ListedLoss } from '../../api/answers/chats.ts'
+import type { Page } from '../../api/answers/common.ts'
 import { queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
 import { useData, useLive } from '../lib/hooks.ts'

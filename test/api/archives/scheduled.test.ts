@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { ArchiveHealth, ArchiveRun } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveHealth, ArchiveRun } from '../../../src/api/answers/archives.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { World } from '../../helpers/world.ts'
 

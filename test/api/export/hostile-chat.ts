@@ -1,7 +1,7 @@
 import { asChatId, asMessageId, asProjectId } from '../../../src/model/ids.ts'
 import type { Part } from '../../../src/model/part.ts'
-import type { Chat } from '../../../src/api/http/schemas/chats.ts'
-import type { Message } from '../../../src/api/http/schemas/messages.ts'
+import type { Chat } from '../../../src/api/answers/chats.ts'
+import type { Message } from '../../../src/api/answers/messages.ts'
 
 export const plainChat: Chat = {
   id: asChatId('c1'),

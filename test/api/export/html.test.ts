@@ -5,7 +5,7 @@ import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
 import { toHtml } from '../../../src/api/export/html.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { hostileChat, hostileMessages, hostileParts, messageOf, plainChat, shown, unescaped } from './hostile-chat.ts'
-import type { Message } from '../../../src/api/http/schemas/messages.ts'
+import type { Message } from '../../../src/api/answers/messages.ts'
 
 const pageOf = (parts: readonly Part[]): string => [...toHtml(plainChat, [messageOf('m', parts)])].join('')
 

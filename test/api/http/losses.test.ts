@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { ListedLoss } from '../../../src/api/http/schemas/chats.ts'
-import type { Page } from '../../../src/api/http/schemas/common.ts'
+import type { ListedLoss } from '../../../src/api/answers/chats.ts'
+import type { Page } from '../../../src/api/answers/common.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { World } from '../../helpers/world.ts'

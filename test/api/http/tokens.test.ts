@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
-import type { TokensAnswer } from '../../../src/api/http/schemas/tokens.ts'
+import type { TokensAnswer } from '../../../src/api/answers/tokens.ts'
 
 let api: TestApi
 

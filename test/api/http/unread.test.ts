@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { LiveState } from '../../../src/api/http/api-context.ts'
+import type { LiveState } from '../../../src/api/context.ts'
 import { bodyOf, createTestApi, live, type TestApi } from './test-api.ts'
-import type { Progress } from '../../../src/api/http/schemas/status.ts'
+import type { Progress } from '../../../src/api/answers/status.ts'
 
 const reading: Progress = { stage: 'reading', done: 1000, total: 5000, bytesPerSecond: null, etaMs: null }
 const LEFT = `4000 rows of Cursor's stores are missing here: they are still being read. See "cursordex status".`

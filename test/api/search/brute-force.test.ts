@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { FacetValue, SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import type { FacetValue, SearchAnswer } from '../../../src/api/answers/search.ts'
 import { findByForce, write, type Asked } from './brute-force.ts'
 import { NOW_MS, plainCorpus, vocabulary, type PlainCorpus } from './plain-corpus.ts'
 import type { Asking } from './searched.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import type { SearchAnswer } from '../../../src/api/answers/search.ts'
 import { createDeadline } from '../../../src/api/search/deadline.ts'
 import type { SearchRequest } from '../../../src/api/search/request.ts'
 import { search } from '../../../src/api/search/search.ts'

@@ -1,6 +1,6 @@
-import type { Chat } from '../../../src/api/http/schemas/chats.ts'
-import type { Page } from '../../../src/api/http/schemas/common.ts'
-import type { Message } from '../../../src/api/http/schemas/messages.ts'
+import type { Chat } from '../../../src/api/answers/chats.ts'
+import type { Page } from '../../../src/api/answers/common.ts'
+import type { Message } from '../../../src/api/answers/messages.ts'
 import { createRandom } from '../../../bench/words.ts'
 import { called, Searched, type SaidChat, type SaidMessage } from './searched.ts'
 

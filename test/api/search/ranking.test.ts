@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SearchHit } from '../../../src/api/http/schemas/search.ts'
+import type { SearchHit } from '../../../src/api/answers/search.ts'
 import { called, Searched, type Asking, type SaidChat, type SaidMessage } from './searched.ts'
 
 const DAY_MS = 86_400_000

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RelatedChat, SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import type { RelatedChat, SearchAnswer } from '../../../src/api/answers/search.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { Searched, type Asking, type SaidChat } from './searched.ts'
 

@@ -1,4 +1,4 @@
-import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import type { SearchAnswer } from '../../../src/api/answers/search.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { World } from '../../helpers/world.ts'
 

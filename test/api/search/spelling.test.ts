@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../bench/words.ts'
-import type { SearchAnswer } from '../../../src/api/http/schemas/search.ts'
+import type { SearchAnswer } from '../../../src/api/answers/search.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { Searched, type Asking } from './searched.ts'
 

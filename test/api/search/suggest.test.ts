@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Suggestion, SuggestionKind } from '../../../src/api/http/schemas/search.ts'
+import type { Suggestion, SuggestionKind } from '../../../src/api/answers/search.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { called, Searched, type SaidMessage } from './searched.ts'
 

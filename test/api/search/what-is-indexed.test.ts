@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Page } from '../../../src/api/http/schemas/common.ts'
-import type { Message } from '../../../src/api/http/schemas/messages.ts'
+import type { Page } from '../../../src/api/answers/common.ts'
+import type { Message } from '../../../src/api/answers/messages.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { called, Searched } from './searched.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { Stats } from '../../../src/api/http/schemas/stats.ts'
+import type { Stats } from '../../../src/api/answers/stats.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { World } from '../../helpers/world.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Distribution, Stats } from '../../../src/api/http/schemas/stats.ts'
+import type { Distribution, Stats } from '../../../src/api/answers/stats.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { World } from '../../helpers/world.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'

@@ -6,7 +6,7 @@ import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { archiveAll, wipeMirror } from '../../helpers/restored-daemon.ts'
 import { getJson, STOP_MS_MAX, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
-import type { ArchiveRestored, ArchiveRun as Run } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored, ArchiveRun as Run } from '../../../src/api/answers/archives.ts'
 
 const post = (body: unknown): RequestInit => {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

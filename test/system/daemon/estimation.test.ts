@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
-import type { TokensAnswer } from '../../../src/api/http/schemas/tokens.ts'
+import type { TokensAnswer } from '../../../src/api/answers/tokens.ts'
 
 let place: Workplace
 beforeEach(() => {

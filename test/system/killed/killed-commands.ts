@@ -8,7 +8,7 @@ import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { Cursordex, Workplace, type Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
-import type { ArchiveRestored, ArchiveRun } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored, ArchiveRun } from '../../../src/api/answers/archives.ts'
 import type { Phase, Subject } from './kill-rounds.ts'
 
 const CHATS = 200

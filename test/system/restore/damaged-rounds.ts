@@ -6,7 +6,7 @@ import { harms, onDamagedCopy, type Damage, type Victim } from '../../helpers/ha
 import { archiveAll } from '../../helpers/restored-daemon.ts'
 import { stateOf } from '../../helpers/restored-mirror.ts'
 import { World } from '../../helpers/world.ts'
-import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../../src/api/answers/archives.ts'
 
 const CHATS = 6
 const MESSAGES = 4

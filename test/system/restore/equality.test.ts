@@ -8,7 +8,7 @@ import { writeAllEras } from '../../helpers/eras/all-eras.ts'
 import { archiveAll, restore, wipeMirror } from '../../helpers/restored-daemon.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
 import { writeShapes } from '../../helpers/shapes/write-shapes.ts'
-import type { ArchiveRun } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRun } from '../../../src/api/answers/archives.ts'
 
 const home = new CursorHome()
 const shapes = new CursorHome()

@@ -14,7 +14,7 @@ import {
 import { stateOf } from '../../helpers/restored-mirror.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { World } from '../../helpers/world.ts'
-import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../../src/api/answers/archives.ts'
 
 const cases = casesBeside(import.meta.url)
 

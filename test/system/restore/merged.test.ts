@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
 import { archiveAll } from '../../helpers/restored-daemon.ts'
 import { World } from '../../helpers/world.ts'
-import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../../src/api/answers/archives.ts'
 
 let root: string
 let worlds: World[]

@@ -6,7 +6,7 @@ import { headers } from '../../helpers/cursor.ts'
 import { secretOf, PurgePlace, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { getJson, untilReady, type RunOptions } from '../../helpers/spawn-cursordex.ts'
-import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../../src/api/answers/archives.ts'
 
 interface Thread {
   readonly total: number

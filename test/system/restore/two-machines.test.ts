@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
 import { stateOf } from '../../helpers/restored-mirror.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
-import type { ArchiveRestored } from '../../../src/api/http/schemas/archives.ts'
+import type { ArchiveRestored } from '../../../src/api/answers/archives.ts'
 
 interface List<Item> {
   readonly items: readonly Item[]

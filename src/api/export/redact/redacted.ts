@@ -1,7 +1,7 @@
 import type { ExportStamp } from '../stamp.ts'
 import { Masking } from './masking.ts'
-import type { Chat } from '../../http/schemas/chats.ts'
-import type { Message } from '../../http/schemas/messages.ts'
+import type { Chat } from '../../answers/chats.ts'
+import type { Message } from '../../answers/messages.ts'
 
 type Write = (chat: Chat, messages: Iterable<Message>, stamp: ExportStamp) => Iterable<string>
 

@@ -4,9 +4,9 @@ import { readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { archivesParameters, noBody, restoreBody, runBody } from '../route-parameters.ts'
-import type { ArchiveRun } from '../schemas/archives.ts'
+import type { ArchiveRun } from '../../answers/archives.ts'
 
 export function archiveRoutes(context: ApiContext): Hono {
   const { archives } = context

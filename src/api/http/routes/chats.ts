@@ -9,7 +9,7 @@ import { readMatches, withMatches } from './commits.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { notFound, Problem } from '../problem.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { listLosses } from '../../queries/sources/list-losses.ts'
 import { chatsParameters, lossesParameters, messagesParameters } from '../route-parameters.ts'
 

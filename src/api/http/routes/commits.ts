@@ -5,12 +5,12 @@ import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
 import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/commit-report.ts'
 import { folderOf, isWithin } from '../../reports/repository-paths.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import { commitsParameters } from '../route-parameters.ts'
-import type { Chat } from '../schemas/chats.ts'
+import type { Chat } from '../../answers/chats.ts'
 
 export const commitRoutes = (context: ApiContext): Hono =>
   new Hono().get('/api/commits', async (c) => {

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { noParameters, readQuery } from '../params.ts'
 
 /** The description of the API. It contains no data of the user. */

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
 import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
-import type { ApiContext, DaemonEvent } from '../api-context.ts'
+import type { ApiContext, DaemonEvent } from '../../context.ts'
 
 /** How many events may wait for a client before it is dropped. */
 const QUEUE_LENGTH_MAX = 1000

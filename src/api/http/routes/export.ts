@@ -6,7 +6,7 @@ import { toIso } from '../../iso.ts'
 import { flag, oneOf, parametersOf, readQuery } from '../params.ts'
 import { notFound } from '../problem.ts'
 import { textStream } from '../text-stream.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 
 const parameters = parametersOf({ as: oneOf(exportFormats), includeOrphans: flag(), redact: flag() })
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
-import type { ApiContext } from '../api-context.ts'
-import type { HubActs } from '../schemas/hub.ts'
+import type { ApiContext } from '../../context.ts'
+import type { HubActs } from '../../answers/hub.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { Problem } from '../problem.ts'

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { Given, McpSource } from '../../mcp/source.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { UserError } from '../../../model/user-error.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { Context } from 'hono'
 import { notFound, Problem } from '../problem.ts'
 import { routeTable } from '../route-table.ts'
-import type { ApiContext, PageAsset } from '../api-context.ts'
+import type { ApiContext, PageAsset } from '../../context.ts'
 
 /** Only the page's own files run. DOMPurify is the one source of HTML made from a chat. */
 export const PAGE_CSP = [

@@ -4,10 +4,10 @@ import { resolveMachines } from '../../queries/machines.ts'
 import { getProject, listProjects, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { noParameters, readQuery, type Params } from '../params.ts'
 import { notFound, badParameters } from '../problem.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { projectsParameters, projectStatsParameters, statsParameters } from '../route-parameters.ts'
-import type { Stats } from '../schemas/stats.ts'
+import type { Stats } from '../../answers/stats.ts'
 
 export function projectRoutes(context: ApiContext): Hono {
   const routes = new Hono()

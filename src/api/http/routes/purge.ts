@@ -9,7 +9,7 @@ import { NO_DATE, readClock } from '../dates.ts'
 import { readBody } from '../json-body.ts'
 import { noParameters, readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
-import type { ApiContext, PurgeActs } from '../api-context.ts'
+import type { ApiContext, PurgeActs } from '../../context.ts'
 import { noBody, purgeBody } from '../route-parameters.ts'
 
 type Body = z.output<typeof purgeBody>

@@ -4,7 +4,7 @@ import type { SearchBodyRequest } from '../../search/search-body.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { readQuery } from '../params.ts'
 import { unreadText } from '../unread.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { searchParameters, suggestParameters } from '../route-parameters.ts'
 
 export function searchRoutes(context: ApiContext): Hono {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { noParameters, readQuery } from '../params.ts'
 import type { ReadStatus } from '../read-status.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { readBody } from '../json-body.ts'
 import { syncBody } from '../route-parameters.ts'
 

@@ -8,7 +8,7 @@ import { type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { readQuery } from '../params.ts'
 import { Problem } from '../problem.ts'
-import type { ApiContext } from '../api-context.ts'
+import type { ApiContext } from '../../context.ts'
 import { importParameters, tokensParameters } from '../route-parameters.ts'
 
 /** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */

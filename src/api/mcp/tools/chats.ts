@@ -16,11 +16,11 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
-import type { Chat, ChatDetail } from '../../http/schemas/chats.ts'
-import type { Page } from '../../http/schemas/common.ts'
-import type { Machine } from '../../http/schemas/machines.ts'
-import type { Message } from '../../http/schemas/messages.ts'
-import type { SearchAnswer } from '../../http/schemas/search.ts'
+import type { Chat, ChatDetail } from '../../answers/chats.ts'
+import type { Page } from '../../answers/common.ts'
+import type { Machine } from '../../answers/machines.ts'
+import type { Message } from '../../answers/messages.ts'
+import type { SearchAnswer } from '../../answers/search.ts'
 
 const END_TOKENS = 300
 const FILES_MAX = 25

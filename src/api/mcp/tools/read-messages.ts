@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Part } from '../../../model/part.ts'
 import { BoundedText, endWithin, estimateTokens } from '../token-budget.ts'
 import { defineTool, idText, nextCall, offsetArgument, plainText, quoted, shortTime } from './tool.ts'
-import type { Message } from '../../http/schemas/messages.ts'
+import type { Message } from '../../answers/messages.ts'
 
 const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error'] as const
 type PartKind = (typeof PART_KINDS)[number]

@@ -17,7 +17,7 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
-import type { RelatedChat, SearchAnswer, SearchHit } from '../../http/schemas/search.ts'
+import type { RelatedChat, SearchAnswer, SearchHit } from '../../answers/search.ts'
 
 /** A chat that was active so recently may be the one that asks. */
 const ACTIVE_MS = 10 * 60_000

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { printable, printableJsonText, printableLine } from '../../../text/printable.ts'
-import type { Machine } from '../../http/schemas/machines.ts'
+import type { Machine } from '../../answers/machines.ts'
 import type { McpSource } from '../source.ts'
 
 /** A tool that only reads. Its answer is text for a model. */

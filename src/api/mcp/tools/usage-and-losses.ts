@@ -14,9 +14,9 @@ import {
   shortTime,
   toArgument,
 } from './tool.ts'
-import type { ListedLoss } from '../../http/schemas/chats.ts'
-import type { Page } from '../../http/schemas/common.ts'
-import type { TokensAnswer, TokenSources } from '../../http/schemas/tokens.ts'
+import type { ListedLoss } from '../../answers/chats.ts'
+import type { Page } from '../../answers/common.ts'
+import type { TokensAnswer, TokenSources } from '../../answers/tokens.ts'
 
 const END_TOKENS = 300
 const ROWS_MAX = 60

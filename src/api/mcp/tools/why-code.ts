@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { McpSource } from '../source.ts'
 import { BoundedText } from '../token-budget.ts'
 import { defineTool, idText, nextCall, plainSnippet, quoted, shortLine, shortTime } from './tool.ts'
-import type { SearchAnswer } from '../../http/schemas/search.ts'
-import type { ChatDetail, ChatsAnswer } from '../../http/schemas/chats.ts'
+import type { SearchAnswer } from '../../answers/search.ts'
+import type { ChatDetail, ChatsAnswer } from '../../answers/chats.ts'
 
 const CHATS_MAX = 5
 const END_TOKENS = 300

@@ -4,7 +4,7 @@ import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { ARCHIVE, HUB } from '../../../mirror/sources/sources.ts'
 import { toIso } from '../../iso.ts'
-import type { Chat } from '../../http/schemas/chats.ts'
+import type { Chat } from '../../answers/chats.ts'
 import { toMachine, type MachineColumns } from '../machines.ts'
 
 interface ChatRow extends MachineColumns {

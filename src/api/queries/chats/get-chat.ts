@@ -5,8 +5,8 @@ import { listChatActs, chatFiles, chatTools } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { countedTokens, listForkCopies } from '../tokens/fork-copies.ts'
-import type { ChatRef } from '../../http/schemas/chats.ts'
-import type { ChatDetail, ChatTokens } from '../../http/schemas/chats.ts'
+import type { ChatRef } from '../../answers/chats.ts'
+import type { ChatDetail, ChatTokens } from '../../answers/chats.ts'
 
 const CHAT_NUM = `select num from chats where id = ?`
 

@@ -2,10 +2,10 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { isOfMachines } from '../machines.ts'
 import { readChats } from './chat-rows.ts'
 import { matchTitles } from './match-titles.ts'
-import type { Page } from '../../http/schemas/common.ts'
+import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
-import type { Chat } from '../../http/schemas/chats.ts'
+import type { Chat } from '../../answers/chats.ts'
 
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]

@@ -2,10 +2,10 @@ import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { findChatNum } from '../chats/get-chat.ts'
 import { readMessages } from './message-rows.ts'
-import type { Page } from '../../http/schemas/common.ts'
+import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
-import type { Message } from '../../http/schemas/messages.ts'
+import type { Message } from '../../answers/messages.ts'
 
 export interface MessageListRequest extends PageRequest {
   readonly chatId: ChatId

@@ -4,7 +4,7 @@ import { recordedTokens, type Role, type TimeSource } from '../../../model/messa
 import { HUB } from '../../../mirror/sources/sources.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
-import type { Message, Tokens } from '../../http/schemas/messages.ts'
+import type { Message, Tokens } from '../../answers/messages.ts'
 import { parseParts } from '../../../mirror/parse-parts.ts'
 
 interface MessageRow {

@@ -1,11 +1,11 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import type { Page } from '../../http/schemas/common.ts'
+import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { asProjectId, type ProjectId } from '../../../model/ids.ts'
 import { toIso } from '../../iso.ts'
 import { prepared } from '../../../mirror/sql.ts'
-import type { Project } from '../../http/schemas/projects.ts'
+import type { Project } from '../../answers/projects.ts'
 
 /** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `

@@ -3,11 +3,11 @@ import type { Loss } from '../../../model/chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { toIso } from '../../iso.ts'
-import type { Page } from '../../http/schemas/common.ts'
+import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { isOfMachines } from '../machines.ts'
 import { inSnapshot } from '../snapshot.ts'
-import type { ListedLoss, LossCounts } from '../../http/schemas/chats.ts'
+import type { ListedLoss, LossCounts } from '../../answers/chats.ts'
 
 export interface LossListRequest extends PageRequest {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */

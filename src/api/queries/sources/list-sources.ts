@@ -3,7 +3,7 @@ import { asSourceId } from '../../../model/ids.ts'
 import { HUB } from '../../../mirror/sources/sources.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
-import type { SourceStatus } from '../../http/schemas/status.ts'
+import type { SourceStatus } from '../../answers/status.ts'
 
 interface SourceRow {
   readonly id: string

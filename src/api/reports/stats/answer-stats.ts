@@ -1,7 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import type { ToolStatus } from '../../../model/part.ts'
 import { BUCKETS_MAX, type BucketUnit } from '../../buckets.ts'
-import type { CallCounts, Distribution, Stats } from '../../http/schemas/stats.ts'
+import type { CallCounts, Distribution, Stats } from '../../answers/stats.ts'
 import { toIso } from '../../iso.ts'
 import { useOfTool } from '../../queries/chats/chat-acts.ts'
 import * as counts from '../../queries/counts.ts'

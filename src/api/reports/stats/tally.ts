@@ -1,7 +1,7 @@
 import { UNDATED_QUARTER } from '../../../mirror/sum-tables.ts'
 import { bucketsBetween, dateOfDay, dayOf, firstDayOf, nextBucket, weekdayOf, ZoneClock } from '../../buckets.ts'
 import type { BucketUnit } from '../../buckets.ts'
-import type { SeriesRow, Stats } from '../../http/schemas/stats.ts'
+import type { SeriesRow, Stats } from '../../answers/stats.ts'
 import type { CountedChat, CountRow } from '../../queries/counts.ts'
 import { QUARTER_MS } from '../../queries/message-sums.ts'
 

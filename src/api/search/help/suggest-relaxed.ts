@@ -8,7 +8,7 @@ import { COUNTED_MAX } from '../match/count-messages.ts'
 import { readAsked } from '../related/asked.ts'
 import { filterNames, type FilterName, type SearchFilters } from '../request.ts'
 import type { SearchRequest } from '../request.ts'
-import type { SearchSuggestion } from '../../http/schemas/search.ts'
+import type { SearchSuggestion } from '../../answers/search.ts'
 
 interface Relaxed {
   readonly suggestions: readonly SearchSuggestion[]

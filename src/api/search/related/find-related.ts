@@ -19,7 +19,7 @@ import { echo } from '../language/lex.ts'
 import { printQuery } from '../language/print.ts'
 import { allOf, anyOf, type QueryNode, type WordsNode } from '../language/tree.ts'
 import { formsOfName, inflectionsOf } from './languages.ts'
-import type { RelatedChat, SearchAnswer } from '../../http/schemas/search.ts'
+import type { RelatedChat, SearchAnswer } from '../../answers/search.ts'
 
 export interface Related {
   readonly chats: readonly RelatedChat[]

@@ -12,7 +12,7 @@ import { printQuery } from '../language/print.ts'
 import { wordPhrases } from '../plan/word-phrases.ts'
 import { countHolders } from './count-holders.ts'
 import { nearWords, slipsForgiven } from './near-words.ts'
-import type { SearchSuggestion } from '../../http/schemas/search.ts'
+import type { SearchSuggestion } from '../../answers/search.ts'
 
 export interface SpellingCheck {
   /** The query whose hits are shown instead of none. */

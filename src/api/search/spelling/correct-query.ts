@@ -8,7 +8,7 @@ import { wordPhrases } from '../plan/word-phrases.ts'
 import type { SearchRequest } from '../request.ts'
 import { countHolders, type Spelling } from './count-holders.ts'
 import { respellWord } from './respell-word.ts'
-import type { SearchSuggestion } from '../../http/schemas/search.ts'
+import type { SearchSuggestion } from '../../answers/search.ts'
 
 /** A query with misspelled words replaced, which finds something. */
 export interface Correction {

@@ -8,7 +8,7 @@ import { findWords, meantInstead, meantWords, type MeantWord } from './find-word
 import { fitOf } from './fit.ts'
 import { frequentWords, gatherWords, type FrequentWords } from './frequent-words.ts'
 import { readTyped, typedValue, type TypedWord } from './typed.ts'
-import type { SuggestAnswer, Suggestion, SuggestionKind } from '../../http/schemas/search.ts'
+import type { SuggestAnswer, Suggestion, SuggestionKind } from '../../answers/search.ts'
 
 /** Time for gathering words in the first answer, and in each later one until they are complete. */
 const FIRST_GATHERING_MS = 100

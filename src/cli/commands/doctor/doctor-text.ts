@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { LossCounts } from '../../../api/http/schemas/chats.ts'
+import type { LossCounts } from '../../../api/answers/chats.ts'
 import { pendingLossText } from '../../../engine/source-reasons.ts'
 import { printableLine } from '../../../text/printable.ts'
 import { renderAttention, renderBullets, wrap } from '../../terminal/text.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
 import type { Command } from 'commander'
-import type { LossCounts } from '../../../api/http/schemas/chats.ts'
+import type { LossCounts } from '../../../api/answers/chats.ts'
 import { knownChats } from '../../../api/queries/chats/known-chats.ts'
 import { isOfThisVersion } from '../../../mirror/upgrade.ts'
 import { examineSource, type SourceFindings } from '../../../api/queries/sources/examine-source.ts'

@@ -3,7 +3,7 @@ import { printableLine } from '../../../text/printable.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../../terminal/table.ts'
 import { displayWidth, wrap } from '../../terminal/text.ts'
-import type { ImportAnswer, TokensAnswer, TokenSources } from '../../../api/http/schemas/tokens.ts'
+import type { ImportAnswer, TokensAnswer, TokenSources } from '../../../api/answers/tokens.ts'
 
 /** With two decimals it would be shown as $0.00. */
 const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5

@@ -20,7 +20,7 @@ import { printable } from '../../../text/printable.ts'
 import { decodeAnswer, printAnswer, readAnswer, type Session } from '../../session.ts'
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
-import { importAnswer, tokensAnswer } from '../../../api/http/schemas/tokens.ts'
+import { importAnswer, tokensAnswer } from '../../../api/answers/tokens.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const rows = wholeNumber(1, 10_000)

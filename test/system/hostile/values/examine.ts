@@ -1,4 +1,4 @@
-import type { Status, SyncOutcome } from '../../../../src/api/http/schemas/status.ts'
+import type { Status, SyncOutcome } from '../../../../src/api/answers/status.ts'
 import { issueReasons } from '../../../../src/model/issue.ts'
 import { Chance } from '../../../helpers/cursor.ts'
 import { World } from '../../../helpers/world.ts'

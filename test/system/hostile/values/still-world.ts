@@ -1,4 +1,4 @@
-import type { LiveState } from '../../../../src/api/http/api-context.ts'
+import type { LiveState } from '../../../../src/api/context.ts'
 
 /** The state of a daemon with nothing to do. */
 export const liveOf = (mirrorPath: string): LiveState => ({

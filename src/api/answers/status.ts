@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { sourceStates } from '../../../model/source.ts'
+import { sourceStates } from '../../model/source.ts'
 import { archiveHealth } from './archives.ts'
 import { lossCounts } from './chats.ts'
 import {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { chatFormats, titleSources } from '../../../model/chat.ts'
-import { confidences } from '../../../model/commit.ts'
+import { chatFormats, titleSources } from '../../model/chat.ts'
+import { confidences } from '../../model/commit.ts'
 import {
   chatId,
   count,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { confidences } from '../../../model/commit.ts'
+import { confidences } from '../../model/commit.ts'
 import { evidence } from './chats.ts'
 import { maybeTime, pageOf, says, text, type Answer } from './common.ts'
 

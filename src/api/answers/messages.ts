@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import type { Json } from '../../../model/json.ts'
-import { roles } from '../../../model/message.ts'
-import { toolStatuses } from '../../../model/part.ts'
+import type { Json } from '../../model/json.ts'
+import { roles } from '../../model/message.ts'
+import { toolStatuses } from '../../model/part.ts'
 import {
   amount,
   chatId,

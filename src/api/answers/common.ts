@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import type { Json } from '../../../model/json.ts'
-import type { ChatId, MessageId, ProjectId, SourceId } from '../../../model/ids.ts'
+import type { Json } from '../../model/json.ts'
+import type { ChatId, MessageId, ProjectId, SourceId } from '../../model/ids.ts'
 
 type Primitive = string | number | boolean | null | undefined
 

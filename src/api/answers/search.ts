@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { roles } from '../../../model/message.ts'
+import { roles } from '../../model/message.ts'
 import {
   amount,
   chatId,
