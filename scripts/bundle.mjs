@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 /** Programs that are started by path: the command line, and its threads and processes. */
-const programs = ['cli/bin', 'engine/writer-thread', 'engine/aside-program', 'engine/job-child', 'demo/agent']
+const programs = ['cli/bin', 'engine/writer-thread', 'engine/index-thread', 'engine/job-child', 'demo/agent']
 
 /**
  * Each program is a separate bundle. Bundles with shared code would share it in many small files, and loading those takes

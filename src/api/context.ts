@@ -22,8 +22,6 @@ export interface LiveState {
   /** Time from a commit seen in a source until it is searchable; null before the first one. */
   readonly lagMs: number | null
   readonly mirrorPath: string
-  /** Bytes of the full-text tables; null until they are measured. Missing if nobody measures them. */
-  readonly ftsBytes?: number | null
 }
 
 export interface DaemonEvent {

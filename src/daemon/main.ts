@@ -15,7 +15,6 @@ import { createLog, stackWithoutText, type Logger, type LogOutput } from './life
 import { ProgressLine } from './lifecycle/progress-line.ts'
 import { startupWarnings } from './lifecycle/startup-checks.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
-import { TermsSize } from './terms-size.ts'
 import { EventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
 import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
@@ -126,7 +125,6 @@ interface Parts {
   readonly hub: EventHub
   readonly indexing: Indexing
   readonly engine: Engine
-  readonly termsSize: TermsSize
   readonly startedAtMs: number
 }
 
@@ -145,27 +143,28 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     excludedProjects: settings.exclude.projects,
     isEstimating: settings.tokens.estimate,
   }
-  const executor = new ForkedExecutor(path, (error) => indexing.onError(error))
+  const executor = new ForkedExecutor(path, (error) => indexing.onReaderError(error))
   const reader = lazyReader(path)
-  const indexing = new Indexing(context.writerThread, setup, { log, hub, now })
+  const renewReaders = (): void => {
+    executor.renew()
+    reader.close()
+  }
+  const indexing = new Indexing(context.writerThread, setup, { log, hub, now, renewReaders })
   const engine = openEngine(settings, executor, {
     version: context.version,
     zone: () => context.zone(),
     now,
     writer: indexing.writer,
     passes: indexing,
+    index: indexing.index,
     mirror: () => reader.open(),
-    renewReaders: () => {
-      executor.renew()
-      reader.close()
-    },
+    renewReaders,
     publish: (data) => hub.send('archive', data),
     log: (level, sentence) => log[level](sentence),
-    onError: (error) => indexing.onError(error),
+    onError: (error) => indexing.onReaderError(error),
     later: (act, delayMs) => indexing.later(act, delayMs),
   })
-  const termsSize = new TermsSize(path, { executor, now, isResting: () => indexing.isResting })
-  return { settings, context, executor, reader, log, hub, indexing, engine, termsSize, startedAtMs }
+  return { settings, context, executor, reader, log, hub, indexing, engine, startedAtMs }
 }
 
 function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine): Schedule {
@@ -183,7 +182,7 @@ function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine)
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
 function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
-  const { settings, context, executor, log, hub, indexing, engine, termsSize, startedAtMs } = parts
+  const { settings, context, executor, log, hub, indexing, engine, startedAtMs } = parts
   const live = (): LiveState => ({
     // Most requests want only the progress. The rest asks the system about files and processes.
     get state() {
@@ -202,7 +201,6 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
       return indexing.reading.lagMs
     },
     mirrorPath: mirrorPath(settings.dataDir),
-    ftsBytes: termsSize.read(),
   })
   return {
     ...engine.api(),
@@ -221,7 +219,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     subscribe: (listener) => hub.subscribe(listener),
     reportFault: (error) => {
       log.error({ stack: stackWithoutText(error) }, 'a request failed')
-      indexing.onError(error)
+      indexing.onReaderError(error)
     },
   }
 }

@@ -8,6 +8,7 @@ import type { Executor } from './executor/executor.ts'
 import { HubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
 import { Purging } from './purge/purging.ts'
+import type { IndexWriter } from './writer/thread-index.ts'
 import type { Passes } from './passes.ts'
 import type { Writer } from './writer/writer.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
@@ -20,6 +21,7 @@ export interface EngineContext {
   now(): number
   readonly writer: Pick<Writer, 'importUsage' | 'purge' | 'hub' | 'restore'>
   readonly passes: Passes
+  readonly index: IndexWriter
   /** The connection for lists and counts. */
   mirror(): Mirror
   /** Makes readers forget what they remember of the mirror. */

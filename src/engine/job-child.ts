@@ -16,10 +16,10 @@ process.umask(0o077)
 process.on('disconnect', die)
 let mirror: Mirror | null = null
 /** A search reads rows from all over the tables. Those of 37,000 messages take 14 MB. */
-const usualCacheKb = kind === 'search' ? 16_000 : undefined
+const options = kind === 'search' ? { cacheKb: 16_000 } : {}
 const context: JobContext = {
   mirrorPath,
-  mirror: (cacheKb = usualCacheKb) => (mirror ??= openReader(mirrorPath, cacheKb)),
+  mirror: () => (mirror ??= openReader(mirrorPath, options)),
 }
 
 process.on('message', (order: ChildOrder) => void (order.name === 'prepare' ? prepare(order.job) : execute(order)))

@@ -16,7 +16,7 @@ const READER_KB = 2000
 export function lazyReader(path: string): LazyReader {
   let mirror: Mirror | null = null
   return {
-    open: () => (mirror ??= openReader(path, READER_KB)),
+    open: () => (mirror ??= openReader(path, { cacheKb: READER_KB })),
     close: () => {
       mirror?.close()
       mirror = null

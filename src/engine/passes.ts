@@ -3,6 +3,7 @@ import type { PassOrder } from '../model/pass.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { RunOutcome } from './writer/messages.ts'
 import { UserError } from '../model/user-error.ts'
+import type { IndexWriter } from './writer/thread-index.ts'
 import type { Writer } from './writer/writer.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
 
@@ -10,8 +11,6 @@ import type { SyncOutcome } from '../api/answers/status.ts'
 export interface Passes {
   /** Reads Cursor now. Resolves when all of it is searchable. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Makes searchable what was written apart from a pass. */
-  index(backlog: number): Promise<void>
 }
 
 const nothingRead = { changed: 0, added: 0, gone: 0 }
@@ -20,15 +19,17 @@ const nothingRead = { changed: 0, added: 0, gone: 0 }
 export class DirectPasses implements Passes {
   readonly #places: Places
   readonly #writer: Writer
+  readonly #index: IndexWriter
   #latest: Pick<RunOutcome, 'ends'> = { ends: [] }
   /** Why Cursor may not be read. */
   #lostBars: string | null = null
   /** What was read and not reported yet. */
   #unreported: Pick<RunOutcome, 'changed' | 'added' | 'gone'> = nothingRead
 
-  constructor(places: Places, writer: Writer) {
+  constructor(places: Places, writer: Writer, index: IndexWriter) {
     this.#places = places
     this.#writer = writer
+    this.#index = index
   }
 
   /** Why some sources could not be read at the last attempt, as sentences. */
@@ -49,6 +50,7 @@ export class DirectPasses implements Passes {
     const startedAt = performance.now()
     const before = this.#unreported
     const { changed, added, gone } = await this.#run(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
+    if (full) await this.#index.check(true)
     this.#unreported = nothingRead
     return {
       changed: before.changed + changed,
@@ -57,10 +59,6 @@ export class DirectPasses implements Passes {
       tookMs: Math.round(performance.now() - startedAt),
       reasons: this.reasons,
     }
-  }
-
-  async index(): Promise<void> {
-    await this.#writer.run({ kind: 'run', sources: [], backlogMs: Infinity })
   }
 
   #noteLostBars(error: unknown): never {
@@ -75,6 +73,7 @@ export class DirectPasses implements Passes {
       .run({ kind: 'run', sources, backlogMs: Infinity })
       .catch((error: unknown) => this.#noteLostBars(error))
     this.#latest = outcome
+    await this.#index.follow()
     return outcome
   }
 }

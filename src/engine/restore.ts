@@ -4,7 +4,6 @@ import type { Progress } from '../model/progress.ts'
 import type { ArchivedObject } from '../archive/archived-chat.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'
 import { readMap } from '../indexer/sources/archive/map-uri.ts'
-import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Written } from '../model/change.ts'
 import { placeByPaths } from '../mirror/projects/place-chats.ts'
@@ -14,7 +13,7 @@ import { asChatId, type ChatId } from '../model/ids.ts'
 /** What the mirror's only writer restores at once. */
 export interface RestorePart extends Pick<ChosenChats, 'dir' | 'chats'> {
   readonly map: RestoreRequest['map']
-  /** How many messages of this restore were added before. After the first ones full-text rows wait. */
+  /** How many messages of this restore were added before. The first ones are urgent for the index. */
   readonly addedBefore: number
 }
 
@@ -27,8 +26,6 @@ export interface RestoredPart {
   readonly found: readonly { readonly id: ChatId; readonly messages: number; readonly isListed: boolean }[]
   /** Ids of damaged chats. */
   readonly damaged: readonly string[]
-  /** How many messages can be read and are not searchable yet. */
-  readonly backlog: number
 }
 
 /** New messages of Cursor are read between two parts. */
@@ -39,7 +36,6 @@ const PART = 50
  * folder meanwhile counts as damaged.
  * @param write has the writer restore a part
  * @param ownDir this program's archive folder
- * @returns what was restored, and how many messages are not searchable yet
  * @throws UserError `archive-not-found`
  */
 export async function restoreArchive(
@@ -47,22 +43,21 @@ export async function restoreArchive(
   ownDir: string,
   write: (part: RestorePart) => Promise<RestoredPart>,
   onProgress: (progress: Progress) => void,
-): Promise<{ restored: ArchiveRestored; backlog: number }> {
+): Promise<ArchiveRestored> {
   const { dir, names, chats, damage } = chooseChats(from ?? ownDir, name === 'newest' ? null : name)
   /** Each chat in its most complete state: several mirrors may have archived it. */
   const found = new Map<ChatId, RestoredPart['found'][number]>()
   const damaged = new Set<string>()
-  let [added, addedChats, backlog] = [0, 0, 0]
+  let [added, addedChats] = [0, 0]
   for (let done = 0; done < chats.length; done += PART) {
     const part = await write({ dir, chats: chats.slice(done, done + PART), map, addedBefore: added })
     for (const chat of part.found) if (chat.messages >= (found.get(chat.id)?.messages ?? 0)) found.set(chat.id, chat)
     for (const id of part.damaged) damaged.add(id)
     added += part.added
     addedChats += part.addedChats
-    backlog = part.backlog
     onProgress({ done: Math.min(done + PART, chats.length), total: chats.length })
   }
-  const restored = {
+  return {
     name: names[0] ?? '',
     runs: names.length,
     ok: damage === null && damaged.size === 0,
@@ -73,7 +68,6 @@ export async function restoreArchive(
     damaged: [...damaged],
     manifest: damage,
   }
-  return { restored, backlog }
 }
 
 /** Restores of each chat the newest state that is undamaged, in bounded steps. */
@@ -109,7 +103,7 @@ export function* restorePart(
     yield null
   }
   if (touched.size > 0) placeByPaths(mirror(), touched)
-  return { added, addedChats, found, damaged, backlog: countWaiting(mirror()) }
+  return { added, addedChats, found, damaged }
 }
 
 /** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */

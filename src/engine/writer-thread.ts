@@ -2,12 +2,11 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../indexer/open-safely/checked-copy.ts'
-import { countWaiting, shrinkMemory } from '../mirror/fulltext/backlog.ts'
+import { shrinkMemory } from '../mirror/bulk.ts'
 import { isDamage } from '../mirror/damage/find-damage.ts'
 import { listSalvages } from '../mirror/damage/replace-mirror.ts'
 import { UserError } from '../model/user-error.ts'
 import { WriterActs } from './writer/acts.ts'
-import { AsideThread, isRoomAside } from './aside-thread.ts'
 import type {
   FromWorker,
   RunOrder,
@@ -34,7 +33,7 @@ const COPIES_KEPT_MS = 5000
 /** A run counts as large from this many bytes on: twice the maximum that a check of today's chats reads. */
 const LARGE_RUN_BYTES = 64 * 1024 * 1024
 
-const acts = new WriterActs(setup, Date.now, isRoomAside() ? new AsideThread() : null)
+const acts = new WriterActs(setup, Date.now)
 let isStopping = false
 let copiesTimer: NodeJS.Timeout | undefined
 /** True after a large run, until its memory is released. Large runs are rare, and no other follows soon. */
@@ -69,7 +68,6 @@ const INTERRUPTED: RunOutcome = {
   gone: 0,
   ends: [],
   backlog: 0,
-  needsMerge: false,
   isWhole: false,
 }
 
@@ -83,7 +81,7 @@ async function run(order: RunOrder): Promise<RunOutcome> {
       send({ kind: 'step', step })
       // The outcome has the order's kind.
     })) as RunOutcome | null
-    if (outcome?.backlog === 0 && !outcome.needsMerge && hasGrown) setTimeout(releaseMemory)
+    if (outcome?.backlog === 0 && hasGrown) setTimeout(releaseMemory)
     return outcome ?? INTERRUPTED
   } finally {
     copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
@@ -126,7 +124,7 @@ try {
   keepCopiesIn(join(dirname(setup.mirrorPath), 'copies'))
   const { db, maintenance } = acts
   const notices = listSalvages(db, setup.mirrorPath)
-  send({ kind: 'open', news: maintenance.news, notices, backlog: countWaiting(db) })
+  send({ kind: 'open', news: maintenance.news, notices })
 } catch (error) {
   sendFailure(error)
 }

@@ -7,9 +7,6 @@ import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-
 import { trackingSources } from './sources/tracking/index.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 
-// For the thread that reads ahead.
-export { readOrdered, type ReadOrder } from './sources/composer-kv/find-changes.ts'
-
 export interface Places {
   /** Cursor's `User` folders. */
   readonly userDirs: readonly string[]

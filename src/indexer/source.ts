@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import type { Aside } from '../mirror/aside.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { noteDecoder, readPosition, saveSourceState, sourceNum } from '../mirror/sources/sources.ts'
 import type { Written } from '../model/change.ts'
@@ -37,15 +36,10 @@ export interface PassRequest extends Pick<PassOrder, 'depth' | 'isAsked'> {
   readonly now: () => number
   /** How many missing rows count as a mass loss. The default is `massRule` in `mass-loss.ts`. */
   readonly mass?: MassRule
-  /** Takes over a part of a large pass. Without it everything is done on this thread. */
-  readonly aside?: Aside
 }
 
-/**
- * The first messages of a pass, which are the newest, are indexed at once. Later ones can be read at once and are
- * indexed afterwards.
- */
-export const INDEXED_AT_ONCE = 1000
+/** The first messages of a pass, which are the newest, are urgent for the index. */
+export const URGENT_MAX = 1000
 
 /** What a pass of a source returns if it read the source to its end. */
 export interface PassDone {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
+import { ATTACHED, indexPath } from './index/index-file.ts'
 import { attachUser, takeTombstones } from './purge/user-file.ts'
 import { refuseOther, upgrade } from './upgrade.ts'
 
@@ -45,12 +46,19 @@ export function openWriter(path: string): Mirror {
   return db
 }
 
+export interface ReaderOptions {
+  /** The size of its page cache in KB. */
+  readonly cacheKb?: number
+  /** False for a connection that does not search. */
+  readonly isIndexWanted?: boolean
+}
+
 /**
- * Opens a read-only connection.
- * @param cacheKb size of its page cache in KB
+ * Opens a read-only connection to the mirror, with its index attached if there is one. The two files have no common
+ * snapshot: a search joins the rows of the index with those of the mirror.
  * @throws UserError `mirror-missing` if there is no mirror yet
  */
-export function openReader(path: string, cacheKb = 8000): Mirror {
+export function openReader(path: string, { cacheKb = 8000, isIndexWanted = true }: ReaderOptions = {}): Mirror {
   if (!existsSync(path)) {
     throw new UserError(
       'mirror-missing',
@@ -59,10 +67,17 @@ export function openReader(path: string, cacheKb = 8000): Mirror {
     )
   }
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 })
-  db.pragma('query_only = on')
   db.pragma(`cache_size = -${cacheKb}`)
+  const index = indexPath(path)
+  if (isIndexWanted && existsSync(index)) {
+    db.prepare(ATTACH).run(index)
+    db.pragma(`${ATTACHED}.cache_size = -${cacheKb}`)
+  }
+  db.pragma('query_only = on')
   return db
 }
+
+const ATTACH = `attach database ? as ${ATTACHED}`
 
 /** Moves the WAL's content into the database file. Call it after the file was moved: the WAL can no longer be found then. */
 export function bringHome(db: Mirror): void {

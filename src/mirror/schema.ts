@@ -1,30 +1,8 @@
+import { CHANGE_TABLES } from './index/changes.ts'
 import { SUM_TABLES } from './sum-tables.ts'
 
 /** A message of a thread with tokens that Cursor recorded. */
 export const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
-
-/**
- * The full-text tables. They are contentless: they can be dropped and made anew from `bodies` and `chats`. `text/` splits
- * their input into terms, so the simplest tokenizer is enough: ASCII letters, digits and everything beyond ASCII are term
- * characters. `marks` has facts about a message as terms that no text contains, and its paths.
- *
- * A page of the index is one row, on a page of the file: of 16,384 bytes a row can use 16,344, and FTS5 exceeds its
- * setting by up to 7. FTS5 buffers 32 MB before it writes. Merging waits for 16 segments, which halves the work of a
- * first pass.
- */
-export const TERM_TABLES = `
-create virtual table message_terms using fts5 (
-  text, thinking, code, tool, attachment, marks,
-  content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-create virtual table chat_terms using fts5 (
-  title, summary,
-  content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-insert into message_terms (message_terms, rank) values ('pgsz', 16320);
-insert into message_terms (message_terms, rank) values ('hashsize', 33554432);
-insert into message_terms (message_terms, rank) values ('automerge', 16);
-`
 
 /** The tables of a new mirror. A column that is added here is also added by a step of `upgrade.ts`. */
 export const TABLES = `
@@ -143,7 +121,7 @@ create table outlines (
 ) strict;
 
 -- Dense and without text, so filters over many hits stay cheap. key grows with the message's time and is the rowid of
--- the full-text row: newest first is a walk down the index, and a date range is a range of rowids.
+-- its row in the index: newest first is a walk down the index, and a date range is a range of rowids.
 -- is_orphan: 1 if the thread does not name the message, 2 if it only repeats content of the thread.
 -- marks: the kinds of its parts, its tools, its errors. estimated_*: null means not estimated.
 -- request_id: Cursor's id of the request, of messages with recorded tokens only. A copy of a message has the same.
@@ -187,14 +165,12 @@ create table losses (
 ) strict, without rowid;
 create index losses_by_time on losses (at, chat, kind, message_id);
 
--- The known tools and models. Then the list of terms, for searches inside words, suggestions and corrections.
+-- The known tools and models.
 create table names (kind text not null, name text not null, primary key (kind, name)) strict, without rowid;
-create table terms (term text primary key) strict, without rowid;
 
--- Work that waits: messages without full-text rows; messages whose terms are not in terms; chats whose messages have
--- temporary places, or times by an older rule.
-create table unindexed (key integer primary key) strict;
-create table unlisted (key integer primary key) strict;
+-- What the full-text index, which has a file of its own, has to follow.
+${CHANGE_TABLES}
+-- Work that waits: chats whose messages have temporary places, or times by an older rule.
 create table unplaced (chat integer primary key references chats (num) on delete cascade) strict;
 
 -- When each check was last done. Then each damaged file that was set aside, and how much was saved from it.

@@ -2,7 +2,9 @@ import { statSync } from 'node:fs'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Mirror } from './open.ts'
-import { RECORDED, TABLES, TERM_TABLES } from './schema.ts'
+import { CHANGE_TABLES } from './index/changes.ts'
+import { LEAVE_FORMER_INDEX } from './index/former-index.ts'
+import { RECORDED, TABLES } from './schema.ts'
 import { DURATION, SUM_TABLES, SUM_UP } from './sum-tables.ts'
 
 /** The oldest schema that is upgraded. No version with an older one was released. */
@@ -62,6 +64,12 @@ const steps: readonly string[] = [
   create table unplaced (chat integer primary key references chats (num) on delete cascade) strict;
   insert into unplaced (chat) select chat from misdated;
   drop table misdated;`,
+
+  // The full-text index was in the mirror. Now it has a file of its own, and the former tables go when that is complete.
+  `${CHANGE_TABLES}
+  drop table unindexed;
+  drop table unlisted;
+  ${LEAVE_FORMER_INDEX}`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */
@@ -108,7 +116,7 @@ export function refuseOther(path: string): void {
 export function upgrade(db: Mirror, path: string): void {
   const version = versionOf(db)
   if (version === SCHEMA_VERSION) return
-  const missing = version === 0 ? [TABLES, TERM_TABLES] : steps.slice(version - OLDEST_VERSION)
+  const missing = version === 0 ? [TABLES] : steps.slice(version - OLDEST_VERSION)
   try {
     db.transaction(() => {
       for (const sql of missing) db.exec(sql)

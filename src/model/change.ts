@@ -277,10 +277,8 @@ export interface Change {
   readonly answers: readonly AnswerWrite[]
   readonly blobCalls: readonly BlobCall[]
   readonly position: Position | null
-  /** True if `indexBacklog` writes the full-text rows later. The messages can be read at once, but not found yet. */
-  readonly isIndexedLater: boolean
-  /** True if `listSome` adds the terms of the written full-text rows to the list of terms later. */
-  readonly isListedLater: boolean
+  /** False if very many messages are written: the index takes urgent ones first. */
+  readonly isUrgent: boolean
 }
 
 export const emptyChange = {
@@ -298,8 +296,7 @@ export const emptyChange = {
   answers: [],
   blobCalls: [],
   position: null,
-  isIndexedLater: false,
-  isListedLater: false,
+  isUrgent: true,
 }
 
 export interface Written {

@@ -185,7 +185,7 @@ describe('which pass a source gets:', () => {
     meanwhile()
     const well = { state: 'ok', detail: null, again: [], pendingLoss: null } as const
     const ends = follow.sources.map(({ id, kind, path }) => ({ id, kind, path, ...well, ...end }))
-    finish({ changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends })
+    finish({ changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends })
   }
 
   /** Discovers and reads all sources, and forgets the requested passes. */
@@ -225,7 +225,7 @@ describe('which pass a source gets:', () => {
         detail: null,
         again: [],
       } as const
-      const outcome = { changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true }
+      const outcome = { changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true }
       follow.begin([{ id: source.id, depth: 'tail' }])({ ...outcome, ends: [{ ...end, pendingLoss: null }] })
     }
     readOne(first)
@@ -387,7 +387,7 @@ describe('which pass a source gets:', () => {
     rmSync(join(home.userDir, 'workspaceStorage', 'ws1'), { recursive: true })
     const [global, workspace] = follow.sources
     const orders: PassOrder[] = workspace === undefined ? [] : [{ id: workspace.id, depth: 'tail' }]
-    follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends: [] })
+    follow.begin(orders)({ changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends: [] })
     expect(follow.sources).toEqual([global])
     expect(follow.isUpToDate).toBe(true)
     newWorkspace()

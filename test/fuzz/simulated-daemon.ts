@@ -2,7 +2,9 @@ import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
 import { PassScheduler } from '../../src/daemon/follow/pass-scheduler.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
+import { beginEpoch } from '../../src/mirror/index/changes.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
+import { attachIndex, indexOf } from '../helpers/index-of.ts'
 import type { FakeClock } from '../daemon/fake-clock.ts'
 
 /** Longer than any slice, so that nothing is left to do at the end. */
@@ -14,6 +16,7 @@ const BACKLOG_MS = Infinity
  */
 export class SimulatedDaemon {
   readonly mirror: Mirror
+  readonly #mirrorPath: string
   readonly #clock: FakeClock
   readonly #follow: SourceMonitor
   readonly #userDirs: readonly string[]
@@ -21,6 +24,9 @@ export class SimulatedDaemon {
 
   constructor(mirrorPath: string, userDir: string, clock: FakeClock) {
     this.mirror = openWriter(mirrorPath)
+    beginEpoch(this.mirror)
+    attachIndex(this.mirror)
+    this.#mirrorPath = mirrorPath
     this.#clock = clock
     this.#userDirs = [userDir]
     const pacer = new PassScheduler<RunOutcome>({
@@ -64,6 +70,7 @@ export class SimulatedDaemon {
       now: this.#clock.now,
       turn: async () => undefined,
     })
+    indexOf(this.#mirrorPath, (index) => index.catchUp())
     settle(outcome)
     return outcome
   }

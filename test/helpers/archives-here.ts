@@ -22,7 +22,7 @@ export function archivesHere(folder: string, mirrorPath: string, writing: Mirror
           return restorePartHere(writing, part)
         },
       },
-      passes: { index: async () => undefined },
+      index: { follow: async () => undefined },
       now: Date.now,
       zone: () => 'UTC',
       publish: () => undefined,

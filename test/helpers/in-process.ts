@@ -15,9 +15,11 @@ import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import type { PassStep, Source } from '../../src/indexer/source.ts'
+import { beginEpoch } from '../../src/mirror/index/changes.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../src/model/pass.ts'
+import { attachIndex, indexOf } from './index-of.ts'
 import { CursorHome, type Store } from './cursor.ts'
 
 interface Indexed {
@@ -42,7 +44,8 @@ export function openIndexed(home = new CursorHome()): Indexed {
 export class Indexer {
   readonly folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   readonly path = join(this.folder, 'mirror.db')
-  mirror: Mirror = openWriter(this.path)
+  /** The writer's connection. It can search, too. */
+  mirror: Mirror = this.#open()
   userDirs: readonly string[]
   /** Cursor's home folders. */
   homes: readonly string[] = []
@@ -79,7 +82,7 @@ export class Indexer {
 
   async run(order: Omit<PassOrder, 'id'>, onStep: (step: PassStep) => void): Promise<RunOutcome> {
     const sources = this.#discovered.map(({ id }) => ({ id, ...order }))
-    return runPasses(
+    const outcome = await runPasses(
       this.mirror,
       this.#places,
       { kind: 'run', sources, backlogMs: Infinity },
@@ -89,6 +92,8 @@ export class Indexer {
         ...(this.mass === undefined ? {} : { mass: this.mass }),
       },
     )
+    indexOf(this.path, (index) => index.catchUp())
+    return outcome
   }
 
   /** A pass that ends after the first step of which `isLast` is true, as if the program was stopped. */
@@ -195,7 +200,14 @@ export class Indexer {
   /** Closes the mirror and opens it again, like a restart of the program. */
   restart(): void {
     this.mirror.close()
-    this.mirror = openWriter(this.path)
+    this.mirror = this.#open()
+  }
+
+  #open(): Mirror {
+    const mirror = openWriter(this.path)
+    beginEpoch(mirror)
+    attachIndex(mirror)
+    return mirror
   }
 
   remove(): void {

@@ -8,6 +8,7 @@ import { Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
+import { indexOf } from './index-of.ts'
 import type { PurgeReport } from '../../src/api/answers/purge.ts'
 
 /** A purge in the test's own process, on a mirror that nothing else has open. */
@@ -31,8 +32,9 @@ export class PurgeHere {
           return Promise.resolve(outcome)
         },
         // The mirror has all that the archives have.
-        restore: () => Promise.resolve({ added: 0, addedChats: 0, found: [], damaged: [], backlog: 0 }),
+        restore: () => Promise.resolve({ added: 0, addedChats: 0, found: [], damaged: [] }),
       },
+      index: { forgetWords: () => Promise.resolve(indexOf(join(folder, 'mirror.db'), (index) => index.forgetWords())) },
       renewReaders: () => undefined,
       log: () => undefined,
       ...more,

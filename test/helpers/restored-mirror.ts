@@ -17,7 +17,7 @@ export function restorePartHere(db: Mirror, part: RestorePart): RestoredPart {
 export async function restoreHere(db: Mirror, dir: string): Promise<ArchiveRestored> {
   const request = { name: 'newest', from: null, map: {} }
   const write = async (part: RestorePart): Promise<RestoredPart> => restorePartHere(db, part)
-  return (await restoreArchive(request, dir, write, () => undefined)).restored
+  return restoreArchive(request, dir, write, () => undefined)
 }
 
 /** All files below a folder with size and modification time; equal if nothing was changed. */

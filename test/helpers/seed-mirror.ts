@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Part } from '../../src/model/part.ts'
+import { indexOf } from './index-of.ts'
+import { beginEpoch } from '../../src/mirror/index/changes.ts'
 import { openReader, openWriter } from '../../src/mirror/open.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { sortKeyFloor } from '../../src/mirror/write/messages.ts'
@@ -47,6 +49,8 @@ export function seedMirror(): SeededMirror {
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-mirror-'))
   const path = join(folder, 'mirror.db')
   const writer = openWriter(path)
+  beginEpoch(writer)
+  indexOf(path, (index) => index.catchUp())
   const reader = openReader(path)
   let revision = 0
   let slot = 0

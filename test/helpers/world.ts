@@ -182,9 +182,10 @@ export class World {
       disabledKinds: disabledKindsOf(settings),
       excludedProjects: settings.exclude.projects,
     }
-    this.#writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, () => undefined)
-    this.#passes = new DirectPasses(places, this.#writer)
-    await this.#passes.index()
+    const writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, () => undefined)
+    this.#writer = writer
+    this.#passes = new DirectPasses(places, writer, writer.index)
+    await writer.index.follow()
     this.#reader = openReader(path)
     this.#engine = openEngine(settings, new HereExecutor(path, () => this.#reader), {
       version: '1.2.3',
@@ -192,6 +193,7 @@ export class World {
       now: Date.now,
       writer: this.#writer,
       passes: this.#passes,
+      index: writer.index,
       mirror: () => this.#reader,
       renewReaders: () => undefined,
       publish: () => undefined,

@@ -5,7 +5,6 @@ import { Sharing } from '../../src/engine/hub/sharing.ts'
 import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
 import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
 import { DirectPasses } from '../../src/engine/passes.ts'
-import type { Writer } from '../../src/engine/writer/writer.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import type { HubSettings } from '../../src/settings.ts'
@@ -16,7 +15,7 @@ export class Machine {
   readonly home = new CursorHome()
   readonly dataDir = mkdtempSync(join(tmpdir(), 'cursordex-hub-'))
   readonly settings: HubSettings
-  writer!: Writer
+  writer!: ReturnType<typeof inlineWriter>
   passes!: DirectPasses
   readonly #homes: readonly string[]
   #reader: Mirror | null = null
@@ -42,8 +41,13 @@ export class Machine {
   /** Starts again, with these projects excluded. */
   exclude(excludedProjects: readonly string[]): void {
     const places = { userDirs: [this.home.userDir], homes: this.#homes, disabledKinds: [] }
-    this.writer = inlineWriter({ mirrorPath: this.path, ...places, excludedProjects }, () => undefined)
-    this.passes = new DirectPasses({ ...places, userDirsExplicit: true, homesExplicit: true } as never, this.writer)
+    const writer = inlineWriter({ mirrorPath: this.path, ...places, excludedProjects }, () => undefined)
+    this.writer = writer
+    this.passes = new DirectPasses(
+      { ...places, userDirsExplicit: true, homesExplicit: true } as never,
+      writer,
+      writer.index,
+    )
   }
 
   get path(): string {
@@ -71,7 +75,7 @@ export class Machine {
       {
         executor: new InlineExecutor(this.path, () => this.mirror),
         writer: this.writer,
-        passes: this.passes,
+        index: this.writer.index,
         mirror: () => this.mirror,
       },
     )

@@ -66,19 +66,6 @@ test('an interrupted pass is resumed', async () => {
   expect(await indexer.pass()).toMatchObject({ added: 1200 - done, changed: 0 })
 })
 
-test('a first pass that is killed while it indexes is finished by the next', async () => {
-  for (let chat = 0; chat < 60; chat += 1) {
-    writeChat(
-      `chat-${chat}`,
-      Array.from({ length: 50 }, (_, at) => `m${at}`),
-    )
-  }
-  await indexer.stoppedPass(({ backlog }) => backlog !== null)
-  expect(indexer.counts.live).toBe(3000)
-  expect(await indexer.pass()).toMatchObject({ added: 0, changed: 0, backlog: 0 })
-  expect(indexer.found('of')).toBe(3000)
-})
-
 describe('a cheap pass finds', () => {
   beforeEach(async () => {
     writeChat('a')

@@ -110,7 +110,7 @@ describe('a damaged mirror', () => {
     db.exec(`update bodies set parts = '[{"kind":"text","text":"walnut"}]' where num = 1`)
     const wal = readFileSync(`${path}-wal`)
     db.close()
-    writeSpoilt([...pagesOf(DERIVED), ...pagesOf('message_terms_data')])
+    writeSpoilt(pagesOf(DERIVED))
     writeFileSync(`${path}-wal`, wal)
     await withKept((kept) => {
       keepSound(kept)
@@ -143,18 +143,6 @@ describe('a damaged mirror', () => {
     })
   })
 
-  test('that has lost its full-text tables is replaced, and loses nothing', async () => {
-    const db = new Database(path)
-    db.exec('drop table message_terms')
-    db.close()
-    await withKept(async (kept) => {
-      keepSound(kept)
-      await passOver(kept, lossy.home.userDir)
-      expectAsBefore(kept)
-    })
-    expect(asideFiles()).toHaveLength(1)
-  })
-
   test('is the same if its repair was killed before', async () => {
     const spoilt = writeSpoilt(pagesOf(DERIVED))
     for (const suffix of ['', '-wal']) writeFileSync(`${path}-unfinished${suffix}`, spoilt.subarray(0, PAGE * 3))
@@ -178,19 +166,6 @@ describe('a damaged mirror', () => {
     })
     expect(asideFiles()).toEqual([file])
   })
-
-  test.each(['message_terms_data', 'message_terms_docsize', 'chat_terms_data'])(
-    'of which only the index is damaged, %s, loses nothing',
-    async (table) => {
-      writeSpoilt(pagesOf(table))
-      await withKept(async (kept) => {
-        const notices = keepSound(kept)
-        expect(notices[0]?.text).toContain('120 messages of 12 chats were saved. The damaged file')
-        await passOver(kept, lossy.home.userDir)
-        expectAsBefore(kept)
-      })
-    },
-  )
 })
 
 test.each(['messages', 'bodies'])(

@@ -93,7 +93,11 @@ export const statusAnswer = z.object({
   losses: lossCounts,
   issues: says(z.record(text, count), 'Unreadable rows by reason.'),
   coverage,
-  mirror: z.object({ path: text, bytes: count, ftsBytes: says(z.nullable(count), 'Null until it is measured.') }),
+  mirror: z.object({
+    path: text,
+    bytes: says(count, 'With the full-text index, which has a file of its own.'),
+    ftsBytes: says(count, 'Of the full-text index.'),
+  }),
   resources: z.extend(resources, diskUse.shape),
   lagMs: says(maybeAmount, 'Time from a commit seen in a source until it is searchable; null before the first one.'),
   archives: archiveHealth,

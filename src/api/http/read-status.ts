@@ -3,20 +3,18 @@ import { UserError } from '../../model/user-error.ts'
 import { cached } from '../queries/snapshot.ts'
 import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
 import { listSources } from '../queries/sources/list-sources.ts'
-import { measureTermsBytes, measureTextBytes, measureMirrorBytes } from '../queries/measure-mirror.ts'
+import { indexPath } from '../../mirror/index/index-file.ts'
+import { measureFile, measureTextBytes } from '../queries/measure-mirror.ts'
 import type { ApiContext } from '../context.ts'
 import type { Status, DiskUse } from '../answers/status.ts'
 
 export type ReadStatus = () => Status
-
-const TERMS_CACHE_MS = 60_000
 
 /** Makes the reader behind `/status`, the page and the first event. They share one, and so its caches. */
 export function createStatusReader(context: ApiContext): ReadStatus {
   const now = (): number => context.now()
   let census = cached(countEverything)
   let wasReady = false
-  const termsBytes = cached(measureTermsBytes, TERMS_CACHE_MS)
   const textBytes = cached(measureTextBytes)
   return () => {
     const { mirrorPath, ...live } = context.live()
@@ -25,8 +23,8 @@ export function createStatusReader(context: ApiContext): ReadStatus {
     if (live.state === 'ready' && !wasReady) census = cached(countEverything)
     wasReady ||= live.state === 'ready'
     const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
-    const ftsBytes = live.ftsBytes === undefined ? (db === null ? 0 : termsBytes(db, now)) : live.ftsBytes
-    const bytes = measureMirrorBytes(mirrorPath)
+    const ftsBytes = measureFile(indexPath(mirrorPath))
+    const bytes = measureFile(mirrorPath) + ftsBytes
     const disk = describeDisk(bytes, db === null ? 0 : textBytes(db, now))
     return {
       state: live.state,

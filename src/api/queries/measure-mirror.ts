@@ -23,20 +23,8 @@ export function measureTextBytes(db: Mirror): number {
   return Math.round(mean * (db.prepare<[], number>(COUNT).pluck().get() ?? 0))
 }
 
-/** With `aggregate` and the names, SQLite walks only the trees of these tables. */
-const TERMS_BYTES = `
-  select coalesce(sum(pgsize), 0)
-  from sqlite_schema s join dbstat d on d.name = s.name and d.aggregate = 1
-  where s.type = 'table' and (s.name glob 'message_terms_*' or s.name glob 'chat_terms_*')
-`
-
-/** Bytes of the full-text tables. It walks all their pages: call it seldom. */
-export function measureTermsBytes(db: Mirror): number {
-  return db.prepare<[], number>(TERMS_BYTES).pluck().get() ?? 0
-}
-
-/** Bytes of the mirror on disk, with its WAL; 0 if there is no mirror yet. */
-export function measureMirrorBytes(path: string): number {
+/** Bytes of a database on disk, with its WAL; 0 if there is none. */
+export function measureFile(path: string): number {
   const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
   return sizes.reduce((sum, size) => sum + size, 0)
 }

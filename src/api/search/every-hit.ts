@@ -1,5 +1,5 @@
 import { readAlike, type Alike } from './count-alike.ts'
-import { countBacklog } from '../../mirror/fulltext/backlog.ts'
+import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Deadline } from './deadline.ts'
 import { newestMessages, type Newest } from './match/count-messages.ts'
@@ -32,7 +32,7 @@ export function findEveryHit(
     if (found !== null) return found
     const newest = newestMessages(db, plan.branches, EVERY_MAX, deadline)
     const titles = titlesBeside(db, plan, newest, null, deadline)
-    found = { newest, alike: readAlike(db, newest.keys, facets), titles, isIndexed: countBacklog(db) === 0 }
+    found = { newest, alike: readAlike(db, newest.keys, facets), titles, isIndexed: countWaiting(db) === 0 }
     return found
   }
 }

@@ -1,4 +1,4 @@
-import { countBacklog } from '../../mirror/fulltext/backlog.ts'
+import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import { countFacets } from './count-facets.ts'
@@ -42,8 +42,9 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
   const startedAtMs = performance.now()
   const deadline = createDeadline(request.deadlineMs)
   const { backlog, isPartial, ...outcome } = db.transaction(() => ({
+    // First: it looks at both files. What changes in one of them between this and the first look at the other, is lost.
+    backlog: countWaiting(db),
     ...answerQuery(db, request, deadline),
-    backlog: countBacklog(db),
   }))()
   const isHelpCut = outcome.total === 0 && !isPartial && deadline.hasPassed()
   return {

@@ -42,7 +42,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     isEstimating: settings.tokens.estimate,
   }
   const writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, note)
-  const passes = new DirectPasses(places, writer)
+  const passes = new DirectPasses(places, writer, writer.index)
   await passes.catchUp()
   const reader = openReader(path)
   noteNoCursor(settings, reader, context)
@@ -52,6 +52,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     now: Date.now,
     writer,
     passes,
+    index: writer.index,
     mirror: () => reader,
     renewReaders: () => undefined,
     publish: () => undefined,

@@ -87,8 +87,7 @@ function lossesText(losses: NonNullable<Status['losses']>, screen: Screen): stri
 }
 
 function mirrorText({ path, bytes, ftsBytes }: Status['mirror']): string {
-  const index = typeof ftsBytes === 'number' ? `, index ${bytesText(ftsBytes)}` : ''
-  return `${path} (${bytesText(bytes)}${index})`
+  return `${path} (${bytesText(bytes)}, of it the full-text index ${bytesText(ftsBytes)})`
 }
 
 const tallyText = (counts: Readonly<Record<string, number>>) =>

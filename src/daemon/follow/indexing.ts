@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
-import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import { INDEX_DAMAGED, isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -9,6 +9,7 @@ import type { EventHub } from '../server/event-hub.ts'
 import { SourceMonitor } from './source-monitor.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import { explainError, logError } from './explain-error.ts'
+import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
 import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
@@ -23,6 +24,9 @@ const POLL_MS = 1000
 const POLL_ALL_MS = 60_000
 const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
+/** The index is compared with the mirror once a day, when nothing else happens. */
+const DAY_MS = 86_400_000
+const INDEX_CHECK_MS = 600_000
 /** How long the request that met damage has for its answer. Then the daemon ends. */
 const ANSWER_MS = 500
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
@@ -32,6 +36,8 @@ export interface IndexingContext {
   readonly log: Logger
   readonly hub: EventHub
   readonly now: () => number
+  /** Makes readers open the files of the mirror again. */
+  readonly renewReaders: () => void
 }
 
 /** Every timer of the daemon's indexing, so that all of them can be stopped together. */
@@ -63,8 +69,11 @@ export class Indexing implements Passes {
   readonly metrics: Metrics
   readonly #log: Logger
   readonly #hub: EventHub
+  readonly #now: () => number
+  readonly #renewReaders: () => void
   readonly #timers = new Timers()
   readonly #writer: ThreadWriter
+  readonly index: ThreadIndex
   readonly #sources: SourceMonitor
   readonly #scheduler: PassScheduler<RunOutcome>
   readonly #watch: Watch
@@ -76,8 +85,11 @@ export class Indexing implements Passes {
   #notices: readonly SalvageNotice[] = []
   /** Why the last run failed. */
   #error: UserError | null = null
-  #backlog = 0
-  #needsMerge = false
+  /** How many chats wait to be counted or placed. */
+  #deferred = 0
+  #timesRenewed = 0
+  #checkedAtMs: number | null = null
+  #isChecking = false
   /** True from a failed run until `#resume`. */
   #isBlocked = false
   #isRunning = false
@@ -88,7 +100,9 @@ export class Indexing implements Passes {
   #wasReady = false
   #lastState: DaemonState = 'starting'
 
-  constructor(thread: Worker, setup: WriterSetup, { log, hub, now }: IndexingContext) {
+  constructor(thread: Worker, setup: WriterSetup, { log, hub, now, renewReaders }: IndexingContext) {
+    this.#now = now
+    this.#renewReaders = renewReaders
     this.#setup = setup
     this.#log = log
     this.#hub = hub
@@ -99,13 +113,17 @@ export class Indexing implements Passes {
       (step) => this.#onStep(step),
       (error) => this.onError(error),
     )
+    this.index = new ThreadIndex(
+      (step) => this.#onIndexStep(step),
+      (error) => this.#onIndexError(error),
+    )
     const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
     this.#scheduler = new PassScheduler({
       now,
       later,
       source: (id) => this.#sources.paced(id),
       run: (orders) => this.#run(orders),
-      hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isBlocked,
+      hasMore: () => this.#deferred > 0 && !this.#isBlocked,
     })
     this.damaged = this.#damaged.promise
     // Nobody may be listening after a stop.
@@ -124,10 +142,10 @@ export class Indexing implements Passes {
 
   /** Resolves when the mirror can be read. @throws UserError if it cannot be opened */
   async open(): Promise<void> {
-    const { news, notices, backlog } = await this.#writer.opened
+    const { news, notices } = await this.#writer.opened
     this.#notices = notices
-    this.#backlog = backlog
     if (news !== null) this.#log.warn(news)
+    await this.index.open(this.#setup.mirrorPath)
   }
 
   /** Starts to monitor the sources. */
@@ -137,9 +155,25 @@ export class Indexing implements Passes {
     this.#timers.every(() => this.#sources.poll(false), POLL_MS)
     this.#timers.every(() => this.#sources.poll(true), POLL_ALL_MS)
     this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
+    this.#timers.every(() => this.#checkIndex(), INDEX_CHECK_MS)
   }
 
-  /** Every error of a reader or writer comes here. After one that means damage the daemon ends. */
+  /** Every error of a reader comes here. If the index is damaged, it is made anew; if it is not, the mirror is. */
+  onReaderError(error: unknown): void {
+    const isOfIndex = error instanceof UserError && error.code === INDEX_DAMAGED
+    if (this.#isChecking || !(isOfIndex || isDamage(error))) return
+    this.#isChecking = true
+    this.index
+      .check(true)
+      .then((isSound) => {
+        if (isSound && isOfIndex) this.#renewReaders()
+        else if (isSound) this.onError(error)
+      })
+      .catch(() => undefined)
+      .finally(() => (this.#isChecking = false))
+  }
+
+  /** Every error of the writer comes here. After one that means damage the daemon ends. */
   onError(error: unknown): void {
     if (!(error instanceof Error) || !isDamage(error)) return
     this.#isBlocked = true
@@ -163,18 +197,14 @@ export class Indexing implements Passes {
     if (orders.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
     const { changed, added, gone, ends } = await this.#scheduler.runNow(orders)
     await this.#whenSearchable()
+    if (full) await this.index.check(true)
     return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
-  }
-
-  async index(backlog: number): Promise<void> {
-    this.#noteBacklog(backlog)
-    await this.#whenSearchable()
   }
 
   get state(): DaemonState {
     if (this.#errors.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
-    return this.#sources.isUpToDate && this.#backlog === 0 ? 'ready' : 'indexing'
+    return this.#sources.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
   }
 
   /** Why the mirror is not complete, as sentences, and what was done about damage. */
@@ -187,9 +217,9 @@ export class Indexing implements Passes {
     return [...errors, ...sourceReasons(this.#sources.ends)]
   }
 
-  /** True if nothing is being read, indexed or checked. */
-  get isResting(): boolean {
-    return this.#hasStarted && !this.#isRunning && this.#backlog === 0
+  /** Whether everything that the mirror has can be found. */
+  get #isSearchable(): boolean {
+    return this.#deferred === 0 && this.index.isCaughtUp
   }
 
   /** Runs `act` after a delay, unless the daemon was stopped. */
@@ -204,15 +234,18 @@ export class Indexing implements Passes {
   async stop(): Promise<void> {
     this.#scheduler.stop()
     this.#timers.stop()
-    await Promise.all([this.#watch.close(), this.#writer.stop()])
+    await Promise.all([this.#watch.close(), this.index.stop()])
+    await this.#writer.stop()
   }
 
   /** Resolves when all messages are searchable. */
   async #whenSearchable(): Promise<void> {
-    if (this.#backlog === 0) return
-    const waiter = deferred<void>()
-    this.#backlogWaiters.push(waiter)
-    await waiter.promise
+    if (this.#deferred > 0) {
+      const waiter = deferred<void>()
+      this.#backlogWaiters.push(waiter)
+      await waiter.promise
+    }
+    await this.index.follow()
   }
 
   async #run(orders: readonly PassOrder[]): Promise<RunOutcome> {
@@ -223,8 +256,7 @@ export class Indexing implements Passes {
     try {
       const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
-      this.#backlog = outcome.backlog
-      this.#needsMerge = outcome.needsMerge
+      this.#deferred = outcome.backlog
       settle(outcome)
       const { changed, added, gone } = outcome
       if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
@@ -234,18 +266,40 @@ export class Indexing implements Passes {
       throw error
     } finally {
       this.#isRunning = false
-      if (this.#backlog === 0) this.#endJob()
+      this.index.nudge()
+      if (this.#deferred === 0) for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
       // The scheduler still counts this run. A moment later it does not.
       this.#timers.later(() => this.#publishState(), 1)
     }
   }
 
-  #endJob(): void {
-    this.metrics.endJob()
-    for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
+  #onIndexStep({ left, timesRenewed, checkedAtMs }: IndexStep): void {
+    if (timesRenewed > this.#timesRenewed) {
+      this.#log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
+      this.#renewReaders()
+    }
+    this.#timesRenewed = timesRenewed
+    this.#checkedAtMs = checkedAtMs
+    if (this.#isRunning) return
+    if (left + this.#deferred > 0) this.metrics.noteBacklog(left + this.#deferred)
+    else this.metrics.endJob()
+    this.#publishState()
+  }
+
+  #onIndexError(error: UserError): void {
+    if (isDamage(error)) return this.onError(error)
+    if (this.#error?.code !== error.code) logError(this.#log, error)
+    this.#error = error
+    this.#timers.later(() => this.index.nudge(), RETRY_MS)
+  }
+
+  #checkIndex(): void {
+    const isDue = this.#checkedAtMs !== null && Math.abs(this.#now() - this.#checkedAtMs) >= DAY_MS
+    if (isDue && this.state === 'ready') void this.index.check(false).catch(() => undefined)
   }
 
   #onStep(step: StepNews): void {
+    if (step.chatIds.length > 0) this.index.nudge()
     this.metrics.noteStep(step)
     this.#hub.publishStep(step)
   }
@@ -280,11 +334,5 @@ export class Indexing implements Passes {
     this.#isBlocked = false
     for (const { id, depth } of this.#missed.splice(0)) this.#scheduler.nudge(id, depth)
     this.#scheduler.wake()
-  }
-
-  #noteBacklog(backlog: number): void {
-    this.#backlog = backlog
-    this.#scheduler.wake()
-    this.#publishState()
   }
 }

@@ -54,20 +54,19 @@ export class Metrics {
   noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
     this.#noteBytes(bytesRead)
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
-    if (this.#job !== null) this.#noteStage(total, backlog)
+    if (this.#job === null || backlog !== null) return
+    // Reading a few new messages while older ones are indexed does not change the stage. Reading another store does.
+    if (total >= LARGE_PASS && this.#job.stage === 'indexing') this.#job = this.#newJob('reading')
     const job = this.#job
-    if (job === null) return
     job.bytesRead += bytesRead
-    if (backlog !== null) {
-      job.total = Math.max(job.total, backlog)
-      job.done = job.total - backlog
-    } else if (job.stage === 'reading') noteReading(job, done, total)
+    if (job.stage === 'reading') noteReading(job, done, total)
   }
 
-  /** Reading a few new messages while a backlog is indexed does not change the stage. Reading another store does. */
-  #noteStage(total: number, backlog: number | null): void {
-    if (backlog !== null && this.#job?.stage === 'reading') this.#job = this.#newJob('indexing')
-    if (backlog === null && total >= LARGE_PASS && this.#job?.stage === 'indexing') this.#job = this.#newJob('reading')
+  /** @param left how many messages wait to be indexed, and chats to be counted, when all is read */
+  noteBacklog(left: number): void {
+    if (this.#job?.stage !== 'indexing') this.#job = this.#newJob('indexing')
+    this.#job.total = Math.max(this.#job.total, left)
+    this.#job.done = this.#job.total - left
   }
 
   #noteBytes(bytes: number): void {

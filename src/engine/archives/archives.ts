@@ -20,7 +20,7 @@ import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import { stopped, type Executor, type RunOptions } from '../executor/executor.ts'
-import type { Passes } from '../passes.ts'
+import type { IndexWriter } from '../writer/thread-index.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
 import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
@@ -32,7 +32,7 @@ interface ArchivesWorld {
   readonly version: string
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'restore'>
-  readonly passes: Pick<Passes, 'index'>
+  readonly index: Pick<IndexWriter, 'follow'>
   now(): number
   /** The machine's time zone, for jobs without one. */
   zone(): string
@@ -185,10 +185,10 @@ export class Archives implements ArchiveActs {
       const text = 'Archives cannot be restored because sources.archive.enabled is false.'
       throw new UserError('archive-off', text, 'Set it to true.')
     }
-    const { writer, passes } = this.#world
+    const { writer, index } = this.#world
     return this.#act(request.name, 'restore', async ({ onProgress }) => {
-      const { restored, backlog } = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
-      await passes.index(backlog)
+      const restored = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
+      await index.follow()
       return restored
     })
   }

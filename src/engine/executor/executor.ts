@@ -1,4 +1,4 @@
-import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import { indexDamaged, isDamage, isOfIndex, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../../model/progress.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'
@@ -48,6 +48,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof UserError) {
     return { kind: 'user', code: error.code, message: error.message, hint: error.hint }
   }
+  if (isOfIndex(error)) return failureOf(indexDamaged(error))
   const message = error instanceof Error ? error.message : String(error)
   return { kind: isDamage(error) ? 'damage' : 'fault', message }
 }

@@ -7,13 +7,13 @@ import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
 import type { Executor } from '../executor/executor.ts'
-import type { Passes } from '../passes.ts'
+import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Writer } from '../writer/writer.ts'
 
 interface SharingWorld {
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'hub'>
-  readonly passes: Pick<Passes, 'index'>
+  readonly index: Pick<IndexWriter, 'follow' | 'forgetWords'>
   mirror(): Mirror
 }
 
@@ -95,7 +95,7 @@ export class Sharing implements HubActs {
   }
 
   async #pull(projects: readonly string[]): Promise<HubPulled> {
-    const { executor, writer, passes } = this.#world
+    const { executor, writer, index } = this.#world
     const sum = { pulled: 0, removed: 0, unchanged: 0, bytes: 0 }
     await this.#meet(false).catch(unlessRefused)
     for (let [isFirst, hasMore] = [true, true]; hasMore; isFirst = false) {
@@ -113,8 +113,10 @@ export class Sharing implements HubActs {
       sum.bytes += part.bytes
       this.#report('pull', sum.pulled, sum.pulled + part.missing - part.rows.length)
     }
-    const { backlog } = await writer.hub({ act: 'end-pull' })
-    await passes.index(backlog)
+    // Words of copies that are gone stay in the index until it is merged.
+    if (readState(this.#world.mirror(), 'words') === '1') await index.forgetWords()
+    await writer.hub({ act: 'end-pull' })
+    await index.follow()
     return sum
   }
 

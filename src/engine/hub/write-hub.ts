@@ -3,10 +3,9 @@ import { HUB_BYTES_MAX, unpackObject } from '../../api/archives/archive-files.ts
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { dropPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
-import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { forgetWords } from '../../mirror/purge/forget-words.ts'
+import { forgetNames } from '../../mirror/purge/forget-words.ts'
 import { emptyLog } from '../../mirror/purge/stages.ts'
 import type { Written } from '../../model/change.ts'
 
@@ -25,8 +24,6 @@ export interface HubWritten {
   readonly taken: number
   /** True if rows have to be fetched again. */
   readonly wantsMore: boolean
-  /** How many messages can be read and are not searchable yet. */
-  readonly backlog: number
 }
 
 /** A step, and what it wrote. */
@@ -66,12 +63,12 @@ export async function* writeHub(
       break
     default:
       if (readState(db, 'words') === '1') {
-        forgetWords(db)
+        forgetNames(db)
         writeState(db, 'words', '0')
         // A reader at work holds it up. Later writes replace it then.
         emptyLog(db)
       }
       writeState(db, 'pulled', String(now()))
   }
-  return { taken, wantsMore, backlog: countWaiting(mirror()) }
+  return { taken, wantsMore }
 }

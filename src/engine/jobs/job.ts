@@ -4,8 +4,8 @@ import type { Mirror } from '../../mirror/open.ts'
 /** What a job gets besides its input. */
 export interface JobContext {
   readonly mirrorPath: string
-  /** Opens a read-only connection at the first call, with a page cache of `cacheKb`. The runner of the job closes it. */
-  mirror(cacheKb?: number): Mirror
+  /** Opens a read-only connection at the first call. The runner of the job closes it. */
+  mirror(): Mirror
 }
 
 /** Work in bounded steps. It yields its progress, and can be ended between two steps. */

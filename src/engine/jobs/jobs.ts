@@ -1,4 +1,3 @@
-import { measureTermsBytes } from '../../api/queries/measure-mirror.ts'
 import type { scanBytes } from '../purge/byte-scan.ts'
 import type { purgeArchives } from '../purge/purge-archives.ts'
 import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
@@ -25,8 +24,6 @@ export interface Jobs {
   readonly 'hub-push': Of<typeof hubPushJob>
   /** A part of a pull. */
   readonly 'hub-pull': Of<typeof hubPullJob>
-  /** Bytes of the full-text tables. */
-  readonly 'measure-terms': { readonly input: null; readonly result: number }
 }
 
 export type JobName = keyof Jobs
@@ -44,11 +41,7 @@ export const loadJob: Loaders = {
   'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
   'hub-push': async () => (await import('./hub.ts')).hubPushJob,
   'hub-pull': async () => (await import('./hub.ts')).hubPullJob,
-  'measure-terms': async () => inOneStep((_input, context) => measureTermsBytes(context.mirror(PAGES_CACHE_KB))),
 }
-
-/** Each page is read once, so a cache would only take memory. */
-const PAGES_CACHE_KB = 1000
 
 /** A job without steps in between, for example because SQLite cannot be interrupted here. */
 const inOneStep = <Input, Result>(

@@ -8,6 +8,7 @@ import type { Archives } from '../archives/archives.ts'
 import { mirrorPath } from '../data-folder.ts'
 import type { EngineContext } from '../engine.ts'
 import type { Executor } from '../executor/executor.ts'
+import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Sharing } from '../hub/sharing.ts'
 import { restoreArchive } from '../restore.ts'
 
@@ -17,6 +18,7 @@ export interface PurgingParts {
   readonly sharing: Pick<Sharing, 'sendPurges'>
   readonly passes: Pick<EngineContext['passes'], 'sync'>
   readonly writer: Pick<EngineContext['writer'], 'purge' | 'restore'>
+  readonly index: Pick<IndexWriter, 'forgetWords'>
   /** Makes the readers of the mirror forget what they have cached. */
   renewReaders(): void
   log: EngineContext['log']
@@ -114,12 +116,13 @@ export class Purging implements PurgeActs {
 
   /** All that follows the removal from the mirror. @param match is searched for in all files at the end */
   async #finish(match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> {
-    const { executor, archives, writer } = this.#parts
+    const { executor, archives, writer, index } = this.#parts
     const [dir, path] = [this.#archiveDir, mirrorPath(this.#dataDir)]
     const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
     const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
+    const isForgotten = await index.forgetWords()
     const { isDone } = await writer.purge({ act: 'compact' })
-    if (!isDone) throw new Error('another program reads the mirror')
+    if (!isDone || !isForgotten) throw new Error('another program reads the mirror')
     if (match === null) return { archived, unread: [...unread, ...missing], found: null }
     const order = { folders: [this.#dataDir, dir], mirrorPath: path, match }
     const scanned = await executor.run('purge-search', order)

@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
-import { CutAhead } from '../../mirror/fulltext/backlog.ts'
-import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/exclusion.ts'
 import { isDone, noteStage, requireBars } from '../../mirror/purge/stages.ts'
@@ -25,14 +23,11 @@ export class WriterActs {
   readonly maintenance: MirrorMaintenance
   readonly #setup: WriterSetup
   readonly #now: () => number
-  readonly #aside: { readonly thread: AsideThread; readonly cut: CutAhead } | null
   #isClosed = false
   #hasAskedArchive = false
 
-  /** @param aside another thread for large passes; null for one thread */
-  constructor(setup: WriterSetup, now: () => number, aside: AsideThread | null = null) {
+  constructor(setup: WriterSetup, now: () => number) {
     this.#setup = setup
-    this.#aside = aside === null ? null : { thread: aside, cut: new CutAhead(aside, setup.mirrorPath) }
     this.#now = now
     this.maintenance = new MirrorMaintenance(setup.mirrorPath, now)
   }
@@ -109,27 +104,13 @@ export class WriterActs {
 
   async #run(order: RunOrder, turn: Turn): Promise<RunOutcome> {
     if (order.sources.length > 0) this.#requireBars()
-    let isBacklog = false
-    try {
-      const context = { now: this.#now, aside: this.#aside, turn: (step: PassStep) => turn(describeStep(step)) }
-      const outcome = await runPasses(this.#reading, this.#setup, order, context)
-      isBacklog = outcome.backlog > 0
-      return outcome
-    } finally {
-      if (!isBacklog) this.#rest()
-    }
-  }
-
-  /** Frees the memory of the other thread. */
-  #rest(): void {
-    this.#aside?.cut.end()
-    this.#aside?.thread.rest()
+    const context = { now: this.#now, turn: (step: PassStep) => turn(describeStep(step)) }
+    return runPasses(this.#reading, this.#setup, order, context)
   }
 
   /** Closes the mirror. It cannot be opened again. */
   close(): void {
     this.#isClosed = true
-    this.#rest()
     this.maintenance.close()
   }
 }

@@ -2,6 +2,9 @@ import { dirname, join } from 'node:path'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
+import { MirrorIndex } from '../../mirror/index/follow-mirror.ts'
+import { indexPath, isFollowed } from '../../mirror/index/index-file.ts'
+import type { IndexWriter } from './thread-index.ts'
 import { takeLock } from '../lock.ts'
 import { WriterActs } from './acts.ts'
 import type { WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
@@ -17,7 +20,10 @@ const LONG_RUN = 'Reading Cursor first. "cursordex serve" does this in the backg
  * has two writers.
  * @param note prints sentences about repairs, and one if reading takes long
  */
-export function inlineWriter(setup: WriterSetup, note: (text: string) => void): Writer {
+export function inlineWriter(
+  setup: WriterSetup,
+  note: (text: string) => void,
+): Writer & { readonly index: IndexWriter } {
   const acts = new WriterActs(setup, Date.now)
   const dataDir = dirname(setup.mirrorPath)
   let last: Promise<unknown> = Promise.resolve()
@@ -27,8 +33,27 @@ export function inlineWriter(setup: WriterSetup, note: (text: string) => void): 
     last = done.catch(() => undefined)
     return done
   }
+  const onIndex = <Outcome>(act: (index: MirrorIndex) => Outcome): Promise<Outcome> =>
+    inTurn(async () => {
+      // It is there, and of this version.
+      acts.maintenance.close()
+      const index = new MirrorIndex(setup.mirrorPath, Date.now)
+      try {
+        return act(index)
+      } finally {
+        index.close()
+      }
+    })
   return {
     ...writerActs((order) => inTurn(() => drive(acts, order, note))),
+    index: {
+      async follow() {
+        const isDone = await inTurn(async () => isFollowed(indexPath(setup.mirrorPath), acts.db))
+        if (!isDone) await onIndex((index) => index.catchUp())
+      },
+      check: (isThorough) => onIndex((index) => index.check({ isThorough })),
+      forgetWords: () => onIndex((index) => index.forgetWords()),
+    },
     stop: async () => acts.close(),
   }
 }

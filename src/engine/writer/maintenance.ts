@@ -3,6 +3,7 @@ import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
 import { leaveMark, takeMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
+import { beginEpoch } from '../../mirror/index/changes.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { honourBars } from '../../mirror/purge/purge-rows.ts'
 import { isDone } from '../../mirror/purge/stages.ts'
@@ -49,6 +50,7 @@ export class MirrorMaintenance {
       db = openWriter(this.path)
       this.news = listSalvages(db, this.path).at(-1)?.text ?? null
     }
+    beginEpoch(db)
     this.#db = db
     this.#identity = identityAt(this.path)
     return db

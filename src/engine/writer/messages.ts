@@ -24,7 +24,7 @@ export interface WriterSetup {
 export interface RunOrder {
   readonly kind: 'run'
   readonly sources: readonly PassOrder[]
-  /** After the sources are read: how long to work on full-text rows that a first pass left for later. */
+  /** After the sources are read: how long to do deferred work. */
   readonly backlogMs: number
 }
 
@@ -66,10 +66,8 @@ export interface RunOutcome {
   readonly added: number
   readonly gone: number
   readonly ends: readonly SourceEnd[]
-  /** How many messages still wait for full-text rows, and chats to be counted. */
+  /** How many chats wait to be counted or placed. */
   readonly backlog: number
-  /** True if everything is searchable and another run would make the full-text tables smaller. */
-  readonly needsMerge: boolean
   /** False if the run was stopped before its end. */
   readonly isWhole: boolean
 }
@@ -79,7 +77,7 @@ export interface StepNews {
   readonly total: number
   readonly bytesRead: number
   readonly longestReadMs: number
-  /** How many messages wait for full-text rows. Null if the step read sources. */
+  /** How many chats wait to be counted or placed. Null if the step read sources. */
   readonly backlog: number | null
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
@@ -94,8 +92,6 @@ export interface OpenedMirror {
   readonly news: string | null
   /** What happened to damaged mirrors whose files are still there. */
   readonly notices: readonly SalvageNotice[]
-  /** How many messages wait for full-text rows, and chats for their digests. */
-  readonly backlog: number
 }
 
 export type FromWorker =

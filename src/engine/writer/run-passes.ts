@@ -6,20 +6,14 @@ import { passSource, type PassStep, type Source, type Turn } from '../../indexer
 import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
-import {
-  type CutAhead,
-  countWaiting,
-  inBulk,
-  mergeLater,
-  mergeSome,
-  needsMerge,
-  workOffSome,
-} from '../../mirror/fulltext/backlog.ts'
+import { inBulk } from '../../mirror/bulk.ts'
+import { tidyChanges } from '../../mirror/index/changes.ts'
+import { indexPath } from '../../mirror/index/index-file.ts'
 import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirror/sources/moved-sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { countNext, countUncounted } from '../../mirror/usage/estimates.ts'
 import { sourceNum } from '../../mirror/sources/sources.ts'
-import type { Aside } from '../../mirror/aside.ts'
-import { placeNext } from '../../mirror/threads/place-next.ts'
+import { countUnplaced, placeNext } from '../../mirror/threads/place-next.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 export interface RunContext {
@@ -27,8 +21,6 @@ export interface RunContext {
   /** Called after each step. If it throws, the run ends. */
   readonly turn: (step: PassStep) => Promise<void>
   readonly mass?: MassRule
-  /** Another thread for large passes, and its terms. */
-  readonly aside?: { readonly thread: Aside; readonly cut: CutAhead } | null
 }
 
 /** A step that reads a source and writes nothing. */
@@ -43,7 +35,7 @@ export const readingStep: PassStep = {
 
 /**
  * Runs the ordered passes one after the other, in bounded steps. A source that cannot be read does not block the others.
- * Messages that are not searchable yet are indexed last.
+ * Deferred work comes last.
  */
 export async function runPasses(
   mirror: Mirror,
@@ -51,7 +43,6 @@ export async function runPasses(
   order: RunOrder,
   context: RunContext,
 ): Promise<RunOutcome> {
-  const { aside } = context
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
   if (order.sources.length > 0) {
     renameMoved(mirror, sources, findAt)
@@ -62,10 +53,11 @@ export async function runPasses(
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
-  const backlog = await inBulk(mirror, () => workOff(mirror, order.backlogMs, context, aside?.cut ?? null))
+  const backlog = await inBulk(mirror, () => workOff(mirror, order.backlogMs, context))
+  tidyChanges(mirror, indexPath(mirror.name))
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
-  return { ...news, ends, backlog, needsMerge: needsMerge(mirror), isWhole: true }
+  return { ...news, ends, backlog, isWhole: true }
 }
 
 /** Stores that name the projects of chats in other stores. */
@@ -87,7 +79,7 @@ async function readSources(
   mirror: Mirror,
   sources: ReadonlyMap<SourceId, Source>,
   orders: RunOrder['sources'],
-  { now, turn: report, mass, aside }: RunContext,
+  { now, turn: report, mass }: RunContext,
 ): Promise<News> {
   const sum = { changed: 0, added: 0, gone: 0 }
   const ends: SourceEnd[] = []
@@ -101,7 +93,7 @@ async function readSources(
     for (const chatId of chatIds) touched.add(chatId)
     await report({ ...readingStep, ...step })
   }
-  const request = { now, turn, ...(mass === undefined ? {} : { mass }), ...(aside ? { aside: aside.thread } : {}) }
+  const request = { now, turn, ...(mass === undefined ? {} : { mass }) }
   try {
     for (const order of orders) {
       const source = sources.get(order.id)
@@ -120,32 +112,18 @@ async function readSources(
   return { ...sum, ends }
 }
 
-/** With a backlog of this many messages and chats, full-text rows are merged only at its end. */
-const MERGED_LATER_MIN = 4000
+const countDeferred = (mirror: Mirror): number => countUncounted(mirror) + countUnplaced(mirror)
 
-/** Indexes messages first, then counts messages, gives new times, and finally merges segments of the full-text tables. */
-async function workOff(
-  mirror: Mirror,
-  backlogMs: number,
-  { now, turn }: RunContext,
-  ahead: CutAhead | null,
-): Promise<number> {
+/** Counts the messages of chats that wait for it, and then places those that wait for that. @returns how many chats are left */
+async function workOff(mirror: Mirror, backlogMs: number, { now, turn }: RunContext): Promise<number> {
   const endsAtMs = now() + backlogMs
-  let backlog = countWaiting(mirror)
-  if (backlog >= MERGED_LATER_MIN) mergeLater(mirror)
+  let backlog = countDeferred(mirror)
   while (backlog > 0 && now() < endsAtMs) {
-    const done = workOffSome(mirror, ahead)
-    if (done > 0) backlog -= done
-    // A message that moves is no longer in the backlog.
-    else if (placeNext(mirror, now())) backlog = countWaiting(mirror)
+    if (countNext(mirror) === 0) placeNext(mirror, now())
+    backlog = countDeferred(mirror)
     await turn({ ...readingStep, backlog })
   }
-  if (backlog > 0) return backlog
-  while (needsMerge(mirror) && now() < endsAtMs) {
-    mergeSome(mirror)
-    await turn({ ...readingStep, backlog })
-  }
-  return 0
+  return backlog
 }
 
 /** If a pending loss can be confirmed now, the pass compares all keys, which confirms it. */

@@ -22,7 +22,7 @@ import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
 import { judgeMissing } from '../mass-loss.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type Turn } from '../source.ts'
+import { URGENT_MAX, type PassRequest, type Turn } from '../source.ts'
 
 /** A whole chat, as one piece of a store contains it. */
 export interface WholeChat {
@@ -108,13 +108,12 @@ export async function writeWhole(
     const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
       withoutOldReading(withOwnIds(mirror, num, chat), outdated.get(chat.id)),
     )
-    const isIndexedLater = written >= INDEXED_AT_ONCE
     const change = {
       ...emptyChange,
       ...partsOf(step),
       ...end,
       chats,
-      isIndexedLater,
+      isUrgent: written < URGENT_MAX,
       source: num,
       nowMs: request.now(),
     }

@@ -9,29 +9,37 @@ export const mirrorDamaged = (message: string): UserError =>
     'Start the daemon again: it makes a new mirror from everything that can be read.',
   )
 
+/** The code of a search that met a damaged index. */
+export const INDEX_DAMAGED = 'index-damaged'
+
+/** The error that a user sees. Somebody makes the index anew meanwhile. */
+export const indexDamaged = (cause: Error): UserError =>
+  new UserError(INDEX_DAMAGED, 'The full-text index is damaged, and is made anew.', 'Ask again in a moment.', { cause })
+
+/** Whether an error of a reader is one of the full-text index. FTS5 has a code for damage of its own, and for little else. */
+export const isOfIndex = (error: unknown): error is Error =>
+  error instanceof Error &&
+  (('code' in error && error.code === 'SQLITE_CORRUPT_VTAB') ||
+    /fts5|(message|chat)_terms|\bfulltext\b/.test(error.message))
+
 /** Whether an error, of SQLite or for a user, means that a page of the mirror is damaged. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
-  // FTS5 has no code for a full-text table that has lost the row with the version of its format.
-  return /^(SQLITE_(CORRUPT|NOTADB)|mirror-damaged)/.test(code) || error.message.startsWith('invalid fts5 file format')
+  return /^(SQLITE_(CORRUPT|NOTADB)|mirror-damaged)/.test(code)
 }
 
 const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
-/** They can be missing only if a repair of an older version was interrupted. */
-const COUNT_TERM_TABLES = `select count(*) from sqlite_schema where name glob 'chat_terms*' or name glob 'message_terms*'`
-const TERM_TABLES = 10
 /** A page that two tables lead to belongs to only one of them, and it is unknown to which. */
 const FIND_SHARED = `select 1 from dbstat group by pageno having count(*) > 1 limit 1`
 
 /**
- * Checks all pages of all tables and their indexes: some seconds for a gigabyte. Of the full-text tables only the plain tables behind them are checked. A check of their contents would take ten times as long.
+ * Checks all pages of all tables and their indexes: some seconds for a gigabyte.
  */
 export function isDamaged(db: Mirror): boolean {
   try {
-    if (db.prepare<[], number>(COUNT_TERM_TABLES).pluck().get() !== TERM_TABLES) return true
     for (const table of db.prepare<[], string>(LIST_TABLES).pluck().all()) {
-      if (db.pragma(`quick_check('${table}')`, { simple: true }) !== 'ok') return true
+      if (db.pragma(`integrity_check('${table}')`, { simple: true }) !== 'ok') return true
     }
     return db.prepare(FIND_SHARED).get() !== undefined
   } catch (error) {

@@ -5,7 +5,7 @@ import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/match-project.ts'
 import { emptyChange } from '../../model/change.ts'
-import { fillTitles, nextRevision } from '../write/chat-columns.ts'
+import { nextRevision } from '../write/chat-columns.ts'
 import { noteStage } from '../purge/stages.ts'
 import { countBars, takeTombstones } from '../purge/user-file.ts'
 import { writeChange } from '../write/write.ts'
@@ -13,7 +13,7 @@ import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from '.
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */
 const NOT_SAVED = new Set(
-  'unindexed unlisted sweeps calls uncounted unplaced identity message_sums live_rows'.split(' '),
+  'index_changes index_epochs sweeps calls uncounted unplaced identity message_sums live_rows'.split(' '),
 )
 
 /**
@@ -35,8 +35,6 @@ delete from bodies where not json_valid(parts);
 delete from messages where body not in (select num from bodies);
 delete from bodies where num not in (select body from messages);
 `
-
-const FILL_INDEX = `insert into unindexed (key) select key from messages where is_shadowed = 0`
 
 const END = `
 insert into salvages (file, begun_at, done_at, lost, chats, messages)
@@ -63,8 +61,6 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
       db.exec(FORGET_READ)
       db.exec(HONOUR_AGAIN)
       replaceLost(db, damaged)
-      fillTitles(db)
-      db.exec(FILL_INDEX)
     })()
     rewriteChats(db, nowMs)
     noteUncounted(db)
@@ -173,7 +169,7 @@ function rewriteChats(db: Mirror, nowMs: number): void {
     const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
     for (let at = 0; at < ids.length; at += CHATS_MAX) {
       const chats = ids.slice(at, at + CHATS_MAX).map(unread)
-      writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
+      writeChange(db, { ...emptyChange, source, nowMs, chats, isUrgent: false })
     }
   }
 }

@@ -1,8 +1,7 @@
-import { takeFromBacklog } from '../fulltext/backlog.ts'
+import { noteChanges, titleKey } from '../index/changes.ts'
 import { dropUnusedMachine } from '../machines/write-machines.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { dropTerms } from '../fulltext/terms.ts'
 
 export interface GoingMessage {
   readonly key: number
@@ -18,9 +17,9 @@ const IS_STILL_NAMED = `select 1 from messages where chat = ? and id = ? limit 1
 const DROP_ASKS = `delete from asks where chat = ? and message_id = ?`
 const DROP_LOSSES = `delete from losses where chat = ? and message_id = ?`
 
-/** Removes a message: its row, its body, its full-text row or its place in the backlog, and whatever refers to it. */
+/** Removes a message: its row, its body, its row in the index, and whatever refers to it. */
 export function dropMessage(db: Mirror, { key, chat, id, body, isShadowed }: GoingMessage): void {
-  if (isShadowed === 0 && !takeFromBacklog(db, key)) dropTerms(db, key)
+  if (isShadowed === 0) noteChanges(db, [key], true)
   prepared(db, DROP_MESSAGE).run(BigInt(key))
   prepared(db, DROP_BODY).run(body)
   // Another source may have a row of the same message, which stays. Asks and losses go by the id.
@@ -44,13 +43,12 @@ const BY_ID = [
   `delete from chat_paths where chat_id = ?`,
   `delete from chat_links where parent_id = ?`,
 ]
-const DROP_TITLE = `delete from chat_terms where rowid = ?`
 const MACHINE_OF = `select machine from chats where num = ?`
 
 /** Removes a chat that has no messages left, and its machine with the last chat of it. */
 export function dropChat(db: Mirror, num: number): void {
   const machine = prepared<number | null>(db, MACHINE_OF).pluck().get(num) ?? null
-  prepared(db, DROP_TITLE).run(BigInt(num))
+  noteChanges(db, [titleKey(num)], true)
   for (const sql of BY_NUM) prepared(db, sql).run(num)
   if (machine !== null) dropUnusedMachine(db, machine)
 }

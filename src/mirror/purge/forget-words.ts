@@ -1,45 +1,27 @@
 import { indexTerms } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { forgetSeenTerms } from '../fulltext/terms.ts'
+import { ATTACHED } from '../index/index-file.ts'
 import { Names } from '../write/write.ts'
 
-const MERGE = `
-insert into message_terms (message_terms) values ('optimize');
-insert into chat_terms (chat_terms) values ('optimize');
-`
-const FORGET_TERMS = `
-create virtual table temp.message_words using fts5vocab ('main', 'message_terms', 'row');
-create virtual table temp.chat_words using fts5vocab ('main', 'chat_terms', 'row');
-delete from terms where term not in (select term from message_words union all select term from chat_words);
-drop table temp.message_words;
-drop table temp.chat_words;
-`
 const LIST_NAMED = `select distinct marks, model from messages`
 
-/**
- * Removes from the lists of words whatever no message and no chat contains any more: terms, and names of tools and models.
- * The index keeps the terms of removed rows until its segments are merged into one.
- */
-export function forgetWords(db: Mirror): void {
+/** Removes the names of tools and models that no message has any more. */
+export function forgetNames(db: Mirror): void {
   db.pragma('secure_delete = on')
-  db.exec(MERGE)
   db.transaction(() => {
-    // A message that waits to be indexed adds its terms later.
-    db.exec(FORGET_TERMS)
     db.exec(`delete from names`)
     const names = new Names(db)
     for (const { marks, model } of prepared<{ marks: string; model: string | null }>(db, LIST_NAMED).all()) {
       names.write(marks, model)
     }
   })()
-  forgetSeenTerms(db)
 }
 
 const TERMS_MAX = 10
 const OPEN_PLACES = `
-create virtual table temp.message_places using fts5vocab ('main', 'message_terms', 'instance');
-create virtual table temp.chat_places using fts5vocab ('main', 'chat_terms', 'instance');
+create virtual table temp.message_places using fts5vocab ('${ATTACHED}', 'message_terms', 'instance');
+create virtual table temp.chat_places using fts5vocab ('${ATTACHED}', 'chat_terms', 'instance');
 `
 const HAS_STALE = `
 with given as (select value as term from json_each(?))

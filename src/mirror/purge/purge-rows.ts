@@ -6,13 +6,12 @@ import { parseParts } from '../parse-parts.ts'
 import { prepared } from '../sql.ts'
 import { listChildren } from '../projects/place-chats.ts'
 import { emptyChange } from '../../model/change.ts'
-import { fillTitles } from '../write/chat-columns.ts'
 import { PROMPTS } from '../write/held-chat.ts'
 import { nextRevision } from '../write/chat-columns.ts'
 import { writeChange } from '../write/write.ts'
 import { barChat, barMessage, Bars, barText } from './bars.ts'
 import { dropChat, dropMessage, dropSayings, type GoingMessage } from './drop-chat.ts'
-import { forgetWords } from './forget-words.ts'
+import { forgetNames } from './forget-words.ts'
 import { holdsAny, matchingTexts, needlesOf, type PurgeScope } from './scope.ts'
 import { noteStage } from './stages.ts'
 
@@ -228,8 +227,7 @@ export function honourBars(db: Mirror, nowMs: number, chatIds: Iterable<ChatId> 
   for (const id of chatIds ?? prepared<ChatId>(db, LIST_IDS).pluck().all()) {
     db.transaction(() => (bars.hasChat(id) ? removeChat(db, id, nowMs) : removeParts(db, bars, id, nowMs)))()
   }
-  fillTitles(db)
-  forgetWords(db)
+  forgetNames(db)
   noteStage(db, 'rows')
 }
 
@@ -276,7 +274,7 @@ const REMOVE_FACT = [
   ) where id = @id and todos is not null`,
   `update chats set revision = @revision where id = @id`,
   // It is indexed again without the text.
-  `delete from chat_terms where rowid = (select num from chats where id = @id)`,
+  `insert into index_changes (key, is_urgent) select -num, 1 from chats where id = @id`,
 ]
 
 function removeParts(db: Mirror, bars: Bars, id: ChatId, nowMs: number): void {

@@ -7,6 +7,11 @@ import { writeChange } from '../write/write.ts'
 const NEXT = `
 select num, id, source from unplaced join chats on chats.num = unplaced.chat order by chat desc limit 1
 `
+const COUNT = `select count(*) from unplaced`
+
+/** How many chats have messages with temporary places, or times by an older rule. */
+export const countUnplaced = (db: Mirror): number => prepared<number>(db, COUNT).pluck().get() ?? 0
+
 const TAKE = `delete from unplaced where chat = ?`
 
 /**

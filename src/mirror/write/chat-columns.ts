@@ -1,10 +1,9 @@
-import { writeDictionary } from '../fulltext/terms.ts'
+import { noteChanges, titleKey } from '../index/changes.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { OwnRowState } from './own-row.ts'
 import { type ModelSource, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'
 import type { ChatId } from '../../model/ids.ts'
-import { indexTermBytes } from '../../text/terms/terms.ts'
 
 /** The columns of a chat's own row, of a chat of which only messages are known. */
 export const noFacts = {
@@ -75,7 +74,6 @@ const OWN_COLUMNS = Object.keys(noFacts) as (keyof OwnColumns)[]
 export const pickOwn = (row: OwnColumns): OwnColumns =>
   Object.fromEntries(OWN_COLUMNS.map((column) => [column, row[column]])) as unknown as OwnColumns
 
-/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
 const ADD_CHAT = `
 insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
 `
@@ -102,40 +100,15 @@ export function saveColumns(
   const after = isLinked ? { ...next, is_subagent: 1 } : next
   if (before !== null && COLUMNS.every((column) => before[column] === after[column])) return false
   prepared(db, SAVE_CHAT).run(...COLUMNS.map((column) => after[column]), nextRevision(db), num)
-  writeTitleTerms(db, num, before, after)
+  noteTitle(db, num, before, after)
   return true
 }
 
-const DROP_TITLE = `delete from chat_terms where rowid = ?`
-const ADD_TITLE = `insert into chat_terms (rowid, title, summary) values (?, ?, ?)`
-
 type TitleColumns = Pick<ChatRow, 'title' | 'summary' | 'todos'>
 
-function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
+function noteTitle(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
   if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
-  if (before !== null) prepared(db, DROP_TITLE).run(BigInt(num))
-  addTitleTerms(db, num, after)
-}
-
-/** @param num number of a chat that has no full-text row yet */
-export function addTitleTerms(db: Mirror, num: number, after: TitleColumns): void {
-  const more = [after.summary, ...todoTexts(after.todos)].filter((text) => text !== null).join('\n')
-  const terms = [indexTermBytes(after.title), indexTermBytes(more)]
-  prepared(db, ADD_TITLE).run(BigInt(num), ...terms)
-  writeDictionary(db, terms)
-}
-
-function todoTexts(todos: string | null): string[] {
-  return todos === null ? [] : (JSON.parse(todos) as { content: string }[]).map((todo) => todo.content)
-}
-
-const LIST_CHATS = `select num, title, summary, todos from chats where num not in (select id from chat_terms_docsize)`
-
-/** Adds the missing full-text rows of chats. @returns how many were missing */
-export function fillTitles(db: Mirror): number {
-  const chats = prepared<TitleColumns & { readonly num: number }>(db, LIST_CHATS).all()
-  for (const chat of chats) addTitleTerms(db, chat.num, chat)
-  return chats.length
+  noteChanges(db, [titleKey(num)], true)
 }
 
 const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 as revision from chats`

@@ -1,4 +1,3 @@
-import type { PendingTerms } from '../fulltext/backlog.ts'
 import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import { addCalls, replaceCalls, rowsOf } from './pack-message.ts'
@@ -109,8 +108,8 @@ export function readParts(db: Mirror, body: number): string {
 }
 
 /**
- * Saves messages of one chat, each with its body and its full-text row. The full-text row moves if the message's time
- * changed, and is removed if the thread already has the same content. New rows are written together, by `write`.
+ * Saves messages of one chat, each with its body. Its key changes with its time. Of messages that a search is to find,
+ * it notes what changed for the index. New rows are written together, by `write`.
  */
 export class MessageSaver {
   readonly #db: Mirror
@@ -127,7 +126,7 @@ export class MessageSaver {
 
   /** @returns whether anything changed */
   save({ held, columns: wanted, partsJson, calls }: NextMessage): boolean {
-    const { terms, keys, names, isEstimating } = this.#tools
+    const { indexed, keys, names, isEstimating } = this.#tools
     const columns =
       isEstimating || wanted === held ? wanted : { ...wanted, estimated_input: null, estimated_output: null }
     if (held === null) {
@@ -136,7 +135,7 @@ export class MessageSaver {
       const { lastInsertRowid: body } = prepared(this.#db, ADD_BODY).run(partsJson)
       this.#rows.push([key, this.#chat, body, ...valuesOf(columns)])
       this.#calls.push(...rowsOf(body, calls ?? []))
-      if (columns.is_shadowed === 0) terms.add(key, partsJson)
+      if (columns.is_shadowed === 0) indexed.add(key)
       names.write(columns.marks, columns.model)
       return true
     }
@@ -145,7 +144,7 @@ export class MessageSaver {
     const next = { ...columns, key }
     const changed = SAVED_COLUMNS.filter((column) => held[column] !== next[column])
     if (!hasNewBody && changed.length === 0) return false
-    moveTerms(terms, held, columns, key, () => partsJson ?? readParts(this.#db, held.body))
+    noteIndexed(indexed, held, next)
     if (changed.length > 0) {
       const values = changed.map((column) => next[column])
       prepared(this.#db, saveMessage(changed)).run(...values, held.key)
@@ -166,17 +165,11 @@ export class MessageSaver {
 
 const valuesOf = (columns: MessageColumns): unknown[] => COLUMNS.map((column) => columns[column])
 
-function moveTerms(
-  terms: PendingTerms,
-  held: HeldMessage,
-  columns: MessageColumns,
-  key: number,
-  parts: () => string,
-): void {
-  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
-  if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
-  if (held.is_shadowed === 0) terms.drop(held.key)
-  if (columns.is_shadowed === 0) terms.add(key, parts())
+function noteIndexed(indexed: Set<number>, held: HeldMessage, next: MessageColumns & { readonly key: number }): void {
+  const isSameContent = held.content_hash === next.content_hash && held.marks === next.marks
+  if (next.key === held.key && isSameContent && held.is_shadowed === next.is_shadowed) return
+  if (held.is_shadowed === 0) indexed.add(held.key)
+  if (next.is_shadowed === 0) indexed.add(next.key)
 }
 
 /** Number of keys per millisecond. If more messages have the same time, they use keys of the next millisecond. */
@@ -191,9 +184,15 @@ export function sortKeyFloor(createdAtMs: number | null): number {
   return createdAtMs === null ? 1 : Math.max(1, Math.floor(createdAtMs)) * SLOTS_PER_MS
 }
 
-const IS_TAKEN = `select 1 from messages where key = ?`
-const NEXT_KEYS = `select key from messages where key >= ? order by key`
-const LAST_UNTIMED_KEY = `select max(key) as key from messages where key < ?`
+/** A key that was freed is not given again before the index has taken that: its old row would be found. */
+const IS_TAKEN = `
+select 1 from messages where key = @key union all select 1 from index_changes where key = @key limit 1
+`
+const LAST_UNTIMED_KEY = `
+select max(key) as key from (
+  select max(key) as key from messages where key < @below union all select max(key) from index_changes where key < @below
+)
+`
 
 /** A range of keys that are all taken. */
 interface Run {
@@ -234,26 +233,15 @@ export class KeyAllocator {
 
   #nextUntimed(): number {
     const below = BigInt(sortKeyFloor(1e9))
-    this.#lastUntimed ??= prepared<{ key: number | null }>(this.#db, LAST_UNTIMED_KEY).get(below)?.key ?? 0
+    this.#lastUntimed ??= prepared<{ key: number | null }>(this.#db, LAST_UNTIMED_KEY).get({ below })?.key ?? 0
     this.#lastUntimed += 1
     return this.#lastUntimed
   }
 
   #firstFree(from: number): number {
-    // The key is nearly always free, and one lookup is cheaper than the start of a walk.
-    const first = this.#nextUnassigned(from)
-    if (prepared(this.#db, IS_TAKEN).get(BigInt(first)) === undefined) return first
-    let key = first
-    for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(first))) {
-      if (taken.key > key) break
-      if (taken.key === key) key = this.#nextUnassigned(key + 1)
+    for (let key = from; ; key += 1) {
+      if (this.#assigned.has(key)) continue
+      if (prepared(this.#db, IS_TAKEN).get({ key: BigInt(key) }) === undefined) return key
     }
-    return key
-  }
-
-  #nextUnassigned(from: number): number {
-    let key = from
-    while (this.#assigned.has(key)) key += 1
-    return key
   }
 }

@@ -1,6 +1,6 @@
-import { PendingTerms, sealCommits } from '../fulltext/backlog.ts'
-import { listingTerms } from '../fulltext/terms.ts'
+import { sealCommits } from '../bulk.ts'
 import { hideCopies } from '../hub/pulled-copy.ts'
+import { noteChanges } from '../index/changes.ts'
 import type { Mirror } from '../open.ts'
 import { withoutExcluded } from '../projects/exclusion.ts'
 import { writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
@@ -18,18 +18,17 @@ import { refreshChat, writeChat } from './write-chat.ts'
 import type { ChatId } from '../../model/ids.ts'
 
 /**
- * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
+ * Writes rows, what the index has to follow, issues, evidence and position in one transaction. If the process is killed, the mirror has
  * either the whole change or nothing of it. Writing the same change twice changes nothing. Purged data and excluded
  * projects are left out.
  * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
 export function writeChange(db: Mirror, unfiltered: Change): Written {
   const change = withoutExcluded(db, withoutPurged(db, unfiltered))
-  const written = listingTerms(db, () => {
+  const written = db.transaction(() => {
     if (!isOfHub(db, change.source)) hideCopies(db, change.chats.filter(hasContent))
-    const terms = new PendingTerms()
     const tools = {
-      terms,
+      indexed: new Set<number>(),
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),
       prompts: new RepeatedPrompts(db),
@@ -44,7 +43,7 @@ export function writeChange(db: Mirror, unfiltered: Change): Written {
     writeWorkspaces(db, change)
     const affected = new Set([...writeChatMetadata(db, change), ...writeTracked(db, change)])
     const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, change, tools))
-    terms.write(db, change)
+    noteChanges(db, tools.indexed, change.isUrgent)
     writePaths(db, change)
     const moved = [...renamed, ...writeEvidence(db, change)]
     if (change.position !== null) writePosition(db, change.source, change.position)
@@ -57,7 +56,7 @@ export function writeChange(db: Mirror, unfiltered: Change): Written {
       losses: outcomes.flatMap((outcome) => outcome.losses),
       messages: changed.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
     }
-  })
+  })()
   if (written.gone > 0 || change.goneKeys.length > 0) sealCommits(db, change.source)
   return written
 }
@@ -178,7 +177,8 @@ export class Names {
 
 /** Helpers that all writes of one transaction share. */
 export interface WriteTools {
-  readonly terms: PendingTerms
+  /** The keys of messages whose rows in the index are to be made anew. */
+  readonly indexed: Set<number>
   readonly keys: KeyAllocator
   readonly ranks: SourceRanks
   readonly prompts: RepeatedPrompts

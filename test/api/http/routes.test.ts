@@ -244,7 +244,6 @@ describe('without a mirror', () => {
     expect(await bodyOf(response)).toMatchObject({
       sources: [],
       counts: { projects: 0, chats: 0, subagents: 0, messages: 0, orphans: 0, deleted: 0 },
-      mirror: { ftsBytes: 0 },
     })
   })
 

@@ -1,3 +1,4 @@
+import { attachIndex } from '../index-of.ts'
 import { wrongSums } from '../wrong-sums.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 
@@ -40,6 +41,7 @@ type Row = Readonly<Record<string, unknown>>
 
 /** The content of a mirror under names that survive a rebuild, so it is equal for two mirrors with the same content. */
 export function dumpMirror(db: Mirror): Readonly<Record<string, readonly Row[]>> {
+  attachIndex(db)
   const list = (sql: string): Row[] =>
     (db.prepare(sql).all() as Row[]).map((row) =>
       Object.fromEntries(Object.entries(row).filter(([name]) => !OWN_NUMBERS.has(name))),
@@ -57,6 +59,7 @@ export function dumpMirror(db: Mirror): Readonly<Record<string, readonly Row[]>>
 
 /** Problems that a mirror reports about itself; empty if it is sound. */
 export function findFaults(db: Mirror): string[] {
+  attachIndex(db)
   const integrity = db.pragma('integrity_check', { simple: true })
   const faults = integrity === 'ok' ? [] : [`integrity: ${String(integrity)}`]
   if ((db.pragma('foreign_key_check') as unknown[]).length > 0) faults.push('a row names another that is not there')
@@ -91,7 +94,7 @@ const FAULTS: readonly (readonly [fault: string, sql: string])[] = [
   [
     'a message is neither found nor waits',
     `select count(*) from messages where is_shadowed = 0
-     and key not in (select id from message_terms_docsize) and key not in (select key from unindexed)`,
+     and key not in (select id from message_terms_docsize) and key not in (select key from pending) and key not in (select key from index_changes where num > (select num from position))`,
   ],
   ['a message has no words', `select count(*) from messages where body not in (select num from bodies)`],
 ]

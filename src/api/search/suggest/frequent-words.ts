@@ -70,7 +70,7 @@ function openCounts(db: Mirror): void {
   const mayOnlyAsk = Number(db.pragma('query_only', { simple: true }))
   db.pragma('query_only = off')
   try {
-    db.exec('create virtual table if not exists temp.term_counts using fts5vocab(main, message_terms, row)')
+    db.exec('create virtual table if not exists temp.term_counts using fts5vocab(fulltext, message_terms, row)')
   } finally {
     db.pragma(`query_only = ${mayOnlyAsk}`)
   }

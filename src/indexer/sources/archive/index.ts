@@ -8,7 +8,7 @@ import { Bars } from '../../../mirror/purge/bars.ts'
 import { ARCHIVE, saveSourceState, sourceNum } from '../../../mirror/sources/sources.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
-import { INDEXED_AT_ONCE } from '../../source.ts'
+import { URGENT_MAX } from '../../source.ts'
 import * as decode from './decode.ts'
 import type { MapUri } from './map-uri.ts'
 
@@ -60,7 +60,7 @@ export function* restoreChat(
       nowMs: now(),
       chats: [{ id, vanished: [], ownRow: index === 0 ? ownRow : UNREAD, messages }],
       ...(index === 0 ? { evidence, paths, tracked } : {}),
-      isIndexedLater: added >= INDEXED_AT_ONCE,
+      isUrgent: added < URGENT_MAX,
     })
     added += messages.length
     yield outcome

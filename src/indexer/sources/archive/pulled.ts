@@ -9,7 +9,6 @@ import { HUB, saveSourceState, sourceNum } from '../../../mirror/sources/sources
 import { emptyChange, type Written, type EvidenceWrite, type Root } from '../../../model/change.ts'
 import { isMirrored, isOwn } from '../../../mirror/write/held-chat.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
-import { forgetSeenTerms } from '../../../mirror/fulltext/terms.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
 import * as decode from './decode.ts'
@@ -100,7 +99,7 @@ function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: 
       nowMs,
       chats: [{ ...write, ownRow: at === 0 ? ownRow : ({ kind: 'unread' } as const) }],
       ...(at === 0 ? first : {}),
-      isIndexedLater: true,
+      isUrgent: false,
     })
   })
   // The chat of an excluded project is not written.
@@ -142,11 +141,5 @@ function sourceOf(kind: string) {
 }
 
 function inOne<Result>(db: Mirror, act: () => Result): Result {
-  try {
-    return db.transaction(act)()
-  } catch (error) {
-    // Terms that were listed in it are no longer listed.
-    forgetSeenTerms(db)
-    throw error
-  }
+  return db.transaction(act)()
 }

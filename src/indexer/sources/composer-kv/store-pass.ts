@@ -4,26 +4,21 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { judgeMissing, massRule } from '../../mass-loss.ts'
 import { type OpenFile, UnknownLayout, fileSignature, filesOf, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type PassStep, type Source, skipped, sourceId } from '../../source.ts'
+import { URGENT_MAX, type PassRequest, type PassStep, type Source, skipped, sourceId } from '../../source.ts'
 import { chatsIn } from './chats-in.ts'
 import {
   CHATS_PER_READ,
-  ChatQueue,
   type Compared,
   DirtyChats,
   type Found,
-  type ReadGroup,
   type Verdict,
-  asideFor,
-  beginAside,
   compareAgain,
   diffChats,
 } from './find-changes.ts'
-import { type Known, type Portion, readChats } from './read-chats.ts'
+import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
 import { lookAtStore } from './read-unknown.ts'
 import { type RowRef, countRows, emptyStore, findTable, listAbove, listTail } from './read.ts'
-import type { AsideTask } from '../../../mirror/aside.ts'
-import { inBulk } from '../../../mirror/fulltext/backlog.ts'
+import { inBulk } from '../../../mirror/bulk.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
 import { type Change, type Position, emptyChange } from '../../../model/change.ts'
@@ -146,11 +141,7 @@ export class StorePass {
     if (counts !== null) held.saveCounts(this.#mirror, this.#num, counts, now())
     // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
     const isNew = isFirst && held.countHeldRows(this.#mirror, this.#num) === 0
-    if (isNew) {
-      await inBulk(this.#mirror, () => this.#readNewest())
-      // It starts while all keys are compared.
-      asideFor(this.#compared, this.#request.aside, counts?.chatRows ?? 0)?.wake()
-    }
+    if (isNew) await inBulk(this.#mirror, () => this.#readNewest())
     if (found !== null) await this.#readDirty(found.dirty, found.top)
     const isCountOdd = counts !== null && counts.chatRows !== this.#countHeld()
     if (found === null || isByKeys || this.#isInDoubt || isCountOdd) {
@@ -192,10 +183,14 @@ export class StorePass {
   async #readNewest(): Promise<void> {
     const dirty = new DirtyChats()
     for (const ref of this.#file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
-    const queue = new ChatQueue(this.#compared, dirty.newestFirst(), this.#goneIfFew(false))
-    for (let group = queue.next(GROUP_ROWS_MAX); group !== null; group = queue.next(GROUP_ROWS_MAX)) {
-      await this.#readGroup(group, true)
-      if (this.#isIndexedLater) break
+    for (const group of detect.inGroups(
+      this.#compared,
+      dirty.newestFirst(),
+      this.#goneIfFew(false),
+      () => GROUP_ROWS_MAX,
+    )) {
+      await this.#readGroup(group)
+      if (!this.#isUrgent) break
     }
   }
 
@@ -227,8 +222,8 @@ export class StorePass {
     }
   }
 
-  get #isIndexedLater(): boolean {
-    return this.#written >= INDEXED_AT_ONCE
+  get #isUrgent(): boolean {
+    return this.#written < URGENT_MAX
   }
 
   /**
@@ -247,31 +242,18 @@ export class StorePass {
 
   /** Reads the changed chats, newest first, in groups; each group is one or a few transactions of the mirror. */
   async #readDirty(dirty: DirtyChats, top: RowRef | null, verdict?: Verdict): Promise<void> {
-    const { now, aside } = this.#request
+    const { now } = this.#request
     const chats = dirty.newestFirst()
-    const begin = beginAside(this.#compared, this.#firstId, asideFor(this.#compared, aside, dirty.rows))
-    const queue = new ChatQueue(
-      this.#compared,
-      chats,
-      verdict ?? this.#goneIfFew(chats.length <= CHATS_PER_READ),
-      begin,
-    )
     this.#progress = { done: 0, total: dirty.rows }
     let newReadAtMs = now()
     let seenRowid = top?.rowid ?? 0
-    try {
-      for (;;) {
-        const group = queue.next(this.#isIndexedLater ? LARGE_GROUP_ROWS_MAX : GROUP_ROWS_MAX)
-        if (group === null) return
-        await this.#readGroup(group)
-        if (now() - newReadAtMs < READ_NEW_EVERY_MS) continue
-        newReadAtMs = now()
-        const before = seenRowid
-        seenRowid = await this.#readNew(seenRowid)
-        if (seenRowid !== before) queue.drop()
-      }
-    } finally {
-      queue.drop()
+    const judge = verdict ?? this.#goneIfFew(chats.length <= CHATS_PER_READ)
+    const rowsMax = (): number => (this.#isUrgent ? GROUP_ROWS_MAX : LARGE_GROUP_ROWS_MAX)
+    for (const group of detect.inGroups(this.#compared, chats, judge, rowsMax)) {
+      await this.#readGroup(group)
+      if (now() - newReadAtMs < READ_NEW_EVERY_MS) continue
+      newReadAtMs = now()
+      seenRowid = await this.#readNew(seenRowid)
     }
   }
 
@@ -281,41 +263,17 @@ export class StorePass {
     const dirty = new DirtyChats()
     for (const ref of above) dirty.add(ref)
     const diffs = diffChats(this.#compared, dirty.newestFirst(), this.#goneIfFew(false))
-    if (diffs.length > 0) await this.#readGroup({ diffs, task: null })
+    if (diffs.length > 0) await this.#readGroup(diffs)
     return above.at(-1)?.rowid ?? seenRowid
   }
 
-  /**
-   * Reads chats with changes, and writes them in one or a few transactions of the mirror.
-   * @param isListedLater true if a user waits for the first results: everything that can wait is left for later
-   */
-  async #readGroup({ diffs, task }: ReadGroup, isListedLater = false): Promise<void> {
-    // After a failure, what was written already is written once more, which changes nothing.
-    if (task !== null && (await this.#takeRead(task))) return
-    for (const portion of readChats(this.#file, this.#firstId, diffs, this.#known)) {
-      await this.#writePortion(portion, isListedLater)
-    }
+  /** Reads chats with changes, and writes them in one or a few transactions of the mirror. */
+  async #readGroup(diffs: readonly ChatDiff[]): Promise<void> {
+    for (const portion of readChats(this.#file, this.#firstId, diffs, this.#known)) await this.#writePortion(portion)
   }
 
-  /** @returns whether the other thread read everything */
-  async #takeRead(task: AsideTask<Portion>): Promise<boolean> {
-    try {
-      for (;;) {
-        const taken = task.take()
-        if (taken.kind === 'end' || taken.kind === 'failed') return taken.kind === 'end'
-        if (taken.kind === 'value') await this.#writePortion(taken.value, false)
-        else await this.#request.turn()
-      }
-    } finally {
-      task.cancel()
-    }
-  }
-
-  async #writePortion(
-    { bytesRead, longestReadMs, rowsDone, ...portion }: Portion,
-    isListedLater: boolean,
-  ): Promise<void> {
-    const outcome = this.#write({ ...portion, isIndexedLater: this.#isIndexedLater, isListedLater })
+  async #writePortion({ bytesRead, longestReadMs, rowsDone, ...portion }: Portion): Promise<void> {
+    const outcome = this.#write({ ...portion, isUrgent: this.#isUrgent })
     this.#written += outcome?.messages.length ?? 0
     if (this.#progress !== null) {
       const done = this.#progress.done + rowsDone

@@ -1,6 +1,4 @@
-import type { Mirror } from '../open.ts'
 import { parseParts } from '../parse-parts.ts'
-import { prepared } from '../sql.ts'
 import { columnNames, isSignTerm, markTerms, searchColumns } from '../../text/terms/columns.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
 
@@ -17,26 +15,6 @@ export function cutParts(partsJson: string): MessageTerms {
   return [...cut, Buffer.from(markTerms(parts))]
 }
 
-const ADD_TERMS = `insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ?, ?, ?, ?, ?, ?)`
-const DROP_TERMS = `delete from message_terms where rowid = ?`
-
-/** Indexes a message. FTS5 accepts only integer rowids, and a JavaScript number is bound as a real: hence BigInt. */
-export function addTerms(db: Mirror, key: number, terms: MessageTerms): void {
-  prepared(db, ADD_TERMS).run(BigInt(key), ...terms)
-}
-
-/** Indexes a message and adds its terms to the list of terms. */
-export function writeTerms(db: Mirror, key: number, terms: MessageTerms): void {
-  addTerms(db, key, terms)
-  writeDictionary(db, terms)
-}
-
-export function dropTerms(db: Mirror, key: number): void {
-  prepared(db, DROP_TERMS).run(BigInt(key))
-}
-
-const ADD_TERM = `insert into terms (term) values (?) on conflict do nothing`
-
 /** Shorter terms contain no others. Most longer terms are pasted data, and most long numbers are timestamps. */
 const LENGTH_MIN = 2
 const LENGTH_MAX = 40
@@ -44,67 +22,11 @@ const DIGITS_MAX = 8
 /** A character takes at most four bytes. */
 const OCTETS_MAX = 4 * LENGTH_MAX
 
-interface Listing {
-  readonly terms: FreshTerms
-  /** Terms of the current transaction that are not in the list yet; null outside a transaction. */
-  waiting: string[] | null
-}
-
-const seenTerms = new WeakMap<Mirror, Listing>()
-
-function seenBy(db: Mirror): Listing {
-  let seen = seenTerms.get(db)
-  if (seen === undefined) seenTerms.set(db, (seen = { terms: new FreshTerms(), waiting: null }))
-  return seen
-}
-
-/** Call it after terms were removed from the list: a term that comes next may have to be added again. */
-export function forgetSeenTerms(db: Mirror): void {
-  seenTerms.delete(db)
-}
-
-/**
- * Runs a transaction that adds rows of terms. Terms that were not seen before are added to the list at the end, sorted. If
- * the transaction fails, no term counts as seen.
- */
-export function listingTerms<Outcome>(db: Mirror, write: () => Outcome): Outcome {
-  const seen = seenBy(db)
-  try {
-    return db.transaction(() => {
-      seen.waiting = []
-      const outcome = write()
-      addInOrder(db, seen.waiting)
-      return outcome
-    })()
-  } catch (error) {
-    seenTerms.delete(db)
-    throw error
-  } finally {
-    seen.waiting = null
-  }
-}
-
-/** Adds the terms of a row to the list of all terms, which answers searches such as `*inside*`. */
-export function writeDictionary(db: Mirror, columns: readonly Buffer[]): void {
-  listTerms(db, seenBy(db).terms.of(columns))
-}
-
-/** Adds terms to the list of all terms. */
-export function listTerms(db: Mirror, terms: readonly string[]): void {
-  const { waiting } = seenBy(db)
-  if (waiting === null) addInOrder(db, terms)
-  else for (const term of terms) waiting.push(term)
-}
-
-/** A term that is already in the list changes nothing. */
-function addInOrder(db: Mirror, terms: readonly string[]): void {
-  for (const term of terms.toSorted()) prepared(db, ADD_TERM).run(term)
-}
-
 /** A pair of non-ASCII characters. There are very many of them, mostly of unspaced scripts, which need no list. */
 const pair = /^[^a-z\d]/
 
-function isListed(term: string): boolean {
+/** Whether the list of all terms has this term. It answers searches such as `*inside*`. */
+export function isListed(term: string): boolean {
   if (term.length < LENGTH_MIN || term.length > LENGTH_MAX || (term.length === LENGTH_MIN && pair.test(term)))
     return false
   const isStamp = term.length > DIGITS_MAX && /^\d+$/.test(term)

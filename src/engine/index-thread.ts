@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { setImmediate as yieldToOrders } from 'node:timers/promises'
+import { parentPort } from 'node:worker_threads'
+import { isDamage } from '../mirror/damage/find-damage.ts'
+import { MirrorIndex } from '../mirror/index/follow-mirror.ts'
+import type { FromIndex, IndexOrder, IndexSetup } from './writer/thread-index.ts'
+
+/**
+ * The thread of the full-text index. It works off what waits, in steps, and then merges. Orders come in between. It has
+ * no timers: it looks at the mirror when it is told that something changed.
+ */
+const port = parentPort
+if (port === null) throw new Error('this file runs as a worker')
+const [{ mirrorPath }] = (await once(port, 'message')) as [IndexSetup]
+const send = (message: FromIndex): void => port.postMessage(message)
+
+/** With so many waiting messages, rows are merged only at the end. */
+const MERGED_LATER_MIN = 4000
+
+let index: MirrorIndex | null = null
+const orders: IndexOrder[] = []
+/** The last order to follow, and whether all that it asked for is done. */
+let followed = 0
+let isWaiting = true
+let isBusy = false
+let isStopping = false
+let hasGrown = false
+
+async function work(): Promise<void> {
+  if (isBusy) return
+  isBusy = true
+  try {
+    index ??= new MirrorIndex(mirrorPath, Date.now)
+    while (!isStopping && workSome(index)) await yieldToOrders()
+  } catch (error) {
+    sendFailure(error)
+  } finally {
+    isBusy = false
+    if (isStopping) close()
+  }
+}
+
+/** @returns false if nothing is left to do */
+function workSome(open: MirrorIndex): boolean {
+  const order = orders.shift()
+  if (order !== undefined) {
+    const isGood = order.act === 'check' ? open.check(order) : open.forgetWords()
+    isWaiting = true
+    send({ kind: 'done', isGood })
+    return true
+  }
+  if (isWaiting) {
+    const upTo = followed
+    const left = open.step()
+    isWaiting = left > 0 || followed > upTo
+    if (left >= MERGED_LATER_MIN) {
+      hasGrown = true
+      if (!open.needsMerge) open.mergeLater()
+    }
+    const { timesRenewed, checkedAtMs } = open
+    send({ kind: 'step', upTo, left, timesRenewed, checkedAtMs })
+    return true
+  }
+  if (open.needsMerge) {
+    open.mergeSome()
+    return true
+  }
+  if (hasGrown) open.shrinkMemory()
+  hasGrown = false
+  return false
+}
+
+function sendFailure(error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
+  const message = error instanceof Error ? error.message : String(error)
+  orders.length = 0
+  send({ kind: 'failed', code, message, isDamage: isDamage(error) })
+}
+
+function close(): void {
+  index?.close()
+  port?.close()
+}
+
+port.on('message', (message: IndexOrder) => {
+  if (message.act === 'stop') {
+    isStopping = true
+    if (!isBusy) close()
+    return
+  }
+  if (message.act === 'follow') {
+    followed = message.num
+    isWaiting = true
+  } else orders.push(message)
+  void work()
+})
+
+await work()

@@ -1,0 +1,174 @@
+import { Worker } from 'node:worker_threads'
+import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import { UserError } from '../../model/user-error.ts'
+import { deferred, type Deferred } from '../deferred.ts'
+import { diskFull, isOfFullDisk } from './writer.ts'
+
+export interface IndexSetup {
+  readonly mirrorPath: string
+}
+
+export type IndexOrder =
+  /** The mirror changed. Orders are numbered. */
+  | { readonly act: 'follow'; readonly num: number }
+  | { readonly act: 'check'; readonly isThorough: boolean }
+  | { readonly act: 'forget' }
+  | { readonly act: 'stop' }
+
+export type FromIndex =
+  | ({ readonly kind: 'step' } & IndexStep)
+  /** The outcome of a check, or of forgetting words. */
+  | { readonly kind: 'done'; readonly isGood: boolean }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly isDamage: boolean }
+
+export interface IndexStep {
+  /** The last order to follow that it covers. */
+  readonly upTo: number
+  /** How many messages and titles wait. */
+  readonly left: number
+  /** How often the file was made anew: readers have to open it again. */
+  readonly timesRenewed: number
+  /** When the index was last compared with the mirror, in epoch milliseconds. */
+  readonly checkedAtMs: number
+}
+
+/** The full-text index of the mirror, which follows it. */
+export interface IndexWriter {
+  /** Resolves when everything that the mirror has now is searchable. @throws UserError if the index cannot be written */
+  follow(): Promise<void>
+  /** Compares it with the mirror. If it is not sound, it is made anew. @returns whether it was sound */
+  check(isThorough: boolean): Promise<boolean>
+  /** Removes every trace of words that nothing has any more. @returns false if readers of the file held that up */
+  forgetWords(): Promise<boolean>
+}
+
+/** Objects of the thread are short-lived. More makes it hardly faster, and costs memory. */
+const YOUNG_MB_MAX = 24
+
+/** The index on a thread of its own, for the daemon. */
+export class ThreadIndex implements IndexWriter {
+  readonly #worker: Worker
+  readonly #exited: Promise<void>
+  readonly #onStep: (step: IndexStep) => void
+  readonly #onError: (error: UserError) => void
+  readonly #opened = deferred<void>()
+  readonly #waiters: { readonly num: number; readonly done: Deferred<void> }[] = []
+  readonly #acts: Deferred<boolean>[] = []
+  #mirrorPath = ''
+  #followed = 0
+  #last: IndexStep | null = null
+  #isStopping = false
+
+  /** Starts the thread. It loads its modules until `open`. */
+  constructor(onStep: (step: IndexStep) => void, onError: (error: UserError) => void) {
+    this.#onStep = onStep
+    this.#onError = onError
+    this.#worker = new Worker(new URL('../engine/index-thread.js', import.meta.url), {
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
+    })
+    this.#worker.on('message', (message: FromIndex) => this.#onMessage(message))
+    this.#worker.on('error', (error) => this.#fail(died(error)))
+    this.#exited = new Promise((resolve) => {
+      this.#worker.on('exit', () => {
+        if (!this.#isStopping) this.#fail(died())
+        resolve()
+      })
+    })
+    // Nobody may be waiting for it.
+    this.#opened.promise.catch(() => undefined)
+  }
+
+  /** Call it when the mirror is there. Resolves when the index can be read. @throws UserError */
+  async open(mirrorPath: string): Promise<void> {
+    this.#mirrorPath = mirrorPath
+    this.#worker.postMessage({ mirrorPath } satisfies IndexSetup)
+    await this.#opened.promise
+  }
+
+  /** Whether nothing waits that it was told of. */
+  get isCaughtUp(): boolean {
+    return this.#last?.upTo === this.#followed && this.#last.left === 0
+  }
+
+  /** The mirror changed. */
+  nudge(): void {
+    this.#followed += 1
+    this.#send({ act: 'follow', num: this.#followed })
+  }
+
+  async follow(): Promise<void> {
+    this.nudge()
+    const done = deferred<void>()
+    this.#waiters.push({ num: this.#followed, done })
+    await done.promise
+  }
+
+  check(isThorough: boolean): Promise<boolean> {
+    return this.#act({ act: 'check', isThorough })
+  }
+
+  forgetWords(): Promise<boolean> {
+    return this.#act({ act: 'forget' })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#send({ act: 'stop' })
+    await this.#exited
+    this.#reject(stopped())
+  }
+
+  #act(order: IndexOrder): Promise<boolean> {
+    if (this.#isStopping) return Promise.reject(stopped())
+    const done = deferred<boolean>()
+    this.#acts.push(done)
+    this.#send(order)
+    return done.promise
+  }
+
+  #send(order: IndexOrder): void {
+    this.#worker.postMessage(order)
+  }
+
+  #onMessage(message: FromIndex): void {
+    if (message.kind === 'failed') return this.#fail(errorOf(message, this.#mirrorPath))
+    if (message.kind === 'done') {
+      this.#acts.shift()?.resolve(message.isGood)
+      return
+    }
+    this.#last = message
+    this.#opened.resolve()
+    this.#onStep(message)
+    if (message.left > 0) return
+    const [done, waiting] = [
+      this.#waiters.filter(({ num }) => num <= message.upTo),
+      this.#waiters.filter(({ num }) => num > message.upTo),
+    ]
+    this.#waiters.splice(0, Infinity, ...waiting)
+    for (const waiter of done) waiter.done.resolve()
+  }
+
+  #fail(error: UserError): void {
+    this.#reject(error)
+    if (!this.#isStopping) this.#onError(error)
+  }
+
+  #reject(error: UserError): void {
+    this.#opened.reject(error)
+    for (const { done } of this.#waiters.splice(0)) done.reject(error)
+    for (const done of this.#acts.splice(0)) done.reject(error)
+  }
+}
+
+const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
+
+const died = (cause?: Error): UserError =>
+  new UserError('index-died', cause?.message ?? 'The thread of the full-text index ended.', 'Restart the daemon.', {
+    cause,
+  })
+
+function errorOf({ code, message, isDamage }: FromIndex & { readonly kind: 'failed' }, mirrorPath: string): UserError {
+  if (isOfFullDisk(code)) return diskFull(mirrorPath)
+  if (isDamage) return mirrorDamaged(message)
+  return new UserError(code, `The full-text index cannot be written: ${message}.`, 'See the earlier lines of the log.')
+}
