@@ -87,7 +87,7 @@ function lossesText(losses: NonNullable<Status['losses']>, screen: Screen): stri
 }
 
 function mirrorText({ path, bytes, ftsBytes }: Status['mirror']): string {
-  return `${path} (${bytesText(bytes)}, of it the full-text index ${bytesText(ftsBytes)})`
+  return `${path} (${bytesText(bytes)}, index ${bytesText(ftsBytes)})`
 }
 
 const tallyText = (counts: Readonly<Record<string, number>>) =>

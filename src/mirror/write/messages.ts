@@ -190,7 +190,7 @@ select 1 from messages where key = @key union all select 1 from index_changes wh
 `
 const LAST_UNTIMED_KEY = `
 select max(key) as key from (
-  select max(key) as key from messages where key < @below union all select max(key) from index_changes where key < @below
+  select max(key) as key from messages where key < @below union all select max(key) from index_changes where key between 0 and @below
 )
 `
 
