@@ -21,8 +21,7 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
-import { judgeMissing } from '../mass-loss.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type Turn } from '../source.ts'
+import { INDEXED_AT_ONCE, judgeMissing, type PassRequest, type Turn } from '../source.ts'
 
 /** A whole chat, as one piece of a store contains it. */
 export interface WholeChat {
@@ -246,7 +245,7 @@ const partsOf = (pieces: readonly Piece[]): Pick<Change, 'rows' | 'issues' | 'ev
   paths: pieces.flatMap((piece) => piece.paths ?? []),
 })
 
-const chatsOf = (piece: Piece): ChatChange[] => piece.chats.map((chat) => chatWrite(chat, piece))
+const chatsOf = (piece: Piece): ChatChange[] => piece.chats.map((chat) => chatWrite(chat, piece.octets))
 
 const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowState => ({
   key,
@@ -259,16 +258,17 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
 
 const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
 
-function chatWrite(
+/** @param pieceOctets the size of what contains it */
+export function chatWrite(
   { id, facts, outline, messages, placeholders, keptIds = [], octets, isByPlace, slug }: WholeChat,
-  piece: Piece,
+  pieceOctets: number,
 ): ChatChange {
   // An embedded message is gone when its piece no longer contains it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
   return {
     id,
-    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? piece.octets },
+    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? pieceOctets },
     messages: drafts,
     vanished: [],
     ...(placeholders === undefined ? {} : { placeholders }),

@@ -1,46 +1,20 @@
-import { join } from 'node:path'
 import { listLiveMessages } from '../../../mirror/write/messages.ts'
-import { mayBeFolder } from '../../open-safely/cursor-file.ts'
 import { writeFolder } from '../../open-safely/whole-store.ts'
-import { read, skipped, sourceId, type Source } from '../../source.ts'
+import { ofFolder, read, skipped, type Source } from '../../source.ts'
 import { listFolder, type Place } from './list-stores.ts'
 import { pieceOf } from './pieces.ts'
 import { readStore } from './read-store.ts'
 
-const KIND = 'cli-store'
-const DECODER = 2
 /**
  * The messages as the model saw them: with the results of calls, unlike a transcript; without times, unlike the
  * editor's store.
  */
 const RANK = 1
 
-/**
- * The chats of the command line in one of Cursor's home folders.
- * @param home such as `~/.cursor`
- */
-export const cliStoreSources = (home: string): Source[] =>
-  placesIn(home)
-    .filter(({ folder }) => mayBeFolder(folder))
-    .map(cliStoreSource)
-
-const placesIn = (home: string): readonly Place[] => [
-  { folder: join(home, 'chats'), layout: 'by-folder' },
-  { folder: join(home, 'acp-sessions'), layout: 'flat' },
-]
-
-function cliStoreSource(place: Place): Source {
-  const { folder } = place
+/** The chats of the command line in a folder of one of Cursor's home folders. */
+export function cliStoreSource(place: Place): Source {
   return {
-    id: sourceId(KIND, folder),
-    kind: KIND,
-    decoder: DECODER,
-    path: folder,
-    rank: RANK,
-    folder,
-    // Each chat has its own folder, up to two levels deep: `signature` shows what is new inside.
-    files: [],
-    isAlwaysWarm: false,
+    ...ofFolder({ kind: 'cli-store', decoder: 2, folder: place.folder, rank: RANK }),
     signature: () => listFolder(place)?.signature ?? null,
     async pass(mirror, num, request) {
       const listing = listFolder(place)

@@ -1,17 +1,15 @@
 import { hash as digest } from 'node:crypto'
-import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
+import { lstatSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { filesOf, identityOf } from '../../open-safely/cursor-file.ts'
+import { filesOf, identityOf, listEntries } from '../../open-safely/cursor-file.ts'
 import type { FileGroup, FolderListing } from '../../open-safely/whole-store.ts'
-
-/** `by-folder`: chats are below the hash of the folder in which they were started. `flat`: side by side. */
-export type Layout = 'by-folder' | 'flat'
 
 export interface Place {
   readonly folder: string
-  readonly layout: Layout
+  /** `by-folder`: chats are below the hash of the folder in which they were started. `flat`: side by side. */
+  readonly layout: 'by-folder' | 'flat'
 }
 
 /** A chat's store, from the directory listing. */
@@ -27,32 +25,16 @@ export interface StoreFile extends FileGroup {
   readonly octets: number
 }
 
-/**
- * Every store, from `stat` alone. Links are skipped.
- * @throws Error if a folder cannot be listed; otherwise its stores would count as deleted
- */
-export function listStores({ folder, layout }: Place): readonly StoreFile[] {
-  const found = listFolders(folder)
-  if (layout === 'flat') return found.flatMap((name) => storeAt(folder, name, null))
-  return found.flatMap((hash) =>
-    unlessGone(() => listFolders(join(folder, hash))).flatMap((name) => storeAt(folder, name, hash)),
+const foldersIn = (path: string): string[] =>
+  listEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+
+/** Every store, from `stat` alone. Links are skipped. */
+function listStores({ folder, layout }: Place): readonly StoreFile[] {
+  return foldersIn(folder).flatMap((name) =>
+    layout === 'flat'
+      ? storeAt(folder, name, null)
+      : foldersIn(join(folder, name)).flatMap((inner) => storeAt(folder, inner, name)),
   )
-}
-
-const listFolders = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort()
-
-/** A folder can be deleted while its parent is listed. */
-function unlessGone(list: () => string[]): string[] {
-  try {
-    return list()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
 }
 
 function storeAt(folder: string, name: string, hash: string | null): StoreFile[] {
@@ -88,23 +70,20 @@ function stateOf(stat: BigIntStats | null | undefined, withRights = true): strin
   return `${dev}:${ino}:${size}:${mtimeNs}${withRights ? `:${ctimeNs}` : ''}`
 }
 
-/** A chat that was copied or moved by hand can be in two folders: the larger store counts. */
-function largestOfEach(stores: readonly StoreFile[]): readonly StoreFile[] {
+/**
+ * Null if there is no such folder. A chat that was copied or moved by hand can be in two folders: the larger store counts.
+ */
+export function listFolder(place: Place): FolderListing<StoreFile> | null {
   const byChat = new Map<ChatId, StoreFile>()
-  for (const store of stores) {
+  for (const store of listStores(place)) {
     const before = byChat.get(store.chatId)
     if (before === undefined || before.octets < store.octets) byChat.set(store.chatId, store)
   }
-  return [...byChat.values()]
-}
-
-const lineOf = ({ key, stamp }: StoreFile): string => `${key}\0${stamp}`
-
-/** Null if there is no such folder. */
-export function listFolder(place: Place): FolderListing<StoreFile> | null {
+  const groups = [...byChat.values()]
+  // Afterwards, so that a folder that vanishes meanwhile does not count as empty.
   const stat = lstatSync(place.folder, { bigint: true, throwIfNoEntry: false })
   if (stat?.isDirectory() !== true) return null
   const identity = identityOf(stat)
-  const stores = largestOfEach(listStores(place))
-  return { identity, groups: stores, signature: digest('sha256', [identity, ...stores.map(lineOf)].join('\n')) }
+  const lines = groups.map(({ key, stamp }) => `${key}\0${stamp}`)
+  return { identity, groups, signature: digest('sha256', [identity, ...lines].join('\n')) }
 }

@@ -1,53 +1,40 @@
 import type Sqlite from 'better-sqlite3'
 import type { KnownChats } from '../../../model/chat.ts'
 import { asMessageId, type ChatId } from '../../../model/ids.ts'
-import { UnknownLayout, type OpenFile } from '../../open-safely/cursor-file.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { decodeChatRow } from '../records/chat.ts'
 import { decodeMessageRow } from '../records/message.ts'
-import {
-  type RawRow,
-  chatKey,
-  families,
-  findTable,
-  listChat,
-  messageFamily,
-  messageRange,
-  nextKey,
-  ofChat,
-  readPage,
-  splitKey,
-} from './read.ts'
+import { type RawRow, chatKey, families, hasTable, listChat, listKeyPage, ofChat, readPage, splitKey } from './read.ts'
 
 /**
- * Finds the chats in a store by one seek each, and reads of each unknown one until a message is found. All in one read:
- * nobody else uses a file that Cursor set aside, and opening it for each chat takes longer than the seeks.
+ * Finds the chats in a store by its keys, and reads of each unknown one until a message is found. All in one read: nobody
+ * else uses a file that Cursor set aside, and opening it for each chat takes longer.
  */
 export function* chatsIn(file: OpenFile, known: KnownChats): Generator<ChatId> {
-  const table = file.read(findTable)
-  if (table.kind === 'unknown') throw new UnknownLayout(table.why)
-  if (table.kind === 'none') return
+  if (!file.read(hasTable)) return
   const found: ChatId[] = []
   try {
     file.read((db) => {
-      for (const id of eachChat(db)) if (isWanted(db, id, known)) found.push(id)
+      for (const id of listChatIds(db)) if (isWanted(db, id, known)) found.push(id)
     })
   } finally {
     yield* found
   }
 }
 
-function* eachChat(db: Sqlite.Database): Generator<ChatId> {
+function listChatIds(db: Sqlite.Database): ReadonlySet<ChatId> {
+  const ids = new Set<ChatId>()
   for (const family of families) {
-    let after: Buffer = Buffer.from(family.from)
-    for (;;) {
-      const next = nextKey(db, family, after)
-      if (next === null) break
-      const chatId = splitKey(next.key)?.chatId
-      if (chatId !== undefined) yield chatId
-      const isSkipped = chatId !== undefined && family === messageFamily
-      after = isSkipped ? Buffer.from(messageRange(chatId).to) : next.bytes
+    for (let after: Buffer | null = Buffer.from(family.from); after !== null;) {
+      const page = listKeyPage(db, family, after)
+      for (const { key } of page.refs) {
+        const id = splitKey(key)?.chatId
+        if (id !== undefined) ids.add(id)
+      }
+      after = page.next
     }
   }
+  return ids
 }
 
 /** Pages end early only for the sake of Cursor, which does not use this file. */

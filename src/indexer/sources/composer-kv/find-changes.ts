@@ -1,6 +1,5 @@
 import * as held from '../../../mirror/sources/sources.ts'
 import * as store from './read.ts'
-import type { Comparison } from '../../mass-loss.ts'
 import { type OpenFile, openCursorFile, tryRead } from '../../open-safely/cursor-file.ts'
 import type { Turn } from '../../source.ts'
 import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
@@ -241,7 +240,12 @@ export function findNew({ file, mirror, num }: Compared, position: held.HeldPosi
 /** Keys are read from the index, several hundred per millisecond if it is in memory. */
 const KEYS_PER_MS = 200
 
-export type FoundByKeys = Found & Comparison & { readonly badKeys: string[] }
+export interface FoundByKeys extends Found {
+  readonly badKeys: string[]
+  readonly missing: readonly held.HeldRow[]
+  /** Rows that were missing before and are present again. */
+  readonly backKeys: readonly string[]
+}
 
 /**
  * Compares every key of the store with the mirror, a page of the index per step; values are not read. In a large store

@@ -2,9 +2,18 @@ import * as detect from './find-changes.ts'
 import * as held from '../../../mirror/sources/sources.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { judgeMissing, massRule } from '../../mass-loss.ts'
-import { type OpenFile, UnknownLayout, fileSignature, filesOf, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type PassStep, type Source, skipped, sourceId } from '../../source.ts'
+import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
+import {
+  INDEXED_AT_ONCE,
+  type PassRequest,
+  type PassStep,
+  type Source,
+  judgeMissing,
+  massRule,
+  ofDatabase,
+  skipped,
+  whileOpen,
+} from '../../source.ts'
 import { chatsIn } from './chats-in.ts'
 import {
   CHATS_PER_READ,
@@ -21,7 +30,7 @@ import {
 } from './find-changes.ts'
 import { type Known, type Portion, readChats } from './read-chats.ts'
 import { lookAtStore } from './read-unknown.ts'
-import { type RowRef, countRows, emptyStore, findTable, listAbove, listTail } from './read.ts'
+import { type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
 import type { AsideTask } from '../../../mirror/aside.ts'
 import { inBulk } from '../../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -30,46 +39,29 @@ import { type Change, type Position, emptyChange } from '../../../model/change.t
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'
 
-const KIND = 'composer-kv'
-const DECODER = 3
-
 /**
  * The global key-value store of one Cursor user folder.
  * @param userDir Cursor's `User` folder
  */
 export function composerKvSource(userDir: string): Source {
-  const folder = join(userDir, 'globalStorage')
-  const path = join(folder, 'state.vscdb')
+  const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
-    id: sourceId(KIND, path),
-    kind: KIND,
-    decoder: DECODER,
-    path,
-    rank: 0,
-    folder,
-    files: filesOf(path),
-    isAlwaysWarm: true,
-    signature: () => fileSignature(path),
+    ...ofDatabase({ kind: 'composer-kv', decoder: 3, path, rank: 0, isAlwaysWarm: true }),
     async pass(mirror, num, request) {
       const signature = fileSignature(path)
       const octets = statSync(path, { throwIfNoEntry: false })?.size ?? 0
       if (skipped(mirror, num, request, signature) !== null) {
         return { isRead: false, again: compareAgain(readSweep(mirror, num), signature, octets, request.now()) }
       }
-      const file = openCursorFile(path)
-      if (file.kind === 'closed') return file
-      try {
-        const table = file.read(findTable)
-        if (table.kind === 'unknown') throw new UnknownLayout(table.why)
+      return whileOpen(path, async (file) => {
+        // A store whose table does not exist yet, or was dropped, is treated as an empty table.
+        const store = file.read(hasTable) ? file : emptyStore(file)
         // A first pass takes a while. The store must not be reported as missing in the meantime.
         if (held.readPosition(mirror, num).watermark === null) held.saveSourceState(mirror, num, 'ok', null, null)
-        const store = table.kind === 'none' ? emptyStore(file) : file
         const again = await new StorePass({ file: store, mirror, num }, octets, request).run()
         await request.turn({ longestReadMs: file.longestReadMs() })
         return { isRead: true, again }
-      } finally {
-        file.close()
-      }
+      })
     },
     look: () => lookAtStore(path),
     chatsIn,
@@ -90,7 +82,7 @@ const FIRST_ROWS = 2000
 const compareSoon: Again = { depth: 'values', inMs: 15_000 }
 
 /** One pass over a store, from start to end. */
-export class StorePass {
+class StorePass {
   readonly #file: OpenFile
   readonly #mirror: Mirror
   readonly #num: number

@@ -1,7 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import type { NameMessage, Piece, WholeChat } from '../../open-safely/whole-store.ts'
 import type { Evidence } from '../../projects/root-uri.ts'
-import { readStateText } from './conversation-state.ts'
 import {
   type JsonRecord,
   asRecord,
@@ -79,6 +78,17 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
     namesCopy: readStateText(chat) !== null,
     issue: embedded.issue,
   }
+}
+
+/** The mark before the state's bytes, which are base64 or hex. The mark alone is an empty state. */
+const MARK = '~'
+
+/** The encoded state of a chat's thread as the model saw it; null if the row has none. */
+export function readStateText(chat: JsonRecord): string | null {
+  const state = chat['conversationState']
+  if (typeof state !== 'string') return null
+  const text = state.startsWith(MARK) ? state.slice(MARK.length) : state
+  return text === '' ? null : text
 }
 
 /** Decided by the content: the version number does not tell, and one file can contain all formats. */

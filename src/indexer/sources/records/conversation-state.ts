@@ -1,5 +1,5 @@
 import type { ChatFacts } from '../../../model/change.ts'
-import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
+import { filledString, parseJson, readTime } from './json.ts'
 
 /** One place in a thread, according to its state: the id of a blob, or the message itself. */
 export type StateEntry =
@@ -202,17 +202,6 @@ function decodeCall(step: readonly WireField[], fields: readonly WireField[]): S
     // Without the times in the arguments and the result, which have another meaning.
     atMs: earliestTime([...step, ...fields, ...value]),
   }
-}
-
-/** The mark before the state's bytes, which are base64 or hex. The mark alone is an empty state. */
-const MARK = '~'
-
-/** The encoded state of a chat's thread as the model saw it; null if the row has none. */
-export function readStateText(chat: JsonRecord): string | null {
-  const state = chat['conversationState']
-  if (typeof state !== 'string') return null
-  const text = state.startsWith(MARK) ? state.slice(MARK.length) : state
-  return text === '' ? null : text
 }
 
 /** The bytes of a state; null if the text is neither base64 nor hex. */

@@ -78,6 +78,16 @@ export function listIn(record: JsonRecord | null, name: string): readonly unknow
   return Array.isArray(value) ? (value as readonly unknown[]) : []
 }
 
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return groups
+}
+
 /** False for null, blank text, `[]` and `{}`. */
 export function holdsSomething(value: unknown): boolean {
   if (value === null || value === undefined) return false

@@ -36,16 +36,6 @@ export function parseModelMessages(bytes: Buffer): ParsedMessages {
   return messages.length < list.length ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'messages', messages }
 }
 
-export interface ToolResult {
-  readonly callId: string
-  readonly output: Json
-  readonly isError: boolean
-}
-
-/** The results of tools in a message. */
-export const listToolResults = (message: JsonRecord): readonly ToolResult[] =>
-  readResults(message).map(({ callId, output, isError }) => ({ callId, output, isError }))
-
 export interface ModelEntry {
   readonly key: string
   readonly message: JsonRecord

@@ -1,10 +1,10 @@
 import { constants } from 'node:buffer'
-import { readdirSync, lstatSync, statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { isAbsence, mayBeFolder } from '../../open-safely/cursor-file.ts'
+import { identityOf, listFolders, mayBeFolder } from '../../open-safely/cursor-file.ts'
 import {
   writeFolder,
   type FileGroup,
@@ -15,7 +15,7 @@ import {
   type WholeChat,
 } from '../../open-safely/whole-store.ts'
 import { weighEvidence } from '../../projects/root-uri.ts'
-import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
+import { closedFolder, ofFolder, read, skipped, type Source } from '../../source.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
@@ -31,7 +31,6 @@ import {
 import { arrangeSteps, type Steps, type DecodedTranscript } from './transcript.ts'
 
 const KIND = 'transcripts'
-const DECODER = 3
 /** A transcript has no ids, no times and no results of calls: every other source of a chat is more complete. */
 const RANK = 3
 
@@ -41,45 +40,22 @@ const RANK = 3
  */
 export function transcriptSources(home: string): Source[] {
   const root = nursery(home)
-  return (
-    listProjects(root)?.map((slug) => {
-      const project = join(root, slug)
-      return transcriptSource({ slug, project, folder: join(project, 'agent-transcripts') })
-    }) ?? [closedFolder(KIND, root, RANK)]
-  )
+  const slugs = listFolders(root)
+  if (slugs === null) return [closedFolder(KIND, root, RANK)]
+  return slugs
+    .map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
+    .filter(({ project, folder }) => mayBeFolder(project) && mayBeFolder(folder))
+    .map(transcriptSource)
 }
 
 /** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
 
-/** Null if the folder may not be listed. */
-function listProjects(root: string): string[] | null {
-  try {
-    return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && mayBeFolder(join(root, entry.name, 'agent-transcripts')))
-      .map((entry) => entry.name)
-      .sort()
-  } catch (error) {
-    // No agent has run yet.
-    if (isAbsence(error)) return []
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
-}
-
 function transcriptSource(place: Place): Source {
   const { project, folder } = place
   const signature = (): string | null => folderSignature(project, folder)
   return {
-    id: sourceId(KIND, folder),
-    kind: KIND,
-    decoder: DECODER,
-    path: folder,
-    rank: RANK,
-    folder,
-    // Each chat has its own folder. Watching the parent shows new ones; `signature` shows changes inside.
-    files: [],
-    isAlwaysWarm: false,
+    ...ofFolder({ kind: KIND, decoder: 3, folder, rank: RANK }),
     signature,
     async pass(mirror, num, request) {
       const now = signature()
@@ -120,7 +96,6 @@ interface Reading {
 
 /** All transcripts of a project, by chat. */
 function listChats(place: Place, signature: string | null): FolderListing<ChatFiles> {
-  const { dev, ino } = lstatSync(place.folder, { bigint: true })
   const byChat = new Map<ChatId, TranscriptFile[]>()
   for (const file of listTranscripts(place.folder)) byChat.set(file.chatId, [...(byChat.get(file.chatId) ?? []), file])
   const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
@@ -133,7 +108,8 @@ function listChats(place: Place, signature: string | null): FolderListing<ChatFi
     rootPath,
     slug,
   }))
-  return { identity: `${dev}:${ino}`, signature, groups }
+  // Afterwards, so that a folder that vanishes meanwhile does not count as empty.
+  return { identity: identityOf(lstatSync(place.folder, { bigint: true })), signature, groups }
 }
 
 /** One piece for each file. The chat comes from the most complete one. */
@@ -206,21 +182,6 @@ function pieceOf(
   }
   const evidence = rootPath === null ? [] : [{ method: 'transcript-folder' as const, uri: rootPath }]
   return { ...bare, chats: [chat], evidence: weighEvidence(chatId, evidence, { isOnly: false }) }
-}
-
-/** Subfolders, including links to folders, because a project may have been opened by a link. */
-function listFolders(path: string): readonly string[] | null {
-  try {
-    const entries = readdirSync(path, { withFileTypes: true })
-    const isFolder = (name: string): boolean =>
-      statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false
-    return entries
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(entry.name)))
-      .map((entry) => entry.name)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
 }
 
 /**

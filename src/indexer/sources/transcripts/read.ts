@@ -1,9 +1,9 @@
 import { hash as digest } from 'node:crypto'
-import { lstatSync, readdirSync, type Dirent } from 'node:fs'
+import { lstatSync, type Dirent } from 'node:fs'
 import { join, parse, posix, win32 } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { readPlainFile } from '../../open-safely/cursor-file.ts'
+import { listEntries, readPlainFile } from '../../open-safely/cursor-file.ts'
 import { filledString, parsedRecord } from '../records/json.ts'
 
 /** Cursor's own limit is unknown; the largest known transcripts are far smaller. */
@@ -29,7 +29,6 @@ export type FileContent =
 /**
  * All transcripts in their folder, from `stat` alone: `<id>`, `<id>/<id>` and `<id>/subagents/<sid>`, each as `.txt`,
  * `.json` or `.jsonl`. Links are skipped.
- * @throws Error if a folder cannot be listed; otherwise its files would count as deleted
  */
 export function listTranscripts(folder: string): readonly TranscriptFile[] {
   const files: TranscriptFile[] = []
@@ -44,10 +43,10 @@ export function listTranscripts(folder: string): readonly TranscriptFile[] {
   for (const entry of listEntries(folder)) {
     if (isTranscript(entry)) add([], entry.name, null)
     if (!entry.isDirectory()) continue
-    for (const inner of listNested(join(folder, entry.name))) {
+    for (const inner of listEntries(join(folder, entry.name))) {
       if (isTranscript(inner) && parse(inner.name).name === entry.name) add([entry.name], inner.name, null)
       if (!inner.isDirectory() || inner.name !== 'subagents') continue
-      const agents = listNested(join(folder, entry.name, inner.name)).filter(isTranscript)
+      const agents = listEntries(join(folder, entry.name, inner.name)).filter(isTranscript)
       for (const { name } of agents) add([entry.name, inner.name], name, asChatId(entry.name))
     }
   }
@@ -55,19 +54,6 @@ export function listTranscripts(folder: string): readonly TranscriptFile[] {
 }
 
 const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:jsonl?|txt)$/i.test(entry.name)
-
-const listEntries = (folder: string): readonly Dirent[] =>
-  readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
-
-function listNested(folder: string): readonly Dirent[] {
-  try {
-    return listEntries(folder)
-  } catch (error) {
-    // Deleted while the parent folder was listed.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
-}
 
 const trustFile = (project: string): string => join(project, '.workspace-trusted')
 
