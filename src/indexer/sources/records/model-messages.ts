@@ -19,7 +19,7 @@ import {
   numberIn,
   recordIn,
 } from './json.ts'
-import { readToolName, readPayload, readToolPaths } from './tool.ts'
+import { noInput, openCall, readPayload } from './tool.ts'
 import { joinPrompts, unwrapPrompt, type Prompt } from './unwrap-prompt.ts'
 
 export type ParsedMessages =
@@ -137,10 +137,9 @@ class Calls {
       this.#results.set(call, result)
       return []
     }
-    const callId = result.callId === '' ? null : result.callId
-    const alone: ToolPart = { ...openCall, name: readToolName(result.toolName, null), callId }
-    this.#results.set(alone, result)
-    return [alone]
+    const { part } = openCall(result.toolName, result.callId === '' ? null : result.callId, noInput)
+    this.#results.set(part, result)
+    return [part]
   }
 
   /** A call without a result is still running if nothing follows it. */
@@ -160,9 +159,6 @@ class Calls {
 
 /** Takes the place of a message that could not be read; the reason is recorded elsewhere. */
 export const unreadMessage: JsonRecord = Object.freeze({})
-
-/** A call before anything else is known about it. */
-export const openCall = { kind: 'tool', status: 'running', input: null, output: null, error: null, paths: [] } as const
 
 /** The decoded content of a message of the model's, without its place. */
 export interface DecodedEntry {
@@ -258,23 +254,14 @@ function decodeAnswerPart(part: unknown): AnswerPart {
     case 'tool-result':
       return plain(null)
     case 'tool-call':
-      return decodeCall(record ?? {})
+      return openCall(
+        filledStringIn(record, 'toolName'),
+        filledStringIn(record, 'toolCallId'),
+        boundJson(readPayload(record?.['args'] ?? record?.['input'])),
+      )
     default:
       return { part: null, issue: 'unknown-shape' }
   }
-}
-
-function decodeCall(part: JsonRecord): AnswerPart {
-  const input = boundJson(readPayload(part['args'] ?? part['input']))
-  const name = filledStringIn(part, 'toolName')
-  const call: ToolPart = {
-    ...openCall,
-    name: readToolName(name, input.value),
-    callId: filledStringIn(part, 'toolCallId'),
-    input: input.value,
-    paths: readToolPaths(name, input.value),
-  }
-  return { part: call, issue: input.isTooDeep ? 'too-deep' : null }
 }
 
 export interface NamedResult {

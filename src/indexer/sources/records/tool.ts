@@ -2,6 +2,7 @@ import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { type ChatId, asChatId } from '../../../model/ids.ts'
 import type { CodePart, ToolPart, ToolStatus } from '../../../model/part.ts'
 import {
+  type BoundedJson,
   type JsonRecord,
   asRecord,
   boundJson,
@@ -100,6 +101,15 @@ function readStartedChats(call: JsonRecord, additional: JsonRecord | null): read
   const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
   return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : none
 }
+
+/** A call of which only the arguments are known. */
+export function openCall(name: string | null, callId: string | null, { value: input, isTooDeep }: BoundedJson) {
+  const told = { name: readToolName(name, input), callId, input, paths: readToolPaths(name, input) }
+  const part: ToolPart = { kind: 'tool', status: 'running', output: null, error: null, ...told }
+  return { part, issue: isTooDeep ? ('too-deep' as const) : null }
+}
+
+export const noInput: BoundedJson = { value: null, isTooDeep: false }
 
 /** Cursor writes payloads as JSON strings, plain text or objects. Blank text is no payload. */
 export function readPayload(value: unknown): unknown {

@@ -3,7 +3,6 @@ import { lstatSync } from 'node:fs'
 import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { ChatId } from '../../../model/ids.ts'
-import type { IssueReason } from '../../../model/issue.ts'
 import { identityOf, listFolders, mayBeFolder } from '../../open-safely/cursor-file.ts'
 import {
   writeFolder,
@@ -17,6 +16,7 @@ import {
 import { weighEvidence } from '../../projects/root-uri.ts'
 import { closedFolder, ofFolder, read, skipped, type Source } from '../../source.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
+import { groupBy } from '../records/json.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
 import {
@@ -84,20 +84,17 @@ interface ChatFiles extends FileGroup {
   readonly slug: string | null
 }
 
-interface Reading {
+interface Reading extends Pick<Piece, 'octets' | 'checksum' | 'issue'> {
   readonly file: TranscriptFile
-  readonly octets: number
-  readonly checksum: number | null
-  readonly decoded: DecodedTranscript
-  readonly issue: IssueReason | null
+  /** Null if the file cannot be read. */
+  readonly decoded: DecodedTranscript | null
   /** How much of its chat the file contains, the most important number first; empty if it contains nothing. */
   readonly extent: readonly number[]
 }
 
 /** All transcripts of a project, by chat. */
 function listChats(place: Place, signature: string | null): FolderListing<ChatFiles> {
-  const byChat = new Map<ChatId, TranscriptFile[]>()
-  for (const file of listTranscripts(place.folder)) byChat.set(file.chatId, [...(byChat.get(file.chatId) ?? []), file])
+  const byChat = groupBy(listTranscripts(place.folder), ({ chatId }) => chatId)
   const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
   const slug = rootPath === null && !isWithoutFolder(place.slug) ? place.slug : null
   const groups = [...byChat.values()].map((files) => ({
@@ -125,21 +122,13 @@ function readChat(chat: ChatFiles): GroupContent {
 }
 
 function readFile(file: TranscriptFile): Reading {
-  const content = readTranscript(file)
-  if (content.kind === 'issue') {
-    return { file, octets: file.octets, checksum: null, decoded: nothing, issue: content.reason, extent: [] }
-  }
-  const { bytes } = content
+  const bytes = readTranscript(file)
+  if (typeof bytes === 'string')
+    return { file, octets: file.octets, checksum: null, decoded: null, issue: bytes, extent: [] }
   const decoded = decodeTranscript(bytes, file.chatId, nameMessage)
   const [octets, checksum] = [bytes.length, crc32(bytes)]
-  return { file, octets, checksum, decoded, issue: issueOf(decoded), extent: extentOf(decoded, file) }
+  return { file, octets, checksum, decoded, issue: decoded.issue, extent: extentOf(decoded, file) }
 }
-
-const nothing: DecodedTranscript = { messages: [], outline: [], issue: null, hasOnlyControl: false }
-
-/** A file without any content is being rewritten: the mirror keeps the chat until the file has content again. */
-const issueOf = ({ outline, issue, hasOnlyControl }: DecodedTranscript): IssueReason | null =>
-  issue ?? (outline?.length === 0 && !hasOnlyControl ? 'null-value' : null)
 
 /** The project is not part of the id, so that a chat in two projects has the same messages. */
 export const nameMessage: NameMessage = (chatId, ordinal) => madeId(['transcript', chatId, ordinal])
@@ -170,7 +159,7 @@ function pieceOf(
 ): Piece {
   const { key, chatId, parentChatId } = file
   const bare: Piece = { key, octets, checksum, stamp, issue, chats: [], evidence: [], heads: [] }
-  if (!isChosen) return bare
+  if (!isChosen || decoded === null) return bare
   const plain = decodeFacts({}, chatId, 'transcript')
   const chat: WholeChat = {
     id: chatId,
@@ -190,7 +179,7 @@ function pieceOf(
  */
 export function decodeTranscript(bytes: Buffer, chatId: ChatId, name: NameMessage): DecodedTranscript {
   if (bytes.length > constants.MAX_STRING_LENGTH) {
-    return { messages: [], outline: [], issue: 'too-large', hasOnlyControl: false }
+    return { messages: [], outline: [], issue: 'too-large' }
   }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   return arrangeSteps(stepsIn(text), chatId, name)
@@ -198,8 +187,8 @@ export function decodeTranscript(bytes: Buffer, chatId: ChatId, name: NameMessag
 
 function stepsIn(text: string): Steps {
   if (/^\s*\{/.test(text)) return decodeLines(text)
-  if (!/^\s*\[/.test(text)) return decodeText(text)
-  const records = decodeRecords(text)
-  const decoded = records ?? decodeText(text)
-  return records === null && decoded.steps.length === 0 ? { steps: [], issue: 'bad-json' } : decoded
+  const records = /^\s*\[/.test(text) ? decodeRecords(text) : null
+  if (records !== null) return records
+  const decoded = decodeText(text)
+  return text.trimStart().startsWith('[') && decoded.steps.length === 0 ? { steps: [], issue: 'bad-json' } : decoded
 }
