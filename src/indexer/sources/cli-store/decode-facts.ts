@@ -14,7 +14,7 @@ import {
   readModelName,
   readTime,
 } from '../records/json.ts'
-import type { WalkedState } from '../records/walk-state.ts'
+import type { ConversationState } from '../records/conversation-state.ts'
 import type { RawFacts } from './read-store.ts'
 
 /**
@@ -111,7 +111,12 @@ function absolutePath(value: unknown): string | null {
   return /^(?:\/|[a-z]:[\\/]|\\\\)/i.test(path) ? path : null
 }
 
-export function factsOf(chatId: ChatId, facts: StoreFacts, sidecar: Sidecar, state: WalkedState | null): ChatFacts {
+export function factsOf(
+  chatId: ChatId,
+  facts: StoreFacts,
+  sidecar: Sidecar,
+  state: ConversationState | null,
+): ChatFacts {
   const plain = decodeFacts({}, chatId, 'cli')
   return {
     ...plain,
@@ -126,7 +131,7 @@ export function factsOf(chatId: ChatId, facts: StoreFacts, sidecar: Sidecar, sta
 }
 
 /** Where the chat was started, according to the store. If the window had several roots, the first counts. */
-export function evidenceOf({ cwd }: Sidecar, state: WalkedState | null): readonly Evidence[] {
+export function evidenceOf({ cwd }: Sidecar, state: ConversationState | null): readonly Evidence[] {
   const uri = state?.workspaceUris.map(readFileUri).find((place) => place !== null) ?? null
   return [
     ...(cwd === null ? [] : [{ method: 'cli-folder' as const, uri: cwd }]),

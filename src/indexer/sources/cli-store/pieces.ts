@@ -21,7 +21,7 @@ export const nameMessage = (chatId: ChatId, blobKey: string, occurrence: number)
  */
 export function pieceOf(store: StoreFile, read: ReadStore, listHeld: () => readonly HeldMessage[]): Piece {
   const { key, stamp, chatId, folderHash } = store
-  const thread = decodeModelThread(read.chat?.state?.entries ?? [], (blobKey, occurrence) =>
+  const thread = decodeModelThread(read.chat?.walked?.entries ?? [], (blobKey, occurrence) =>
     nameMessage(chatId, blobKey, occurrence),
   )
   const issue = read.issue ?? thread.issues[0]?.reason ?? null
@@ -29,8 +29,9 @@ export function pieceOf(store: StoreFile, read: ReadStore, listHeld: () => reado
   const checksum = read.chat === null ? null : crc32(key, read.checksum)
   const bare: Piece = { key, octets: read.octets, checksum, stamp, issue, chats: [], evidence: [], heads: [] }
   if (read.chat === null) return { ...bare, octets: store.octets }
-  const { facts, sidecar, state } = read.chat
-  const isUnread = thread.messages.length === 0 && (state?.issues.length ?? 0) + thread.issues.length > 0
+  const { facts, sidecar, walked } = read.chat
+  const state = walked?.state ?? null
+  const isUnread = thread.messages.length === 0 && (walked?.issues.length ?? 0) + thread.issues.length > 0
   // A window that was opened and closed again leaves a store that says that it has no conversation.
   const isEmpty = thread.messages.length === 0 && sidecar.hasConversation === false
   if (isUnread || isEmpty) return bare

@@ -21,7 +21,7 @@ export interface ReadStore {
     readonly facts: StoreFacts
     readonly sidecar: Sidecar
     /** Null if the chat is still empty. */
-    readonly state: WalkedState | null
+    readonly walked: WalkedState | null
   } | null
   /** Why it cannot be read, or a part of it. */
   readonly issue: IssueReason | null
@@ -85,16 +85,16 @@ function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Content {
   const { rootId } = facts
   if (rootId === null) {
     const isLost = sidecar.hasConversation !== false && reader.read(hasBlobs)
-    return isLost ? unread('missing-blob') : { chat: { facts, sidecar, state: null }, issue: beside }
+    return isLost ? unread('missing-blob') : { chat: { facts, sidecar, walked: null }, issue: beside }
   }
   const root = reader.blobs([rootId]).get(rootId) ?? null
   if (root === null) return unread(reader.reasonOf(rootId))
-  const state = walkState(root, (ids) => reader.blobs(ids), rootId)
-  const [first] = state.issues
+  const walked = walkState(root, (ids) => reader.blobs(ids), rootId)
+  const [first] = walked.issues
   const issue = first === undefined ? beside : reader.explain(first.key, first.reason, facts)
-  if (issue !== null && state.issues.some(({ key }) => key === rootId) && state.entries.length === 0)
+  if (issue !== null && walked.issues.some(({ key }) => key === rootId) && walked.entries.length === 0)
     return unread(issue)
-  return { chat: { facts, sidecar, state }, issue }
+  return { chat: { facts, sidecar, walked }, issue }
 }
 
 class StoreReader {

@@ -181,9 +181,6 @@ const emptyEntry: DecodedEntry = {
 }
 const unknown: DecodedEntry = { ...emptyEntry, isGap: true, issue: 'unknown-shape' }
 
-/** Whether there is anything to show of the message. */
-export const isShown = (message: JsonRecord): boolean => decodeEntry(message).parts.length > 0
-
 export function decodeEntry(message: JsonRecord): DecodedEntry {
   if (message === unreadMessage) return { ...emptyEntry, isGap: true }
   const role = message['role']
