@@ -304,11 +304,19 @@ function openNetworkCopy(
 ): OpenFile | ClosedFile {
   const copy = takeCheckedCopy(path, mount)
   if (copy.kind === 'closed') return copy
-  const db = openReadOnly(copy.path)
-  const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
-  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
-  return { kind: 'open', path: null, ...facts, ...cost, read, close: () => db.close() }
+  return ofCopy(openReadOnly(copy.path), { ...facts, bytesRead: copy.bytes })
 }
+
+const ofCopy = (db: Db, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead'>): OpenFile => ({
+  kind: 'open',
+  path: null,
+  ...facts,
+  readMsMax: 50,
+  longestReadMs: () => 0,
+  isTouched: () => false,
+  read: (use) => ofFile(() => use(db)),
+  close: () => db.close(),
+})
 
 function openReadOnly(path: string): Db {
   return ofFile(() => {
@@ -347,18 +355,7 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
     // A database in memory has no WAL. These two bytes say which journal mode the file uses; 1 is a rollback journal.
     if (bytes.length >= 20) bytes.fill(1, 18, 20)
     const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
-    return {
-      kind: 'open',
-      path: null,
-      signature,
-      identity,
-      bytesRead: bytes.length,
-      readMsMax: 50,
-      longestReadMs: () => 0,
-      isTouched: () => false,
-      read: (use) => ofFile(() => use(db)),
-      close: () => db.close(),
-    }
+    return ofCopy(db, { signature, identity, bytesRead: bytes.length })
   }
   return closed('busy', 'Cursor is writing to the file.')
 }

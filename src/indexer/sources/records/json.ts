@@ -172,17 +172,17 @@ export function parsedOrText(text: string): unknown {
 const mayBeRounded = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
-/** In valid JSON, digits outside strings occur only in numbers. */
+/** In valid JSON, digits outside strings occur only in numbers. A quote after an odd number of backslashes is escaped. */
 function withDigitsAsText(text: string): string {
-  const pieces: string[] = []
-  for (let at = 0; at < text.length;) {
-    const quote = text.indexOf('"', at)
-    const opens = quote < 0 ? text.length : quote
-    pieces.push(text.slice(at, opens).replace(/-?\d[\d.eE+-]*/g, exactNumber))
-    at = quote < 0 ? opens : endOfString(text, opens)
-    pieces.push(text.slice(opens, at))
-  }
-  return pieces.join('')
+  let isInside = false
+  const pieces = text.split('"').map((piece) => {
+    const shown = isInside ? piece : piece.replace(/-?\d[\d.eE+-]*/g, exactNumber)
+    let slashes = 0
+    while (isInside && piece.at(-1 - slashes) === '\\') slashes += 1
+    isInside = !isInside || slashes % 2 === 1
+    return shown
+  })
+  return pieces.join('"')
 }
 
 /** A number in exponent notation stays a number if it is finite: its text is no more exact. */
@@ -190,16 +190,6 @@ function exactNumber(written: string): string {
   const value = Number(written)
   const isExact = !mayBeRounded(value) || String(value) === written
   return isExact || (Number.isFinite(value) && /e/i.test(written)) ? written : JSON.stringify(written)
-}
-
-/** The position after the closing quote. A quote after an odd number of backslashes is escaped. */
-function endOfString(text: string, opens: number): number {
-  for (let end = text.indexOf('"', opens + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (text[end - 1 - slashes] === '\\') slashes += 1
-    if (slashes % 2 === 0) return end + 1
-  }
-  return text.length
 }
 
 export type ParsedRow =
