@@ -58,5 +58,5 @@ function holdsUnknown({ key, value, octets }: RawRow, chatId: ChatId, known: Kno
   }
   const split = splitKey(key)
   if (split?.kind !== 'message' || known.hasMessage(chatId, split.messageId)) return false
-  return decodeMessageRow(value, split, octets).kind === 'message'
+  return decodeMessageRow(value, split.messageId, octets).kind === 'message'
 }

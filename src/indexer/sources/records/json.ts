@@ -178,7 +178,7 @@ function withDigitsAsText(text: string): string {
   const pieces = text.split('"').map((piece) => {
     const shown = isInside ? piece : piece.replace(/-?\d[\d.eE+-]*/g, exactNumber)
     let slashes = 0
-    while (isInside && piece.at(-1 - slashes) === '\\') slashes += 1
+    while (piece.at(-1 - slashes) === '\\') slashes += 1
     isInside = !isInside || slashes % 2 === 1
     return shown
   })
