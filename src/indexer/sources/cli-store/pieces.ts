@@ -8,7 +8,7 @@ import { weighEvidence } from '../../projects/root-uri.ts'
 import { madeId } from '../records/chat.ts'
 import { decodeModelThread, type DecodedThread } from '../records/model-messages.ts'
 import { evidenceOf, factsOf } from './decode-facts.ts'
-import type { StoreFile } from './list-stores.ts'
+import type { StoreFile } from './index.ts'
 import type { ReadStore } from './read-store.ts'
 
 /**

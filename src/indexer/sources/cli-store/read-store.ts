@@ -13,7 +13,7 @@ import {
 import { walkState, type WalkedState } from '../records/walk-state.ts'
 import { type JsonRecord, filledStringIn } from '../records/json.ts'
 import { decodeSidecar, decodeStoreFacts, type StoreFacts } from './decode-facts.ts'
-import type { StoreFile } from './list-stores.ts'
+import type { StoreFile } from './index.ts'
 
 /** The current content of a store. */
 export interface ReadStore {

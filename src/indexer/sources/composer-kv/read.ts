@@ -265,12 +265,6 @@ const reading = (column: string) => ({
 const byRowid = reading('rowid')
 const byKey = reading('key')
 
-interface ValueRow extends SizedRef {
-  readonly value: string | null
-  /** Set if the text may differ from the stored bytes. */
-  readonly bytes: Buffer | null
-}
-
 export interface Page extends Portion {
   readonly rows: readonly RawRow[]
   /** Rows that SQLite could not read from a damaged page. */
@@ -279,36 +273,33 @@ export interface Page extends Portion {
 
 /** Reads the values of the first of these rows in one short transaction. Damage affects only the damaged row. */
 export function readPage(db: Db, refs: readonly RowRef[], readMsMax: number): Page {
-  const found: ValueRow[] = []
+  const found: (Omit<RawRow, 'checksum'> & { readonly bytes: Buffer | null })[] = []
   const unreadable: RowRef[] = []
-  const portion = readPortion(db, refs, readMsMax, (ref) => {
-    const row = tryRead(() => readRow(db, ref))
-    if (row === null) unreadable.push(ref)
+  const portion = readPortion(db, refs, readMsMax, ({ key, rowid }) => {
+    const read = tryRead(() => readRow(db, { key, rowid }))
+    if (read === null) unreadable.push({ key, rowid })
+    const row = read?.value
     // Else it was deleted since it was listed, or now has another key.
-    else if (row.value?.key === ref.key) {
-      const { octets, value, bytes } = row.value
-      found.push({ key: ref.key, rowid: ref.rowid, octets, value, bytes })
-      return value === null ? 0 : (octets ?? 0)
-    }
-    return 0
+    if (row?.key !== key) return 0
+    const octets = row.octets ?? 0
+    found.push({ key, rowid, octets, value: row.value, bytes: row.bytes })
+    return row.value === null ? 0 : octets
   })
-  return { rows: found.map(checked), unreadable, ...portion }
-}
-
-/** The checksum is calculated after the transaction. */
-function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
-  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(bytes ?? value) }
+  // Checksums are calculated after the transaction.
+  const rows = found.map(({ bytes, ...row }) => {
+    return { ...row, checksum: row.value === null ? null : crc32(bytes ?? row.value) }
+  })
+  return { rows, unreadable, ...portion }
 }
 
 /** Replaces bytes that are not UTF-8. The text may also contain it itself. */
 const REPLACEMENT = '\ufffd'
 
-function readRow(db: Db, ref: RowRef): ValueRow | undefined {
+/** `bytes` is set if the text may differ from the stored bytes. */
+function readRow(db: Db, ref: RowRef) {
   const [sql, at] = isExact(ref) ? [byRowid, BigInt(ref.rowid)] : [byKey, ref.key]
-  const row = prepared<Omit<ValueRow, 'bytes'>>(db, sql.row).get(at)
-  if (row === undefined) return undefined
-  const { key, rowid, octets, value } = row
-  const mayDiffer = value?.includes(REPLACEMENT) === true
+  const row = prepared<Omit<RawRow, 'checksum'>>(db, sql.row).get(at)
+  const mayDiffer = row?.value?.includes(REPLACEMENT) === true
   const bytes = mayDiffer ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
-  return { key, rowid, octets, value, bytes }
+  return row === undefined ? undefined : { ...row, bytes }
 }
