@@ -29,11 +29,11 @@ export interface PushingMachine {
 
 const IDENTITY = `select id from identity`
 
-export function readMachine(db: Mirror): PushingMachine {
-  const uuid = readState(db, 'machine') ?? prepared<{ id: string }>(db, IDENTITY).get()?.id
-  if (uuid === undefined) throw new Error('a mirror has no identity')
-  return { uuid, former: readState(db, 'former'), number: Number(readState(db, 'number') ?? 0) }
-}
+export const readMachine = (db: Mirror): PushingMachine => ({
+  uuid: readState(db, 'machine') ?? String(prepared(db, IDENTITY).pluck().get()),
+  former: readState(db, 'former'),
+  number: Number(readState(db, 'number') ?? 0),
+})
 
 /**
  * Notes the number of a push. It must be on the disk before the push sends it. If the hub knows a later push of this
