@@ -3,7 +3,7 @@ import { listingTerms } from '../fulltext/terms.ts'
 import { dropCopy } from '../hub/pulled-copy.ts'
 import type { Mirror } from '../open.ts'
 import { withoutExcluded } from '../projects/exclusion.ts'
-import { writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
+import { excludedIn, writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
 import { withoutPurged } from '../purge/bars.ts'
 import { HUB, SourceRanks } from '../sources/sources.ts'
 import { RowInsert, prepared } from '../sql.ts'
@@ -24,7 +24,9 @@ import type { ChatId } from '../../model/ids.ts'
  * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
 export function writeChange(db: Mirror, unfiltered: Change): Written {
-  const change = withoutExcluded(db, withoutPurged(db, unfiltered))
+  const patterns = excludedIn(db)
+  const allowed = withoutPurged(db, unfiltered)
+  const change = patterns.length === 0 ? allowed : withoutExcluded(db, allowed, patterns)
   const written = listingTerms(db, () => {
     if (mayHide(db, change.source)) for (const { id } of change.chats.filter(hasContent)) dropCopy(db, id)
     const terms = new PendingTerms()
