@@ -1,5 +1,5 @@
 import type { Mirror } from '../mirror/open.ts'
-import { type HeldRow, countHeldRows, forgetMissed, noteMissed, readMissed } from '../mirror/sources/sources.ts'
+import { type HeldRow, countHeldRows, markMissed, readMissed } from '../mirror/sources/sources.ts'
 import type { MassRule, PendingLoss } from '../model/pass.ts'
 import type { PassRequest } from './source.ts'
 
@@ -26,14 +26,14 @@ export function judgeMissing(
   { missing, backKeys }: Comparison,
   { isAsked, now, mass = massRule }: Pick<PassRequest, 'isAsked' | 'now' | 'mass'>,
 ): ReadonlySet<string> {
-  forgetMissed(mirror, source, backKeys)
+  markMissed(mirror, source, backKeys, null)
   if (isAsked === true) return new Set(missing.map(({ key }) => key))
   const nowMs = now()
   const open = missing.filter(({ missedAtMs }) => missedAtMs === null || nowMs < confirmableAtMs(missedAtMs, nowMs))
   const isMass = open.length > mass.rows && open.length > mass.share * countHeldRows(mirror, source)
   const waiting = isMass ? open : open.filter(({ missedAtMs }) => missedAtMs !== null)
   const fresh = waiting.filter(({ missedAtMs }) => missedAtMs === null).map(({ key }) => key)
-  noteMissed(mirror, source, fresh, nowMs)
+  markMissed(mirror, source, fresh, nowMs)
   const waitingKeys = new Set(waiting.map(({ key }) => key))
   return new Set(missing.flatMap(({ key }) => (waitingKeys.has(key) ? [] : [key])))
 }

@@ -15,9 +15,8 @@ import {
   needsMerge,
   workOffSome,
 } from '../../mirror/fulltext/backlog.ts'
-import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirror/sources/moved-sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { sourceNum } from '../../mirror/sources/sources.ts'
+import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import type { Aside } from '../../mirror/aside.ts'
 import { placeNext } from '../../mirror/threads/place-next.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
@@ -53,12 +52,7 @@ export async function runPasses(
 ): Promise<RunOutcome> {
   const { aside } = context
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  if (order.sources.length > 0) {
-    renameMoved(mirror, sources, findAt)
-    const discovered = new Set(sources.keys())
-    forgetUnread(mirror, discovered)
-    missVanished(mirror, discovered, isGone)
-  }
+  if (order.sources.length > 0) followSources(mirror, sources, findAt, isGone)
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)

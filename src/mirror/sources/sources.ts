@@ -1,7 +1,8 @@
+import { basename, dirname } from 'node:path'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { Position } from '../../model/change.ts'
-import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
+import { asSourceId, type ChatId, type MessageId, type SourceId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { SourceState } from '../../model/source.ts'
 
@@ -23,25 +24,20 @@ const FIND_SOURCE = `select num from sources where id = ?`
 /** The number of this source in other tables. Adds the source if it is new, and completes it if only its id was salvaged. */
 export function sourceNum(db: Mirror, source: SourceName): number {
   prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
-  const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)
-  if (row === undefined) throw new Error('an insert left no row')
-  return row.num
+  return Number(prepared(db, FIND_SOURCE).pluck().get(source.id))
 }
 
 const FIRST_ID = `select coalesce(first_id, id) as id from sources where num = ?`
 
 /** The id that the source had before its path changed. Ids of messages that were derived from it stay the same. */
-export function firstSourceId(db: Mirror, source: number): SourceId {
-  const row = prepared<{ id: SourceId }>(db, FIRST_ID).get(source)
-  if (row === undefined) throw new Error(`there is no source ${source}`)
-  return row.id
-}
+export const firstSourceId = (db: Mirror, source: number): SourceId =>
+  asSourceId(String(prepared(db, FIRST_ID).pluck().get(source)))
 
 const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
 
 /** The number of the source with this kind and path; null before its first pass. */
 export const findSource = (db: Mirror, kind: string, path: string): number | null =>
-  prepared<{ num: number }>(db, FIND_BY_PATH).get(kind, path)?.num ?? null
+  prepared<number>(db, FIND_BY_PATH).pluck().get(kind, path) ?? null
 
 const READ_POSITION = `
 select identity, signature, watermark, watermark_key as watermarkKey,
@@ -87,14 +83,12 @@ export function saveCounts(
   prepared(db, SAVE_COUNTS).run(counts.totalRows, counts.nullKeys, nowMs, source)
 }
 
-const LIST_ROWS = `
+const LIVE_ROWS = `
 select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
-where source = ? and key > ? and key <= ? and is_live = 1
+where source = ? and is_live = 1
 `
-const FIND_ROW = `
-select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
-where source = ? and key = ? and is_live = 1
-`
+const LIST_ROWS = `${LIVE_ROWS} and key > ? and key <= ?`
+const FIND_ROW = `${LIVE_ROWS} and key = ?`
 const WAS_ROW = `select 1 from source_rows where source = ? and key = ? and is_live = 0`
 const COUNT_ROWS = `select count(*) as count from source_rows where source = ? and is_live = 1`
 
@@ -108,18 +102,15 @@ export interface HeldRow {
 }
 
 /** Rows that the source held at the last pass, with `after < key <= last`. */
-export function listHeldRows(db: Mirror, source: number, after: string, last: string): HeldRow[] {
-  return prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
-}
+export const listHeldRows = (db: Mirror, source: number, after: string, last: string): HeldRow[] =>
+  prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
 
-export function findHeldRow(db: Mirror, source: number, key: string): HeldRow | undefined {
-  return prepared<HeldRow>(db, FIND_ROW).get(source, key)
-}
+export const findHeldRow = (db: Mirror, source: number, key: string): HeldRow | undefined =>
+  prepared<HeldRow>(db, FIND_ROW).get(source, key)
 
 /** Whether the source once held this row and no longer does. */
-export function isGoneRow(db: Mirror, source: number, key: string): boolean {
-  return prepared(db, WAS_ROW).get(source, key) !== undefined
-}
+export const isGoneRow = (db: Mirror, source: number, key: string): boolean =>
+  prepared(db, WAS_ROW).get(source, key) !== undefined
 
 const LIST_ISSUES = `select key from row_issues where source = ?`
 
@@ -135,20 +126,16 @@ select 1 from source_rows where source = ? and key = ? union all select 1 from r
 export const isRowKnown = (db: Mirror, source: number, key: string): boolean =>
   prepared(db, IS_KNOWN).get(source, key, source, key) !== undefined
 
-export function countHeldRows(db: Mirror, source: number): number {
-  return prepared<{ count: number }>(db, COUNT_ROWS).get(source)?.count ?? 0
-}
+export const countHeldRows = (db: Mirror, source: number): number =>
+  prepared<number>(db, COUNT_ROWS).pluck().get(source) ?? 0
 
 const RECENT_CHATS = `
 select id from chats where source = ? and last_activity_at > ? order by last_activity_at desc limit ?
 `
 
 /** Chats of this source with activity since this time, newest first. */
-export function listRecentChats(db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] {
-  return prepared<{ id: ChatId }>(db, RECENT_CHATS)
-    .all(source, sinceMs, limit)
-    .map((row) => row.id)
-}
+export const listRecentChats = (db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] =>
+  prepared<ChatId>(db, RECENT_CHATS).pluck().all(source, sinceMs, limit)
 
 const DROP_BAD_KEYS = `delete from row_issues where source = ? and reason = 'bad-key'`
 const ADD_BAD_KEY = `
@@ -164,16 +151,13 @@ export function replaceBadKeys(db: Mirror, source: number, names: readonly strin
   })()
 }
 
-export function countBadKeys(db: Mirror, source: number): number {
-  return prepared<{ count: number }>(db, COUNT_BAD_KEYS).get(source)?.count ?? 0
-}
+export const countBadKeys = (db: Mirror, source: number): number =>
+  prepared<number>(db, COUNT_BAD_KEYS).pluck().get(source) ?? 0
 
 const LIST_ROLES = `select messages.id, role from messages join chats on chats.num = chat where chats.id = ?`
 
-export function listRoles(db: Mirror, chatId: ChatId): Map<MessageId, Role> {
-  const rows = prepared<{ id: MessageId; role: Role }>(db, LIST_ROLES).all(chatId)
-  return new Map(rows.map(({ id, role }) => [id, role]))
-}
+export const listRoles = (db: Mirror, chatId: ChatId): Map<MessageId, Role> =>
+  new Map(prepared<[MessageId, Role]>(db, LIST_ROLES).raw().all(chatId))
 
 /** Replaces the rowid of rows that an older decoder read. It differs from every real rowid, so the row is read again. */
 export const OUTDATED_ROWID = -1
@@ -191,7 +175,7 @@ const DROP_SWEEP = `delete from sweeps where source = ?`
  * @returns whether the version changed
  */
 export function noteDecoder(db: Mirror, source: number, version: number): boolean {
-  if (prepared<{ decoder: number }>(db, READ_DECODER).get(source)?.decoder === version) return false
+  if (prepared(db, READ_DECODER).pluck().get(source) === version) return false
   db.transaction(() => {
     prepared(db, OUTDATE_ROWS).run(source)
     prepared(db, SAVE_DECODER).run(version, source)
@@ -244,17 +228,11 @@ export class SourceRanks {
 
 const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`
 
-/** Marks rows that vanished together with too many others: it may be an accident. They still count as held for now. */
-export function noteMissed(db: Mirror, source: number, keys: readonly string[], nowMs: number): void {
-  setMissed(db, source, keys, nowMs)
-}
-
-/** Clears the mark of rows that are back. */
-export function forgetMissed(db: Mirror, source: number, keys: readonly string[]): void {
-  setMissed(db, source, keys, null)
-}
-
-function setMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
+/**
+ * Marks rows that vanished together with too many others: it may be an accident. They still count as held for now.
+ * @param atMs null if the rows are back
+ */
+export function markMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
   if (keys.length === 0) return
   db.transaction(() => {
     for (const key of keys) prepared(db, NOTE).run(atMs, source, key)
@@ -274,8 +252,7 @@ const SUM_UP = `
 select count(*) as rows, min(missed_at) as sinceMs from source_rows where source = ? and missed_at is not null
 `
 
-export const countMissed = (db: Mirror, source: number): number =>
-  prepared<{ rows: number }>(db, SUM_UP).get(source)?.rows ?? 0
+export const countMissed = (db: Mirror, source: number): number => prepared<number>(db, SUM_UP).pluck().get(source) ?? 0
 
 export function readMissed(db: Mirror, source: number): MissedRows | null {
   const sum = prepared<{ rows: number; sinceMs: number | null }>(db, SUM_UP).get(source)
@@ -315,4 +292,84 @@ export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(
 export function saveSweep(db: Mirror, source: number, sweep: Sweep): void {
   const { verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs } = sweep
   prepared(db, SAVE).run(source, verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs)
+}
+
+interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
+  readonly num: number
+  /** Null if the source was never read. */
+  readonly identity: string | null
+  /** Epoch milliseconds; null if no pass succeeded yet. */
+  readonly lastSyncAt: number | null
+  readonly state: SourceState
+  readonly hasRows: number
+}
+
+/** The file or folder that is at a path now. */
+export interface Found {
+  readonly identity: string
+  /** Creation time in epoch milliseconds; 0 if the file system does not report it. */
+  readonly madeAtMs: number
+}
+
+const LIST_KNOWN = `
+select num, id, kind, path, identity, last_sync_at as lastSyncAt, state,
+  exists (select 1 from source_rows where source = num) as hasRows
+from sources
+`
+const RENAME = `update sources set first_id = coalesce(first_id, id), id = ?, path = ? where num = ?`
+const MISS = `update sources set state = 'missing', detail = null where num = ?`
+/** Kinds that are not looked for, and that of a source of which only its id was salvaged. */
+const NOT_FOLLOWED: ReadonlySet<string> = new Set(['', ARCHIVE, HUB])
+
+/**
+ * Compares the sources that are looked for now with those that the mirror knows. A store under a new path, for example of
+ * a moved folder, is recognised: its source keeps its rows and gets the path. As a second source, the first one would hold
+ * all its rows forever, so nothing that Cursor deletes later would count as deleted. Of the others, those that were never
+ * read are deleted, for example those of a misspelled folder, and those whose file is gone are marked as missing.
+ * @param look examines a path; null if nothing exists there, or if it must not be read
+ * @param isGone whether nothing exists at this path any more
+ */
+export function followSources(
+  db: Mirror,
+  current: ReadonlyMap<SourceId, SourceName>,
+  look: (path: string) => Found | null,
+  isGone: (path: string) => boolean,
+): void {
+  const known = prepared<Known>(db, LIST_KNOWN).all()
+  const former = known.filter(({ id, kind }) => !current.has(id) && !NOT_FOLLOWED.has(kind))
+  if (former.length === 0) return
+  const ids = new Set(known.map(({ id }) => id))
+  const fresh = [...current.values()].filter(({ id }) => !ids.has(id))
+  // One file can be several sources, and the mirror may know the file's identity for only some of them.
+  const movedTo = new Map<string, string>()
+  for (const { kind, path } of fresh) {
+    const found = look(path)
+    const before = former.find((one) => one.kind === kind && found !== null && wasRead(one, found))
+    if (before !== undefined && isNamedAlike(before.path, path)) movedTo.set(before.path, path)
+  }
+  for (const { id, kind, path } of fresh) {
+    const before = former.find((one) => one.kind === kind && movedTo.get(one.path) === path)
+    if (before !== undefined) prepared(db, RENAME).run(id, path, before.num)
+  }
+  for (const { num, path, state, lastSyncAt, hasRows } of former.filter((one) => !movedTo.has(one.path))) {
+    if (state !== 'ok' && lastSyncAt === null && hasRows === 0) forget(db, num)
+    else if (state !== 'missing' && isGone(path)) prepared(db, MISS).run(num)
+  }
+}
+
+/** A file system reuses the inode of a deleted file. The new file was created after the former one was last read. */
+const wasRead = ({ identity, lastSyncAt }: Known, found: Found): boolean =>
+  identity === found.identity && lastSyncAt !== null && found.madeAtMs <= lastSyncAt
+
+/** A check for file systems without creation times: a file of another workspace is in a folder of another name. */
+const isNamedAlike = (a: string, b: string): boolean =>
+  basename(a) === basename(b) && basename(dirname(a)) === basename(dirname(b))
+
+function forget(db: Mirror, num: number): void {
+  try {
+    prepared(db, `delete from sources where num = ?`).run(num)
+  } catch (error) {
+    // Other rows refer to the source, so it was in use after all.
+    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error
+  }
 }
