@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isDamage } from './find-damage.ts'
 
 /**
@@ -27,7 +17,7 @@ export function takeMark(path: string): MirrorState {
   try {
     const noted = readFileSync(mark, 'utf8')
     // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
-    writeDurably(mark, '')
+    write(mark, '')
     rmSync(mark, { force: true })
     return noted === 'damaged' ? 'damaged' : noted === stateOf(path) ? 'clean' : 'unknown'
   } catch {
@@ -39,7 +29,7 @@ export function takeMark(path: string): MirrorState {
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {
     if (state === 'clean' && existsSync(markOf(path)) && readFileSync(markOf(path), 'utf8') === 'damaged') return
-    writeDurably(markOf(path), state === 'clean' ? stateOf(path) : state)
+    write(markOf(path), state === 'clean' ? stateOf(path) : state)
   } catch {
     // Without a mark the next start checks the mirror first.
     rmSync(markOf(path), { force: true })
@@ -51,16 +41,8 @@ export function noteIfDamaged(path: string, error: unknown): void {
   if (isDamage(error)) leaveMark(path, 'damaged')
 }
 
-function writeDurably(file: string, text: string): void {
-  const handle = openSync(file, 'a', 0o600)
-  try {
-    ftruncateSync(handle)
-    writeFileSync(handle, text)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
+/** Durably. */
+const write = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o600, flush: true })
 
 /** Uses only `stat`: another plain file call could drop SQLite's locks. */
 const stateOf = (path: string): string =>

@@ -1,15 +1,16 @@
 import { basename } from 'node:path'
+import type { Statement } from 'better-sqlite3'
 import type { ChatId } from '../../model/ids.ts'
 import Database from '../../sqlite.ts'
 import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/place-chats.ts'
 import { emptyChange } from '../../model/change.ts'
-import { fillTitles, nextRevision } from '../write/chat-columns.ts'
+import { fillTitles } from '../write/chat-columns.ts'
 import { noteStage } from '../purge/stages.ts'
 import { countBars, takeTombstones } from '../purge/user-file.ts'
 import { writeChange } from '../write/write.ts'
-import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from './copy-table.ts'
+import { isDamage } from './find-damage.ts'
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */
 const NOT_SAVED = new Set(
@@ -18,16 +19,15 @@ const NOT_SAVED = new Set(
 
 /**
  * A row that a source counts as read may be lost. So each source counts as unread; of its rows only their keys are
- * saved, and the next pass compares all of them with the store.
+ * saved, and the next pass compares all of them with the store. Rows of before a purge can be in unused pages of a damaged
+ * file.
  */
-const FORGET_READ = `
+const READ_AGAIN = `
 update sources set identity = null, signature = null, watermark = null, watermark_key = null, counted_at = null,
   reconciled_at = null;
 update source_rows set source_rowid = -1, octets = -1, checksum = null;
+delete from purge_stages where stage <> 'known';
 `
-
-/** Rows of before a purge can be in unused pages of a damaged file. */
-const HONOUR_AGAIN = `delete from purge_stages where stage <> 'known'`
 
 /** A message without its body is lost. Bytes of another page can be in the middle of a body. */
 const DROP_LOST = `
@@ -56,13 +56,20 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     // SQLite then opens a truncated file as well, and uses the part of the schema that it could read.
     damaged.unsafeMode(true)
     damaged.pragma('writable_schema = on')
-    copyTables(db, damaged)
-    takeBars(db, damaged, from)
-    const lost = countLost(db, damaged)
+    const former = tablesOf(damaged)
+    for (const { name, columns, keys } of listTables(db)) {
+      const known = columns.filter((column) => former.get(name)?.columns.includes(column))
+      if (!NOT_SAVED.has(name) && known.length > 0) db.transaction(() => copyTable(db, damaged, name, known, keys))()
+    }
+    if (former.has('tombstones')) takeBars(db, damaged, from)
+    const namesIn = (table: string, key: string, name: string): ReadonlyMap<number, string> =>
+      former.get(table)?.columns.includes(name) === true ? readNames(damaged, table, key, name) : new Map()
+    const named = new Set([...namesIn('messages', 'key', 'chat').keys(), ...keysOf(db)])
+    db.exec(DROP_LOST)
+    const lost = named.size - keysOf(db).length
     db.transaction(() => {
-      db.exec(FORGET_READ)
-      db.exec(HONOUR_AGAIN)
-      replaceLost(db, damaged)
+      db.exec(READ_AGAIN)
+      replaceLost(db, namesIn)
       fillTitles(db)
       db.exec(FILL_INDEX)
     })()
@@ -75,19 +82,102 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
   }
 }
 
-function copyTables(db: Mirror, damaged: Mirror): void {
-  const former = tablesOrNull(damaged) ?? tablesOrNull(damaged)
-  for (const [name, { columns }] of listTables(db)) {
-    if (NOT_SAVED.has(name)) continue
-    const table = former?.get(name)
-    const known = columns.filter((column) => table?.columns.includes(column))
-    if (table !== undefined) db.transaction(() => copyTable(db, damaged, table, known))()
+const keysOf = (db: Mirror): readonly number[] => db.prepare<[], number>(`select key from messages`).pluck().all()
+
+interface TableShape {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** What its rows are sorted by: `rowid`, or the columns of the primary key. */
+  readonly keys: readonly string[]
+}
+
+const LIST_TABLES = `
+select name, wr as hasNoRowid from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'
+`
+const LIST_COLUMNS = `select name, pk from pragma_table_info(?) order by pk`
+
+/** @throws SqliteError if the schema is damaged */
+const listTables = (db: Mirror): readonly TableShape[] =>
+  db
+    .prepare<[], { name: string; hasNoRowid: number }>(LIST_TABLES)
+    .all()
+    .map(({ name, hasNoRowid }) => {
+      const all = db.prepare<[string], { name: string; pk: number }>(LIST_COLUMNS).all(name)
+      const primary = all.filter(({ pk }) => pk > 0).map((column) => column.name)
+      return { name, columns: all.map((column) => column.name), keys: hasNoRowid === 1 ? primary : ['rowid'] }
+    })
+
+function tablesOf(damaged: Mirror): ReadonlyMap<string, TableShape> {
+  // SQLite says once that its schema is damaged, and then uses what it could read of it.
+  for (let again = 0; again < 2; again += 1) {
+    try {
+      return new Map(listTables(damaged).map((table) => [table.name, table]))
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+    }
   }
+  return new Map()
+}
+
+/** Errors of a damaged page, a part of the disk that cannot be read, or a damaged length. */
+const UNREADABLE = /^SQLITE_(IOERR_(READ|SHORT_READ|CORRUPTFS|DATA)|TOOBIG)$/
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+const isUnreadable = (error: unknown): boolean => isDamage(error) || UNREADABLE.test(codeOf(error))
+
+type Value = null | number | bigint | string | Buffer
+
+/** Reads rows in the order of their keys, from both ends to the first page that cannot be read. */
+function readFromBothEnds(
+  damaged: Mirror,
+  select: string,
+  keys: readonly string[],
+  use: (row: readonly Value[]) => void,
+): void {
+  for (const order of ['asc', 'desc']) {
+    try {
+      const sorted = `${select} order by ${keys.map((key) => `${key} ${order}`).join(', ')}`
+      for (const row of damaged.prepare<[], Value[]>(sorted).raw().safeIntegers().iterate()) use(row)
+      return
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+    }
+  }
+}
+
+/** Copies the rows of a damaged table under the keys that they had. @param columns those that both tables have */
+function copyTable(
+  db: Mirror,
+  damaged: Mirror,
+  name: string,
+  columns: readonly string[],
+  keys: readonly string[],
+): void {
+  const list = columns.join(', ')
+  const insert = db.prepare(`insert or ignore into ${name} (${list}) values (?${', ?'.repeat(columns.length - 1)})`)
+  readFromBothEnds(damaged, `select ${list} from ${name} not indexed`, keys, (row) => insertIfFits(insert, row))
+}
+
+/** A row that does not fit is left out: the page may be one of another table. */
+function insertIfFits(insert: Statement, row: readonly Value[]): void {
+  try {
+    insert.run(...row)
+  } catch (error) {
+    if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error
+  }
+}
+
+/** What an index still says of two columns, by the first one. SQLite reads the index alone if it has both. */
+function readNames(damaged: Mirror, table: string, key: string, name: string): ReadonlyMap<number, string> {
+  const names = new Map<number, string>()
+  readFromBothEnds(damaged, `select ${key}, ${name} from ${table}`, [name], ([num, text]) =>
+    names.set(Number(num), String(text)),
+  )
+  return names
 }
 
 /** A mirror of an older version has bars. If they cannot be read, one bar more is known than there are. */
 function takeBars(db: Mirror, damaged: Mirror, path: string): void {
-  if (tablesOrNull(damaged)?.has('tombstones') !== true) return
   try {
     takeTombstones(db, damaged, path)
   } catch (error) {
@@ -96,70 +186,49 @@ function takeBars(db: Mirror, damaged: Mirror, path: string): void {
   }
 }
 
-/** Null if the schema is damaged. SQLite says so once, and then uses what it could read. */
-function tablesOrNull(damaged: Mirror): Map<string, TableShape> | null {
-  try {
-    return listTables(damaged)
-  } catch (error) {
-    if (isUnreadable(error)) return null
-    throw error
-  }
-}
-
-const LIST_MESSAGES = `select key from messages`
-
-/** Drops messages whose text is lost. @returns how many messages were lost, as far as an index still names them */
-function countLost(db: Mirror, damaged: Mirror): number {
-  const named = new Set(namesIn(damaged, 'messages', 'key', 'chat').keys())
-  for (const key of db.prepare<[], number>(LIST_MESSAGES).pluck().all()) named.add(key)
-  db.exec(DROP_LOST)
-  return named.size - db.prepare<[], number>(LIST_MESSAGES).pluck().all().length
-}
+/** For a lost row that others name: its key, its name, which an index may still have, and the row in its place. */
+const STAND_INS = {
+  chats: [
+    'num',
+    'id',
+    `insert into chats (num, id, source, format, title, title_source, revision)
+    select @num, @name, coalesce((select min(source) from messages where chat = @num), 1), 'split', '', 'none',
+      (select coalesce(max(revision), 0) + 1 from chats)`,
+  ],
+  sources: [
+    'num',
+    'id',
+    `insert into sources (num, id, kind, path, rank, state) values (@num, @name, '', '', 99, 'missing')`,
+  ],
+  projects: [
+    'num',
+    'uri',
+    `insert into projects (num, id, uri, path, name) values (@num, @projectId, @name, @path, @base)`,
+  ],
+  machines: ['id', 'uuid', `insert into machines (id, uuid, name, user) values (@num, @name, @name, '')`],
+} as const
 
 const LIST_LINKS = `
-select t.name as child, f."from" as link, f."table" as parent, f."to" as key
-from pragma_table_list t, pragma_foreign_key_list(t.name) f where t.schema = 'main'
+select t.name as child, f."from" as link from pragma_table_list t, pragma_foreign_key_list(t.name) f
+where t.schema = 'main' and f."table" = ?
 `
-
-/** The column of each table with the name of its rows, for lost rows that others name. */
-const NAMES = { chats: 'id', sources: 'id', projects: 'uri', machines: 'uuid' }
-const ADD_CHAT = `
-insert into chats (num, id, source, format, title, title_source, revision)
-values (?, ?, coalesce((select min(source) from messages where chat = ?), 1), 'split', '', 'none', ?)
-`
-const ADD_SOURCE = `insert into sources (num, id, kind, path, rank, state) values (?, ?, '', '', 99, 'missing')`
-const ADD_PROJECT = `insert into projects (num, id, uri, path, name) values (?, ?, ?, ?, ?)`
-const ADD_MACHINE = `insert into machines (id, uuid, name, user) values (?, ?, ?, '')`
 
 /**
  * A lost chat, source, project or machine that others name gets a row with the name that an index still has, and the next
  * pass fills it. If the index is lost too, the name is made up: the messages at least stay together.
  */
-function replaceLost(db: Mirror, damaged: Mirror): void {
-  const links = db
-    .prepare<[], { child: string; link: string; parent: keyof typeof NAMES; key: string }>(LIST_LINKS)
-    .all()
-  for (const [parent, column] of Object.entries(NAMES)) {
-    const ofParent = links.filter((one) => one.parent === parent)
-    const key = ofParent[0]?.key ?? 'num'
-    const named = ofParent.map(({ child, link }) => `select ${link} from ${child} where ${link} is not null`)
-    const lost = db
-      .prepare<[], number>(`${named.join(' union ')} except select ${key} from ${parent}`)
-      .pluck()
-      .all()
-    if (lost.length === 0) continue
-    const names = namesIn(damaged, parent, key, column)
-    for (const num of lost) addLost(db, parent, num, names.get(num) ?? `salvaged-${num}`)
-  }
-}
-
-function addLost(db: Mirror, table: string, num: number, name: string): void {
-  if (table === 'chats') db.prepare(ADD_CHAT).run(num, name, num, nextRevision(db))
-  else if (table === 'sources') db.prepare(ADD_SOURCE).run(num, name)
-  else if (table === 'machines') db.prepare(ADD_MACHINE).run(num, name, name)
-  else {
-    const path = URL.canParse(name) ? decodeURIComponent(new URL(name).pathname) : name
-    db.prepare(ADD_PROJECT).run(num, projectIdOf(name), name, path, basename(path))
+function replaceLost(db: Mirror, namesIn: (table: string, key: string, name: string) => ReadonlyMap<number, string>) {
+  for (const [table, [key, column, sql]] of Object.entries(STAND_INS)) {
+    const links = db.prepare<[string], { child: string; link: string }>(LIST_LINKS).all(table)
+    const named = links.map(({ child, link }) => `select ${link} from ${child} where ${link} is not null`)
+    const query = `${named.join(' union ')} except select ${key} from ${table}`
+    const lost = db.prepare<[], number>(query).pluck().all()
+    const names = lost.length === 0 ? null : namesIn(table, key, column)
+    for (const num of lost) {
+      const name = names?.get(num) ?? `salvaged-${num}`
+      const path = URL.canParse(name) ? decodeURIComponent(new URL(name).pathname) : name
+      db.prepare(sql).run({ num, name, projectId: projectIdOf(name), path, base: basename(path) })
+    }
   }
 }
 
@@ -170,12 +239,12 @@ const CHATS_MAX = 200
 function rewriteChats(db: Mirror, nowMs: number): void {
   const all = db.prepare<[], { id: ChatId; source: number }>(LIST_CHATS).all()
   for (const source of new Set(all.map((chat) => chat.source))) {
-    const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
-    for (let at = 0; at < ids.length; at += CHATS_MAX) {
-      const chats = ids.slice(at, at + CHATS_MAX).map(unread)
+    const ofSource = all
+      .filter((chat) => chat.source === source)
+      .map(({ id }) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }))
+    for (let at = 0; at < ofSource.length; at += CHATS_MAX) {
+      const chats = ofSource.slice(at, at + CHATS_MAX)
       writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
     }
   }
 }
-
-const unread = (id: ChatId) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] })
