@@ -105,27 +105,12 @@ export function refuseOther(path: string): void {
  * Gives a new mirror its tables, and takes all missing steps of an older one, or none: a process that is killed meanwhile
  * leaves the mirror as it was, and the next one begins again.
  */
-export function upgrade(db: Mirror, path: string): void {
+export function upgrade(db: Mirror): void {
   const version = versionOf(db)
   if (version === SCHEMA_VERSION) return
   const missing = version === 0 ? [TABLES, TERM_TABLES] : steps.slice(version - OLDEST_VERSION)
-  try {
-    db.transaction(() => {
-      for (const sql of missing) db.exec(sql)
-      db.pragma(`user_version = ${SCHEMA_VERSION}`)
-    })()
-  } catch (error) {
-    // SQLite reports a missing table or column with this code; a full disk and a damaged page have codes of their own.
-    throw isSchemaError(error) ? foreignMirror(path, error) : error
-  }
+  db.transaction(() => {
+    for (const sql of missing) db.exec(sql)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+  })()
 }
-
-const isSchemaError = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
-
-const foreignMirror = (path: string, { message }: Error): UserError =>
-  new UserError(
-    'mirror-foreign',
-    `The mirror at ${path} cannot be upgraded to this version of cursordex: ${message}. It was not changed.`,
-    'Run the cursordex that wrote it, or choose another folder with --data-dir.',
-  )

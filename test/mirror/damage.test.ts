@@ -143,6 +143,18 @@ describe('a damaged mirror', () => {
     })
   })
 
+  test('that has lost its full-text tables is replaced, and loses nothing', async () => {
+    const db = new Database(path)
+    db.exec('drop table message_terms')
+    db.close()
+    await withKept(async (kept) => {
+      keepSound(kept)
+      await passOver(kept, lossy.home.userDir)
+      expectAsBefore(kept)
+    })
+    expect(asideFiles()).toHaveLength(1)
+  })
+
   test('is the same if its repair was killed before', async () => {
     const spoilt = writeSpoilt(pagesOf(DERIVED))
     for (const suffix of ['', '-wal']) writeFileSync(`${path}-unfinished${suffix}`, spoilt.subarray(0, PAGE * 3))

@@ -1,18 +1,15 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isDamage } from './find-damage.ts'
 
-/**
- * - `clean`: the mirror was sound, was closed in order, and is as its last writer left it.
- * - `damaged`: an error of its last reader or writer meant damage.
- * - `unknown`: a crash left it behind, or somebody wrote to it since.
- */
-export type MirrorState = 'clean' | 'damaged' | 'unknown'
-
 /** The file beside the mirror with its sizes and times, or with the word `damaged`. */
 const markOf = (path: string): string => `${path}-clean`
 
-/** Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind. */
-export function takeMark(path: string): MirrorState {
+/**
+ * Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind.
+ * @returns `clean` if the mirror was sound, was closed in order, and is as its last writer left it; `damaged` if an error of
+ *   its last reader or writer meant damage; `unknown` if a crash left it behind, or somebody wrote to it since
+ */
+export function takeMark(path: string): 'clean' | 'damaged' | 'unknown' {
   const mark = markOf(path)
   try {
     const noted = readFileSync(mark, 'utf8')

@@ -61,7 +61,13 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
       const known = columns.filter((column) => former.get(name)?.columns.includes(column))
       if (!NOT_SAVED.has(name) && known.length > 0) db.transaction(() => copyTable(db, damaged, name, known, keys))()
     }
-    if (former.has('tombstones')) takeBars(db, damaged, from)
+    try {
+      if (former.has('tombstones')) takeTombstones(db, damaged, from)
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      // The bars of an older version cannot be read. So one more is known than there are.
+      noteStage(db, 'known', countBars(db) + 1)
+    }
     const namesIn = (table: string, key: string, name: string): ReadonlyMap<number, string> =>
       former.get(table)?.columns.includes(name) === true ? readNames(damaged, table, key, name) : new Map()
     const named = new Set([...namesIn('messages', 'key', 'chat').keys(), ...keysOf(db)])
@@ -176,37 +182,22 @@ function readNames(damaged: Mirror, table: string, key: string, name: string): R
   return names
 }
 
-/** A mirror of an older version has bars. If they cannot be read, one bar more is known than there are. */
-function takeBars(db: Mirror, damaged: Mirror, path: string): void {
-  try {
-    takeTombstones(db, damaged, path)
-  } catch (error) {
-    if (!isUnreadable(error)) throw error
-    noteStage(db, 'known', countBars(db) + 1)
-  }
-}
+const ADD_CHAT = `
+insert into chats (num, id, source, format, title, title_source, revision)
+select @num, @name, coalesce((select min(source) from messages where chat = @num), 1), 'split', '', 'none',
+  (select coalesce(max(revision), 0) + 1 from chats)
+`
+const ADD_SOURCE = `insert into sources (num, id, kind, path, rank, state) values (@num, @name, '', '', 99, 'missing')`
+const ADD_PROJECT = `insert into projects (num, id, uri, path, name) values (@num, @projectId, @name, @path, @base)`
+const ADD_MACHINE = `insert into machines (id, uuid, name, user) values (@num, @name, @name, '')`
 
-/** For a lost row that others name: its key, its name, which an index may still have, and the row in its place. */
-const STAND_INS = {
-  chats: [
-    'num',
-    'id',
-    `insert into chats (num, id, source, format, title, title_source, revision)
-    select @num, @name, coalesce((select min(source) from messages where chat = @num), 1), 'split', '', 'none',
-      (select coalesce(max(revision), 0) + 1 from chats)`,
-  ],
-  sources: [
-    'num',
-    'id',
-    `insert into sources (num, id, kind, path, rank, state) values (@num, @name, '', '', 99, 'missing')`,
-  ],
-  projects: [
-    'num',
-    'uri',
-    `insert into projects (num, id, uri, path, name) values (@num, @projectId, @name, @path, @base)`,
-  ],
-  machines: ['id', 'uuid', `insert into machines (id, uuid, name, user) values (@num, @name, @name, '')`],
-} as const
+/** For a lost row that others name: its table, key and name, which an index may still have, and the row in its place. */
+const STAND_INS = [
+  ['chats', 'num', 'id', ADD_CHAT],
+  ['sources', 'num', 'id', ADD_SOURCE],
+  ['projects', 'num', 'uri', ADD_PROJECT],
+  ['machines', 'id', 'uuid', ADD_MACHINE],
+] as const
 
 const LIST_LINKS = `
 select t.name as child, f."from" as link from pragma_table_list t, pragma_foreign_key_list(t.name) f
@@ -218,7 +209,7 @@ where t.schema = 'main' and f."table" = ?
  * pass fills it. If the index is lost too, the name is made up: the messages at least stay together.
  */
 function replaceLost(db: Mirror, namesIn: (table: string, key: string, name: string) => ReadonlyMap<number, string>) {
-  for (const [table, [key, column, sql]] of Object.entries(STAND_INS)) {
+  for (const [table, key, column, sql] of STAND_INS) {
     const links = db.prepare<[string], { child: string; link: string }>(LIST_LINKS).all(table)
     const named = links.map(({ child, link }) => `select ${link} from ${child} where ${link} is not null`)
     const query = `${named.join(' union ')} except select ${key} from ${table}`
@@ -232,19 +223,14 @@ function replaceLost(db: Mirror, namesIn: (table: string, key: string, name: str
   }
 }
 
-const LIST_CHATS = `select id, source from chats order by source, num`
-const CHATS_MAX = 200
+const LIST_SOURCES = `select distinct source from chats`
+const LIST_CHATS = `select id from chats where source = ?`
 
 /** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
 function rewriteChats(db: Mirror, nowMs: number): void {
-  const all = db.prepare<[], { id: ChatId; source: number }>(LIST_CHATS).all()
-  for (const source of new Set(all.map((chat) => chat.source))) {
-    const ofSource = all
-      .filter((chat) => chat.source === source)
-      .map(({ id }) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }))
-    for (let at = 0; at < ofSource.length; at += CHATS_MAX) {
-      const chats = ofSource.slice(at, at + CHATS_MAX)
-      writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
-    }
+  for (const source of db.prepare<[], number>(LIST_SOURCES).pluck().all()) {
+    const ids = db.prepare<[number], ChatId>(LIST_CHATS).pluck().all(source)
+    const chats = ids.map((id) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }))
+    writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
   }
 }
