@@ -82,20 +82,15 @@ export function refuseOther(path: string): void {
   const db = new Database(path, { readonly: true, timeout: 10_000 })
   try {
     const version = versionOf(db)
-    if (version > SCHEMA_VERSION) {
-      throw new UserError(
-        'mirror-newer',
-        `The mirror at ${path} has schema ${version}; this version of cursordex knows ${SCHEMA_VERSION}.`,
-        'Run the newer cursordex that wrote it, or choose another folder with --data-dir.',
-      )
-    }
-    if (version > 0 && version < OLDEST_VERSION) {
-      throw new UserError(
-        'mirror-older',
-        `The mirror at ${path} has schema ${version}; this version of cursordex upgrades ${OLDEST_VERSION} and later.`,
-        'Move the file away: a new mirror is made from Cursor. What Cursor no longer has comes back from an archive, with cursordex archive restore.',
-      )
-    }
+    if (version === 0 || (version >= OLDEST_VERSION && version <= SCHEMA_VERSION)) return
+    const isNewer = version > SCHEMA_VERSION
+    throw new UserError(
+      isNewer ? 'mirror-newer' : 'mirror-older',
+      `The mirror at ${path} has schema ${version}; this version of cursordex knows ${OLDEST_VERSION} to ${SCHEMA_VERSION}.`,
+      isNewer
+        ? 'Run the newer cursordex that wrote it, or choose another folder with --data-dir.'
+        : 'Move the file away: a new mirror is made from Cursor. What Cursor no longer has comes back from an archive, with cursordex archive restore.',
+    )
   } finally {
     db.close()
   }

@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import type { Statement } from 'better-sqlite3'
 import type { ChatId } from '../../model/ids.ts'
 import Database from '../../sqlite.ts'
 import { noteUncounted } from '../usage/estimates.ts'
@@ -57,9 +56,10 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     damaged.unsafeMode(true)
     damaged.pragma('writable_schema = on')
     const former = tablesOf(damaged)
-    for (const { name, columns, keys } of listTables(db)) {
+    for (const [name, { columns, keys }] of tablesOf(db)) {
       const known = columns.filter((column) => former.get(name)?.columns.includes(column))
-      if (!NOT_SAVED.has(name) && known.length > 0) db.transaction(() => copyTable(db, damaged, name, known, keys))()
+      if (NOT_SAVED.has(name) || known.length === 0) continue
+      db.transaction(() => copyTable(db, damaged, name, { columns: known, keys }))()
     }
     try {
       if (former.has('tombstones')) takeTombstones(db, damaged, from)
@@ -68,8 +68,13 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
       // The bars of an older version cannot be read. So one more is known than there are.
       noteStage(db, 'known', countBars(db) + 1)
     }
-    const namesIn = (table: string, key: string, name: string): ReadonlyMap<number, string> =>
-      former.get(table)?.columns.includes(name) === true ? readNames(damaged, table, key, name) : new Map()
+    const namesIn: NamesIn = (table, key, name) => {
+      const names = new Map<number, string>()
+      if (former.get(table)?.columns.includes(name) !== true) return names
+      const use = ([num, text]: readonly Value[]) => names.set(Number(num), String(text))
+      readFromBothEnds(damaged, `select ${key}, ${name} from ${table}`, [name], use)
+      return names
+    }
     const named = new Set([...namesIn('messages', 'key', 'chat').keys(), ...keysOf(db)])
     db.exec(DROP_LOST)
     const lost = named.size - keysOf(db).length
@@ -90,39 +95,32 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
 
 const keysOf = (db: Mirror): readonly number[] => db.prepare<[], number>(`select key from messages`).pluck().all()
 
-interface TableShape {
-  readonly name: string
+interface Table {
   readonly columns: readonly string[]
   /** What its rows are sorted by: `rowid`, or the columns of the primary key. */
   readonly keys: readonly string[]
 }
 
 const LIST_TABLES = `
-select name, wr as hasNoRowid from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'
+select t.name, t.wr as hasNoRowid, c.name as column, c.pk from pragma_table_list t, pragma_table_info(t.name) c
+where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%' order by c.pk
 `
-const LIST_COLUMNS = `select name, pk from pragma_table_info(?) order by pk`
 
-/** @throws SqliteError if the schema is damaged */
-const listTables = (db: Mirror): readonly TableShape[] =>
-  db
-    .prepare<[], { name: string; hasNoRowid: number }>(LIST_TABLES)
-    .all()
-    .map(({ name, hasNoRowid }) => {
-      const all = db.prepare<[string], { name: string; pk: number }>(LIST_COLUMNS).all(name)
-      const primary = all.filter(({ pk }) => pk > 0).map((column) => column.name)
-      return { name, columns: all.map((column) => column.name), keys: hasNoRowid === 1 ? primary : ['rowid'] }
-    })
-
-function tablesOf(damaged: Mirror): ReadonlyMap<string, TableShape> {
-  // SQLite says once that its schema is damaged, and then uses what it could read of it.
-  for (let again = 0; again < 2; again += 1) {
+function tablesOf(db: Mirror): ReadonlyMap<string, Table> {
+  const tables = new Map<string, Table>()
+  // SQLite says once that a schema is damaged, and then uses what it could read of it.
+  for (let again = 0; again < 2 && tables.size === 0; again += 1) {
     try {
-      return new Map(listTables(damaged).map((table) => [table.name, table]))
+      const rows = db.prepare<[], { name: string; hasNoRowid: number; column: string; pk: number }>(LIST_TABLES).all()
+      for (const { name, hasNoRowid, column, pk } of rows) {
+        const { columns, keys } = tables.get(name) ?? { columns: [], keys: hasNoRowid === 1 ? [] : ['rowid'] }
+        tables.set(name, { columns: [...columns, column], keys: hasNoRowid === 1 && pk > 0 ? [...keys, column] : keys })
+      }
     } catch (error) {
       if (!isUnreadable(error)) throw error
     }
   }
-  return new Map()
+  return tables
 }
 
 /** Errors of a damaged page, a part of the disk that cannot be read, or a damaged length. */
@@ -132,6 +130,9 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 const isUnreadable = (error: unknown): boolean => isDamage(error) || UNREADABLE.test(codeOf(error))
 
 type Value = null | number | bigint | string | Buffer
+
+/** What an index still says of two columns, by the first one. SQLite reads the index alone if it has both. */
+type NamesIn = (table: string, key: string, name: string) => ReadonlyMap<number, string>
 
 /** Reads rows in the order of their keys, from both ends to the first page that cannot be read. */
 function readFromBothEnds(
@@ -151,35 +152,17 @@ function readFromBothEnds(
   }
 }
 
-/** Copies the rows of a damaged table under the keys that they had. @param columns those that both tables have */
-function copyTable(
-  db: Mirror,
-  damaged: Mirror,
-  name: string,
-  columns: readonly string[],
-  keys: readonly string[],
-): void {
+/** Copies rows under the keys that they had. One that does not fit is left out: the page may be one of another table. */
+function copyTable(db: Mirror, damaged: Mirror, name: string, { columns, keys }: Table): void {
   const list = columns.join(', ')
   const insert = db.prepare(`insert or ignore into ${name} (${list}) values (?${', ?'.repeat(columns.length - 1)})`)
-  readFromBothEnds(damaged, `select ${list} from ${name} not indexed`, keys, (row) => insertIfFits(insert, row))
-}
-
-/** A row that does not fit is left out: the page may be one of another table. */
-function insertIfFits(insert: Statement, row: readonly Value[]): void {
-  try {
-    insert.run(...row)
-  } catch (error) {
-    if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error
-  }
-}
-
-/** What an index still says of two columns, by the first one. SQLite reads the index alone if it has both. */
-function readNames(damaged: Mirror, table: string, key: string, name: string): ReadonlyMap<number, string> {
-  const names = new Map<number, string>()
-  readFromBothEnds(damaged, `select ${key}, ${name} from ${table}`, [name], ([num, text]) =>
-    names.set(Number(num), String(text)),
-  )
-  return names
+  readFromBothEnds(damaged, `select ${list} from ${name} not indexed`, keys, (row) => {
+    try {
+      insert.run(...row)
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error
+    }
+  })
 }
 
 const ADD_CHAT = `
@@ -208,7 +191,7 @@ where t.schema = 'main' and f."table" = ?
  * A lost chat, source, project or machine that others name gets a row with the name that an index still has, and the next
  * pass fills it. If the index is lost too, the name is made up: the messages at least stay together.
  */
-function replaceLost(db: Mirror, namesIn: (table: string, key: string, name: string) => ReadonlyMap<number, string>) {
+function replaceLost(db: Mirror, namesIn: NamesIn): void {
   for (const [table, key, column, sql] of STAND_INS) {
     const links = db.prepare<[string], { child: string; link: string }>(LIST_LINKS).all(table)
     const named = links.map(({ child, link }) => `select ${link} from ${child} where ${link} is not null`)

@@ -12,7 +12,7 @@ import {
 } from '../../model/change.ts'
 import { EXCLUDED_URI, PARENT_RANK, projectIdOf } from './place-chats.ts'
 
-/** Evidence of a transcript's folder has this rank. Better evidence names the project of a chat for certain. */
+/** The rank of the evidence that a transcript's folder gives. */
 const TRANSCRIPT_RANK = 60
 
 type Named = Pick<Root, 'uri' | 'path' | 'name'>
@@ -84,9 +84,10 @@ const patternOf = (glob: string): string => glob.replace(/[*?]*\*[*?]*|\?/g, (si
  */
 export function withoutExcluded(db: Mirror, change: Change, patterns: readonly string[]): Change {
   const isExcluded = (root: Named): boolean => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
-  const excludes = judge(db, change, isExcluded, listDoubtful(db, change, patterns))
-  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
   const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
+  const known = [...change.evidence, ...guessEvidence(db, change, patterns, nowhere)]
+  const excludes = judge(db, { ...change, evidence: known }, isExcluded)
+  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
   const barred = change.chats.filter(({ id }) => excludes(id))
   const followers = barred
     .flatMap((chat) => [...(chat.slug === undefined ? [] : [chat.id]), ...childrenOf(chat)])
@@ -115,32 +116,31 @@ const bringsNothing = ({ ownRow, messages, vanished }: ChatChange): boolean =>
 
 const NAMED_PROJECTS = `select uri, path, name from projects where uri <> '${EXCLUDED_URI}'`
 
-/** Chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. */
-function listDoubtful(db: Mirror, { chats }: Change, patterns: readonly string[]): ReadonlySet<ChatId> {
+/**
+ * Evidence for chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. It
+ * counts more than a transcript's folder.
+ */
+function guessEvidence(db: Mirror, { chats }: Change, patterns: readonly string[], root: Root): EvidenceWrite[] {
   const slugs = new Set(chats.flatMap(({ slug }) => slug ?? []))
-  if (slugs.size === 0) return new Set()
+  if (slugs.size === 0) return []
   const known = prepared<Named>(db, NAMED_PROJECTS).all()
   const paths = known.flatMap((project) => (isOfProject(project, patterns) ? project.path : []))
   const doubtful = new Set([...slugs].filter((slug) => mayBeOfProject(slug, [...patterns, ...paths])))
-  return new Set(chats.flatMap(({ id, slug }) => (slug !== undefined && doubtful.has(slug) ? id : [])))
+  return chats
+    .filter(({ slug }) => slug !== undefined && doubtful.has(slug))
+    .map(({ id }) => ({ chatId: id, method: 'name', rank: TRANSCRIPT_RANK - 0.5, root, isOnly: false }))
 }
 
 const STORED_PROJECT = `select p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = ?`
 
 /** Decides by what the mirror and the change know together, in the order in which `placeChats` decides. */
-function judge(
-  db: Mirror,
-  change: Change,
-  isExcluded: (root: Named) => boolean,
-  doubtful: ReadonlySet<ChatId>,
-): (id: ChatId) => boolean {
+function judge(db: Mirror, change: Change, isExcluded: (root: Named) => boolean): (id: ChatId) => boolean {
   const parents = parentsIn(change)
   const given = new Map<ChatId, EvidenceWrite[]>()
   for (const each of change.evidence) given.set(each.chatId, [...(given.get(each.chatId) ?? []), each])
   const verdicts = new Map<ChatId, boolean>()
   const decide = (id: ChatId): boolean => {
     const best = bestEvidence(db, id, given.get(id) ?? [], change.nowMs)
-    if (doubtful.has(id) && (best === undefined || best.rank >= TRANSCRIPT_RANK)) return true
     if (best !== undefined && best.rank < PARENT_RANK) return isExcluded(best.root)
     const parent = parents.get(id)
     if (parent !== undefined && excludes(parent)) return true
@@ -187,13 +187,6 @@ function bestEvidence(db: Mirror, id: ChatId, given: readonly EvidenceWrite[], n
   return all.sort((a, b) => a.rank - b.rank || b.notedAtMs - a.notedAtMs)[0]
 }
 
-export interface ExcludedProject {
-  readonly id: string
-  readonly name: string
-  readonly path: string
-  readonly chats: number
-}
-
 const MIRRORED_PROJECTS = `
 select p.id, p.uri, p.name, p.path, count(*) as chats
 from projects p join chats c on c.project = p.num
@@ -201,7 +194,7 @@ group by p.num order by p.path, p.id
 `
 
 /** The excluded projects of which the mirror has chats. */
-export const listExcludedProjects = (db: Mirror, patterns: readonly string[]): readonly ExcludedProject[] =>
-  prepared<ExcludedProject & Named>(db, MIRRORED_PROJECTS)
+export const listExcludedProjects = (db: Mirror, patterns: readonly string[]) =>
+  prepared<Named & { readonly id: string; readonly chats: number }>(db, MIRRORED_PROJECTS)
     .all()
     .filter((project) => isOfProject(project, patterns))

@@ -40,8 +40,7 @@ export const findSource = (db: Mirror, kind: string, path: string): number | nul
   prepared<number>(db, FIND_BY_PATH).pluck().get(kind, path) ?? null
 
 const READ_POSITION = `
-select identity, signature, watermark, watermark_key as watermarkKey,
-  counted_at as countedAtMs
+select identity, signature, watermark, watermark_key as watermarkKey, counted_at as countedAtMs
 from sources where num = ?
 `
 
@@ -163,11 +162,11 @@ export const listRoles = (db: Mirror, chatId: ChatId): Map<MessageId, Role> =>
 export const OUTDATED_ROWID = -1
 
 const READ_DECODER = `select decoder from sources where num = ?`
-const OUTDATE_ROWS = `
-update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where source = ? and is_live = 1
-`
-const SAVE_DECODER = `update sources set decoder = ?, signature = null, watermark = null, watermark_key = null where num = ?`
-const DROP_SWEEP = `delete from sweeps where source = ?`
+const OUTDATE = [
+  `update sources set decoder = @version, signature = null, watermark = null, watermark_key = null where num = @source`,
+  `update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where source = @source and is_live = 1`,
+  `delete from sweeps where source = @source`,
+]
 
 /**
  * Saves the version of the decoder that reads the source from now on. If another version read it before, all its rows
@@ -176,11 +175,7 @@ const DROP_SWEEP = `delete from sweeps where source = ?`
  */
 export function noteDecoder(db: Mirror, source: number, version: number): boolean {
   if (prepared(db, READ_DECODER).pluck().get(source) === version) return false
-  db.transaction(() => {
-    prepared(db, OUTDATE_ROWS).run(source)
-    prepared(db, SAVE_DECODER).run(version, source)
-    prepared(db, DROP_SWEEP).run(source)
-  })()
+  db.transaction(() => OUTDATE.forEach((sql) => prepared(db, sql).run({ source, version })))()
   return true
 }
 
@@ -190,26 +185,24 @@ export const ARCHIVE = 'archive'
 /** The kind of sources for chats of other machines, one for each kind of store that they were read from. */
 export const HUB = 'hub'
 
-const LIST_RANKS = `select num, rank, kind from sources`
+const LIST_RANKS = `select num, rank, kind in ('${ARCHIVE}', '${HUB}') as isArchive from sources`
 
 /** Precedence of sources that hold the same chat: the lowest rank first, then the source that was added first. */
 export class SourceRanks {
-  readonly #ranks: ReadonlyMap<number, number>
-  readonly #archives: ReadonlySet<number>
+  readonly #sources: ReadonlyMap<number, { readonly rank: number; readonly isArchive: number }>
 
   constructor(db: Mirror) {
-    const rows = prepared<{ num: number; rank: number; kind: string }>(db, LIST_RANKS).all()
-    this.#ranks = new Map(rows.map(({ num, rank }) => [num, rank]))
-    this.#archives = new Set(rows.filter(({ kind }) => kind === ARCHIVE || kind === HUB).map(({ num }) => num))
+    const rows = prepared<{ num: number; rank: number; isArchive: number }>(db, LIST_RANKS).all()
+    this.#sources = new Map(rows.map((row) => [row.num, row]))
   }
 
   of(source: number): number {
-    return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
+    return this.#sources.get(source)?.rank ?? Number.MAX_SAFE_INTEGER
   }
 
   /** Whether what it says was noted elsewhere: in an archive, or by another machine. */
   isArchive(source: number): boolean {
-    return this.#archives.has(source)
+    return this.#sources.get(source)?.isArchive === 1
   }
 
   /** The better source first. */
@@ -218,11 +211,7 @@ export class SourceRanks {
   }
 
   best(sources: readonly number[]): number | null {
-    let best: number | null = null
-    for (const source of sources) {
-      if (best === null || this.compare(source, best) < 0) best = source
-    }
-    return best
+    return sources.toSorted((a, b) => this.compare(a, b))[0] ?? null
   }
 }
 
@@ -239,25 +228,25 @@ export function markMissed(db: Mirror, source: number, keys: readonly string[], 
   })()
 }
 
-/** Rows of a source that vanished at once. They do not count as deleted until a later pass confirms it. */
-export interface MissedRows {
-  readonly rows: number
-  /** How many rows the source held, including the missed ones. */
-  readonly of: number
-  /** When the first of them was missed, in epoch milliseconds. */
-  readonly sinceMs: number
-}
-
 const SUM_UP = `
 select count(*) as rows, min(missed_at) as sinceMs from source_rows where source = ? and missed_at is not null
 `
 
 export const countMissed = (db: Mirror, source: number): number => prepared<number>(db, SUM_UP).pluck().get(source) ?? 0
 
-export function readMissed(db: Mirror, source: number): MissedRows | null {
-  const sum = prepared<{ rows: number; sinceMs: number | null }>(db, SUM_UP).get(source)
-  if (sum === undefined || sum.sinceMs === null) return null
-  return { rows: sum.rows, of: countHeldRows(db, source), sinceMs: sum.sinceMs }
+/**
+ * The rows of a source that are missed, of all that it held, and when the first of them was missed, in epoch milliseconds.
+ * They do not count as deleted until a later pass confirms it.
+ */
+export function readMissed(
+  db: Mirror,
+  source: number,
+): { readonly rows: number; readonly of: number; readonly sinceMs: number } | null {
+  const { rows, sinceMs } = prepared<{ rows: number; sinceMs: number }>(db, SUM_UP).get(source) ?? {
+    rows: 0,
+    sinceMs: 0,
+  }
+  return rows === 0 ? null : { rows, of: countHeldRows(db, source), sinceMs }
 }
 
 /** Progress of a sweep: the comparison of every value of a source. */
@@ -280,19 +269,16 @@ select verified_signature as verifiedSignature, signature, after_rowid as afterR
 from sweeps where source = ?
 `
 const SAVE = `
-insert into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at) values (?, ?, ?, ?, ?, ?)
-on conflict (source) do update set verified_signature = excluded.verified_signature, signature = excluded.signature,
-  after_rowid = excluded.after_rowid, started_at = excluded.started_at, ended_at = excluded.ended_at
+insert or replace into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at)
+values (@source, @verifiedSignature, @signature, @afterRowid, @startedAtMs, @endedAtMs)
 `
 
 const noSweep: Sweep = { verifiedSignature: null, signature: null, afterRowid: 0, startedAtMs: 0, endedAtMs: null }
 
 export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(db, READ).get(source) ?? noSweep
 
-export function saveSweep(db: Mirror, source: number, sweep: Sweep): void {
-  const { verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs } = sweep
-  prepared(db, SAVE).run(source, verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs)
-}
+export const saveSweep = (db: Mirror, source: number, sweep: Sweep): void =>
+  void prepared(db, SAVE).run({ source, ...sweep })
 
 interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
   readonly num: number

@@ -22,12 +22,7 @@ export interface UsageEvent {
   readonly cents: number | null
 }
 
-export interface UnmatchedEvent {
-  readonly line: number
-  readonly atMs: number
-  readonly model: string | null
-  readonly reason: NoMatch
-}
+export type UnmatchedEvent = Pick<UsageEvent, 'line' | 'atMs' | 'model'> & { readonly reason: NoMatch }
 
 /** `rows` is the sum of `matched`, `unmatched` and `already`. */
 export interface UsageImport {
@@ -144,14 +139,7 @@ const NEAR_MS = 5 * 60_000
 /** If very many messages have the same time, their keys can lie behind that time. */
 const KEY_SLACK = 64 * 1024 * 1024
 
-interface Unmatched {
-  readonly num: number
-  readonly at: number
-  readonly model: string | null
-  readonly user: string | null
-}
-
-const LIST_UNMATCHED = `select num, at, model, user from usage_events where chat is null order by at`
+const LIST_UNMATCHED = `select num, at as atMs, model, user from usage_events where chat is null order by at`
 const ANSWERS_NEAR = `
 select distinct m.chat, coalesce(m.model, ${ONLY_MODEL}) as model
 from messages m join chats c on c.num = m.chat
@@ -169,7 +157,7 @@ const SAVE = `update usage_events set chat = ? where num = ?`
  * @returns the events; null if the chat was found
  */
 function matchUsage(db: Mirror): ReadonlyMap<number, NoMatch | null> {
-  const events = prepared<Unmatched>(db, LIST_UNMATCHED)
+  const events = prepared<Pick<UsageEvent, 'atMs' | 'model' | 'user'> & { readonly num: number }>(db, LIST_UNMATCHED)
     .all()
     .map((event) => ({ ...event, found: findChat(db, event) }))
   const fitting = events.flatMap(({ user, found }) => (user === null || typeof found === 'string' ? [] : user))
@@ -185,14 +173,10 @@ function matchUsage(db: Mirror): ReadonlyMap<number, NoMatch | null> {
   )
 }
 
-function findChat(db: Mirror, { at, model }: Pick<Unmatched, 'at' | 'model'>): number | NoMatch {
-  const [fromMs, toMs] = [at - NEAR_MS, at + NEAR_MS]
+function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | NoMatch {
+  const [fromMs, toMs] = [atMs - NEAR_MS, atMs + NEAR_MS]
   const keys = [BigInt(sortKeyFloor(fromMs)), BigInt(sortKeyFloor(toMs + 1) + KEY_SLACK)]
-  const near = prepared<Pick<Unmatched, 'model'> & { readonly chat: number }>(db, ANSWERS_NEAR).all(
-    ...keys,
-    fromMs,
-    toMs,
-  )
+  const near = prepared<{ chat: number; model: string | null }>(db, ANSWERS_NEAR).all(...keys, fromMs, toMs)
   if (near.length === 0) return 'no-answer-near'
   const chats = new Set(near.filter((answer) => mayBeOne(answer.model, model)).map(({ chat }) => chat))
   const [first, ...others] = chats
