@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { findFile } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
 import { readPendingLoss } from '../../indexer/mass-loss.ts'
@@ -52,7 +51,7 @@ export async function runPasses(
 ): Promise<RunOutcome> {
   const { aside } = context
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  if (order.sources.length > 0) followSources(mirror, sources, findAt, isGone)
+  if (order.sources.length > 0) followSources(mirror, sources, findAt)
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
@@ -149,17 +148,12 @@ function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder,
   return pending !== null && pending.confirmableAtMs <= nowMs ? 'keys' : depth
 }
 
-/** False if the path must not be read: then nobody knows. */
-const isGone = (path: string): boolean =>
-  orIfUnreadable(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
-
-const findAt = (path: string): Found | null => orIfUnreadable(() => findFile(path), null)
-
-function orIfUnreadable<Value>(look: () => Value, orElse: Value): Value {
+/** Undefined if the path must not be read: then nobody knows. */
+function findAt(path: string): Found | null | undefined {
   try {
-    return look()
+    return findFile(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return orElse
+    if (error instanceof Error && 'code' in error) return undefined
     throw error
   }
 }

@@ -207,8 +207,7 @@ function rootOfMost(uris: readonly string[], roots: ReadonlyMap<string, number>)
     const root = deepestRoot(uri, roots)
     if (root !== null) counts.set(root, (counts.get(root) ?? 0) + 1)
   }
-  const [most] = [...counts].sort(([, a], [, b]) => b - a)
-  return most !== undefined && most[1] * 2 > uris.length ? most[0] : null
+  return [...counts].find(([, count]) => count * 2 > uris.length)?.[0] ?? null
 }
 
 function deepestRoot(uri: string, roots: ReadonlyMap<string, number>): number | null {

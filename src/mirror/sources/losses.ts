@@ -81,20 +81,14 @@ function findLost(chat: ChatLoss): MessageColumns[] {
   if (dead.length === 0) return []
   const live = messages.filter(({ is_live }) => is_live === 1)
   const contents = new Set(live.map(({ content_hash }) => content_hash))
-  const words = new Map<number, Set<string>>()
-  const wordsBeside = (source: number): ReadonlySet<string> => {
-    const known = words.get(source)
-    if (known !== undefined) return known
-    const found = new Set(live.filter((one) => one.source !== source).flatMap(keysOf))
-    words.set(source, found)
-    return found
-  }
+  const holders = new Map<string, Set<number>>()
+  for (const one of live)
+    for (const key of splitTextKeys(one.text_keys)) holders.set(key, (holders.get(key) ?? new Set()).add(one.source))
   return dead.filter((one) => {
     // Cursor rewrote the message under another id.
     if (one.is_shadowed === 1 && contents.has(one.content_hash)) return false
-    const keys = keysOf(one)
-    return keys.length === 0 || !keys.every((key) => wordsBeside(one.source).has(key))
+    const isBeside = (key: string): boolean => [...(holders.get(key) ?? [])].some((source) => source !== one.source)
+    const keys = splitTextKeys(one.text_keys)
+    return keys.length === 0 || !keys.every(isBeside)
   })
 }
-
-const keysOf = ({ text_keys }: MessageColumns): string[] => splitTextKeys(text_keys)

@@ -312,14 +312,12 @@ const NOT_FOLLOWED: ReadonlySet<string> = new Set(['', ARCHIVE, HUB])
  * a moved folder, is recognised: its source keeps its rows and gets the path. As a second source, the first one would hold
  * all its rows forever, so nothing that Cursor deletes later would count as deleted. Of the others, those that were never
  * read are deleted, for example those of a misspelled folder, and those whose file is gone are marked as missing.
- * @param look examines a path; null if nothing exists there, or if it must not be read
- * @param isGone whether nothing exists at this path any more
+ * @param look examines a path; null if nothing exists there, undefined if it must not be read
  */
 export function followSources(
   db: Mirror,
   current: ReadonlyMap<SourceId, SourceName>,
-  look: (path: string) => Found | null,
-  isGone: (path: string) => boolean,
+  look: (path: string) => Found | null | undefined,
 ): void {
   const known = prepared<Known>(db, LIST_KNOWN).all()
   const former = known.filter(({ id, kind }) => !current.has(id) && !NOT_FOLLOWED.has(kind))
@@ -330,7 +328,7 @@ export function followSources(
   const movedTo = new Map<string, string>()
   for (const { kind, path } of fresh) {
     const found = look(path)
-    const before = former.find((one) => one.kind === kind && found !== null && wasRead(one, found))
+    const before = found ? former.find((one) => one.kind === kind && wasRead(one, found)) : undefined
     if (before !== undefined && isNamedAlike(before.path, path)) movedTo.set(before.path, path)
   }
   for (const { id, kind, path } of fresh) {
@@ -339,7 +337,7 @@ export function followSources(
   }
   for (const { num, path, state, lastSyncAt, hasRows } of former.filter((one) => !movedTo.has(one.path))) {
     if (state !== 'ok' && lastSyncAt === null && hasRows === 0) forget(db, num)
-    else if (state !== 'missing' && isGone(path)) prepared(db, MISS).run(num)
+    else if (state !== 'missing' && look(path) === null) prepared(db, MISS).run(num)
   }
 }
 
