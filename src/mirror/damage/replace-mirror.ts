@@ -63,6 +63,8 @@ const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false 
 
 const remove = (path: string): void => SUFFIXES.forEach((suffix) => rmSync(path + suffix, { force: true }))
 
+const count = (value: number): string => value.toLocaleString('en')
+
 /** The damaged mirrors of which salvaging ended. `lost`: messages that are known to be lost. */
 const LIST = `select file, chats, messages, lost from salvages where done_at is not null order by file`
 
@@ -76,7 +78,6 @@ export interface SalvageNotice {
 
 /** Sentences about the damaged mirrors that are still there. @param mirrorPath the mirror */
 export function listSalvages(db: Mirror, mirrorPath: string): SalvageNotice[] {
-  const count = (value: number): string => value.toLocaleString('en')
   return db
     .prepare<[], { file: string; chats: number; messages: number; lost: number }>(LIST)
     .all()

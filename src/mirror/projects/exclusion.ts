@@ -131,8 +131,6 @@ function guessEvidence(db: Mirror, { chats }: Change, patterns: readonly string[
     .map(({ id }) => ({ chatId: id, method: 'name', rank: TRANSCRIPT_RANK - 0.5, root, isOnly: false }))
 }
 
-const STORED_PROJECT = `select p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = ?`
-
 /** Decides by what the mirror and the change know together, in the order in which `placeChats` decides. */
 function judge(db: Mirror, change: Change, isExcluded: (root: Named) => boolean): (id: ChatId) => boolean {
   const parents = parentsIn(change)
@@ -144,8 +142,7 @@ function judge(db: Mirror, change: Change, isExcluded: (root: Named) => boolean)
     if (best !== undefined && best.rank < PARENT_RANK) return isExcluded(best.root)
     const parent = parents.get(id)
     if (parent !== undefined && excludes(parent)) return true
-    const root = best?.root ?? prepared<Named>(db, STORED_PROJECT).get(id)
-    return root !== undefined && isExcluded(root)
+    return best !== undefined && isExcluded(best.root)
   }
   const excludes = (id: ChatId): boolean => {
     const known = verdicts.get(id)
@@ -170,16 +167,18 @@ function parentsIn({ chats, heads }: Change): ReadonlyMap<ChatId, ChatId> {
   return parents
 }
 
+/** The project that a chat is in counts after all evidence. */
 const STORED_EVIDENCE = `
-select e.method, e.rank, e.noted_at as notedAtMs, p.uri, p.path, p.name
-from evidence e join projects p on p.num = e.project
-where e.chat_id = ?
+select method, rank, noted_at as notedAtMs, uri, path, name from evidence join projects on num = project
+where chat_id = @id
+union all
+select '', 1000, 0, p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = @id
 `
 type StoredEvidence = Named & Pick<EvidenceWrite, 'method' | 'rank'> & { readonly notedAtMs: number }
 
 function bestEvidence(db: Mirror, id: ChatId, given: readonly EvidenceWrite[], nowMs: number) {
   const replaced = new Set(given.flatMap(({ isOnly, method }) => (isOnly ? method : [])))
-  const held = prepared<StoredEvidence>(db, STORED_EVIDENCE).all(id)
+  const held = prepared<StoredEvidence>(db, STORED_EVIDENCE).all({ id })
   const all = [
     ...given.map(({ rank, root, notedAtMs = nowMs }) => ({ rank, notedAtMs, root: root as Named })),
     ...held.filter(({ method }) => !replaced.has(method)).map((row) => ({ ...row, root: row })),

@@ -86,6 +86,7 @@ export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: nu
 }
 
 const MINUTE_MS = 60_000
+const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
 
 /** The minute, the model and the token total are in every version of the file. */
 const SAME = `
@@ -104,7 +105,6 @@ order by num
 function findHeld(db: Mirror, events: readonly UsageEvent[]): ReadonlyMap<UsageEvent, number> {
   const held = new Map<UsageEvent, number>()
   const taken = new Set<number>()
-  const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
   const take = (event: UsageEvent, mayBe: (atMs: number, eventMs: number) => boolean): void => {
     const { model, user, input, output, cacheRead, cacheWrite, total } = event
     const atMs = Math.floor(event.atMs)
