@@ -45,9 +45,9 @@ const BEST_OF = (states: string): string => `
 select machine from hub_ledger where chat = @chat and state in (${states})
 order by activity desc, messages desc, machine desc limit 1
 `
-const SHOW = `
+const SHOW_IF_BEST = `
 update hub_ledger set state = iif(machine = @machine, 'shown', 'other')
-where chat = @chat and (machine = @machine or state = 'shown')
+where chat = @chat and (machine = @machine or state = 'shown') and @machine = (${BEST_OF(`'shown', 'other'`)})
 `
 const WANT_BEST = `
 update hub_ledger set state = 'wanted', sequence = -1 where chat = @chat and machine = (${BEST_OF(`'other'`)})
@@ -56,11 +56,9 @@ const WANT_UNMIRRORED = `
 update hub_ledger set state = 'wanted', sequence = -1 where state = 'shown' and chat not in (select id from chats)
 `
 
-/** The machine whose copy should be shown: later activity wins, then more messages, then the greater uuid. */
-export const bestMachine = (db: Mirror, chat: string): string | undefined =>
-  prepared<string>(db, BEST_OF(`'shown', 'other'`)).pluck().get({ chat })
-export const showCopy = (db: Mirror, machine: string, chat: string): void =>
-  void prepared(db, SHOW).run({ machine, chat })
+/** Shows the copy of this machine if it is the best: later activity wins, then more messages, then the greater uuid. */
+export const showIfBest = (db: Mirror, machine: string, chat: string): boolean =>
+  prepared(db, SHOW_IF_BEST).run({ machine, chat }).changes > 0
 /** Makes the next pull fetch the best copy that is not shown. @returns false if there is none */
 export const wantBest = (db: Mirror, chat: string): boolean => prepared(db, WANT_BEST).run({ chat }).changes > 0
 /** Chats of excluded projects were left out of the mirror. */

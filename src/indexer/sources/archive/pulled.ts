@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import {
-  bestMachine,
-  dropLedger,
-  giveChat,
-  type MachineName,
-  saveLedger,
-  showCopy,
-  wantBest,
-} from '../../../mirror/hub/ledger.ts'
+import { dropLedger, giveChat, type MachineName, saveLedger, showIfBest, wantBest } from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -55,10 +47,9 @@ export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | nu
         : ({ state: 'other', activity: activityOf(object), messages: object.messages.length } as const)
     const wasShown = saveLedger(db, { machine, chat, project, sequence, ...found })
     if (isOwn(db, asChatId(chat))) return { outcome: null, wantsOther: false }
-    if (object === null || bestMachine(db, chat) !== machine) {
+    if (object === null || !showIfBest(db, machine, chat)) {
       return { outcome: null, wantsOther: wasShown && dropShown(db, chat) }
     }
-    showCopy(db, machine, chat)
     return { outcome: replaceCopy(db, row, object, nowMs), wantsOther: false }
   })
 
