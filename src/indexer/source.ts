@@ -200,14 +200,14 @@ export function judgeMissing(
   { missing, backKeys }: { readonly missing: readonly held.HeldRow[]; readonly backKeys: readonly string[] },
   { isAsked, now, mass = massRule }: Pick<PassRequest, 'isAsked' | 'now' | 'mass'>,
 ): ReadonlySet<string> {
-  held.forgetMissed(mirror, source, backKeys)
+  held.markMissed(mirror, source, backKeys, null)
   if (isAsked === true) return new Set(missing.map(({ key }) => key))
   const nowMs = now()
   const open = missing.filter(({ missedAtMs }) => missedAtMs === null || nowMs < confirmableAtMs(missedAtMs, nowMs))
   const isMass = open.length > mass.rows && open.length > mass.share * held.countHeldRows(mirror, source)
   const waiting = isMass ? open : open.filter(({ missedAtMs }) => missedAtMs !== null)
   const fresh = waiting.filter(({ missedAtMs }) => missedAtMs === null).map(({ key }) => key)
-  held.noteMissed(mirror, source, fresh, nowMs)
+  held.markMissed(mirror, source, fresh, nowMs)
   const waitingKeys = new Set(waiting.map(({ key }) => key))
   return new Set(missing.flatMap(({ key }) => (waitingKeys.has(key) ? [] : [key])))
 }

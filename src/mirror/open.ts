@@ -20,7 +20,7 @@ const isWindows = process.platform === 'win32'
  * Opens the only connection that writes, and upgrades the mirror to this program's schema. The user's file is attached. The file is created with mode
  * 0600 in a folder with mode 0700; SQLite gives the WAL the same mode.
  * @throws UserError `mirror-newer` or `mirror-older` if a version of the program that is too new or too old wrote the
- *   file, `mirror-foreign` if its schema is unknown
+ *   file
  */
 export function openWriter(path: string): Mirror {
   refuseOther(path)
@@ -37,7 +37,7 @@ export function openWriter(path: string): Mirror {
     db.pragma('cell_size_check = on')
     attachUser(db, path)
     takeTombstones(db, db, path)
-    upgrade(db, path)
+    upgrade(db)
   } catch (error) {
     db.close()
     throw error

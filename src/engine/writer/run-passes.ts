@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { findFile } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
 import { passSource, type PassStep, readPendingLoss, type Source, type Turn } from '../../indexer/source.ts'
@@ -14,9 +13,8 @@ import {
   needsMerge,
   workOffSome,
 } from '../../mirror/fulltext/backlog.ts'
-import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirror/sources/moved-sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { sourceNum } from '../../mirror/sources/sources.ts'
+import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import type { Aside } from '../../mirror/aside.ts'
 import { placeNext } from '../../mirror/threads/place-next.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
@@ -52,12 +50,7 @@ export async function runPasses(
 ): Promise<RunOutcome> {
   const { aside } = context
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  if (order.sources.length > 0) {
-    renameMoved(mirror, sources, findAt)
-    const discovered = new Set(sources.keys())
-    forgetUnread(mirror, discovered)
-    missVanished(mirror, discovered, isGone)
-  }
+  if (order.sources.length > 0) followSources(mirror, sources, findAt)
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
@@ -154,17 +147,12 @@ function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder,
   return pending !== null && pending.confirmableAtMs <= nowMs ? 'keys' : depth
 }
 
-/** False if the path must not be read: then nobody knows. */
-const isGone = (path: string): boolean =>
-  orIfUnreadable(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
-
-const findAt = (path: string): Found | null => orIfUnreadable(() => findFile(path), null)
-
-function orIfUnreadable<Value>(look: () => Value, orElse: Value): Value {
+/** Undefined if the path must not be read: then nobody knows. */
+function findAt(path: string): Found | null | undefined {
   try {
-    return look()
+    return findFile(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return orElse
+    if (error instanceof Error && 'code' in error) return undefined
     throw error
   }
 }

@@ -61,6 +61,8 @@ export interface WholeContent {
   readonly pieces: readonly Piece[]
   /** Pieces that exist, were held before and were not read this time. The mirror keeps what it has of them. */
   readonly keptKeys?: ReadonlySet<string>
+  /** Kept keys of pieces that no longer exist: the last portion of a folder says that they are gone. */
+  readonly absentKeys?: ReadonlySet<string>
   readonly workspaces: readonly WorkspaceWrite[]
   /** Device and inode, or whatever else distinguishes this store from another one of the same name. */
   readonly identity: string
@@ -141,7 +143,12 @@ function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]):
 /** Chats that were read before. True if the store still contains what a chat was read from. */
 type Outdated = ReadonlyMap<ChatId, boolean>
 
-function compare(mirror: Mirror, num: number, { pieces, keptKeys = new Set() }: WholeContent, request: PassRequest) {
+function compare(
+  mirror: Mirror,
+  num: number,
+  { pieces, keptKeys = new Set(), absentKeys }: WholeContent,
+  request: PassRequest,
+) {
   const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
   const isSame = ({ key, octets, checksum, chats, stamp = 0 }: Piece): boolean => {
     const row = known.get(key)
@@ -155,7 +162,9 @@ function compare(mirror: Mirror, num: number, { pieces, keptKeys = new Set() }: 
   const present = new Set(pieces.map(({ key }) => key))
   const isPresent = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
   const missing = [...known.values()].filter((row) => !isPresent(row))
-  const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isPresent(row)).map(({ key }) => key)
+  const isBack = (row: held.HeldRow): boolean =>
+    row.missedAtMs !== null && isPresent(row) && absentKeys?.has(row.key) !== true
+  const backKeys = [...known.values()].filter(isBack).map(({ key }) => key)
   const isDropped = ({ key, rowid }: held.HeldRow): boolean =>
     rowid === held.OUTDATED_ROWID && listRowChats(mirror, num, key).length === 0
   const droppedKeys = missing.filter(isDropped).map(({ key }) => key)
@@ -297,9 +306,11 @@ export async function writeFolder<Group extends FileGroup>(
     const keys = new Set(pieces.map(({ key }) => key))
     // Queried each time, because an earlier portion may have written some.
     const others = listHeld().flatMap(({ key }) => (keys.has(key) || (isLast && !present.has(key)) ? [] : key))
+    const absentKeys = new Set(others.filter((key) => !present.has(key)))
     const before = done
     const turn: Turn = (step) => request.turn({ ...step, done: before + (step?.done ?? 0), total: touched.length })
-    const content = { pieces, keptKeys: new Set(others), workspaces: [], identity, bytesRead: 0, longestReadMs: 0 }
+    const kept = { keptKeys: new Set(others), absentKeys }
+    const content = { pieces, ...kept, workspaces: [], identity, bytesRead: 0, longestReadMs: 0 }
     const end = isLast && busy === 0 ? signature : null
     await writeWhole(mirror, num, { ...content, signature: end }, { ...request, turn })
     done += pieces.length

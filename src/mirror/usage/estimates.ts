@@ -22,17 +22,10 @@ export function turnEstimates(db: Mirror, isOn: boolean, nowMs: number): void {
 /** Puts every chat on the list of those whose messages are counted again. */
 export const noteUncounted = (db: Mirror): void => void prepared(db, COUNT_ALL).run()
 
-const COUNT = `select count(*) as count from uncounted`
+const COUNT = `select count(*) from uncounted`
 
 /** How many chats wait for the calls or the estimates of their messages. */
-export const countUncounted = (db: Mirror): number => prepared<{ count: number }>(db, COUNT).get()?.count ?? 0
-
-interface Stored {
-  readonly key: number
-  readonly body: number
-  readonly role: Role
-  readonly parts: string
-}
+export const countUncounted = (db: Mirror): number => prepared<number>(db, COUNT).pluck().get() ?? 0
 
 const NEXT = `select chat from uncounted order by chat desc limit 1`
 const LIST = `select key, body, role, parts from messages join bodies on bodies.num = body where chat = ?`
@@ -49,7 +42,10 @@ export function countNext(db: Mirror): number {
   if (chat === undefined) return 0
   db.transaction(() => {
     const isEstimating = hasEstimates(db)
-    for (const { key, body, role, parts: json } of prepared<Stored>(db, LIST).all(chat)) {
+    for (const { key, body, role, parts: json } of prepared<{ key: number; body: number; role: Role; parts: string }>(
+      db,
+      LIST,
+    ).all(chat)) {
       const parts = parseParts(json)
       replaceCalls(db, body, callsOf(parts))
       const { input, output } = estimateMessage(role, parts)

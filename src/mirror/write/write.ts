@@ -1,9 +1,9 @@
 import { PendingTerms, sealCommits } from '../fulltext/backlog.ts'
 import { listingTerms } from '../fulltext/terms.ts'
-import { hideCopies } from '../hub/pulled-copy.ts'
+import { dropCopy } from '../hub/pulled-copy.ts'
 import type { Mirror } from '../open.ts'
 import { withoutExcluded } from '../projects/exclusion.ts'
-import { writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
+import { excludedIn, writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
 import { withoutPurged } from '../purge/bars.ts'
 import { HUB, SourceRanks } from '../sources/sources.ts'
 import { RowInsert, prepared } from '../sql.ts'
@@ -24,9 +24,11 @@ import type { ChatId } from '../../model/ids.ts'
  * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
 export function writeChange(db: Mirror, unfiltered: Change): Written {
-  const change = withoutExcluded(db, withoutPurged(db, unfiltered))
+  const patterns = excludedIn(db)
+  const allowed = withoutPurged(db, unfiltered)
+  const change = patterns.length === 0 ? allowed : withoutExcluded(db, allowed, patterns)
   const written = listingTerms(db, () => {
-    if (!isOfHub(db, change.source)) hideCopies(db, change.chats.filter(hasContent))
+    if (mayHide(db, change.source)) for (const { id } of change.chats.filter(hasContent)) dropCopy(db, id)
     const terms = new PendingTerms()
     const tools = {
       terms,
@@ -65,8 +67,9 @@ export function writeChange(db: Mirror, unfiltered: Change): Written {
 /** Whether the chat comes into being by it. */
 const hasContent = ({ ownRow, messages }: ChatChange): boolean => messages.length > 0 || tellsFacts(ownRow)
 
-const SOURCE_KIND = `select kind from sources where num = ?`
-const isOfHub = (db: Mirror, source: number): boolean => prepared<string>(db, SOURCE_KIND).pluck().get(source) === HUB
+/** A chat that a source of this machine has hides the copies of other machines, if any were pulled. */
+const MAY_HIDE = `select 1 from machines where (select kind from sources where num = ?) <> '${HUB}' limit 1`
+const mayHide = (db: Mirror, source: number): boolean => prepared(db, MAY_HIDE).get(source) !== undefined
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 

@@ -1,4 +1,4 @@
-import { EXCLUDED_URI } from '../../../mirror/projects/exclusion.ts'
+import { EXCLUDED_URI } from '../../../mirror/projects/place-chats.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'

@@ -1,8 +1,7 @@
 import type { ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import { bestMachine, dropLedger, isShown, saveLedger, showCopy, wantBest } from '../../../mirror/hub/ledger.ts'
+import { dropLedger, giveChat, type MachineName, saveLedger, showIfBest, wantBest } from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
-import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { HUB } from '../../../mirror/sources/sources.ts'
 import {
@@ -46,18 +45,16 @@ export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | nu
   inOne(db, () => {
     const { chat, project, sequence } = row
     const machine = row.machine.uuid
-    const wasShown = isShown(db, machine, chat)
     const object = read?.chat.id === chat ? read : null
     const found =
       object === null
         ? ({ state: 'damaged', activity: null, messages: null } as const)
         : ({ state: 'other', activity: activityOf(object), messages: object.messages.length } as const)
-    saveLedger(db, { machine, chat, project, sequence, ...found })
+    const wasShown = saveLedger(db, { machine, chat, project, sequence, ...found })
     if (isOwn(db, asChatId(chat))) return { outcome: null, wantsOther: false }
-    if (object === null || bestMachine(db, chat) !== machine) {
+    if (object === null || !showIfBest(db, machine, chat)) {
       return { outcome: null, wantsOther: wasShown && dropShown(db, chat) }
     }
-    showCopy(db, machine, chat)
     return { outcome: replaceCopy(db, row, object, nowMs), wantsOther: false }
   })
 
@@ -66,11 +63,7 @@ export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | nu
  * @returns true if another machine's copy has to be fetched instead
  */
 export const dropPulled = (db: Mirror, machine: string, chat: string): boolean =>
-  inOne(db, () => {
-    const wasShown = isShown(db, machine, chat)
-    dropLedger(db, machine, chat)
-    return wasShown && dropShown(db, chat)
-  })
+  inOne(db, () => dropLedger(db, machine, chat) && dropShown(db, chat))
 
 /** Removes the copy that was shown. The next best one takes its place when it was fetched again. */
 function dropShown(db: Mirror, chat: string): boolean {
