@@ -19,7 +19,7 @@ import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirro
 import type { Mirror } from '../../mirror/open.ts'
 import { sourceNum } from '../../mirror/sources/sources.ts'
 import type { Aside } from '../../mirror/aside.ts'
-import { placeNext } from '../../mirror/threads/place-next.ts'
+import { placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 export interface RunContext {

@@ -19,8 +19,11 @@ export const noFacts = {
   octets: 0,
 }
 
-/** The columns that the chat's own row and the lists of chats say together. */
-const noMetadata = {
+/** The columns of `chats` that a write may change. */
+const emptyColumns = {
+  source: 0,
+  ...noFacts,
+  // What the chat's own row and the lists of chats say together.
   name: null as string | null,
   cursor_created_at: null as number | null,
   cursor_updated_at: null as number | null,
@@ -33,10 +36,7 @@ const noMetadata = {
   lines_added: null as number | null,
   lines_removed: null as number | null,
   files_changed: null as number | null,
-}
-
-/** The columns that follow from the chat's messages. */
-const nothingDerived = {
+  // What follows from the chat's messages.
   title: UNTITLED_CHAT as string,
   title_source: 'none' as TitleSource,
   created_at: null as number | null,
@@ -49,18 +49,7 @@ const nothingDerived = {
   tool_call_count: 0,
   size_bytes: 0,
   duration_ms: null as number | null,
-}
-
-export type OwnColumns = Readonly<typeof noFacts>
-export type MergedMetadata = Readonly<typeof noMetadata>
-export type DerivedChat = Readonly<typeof nothingDerived>
-
-/** The columns of `chats` that a write may change. */
-const emptyColumns = {
-  source: 0,
-  ...noFacts,
-  ...noMetadata,
-  ...nothingDerived,
+  // What its sources have now.
   own_row: 'none' as OwnRowState,
   is_live: 1,
   deleted_at: null as number | null,
@@ -70,10 +59,6 @@ export type ChatColumns = Readonly<typeof emptyColumns>
 export type ChatRow = ChatColumns & { readonly num: number; readonly id: ChatId }
 
 const COLUMNS = Object.keys(emptyColumns) as (keyof ChatColumns)[]
-const OWN_COLUMNS = Object.keys(noFacts) as (keyof OwnColumns)[]
-
-export const pickOwn = (row: OwnColumns): OwnColumns =>
-  Object.fromEntries(OWN_COLUMNS.map((column) => [column, row[column]])) as unknown as OwnColumns
 
 /** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
 const ADD_CHAT = `
@@ -138,12 +123,10 @@ export function fillTitles(db: Mirror): number {
   return chats.length
 }
 
-const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 as revision from chats`
+const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 from chats`
 
 /** The next revision. Every change of a chat, or of data that belongs to it, uses one, so readers can ask for changes. */
-export function nextRevision(db: Mirror): number {
-  return prepared<{ revision: number }>(db, NEXT_REVISION).get()?.revision ?? 1
-}
+export const nextRevision = (db: Mirror): number => prepared<number>(db, NEXT_REVISION).pluck().get() ?? 1
 
 const TOUCH = `update chats set revision = ? where id = ?`
 

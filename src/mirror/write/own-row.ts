@@ -2,9 +2,10 @@ import type { Mirror } from '../open.ts'
 import { ARCHIVE, type SourceRanks } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
 import { type Change, type ChatFacts, type ChatMetadata, type OwnRow, tellsFacts } from '../../model/change.ts'
-import type { MergedMetadata } from './chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Outline } from '../../model/thread.ts'
+
+export type OwnRowState = 'none' | 'live' | 'gone'
 
 /** The list name under which the metadata of the chat's own row is stored. */
 const OWN_ROW = ''
@@ -17,27 +18,8 @@ export const ownRowMetadata = (chatId: ChatId, facts: ChatFacts): ChatMetadata =
   list: OWN_ROW,
 })
 
-/** The columns of a list's entry, in the order of statements. */
-const emptyMetadata = {
-  name: null as string | null,
-  created_at: null as number | null,
-  updated_at: null as number | null,
-  mode: null as string | null,
-  branch: null as string | null,
-  is_archived: null as number | null,
-  is_draft: null as number | null,
-  is_subagent: null as number | null,
-  parent_chat_id: null as ChatId | null,
-  lines_added: null as number | null,
-  lines_removed: null as number | null,
-  files_changed: null as number | null,
-}
-type MetadataColumns = Readonly<typeof emptyMetadata>
-const COLUMNS = Object.keys(emptyMetadata) as (keyof MetadataColumns)[]
-
-const flag = (value: boolean | null): number | null => (value === null ? null : Number(value))
-
-const columnsOf = (said: ChatMetadata): MetadataColumns => ({
+/** The columns of a list's entry. */
+const columnsOf = (said: ChatMetadata) => ({
   name: said.name,
   created_at: said.createdAtMs,
   updated_at: said.updatedAtMs,
@@ -51,18 +33,20 @@ const columnsOf = (said: ChatMetadata): MetadataColumns => ({
   lines_removed: said.linesRemoved,
   files_changed: said.filesChanged,
 })
+type MetadataColumns = ReturnType<typeof columnsOf>
 
-const SAVE_METADATA = `
-insert into heads (chat_id, source, list, ${COLUMNS.join(', ')}) values (?, ?, ?${', ?'.repeat(COLUMNS.length)})
-on conflict (chat_id, source, list) do update set ${COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
-where ${COLUMNS.map((name) => `${name} is not excluded.${name}`).join(' or ')}
-`
+const flag = (value: boolean | null): number | null => (value === null ? null : Number(value))
 
 /** @returns whether anything changed */
 export function saveMetadata(db: Mirror, source: number, said: ChatMetadata): boolean {
   const columns = columnsOf(said)
-  const values = COLUMNS.map((column) => columns[column])
-  return prepared(db, SAVE_METADATA).run(said.chatId, source, said.list, ...values).changes > 0
+  const names = Object.keys(columns)
+  const sql = `
+insert into heads (chat_id, source, list, ${names.join(', ')}) values (?, ?, ?${', ?'.repeat(names.length)})
+on conflict (chat_id, source, list) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
+`
+  return prepared(db, sql).run(said.chatId, source, said.list, ...Object.values(columns)).changes > 0
 }
 
 /** @returns the chats whose metadata changed */
@@ -101,7 +85,7 @@ order by list = '' desc, case list when '' then rank end, updated_at desc nulls 
 `
 
 /** What the chat's own row and all lists say together, as columns of `chats`. */
-export function mergeMetadata(db: Mirror, chatId: ChatId): MergedMetadata {
+export function mergeMetadata(db: Mirror, chatId: ChatId) {
   const all = prepared<MetadataColumns & { list: string; kind: string }>(db, LIST_METADATA).all(chatId)
   // An archive's metadata of the chat's own row counts only if no store ever had that row.
   const hasStoreRow = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
@@ -132,51 +116,47 @@ export function mergeMetadata(db: Mirror, chatId: ChatId): MergedMetadata {
   }
 }
 
-export type OwnRowState = 'none' | 'live' | 'gone'
-
 const WRITE_OUTLINE = `
-insert into outlines (chat, source, entries, own_row) values (?, ?, ?, ?)
-on conflict (chat, source) do update set entries = excluded.entries, own_row = excluded.own_row
-where entries <> excluded.entries or own_row <> excluded.own_row
-`
-const WRITE_STATE = `
-insert into outlines (chat, source, entries, own_row) values (?, ?, 'null', ?)
-on conflict (chat, source) do update set own_row = excluded.own_row where own_row <> excluded.own_row
+insert into outlines (chat, source, entries, own_row) values (@chat, @source, coalesce(@entries, 'null'), @state)
+on conflict (chat, source) do update set entries = coalesce(@entries, entries), own_row = @state
+where entries <> coalesce(@entries, entries) or own_row <> @state
 `
 
 /**
  * Saves what a source reports of the chat's own row. The known order stays when the row is gone.
  * @returns whether anything changed
  */
-export function noteOwnRow(db: Mirror, chatNum: number, source: number, ownRow: OwnRow): boolean {
+export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: OwnRow): boolean {
   if (ownRow.kind === 'unread') return false
   const state = ownRow.kind === 'gone' || ownRow.kind === 'remembered' ? 'gone' : 'live'
-  const { changes } = tellsFacts(ownRow)
-    ? prepared(db, WRITE_OUTLINE).run(chatNum, source, JSON.stringify(ownRow.outline), state)
-    : prepared(db, WRITE_STATE).run(chatNum, source, state)
-  return changes > 0
+  const entries = tellsFacts(ownRow) ? JSON.stringify(ownRow.outline) : null
+  return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
 }
+
+const DROP_OUTLINE = `delete from outlines where chat = ? and source = ?`
+
+/** Forgets that a source had the chat's own row. @returns whether anything changed */
+export const dropOwnRow = (db: Mirror, chat: number, source: number): boolean =>
+  prepared(db, DROP_OUTLINE).run(chat, source).changes > 0
 
 const LIST_STATES = `select source, own_row as state from outlines where chat = ?`
 
 /** State of the chat's own row in every source that ever had one. */
-export function readOwnRows(db: Mirror, chatNum: number): ReadonlyMap<number, OwnRowState> {
-  const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chatNum)
+export function readOwnRows(db: Mirror, chat: number): ReadonlyMap<number, OwnRowState> {
+  const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chat)
   return new Map(rows.map(({ source, state }) => [source, state]))
 }
 
-const READ_STATE = `
-select own_row from outlines where chat = (select num from chats where id = ?) and source = ?
-`
+const FIND_CHAT = `select num from chats where id = ?`
 
 /** State of the chat's own row in one source; `none` if the source never had one. */
 export const readOwnRow = (db: Mirror, id: ChatId, source: number): OwnRowState =>
-  prepared<OwnRowState>(db, READ_STATE).pluck().get(id, source) ?? 'none'
+  readOwnRows(db, prepared<number>(db, FIND_CHAT).pluck().get(id) ?? 0).get(source) ?? 'none'
 
 const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
 
 /** A source's order of a chat; null if it gives none, undefined if it never had the chat's own row. */
-export function readOutline(db: Mirror, chatNum: number, source: number): Outline | undefined {
-  const row = prepared<{ entries: string }>(db, READ_OUTLINE).get(chatNum, source)
-  return row === undefined ? undefined : (JSON.parse(row.entries) as Outline)
+export function readOutline(db: Mirror, chat: number, source: number): Outline | undefined {
+  const entries = prepared<string>(db, READ_OUTLINE).pluck().get(chat, source)
+  return entries === undefined ? undefined : (JSON.parse(entries) as Outline)
 }

@@ -2,10 +2,26 @@ import { hash as digest } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import type { MessageDraft, MessageWrite, PendingReference } from '../../model/change.ts'
-import type { CallFact } from '../../model/message.ts'
+import type { CallFact, Role } from '../../model/message.ts'
 import { type Part, toolStatuses } from '../../model/part.ts'
 import { marksOf, wholeColumns } from '../../text/terms/columns.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
+
+const DAMAGED: Part = { kind: 'error', text: 'The text of this message is damaged in the mirror.' }
+
+/** The parts of a stored message. If a damaged page changed them, they are one error: no read and no pass fails on it. */
+export const parseParts = (json: string): readonly Part[] => partsOrNull(json) ?? [DAMAGED]
+
+/** Null if a damaged page changed them. */
+export function partsOrNull(json: string): readonly Part[] | null {
+  try {
+    const parts: unknown = JSON.parse(json)
+    if (Array.isArray(parts)) return parts as readonly Part[]
+  } catch {
+    // Not JSON.
+  }
+  return null
+}
 
 /** White space that is not a single space. Most is, and replacing each by itself takes five times as long. */
 const WHITE_SPACE = /[^\S ]\s*| \s+/g
@@ -75,10 +91,24 @@ export function replaceCalls(db: Mirror, body: number, calls: readonly CallFact[
 const noReferences: readonly PendingReference[] = []
 const noChildren: MessageWrite['childChatIds'] = []
 
+/** What is stored of a message's parts, and the facts that follow from them. */
+export function packParts(role: Role, parts: readonly Part[]) {
+  const { columns, isCapped } = wholeColumns(parts)
+  return {
+    partsJson: JSON.stringify(parts),
+    estimate: estimateMessage(role, parts),
+    toolCalls: parts.filter((part) => part.kind === 'tool').length,
+    calls: callsOf(parts),
+    contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
+    isIndexCapped: isCapped,
+    textKeys: textKeys(parts),
+    marks: JSON.stringify(marksOf(parts)),
+    userText: role === 'user' ? textKey(parts) : null,
+  }
+}
+
 /** The expensive part of writing a message. It needs no database. */
 export function packMessage(draft: MessageDraft): MessageWrite {
-  const { parts } = draft
-  const { columns, isCapped } = wholeColumns(parts)
   // Field by field: an object from a rest pattern is slow to create and slow to read afterwards.
   return {
     id: draft.id,
@@ -95,15 +125,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     isEmbedded: draft.isEmbedded,
     asks: draft.asks ?? noReferences,
     childChatIds: draft.childChatIds ?? noChildren,
-    partsJson: JSON.stringify(parts),
-    estimate: estimateMessage(draft.role, parts),
-    toolCalls: parts.filter((part) => part.kind === 'tool').length,
-    calls: callsOf(parts),
-    contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
-    isIndexCapped: isCapped,
-    textKeys: textKeys(parts),
-    marks: JSON.stringify(marksOf(parts)),
-    userText: draft.role === 'user' ? textKey(parts) : null,
     remembered: draft.remembered ?? null,
+    ...packParts(draft.role, draft.parts),
   }
 }

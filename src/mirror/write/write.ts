@@ -9,12 +9,19 @@ import { HUB, SourceRanks } from '../sources/sources.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import { hasEstimates } from '../usage/estimates.ts'
 import { writeTracked } from '../usage/tracked.ts'
-import { type Change, type Written, type ChatChange, type Position, tellsFacts } from '../../model/change.ts'
-import { RepeatedPrompts } from './held-chat.ts'
+import {
+  type Change,
+  type Written,
+  type ChatChange,
+  type Position,
+  emptyChange,
+  tellsFacts,
+} from '../../model/change.ts'
 import { KeyAllocator } from './messages.ts'
 import { writeChatMetadata } from './own-row.ts'
-import { completeChats, writeBlobCalls } from './references.ts'
+import { completeMessages, writeBlobCalls } from './references.ts'
 import { refreshChat, writeChat } from './write-chat.ts'
+import { listRepeating } from './write-thread.ts'
 import type { ChatId } from '../../model/ids.ts'
 
 /**
@@ -27,39 +34,65 @@ export function writeChange(db: Mirror, unfiltered: Change): Written {
   const change = withoutExcluded(db, withoutPurged(db, unfiltered))
   const written = listingTerms(db, () => {
     if (!isOfHub(db, change.source)) hideCopies(db, change.chats.filter(hasContent))
-    const terms = new PendingTerms()
-    const tools = {
-      terms,
+    const tools: WriteTools = {
+      terms: new PendingTerms(),
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),
-      prompts: new RepeatedPrompts(db),
+      said: new Set(),
       names: new Names(db),
       isEstimating: hasEstimates(db),
     }
     const outcomes = change.chats.map((chat) => writeChat(db, chat, change, tools))
-    for (const { source, write } of [...tools.prompts.writes, ...completeChats(db, change)])
-      outcomes.push(writeChat(db, write, { ...change, source }, tools))
+    const completed = completeMessages(db, change, tools)
     writeBlobCalls(db, change)
     writeRows(db, change)
     writeWorkspaces(db, change)
-    const affected = new Set([...writeChatMetadata(db, change), ...writeTracked(db, change)])
-    const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, change, tools))
-    terms.write(db, change)
+    const again = new Set([
+      ...listRepeating(db, tools.said),
+      ...completed.map(({ chatId }) => chatId),
+      ...writeChatMetadata(db, change),
+      ...writeTracked(db, change),
+    ])
+    for (const chatId of again) outcomes.push(refreshChat(db, chatId, change, tools))
+    tools.terms.write(db, change)
     writePaths(db, change)
-    const moved = [...renamed, ...writeEvidence(db, change)]
+    const moved = writeEvidence(db, change)
     if (change.position !== null) writePosition(db, change.source, change.position)
     const changed = outcomes.filter((outcome) => outcome.isChanged)
     return {
       added: sum(outcomes.map((outcome) => outcome.added)),
-      changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
+      changed: sum(outcomes.map((outcome) => outcome.changed)) + completed.length + new Set(moved).size,
       gone: sum(outcomes.map((outcome) => outcome.gone)),
-      chatIds: [...new Set([...changed.map((outcome) => outcome.chatId), ...moved])],
+      chatIds: [...new Set([...[...changed, ...completed].map(({ chatId }) => chatId), ...moved])],
       losses: outcomes.flatMap((outcome) => outcome.losses),
-      messages: changed.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+      messages: [
+        ...completed,
+        ...changed.flatMap(({ messageIds, chatId }) => messageIds.map((id) => ({ id, chatId }))),
+      ],
     }
   })
   if (written.gone > 0 || change.goneKeys.length > 0) sealCommits(db, change.source)
   return written
+}
+
+const NEXT_UNPLACED = `
+select num, id, source from unplaced join chats on chats.num = unplaced.chat order by chat desc limit 1
+`
+const TAKE_UNPLACED = `delete from unplaced where chat = ?`
+
+/**
+ * Places the messages of the newest chat whose reading was interrupted, or that has times by an older rule, from what the
+ * mirror has of it: Cursor may have deleted it.
+ * @returns whether there was such a chat
+ */
+export function placeNext(db: Mirror, nowMs: number): boolean {
+  const chat = prepared<{ num: number; id: ChatId; source: number }>(db, NEXT_UNPLACED).get()
+  if (chat === undefined) return false
+  const unread = { id: chat.id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
+  writeChange(db, { ...emptyChange, source: chat.source, nowMs, chats: [unread] })
+  // What was purged or is excluded is not written.
+  prepared(db, TAKE_UNPLACED).run(chat.num)
+  return true
 }
 
 /** Whether the chat comes into being by it. */
@@ -181,7 +214,8 @@ export interface WriteTools {
   readonly terms: PendingTerms
   readonly keys: KeyAllocator
   readonly ranks: SourceRanks
-  readonly prompts: RepeatedPrompts
+  /** The user's texts that appeared or went. */
+  readonly said: Set<number>
   readonly names: Names
   /** Whether messages get an estimate of their tokens. */
   readonly isEstimating: boolean
