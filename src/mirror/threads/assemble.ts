@@ -93,14 +93,11 @@ function mergedList(chat: ChatSayings, best: number): MergedThread | null {
   return first === undefined || first === null || listed.length === 0 ? null : mergeThreads(first, listed)
 }
 
-interface ChosenRows {
-  readonly chosen: readonly NextMessage[]
-  /** Other sources' rows of the same messages, and messages that another chat contains. */
-  readonly repeated: readonly NextMessage[]
-}
-
-/** Chooses one of several rows of a message: live rows first, then the row of the best source. */
-function chooseById({ messages, ranks, isRepeated }: ChatSayings, best: number): ChosenRows {
+/**
+ * Chooses one of several rows of a message: live rows first, then the row of the best source. Repeated are the others, and
+ * messages that another chat contains.
+ */
+function chooseById({ messages, ranks, isRepeated }: ChatSayings, best: number) {
   const chosen = new Map<MessageId, NextMessage>()
   const repeated: NextMessage[] = []
   const isBetter = (one: SaidMessage, other: SaidMessage): boolean => {

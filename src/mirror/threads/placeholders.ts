@@ -1,10 +1,9 @@
 import { recordedTokens, type Placeholder, type RecordedTokens } from '../../model/message.ts'
-import type { Outline } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { ChatChange } from '../../model/change.ts'
 import type { NextMessage, SaidMessage } from '../write/messages.ts'
-import { arrange, type Placeable } from './assemble.ts'
+import { arrange, type Assembled, type Placeable } from './assemble.ts'
 
 // A placeholder is a row that records tokens and has nothing to show. Messages of the thread borrow its tokens. Few chats
 // have any.
@@ -69,16 +68,6 @@ export function withLent(message: SaidMessage, lent: LentTokens, sign: 1 | -1 = 
   return { ...message, input_tokens: tokens?.input ?? null, output_tokens: tokens?.output ?? null }
 }
 
-export interface LendingThread {
-  /** The source that gives the order: its placeholders lend. */
-  readonly best: number | null
-  readonly outline: Outline
-  /** The messages that the outline places. */
-  readonly thread: readonly NextMessage[]
-  /** All messages of the chat. */
-  readonly placed: readonly (readonly [NextMessage, { readonly is_orphan: number }])[]
-}
-
 /**
  * Distributes the tokens of a chat's placeholders again. Those of a placeholder go to the last message before it in its
  * turn (a turn begins with the user's message). If there is none, they go to the first message after it; at the end of a
@@ -88,7 +77,7 @@ export interface LendingThread {
 export function lendTokens(
   db: Mirror,
   chat: number,
-  { best, outline, thread, placed }: LendingThread,
+  { best, outline, thread, placed }: Assembled,
   isSettled: (source: number) => boolean,
 ): LentTokens {
   // A row that is also held as a message would count twice.
@@ -101,13 +90,8 @@ export function lendTokens(
   const lent = new Map<string, Lent>()
   const lend = ({ columns: { source, id } }: NextMessage, { input, output }: RecordedTokens): void => {
     if (isSettled(source)) return
-    const sum = lent.get(keyOf({ source, id }))
-    lent.set(keyOf({ source, id }), {
-      source,
-      id,
-      input: (sum?.input ?? 0) + (input ?? 0),
-      output: (sum?.output ?? 0) + (output ?? 0),
-    })
+    const sum = lent.get(keyOf({ source, id })) ?? { source, id, input: 0, output: 0 }
+    lent.set(keyOf(sum), { ...sum, input: sum.input + (input ?? 0), output: sum.output + (output ?? 0) })
   }
   let inTurn: NextMessage | null = null
   let last: NextMessage | null = null

@@ -1,102 +1,21 @@
 import { writeDictionary } from '../fulltext/terms.ts'
 import type { Mirror } from '../open.ts'
+import { ARCHIVE } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
-import type { OwnRowState } from './own-row.ts'
-import { type ModelSource, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'
 import type { ChatId } from '../../model/ids.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
-
-/** The columns of a chat's own row, of a chat of which only messages are known. */
-export const noFacts = {
-  format: 'split' as string,
-  summary: null as string | null,
-  todos: null as string | null,
-  cursor_model: null as string | null,
-  status: null as string | null,
-  context_used: null as number | null,
-  context_limit: null as number | null,
-  recorded_cost_cents: null as number | null,
-  octets: 0,
-}
-
-/** The columns of `chats` that a write may change. */
-const emptyColumns = {
-  source: 0,
-  ...noFacts,
-  // What the chat's own row and the lists of chats say together.
-  name: null as string | null,
-  cursor_created_at: null as number | null,
-  cursor_updated_at: null as number | null,
-  mode: null as string | null,
-  branch: null as string | null,
-  is_archived: 0,
-  is_draft: 0,
-  is_subagent: 0,
-  parent_chat_id: null as ChatId | null,
-  lines_added: null as number | null,
-  lines_removed: null as number | null,
-  files_changed: null as number | null,
-  // What follows from the chat's messages.
-  title: UNTITLED_CHAT as string,
-  title_source: 'none' as TitleSource,
-  created_at: null as number | null,
-  last_activity_at: null as number | null,
-  model: null as string | null,
-  models: '[]',
-  model_source: null as ModelSource | null,
-  message_count: 0,
-  user_message_count: 0,
-  tool_call_count: 0,
-  size_bytes: 0,
-  duration_ms: null as number | null,
-  // What its sources have now.
-  own_row: 'none' as OwnRowState,
-  is_live: 1,
-  deleted_at: null as number | null,
-}
-
-export type ChatColumns = Readonly<typeof emptyColumns>
-export type ChatRow = ChatColumns & { readonly num: number; readonly id: ChatId }
-
-const COLUMNS = Object.keys(emptyColumns) as (keyof ChatColumns)[]
-
-/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
-const ADD_CHAT = `
-insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
-`
-
-export function addChat(db: Mirror, id: ChatId, source: number): ChatRow {
-  const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
-  return { ...emptyColumns, num: Number(lastInsertRowid), id, source }
-}
-
-const IS_LINKED = `select 1 from chat_links where child_id = ?`
-const SAVE_CHAT = `update chats set ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, revision = ? where num = ?`
-
-/**
- * @param before null for a chat that was just added
- * @returns whether any column differed
- */
-export function saveColumns(
-  db: Mirror,
-  { num, id }: Pick<ChatRow, 'num' | 'id'>,
-  before: ChatRow | null,
-  next: ChatColumns,
-): boolean {
-  const isLinked = prepared(db, IS_LINKED).get(id) !== undefined
-  const after = isLinked ? { ...next, is_subagent: 1 } : next
-  if (before !== null && COLUMNS.every((column) => before[column] === after[column])) return false
-  prepared(db, SAVE_CHAT).run(...COLUMNS.map((column) => after[column]), nextRevision(db), num)
-  writeTitleTerms(db, num, before, after)
-  return true
-}
 
 const DROP_TITLE = `delete from chat_terms where rowid = ?`
 const ADD_TITLE = `insert into chat_terms (rowid, title, summary) values (?, ?, ?)`
 
-type TitleColumns = Pick<ChatRow, 'title' | 'summary' | 'todos'>
+interface TitleColumns {
+  readonly title: string
+  readonly summary: string | null
+  readonly todos: string | null
+}
 
-function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
+/** @param before null for a chat that was just added */
+export function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
   if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
   if (before !== null) prepared(db, DROP_TITLE).run(BigInt(num))
   addTitleTerms(db, num, after)
@@ -134,3 +53,54 @@ const TOUCH = `update chats set revision = ? where id = ?`
 export function touchChat(db: Mirror, id: ChatId): void {
   prepared(db, TOUCH).run(nextRevision(db), id)
 }
+
+/** What the mirror has of a chat. A restore adds the rest. */
+export interface HeldChat {
+  /** Whether a store of Cursor has, or once had, the chat's own row. */
+  readonly isTold: boolean
+  /** Whether an archive has it. */
+  readonly isRemembered: boolean
+  readonly hasProject: boolean
+  /** Epoch milliseconds, from its rows and lists. */
+  readonly updatedAtMs: number | null
+  /** Ids of its messages from all sources, live or not, and of messages that only an older decoder yielded. */
+  readonly messageIds: ReadonlySet<string>
+}
+
+const FIND = `
+select project is not null as hasProject, cursor_updated_at as updatedAtMs from chats where id = ? and machine is null
+`
+const LIST_TELLING = `
+select distinct kind = '${ARCHIVE}' from outlines join sources on sources.num = outlines.source
+where outlines.chat = (select num from chats where id = ?)
+`
+const LIST_IDS = `
+select id from messages where chat = (select num from chats where chats.id = @id)
+union select id from superseded_messages where chat_id = @id
+`
+
+/** Null if the mirror has nothing of the chat. A pulled copy is nothing: it goes when a source of this machine has the chat. */
+export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
+  const found = prepared<{ hasProject: number; updatedAtMs: number | null }>(db, FIND).get(id)
+  if (found === undefined) return null
+  const telling = prepared<number>(db, LIST_TELLING).pluck().all(id)
+  return {
+    isTold: telling.includes(0),
+    isRemembered: telling.includes(1),
+    hasProject: found.hasProject === 1,
+    updatedAtMs: found.updatedAtMs,
+    messageIds: new Set(prepared<string>(db, LIST_IDS).pluck().all({ id })),
+  }
+}
+
+const MACHINE_OF = `select machine from chats where id = ?`
+/** Null for a chat of this machine, undefined if there is none. */
+const machineOf = (db: Mirror, id: ChatId): number | null | undefined =>
+  prepared<number | null>(db, MACHINE_OF).pluck().get(id)
+
+export const isMirrored = (db: Mirror, id: ChatId): boolean => machineOf(db, id) !== undefined
+
+/** Whether a source of this machine has the chat, or once had it. */
+export const isOwn = (db: Mirror, id: ChatId): boolean => machineOf(db, id) === null
+
+export const isPulled = (db: Mirror, id: ChatId): boolean => typeof machineOf(db, id) === 'number'

@@ -43,8 +43,9 @@ const emptyColumns = {
 export type MessageColumns = Readonly<typeof emptyColumns>
 export type HeldMessage = MessageColumns & { readonly key: number; readonly body: number }
 
+export const placeColumns = ['position', 'created_at', 'created_at_source', 'is_orphan', 'is_shadowed'] as const
 /** A message's position and time. */
-export type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
+export type Place = Pick<MessageColumns, (typeof placeColumns)[number]>
 
 /** What is said of a message. Its place follows from what is said of the whole chat. */
 export type SaidMessage = Omit<MessageColumns, keyof Place>

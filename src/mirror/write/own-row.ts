@@ -84,6 +84,8 @@ where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
 
+const IS_LINKED = `select 1 from chat_links where child_id = ?`
+
 /** What the chat's own row and all lists say together, as columns of `chats`. */
 export function mergeMetadata(db: Mirror, chatId: ChatId) {
   const all = prepared<MetadataColumns & { list: string; kind: string }>(db, LIST_METADATA).all(chatId)
@@ -98,6 +100,7 @@ export function mergeMetadata(db: Mirror, chatId: ChatId) {
   )
   const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
   const own = counted.find(({ list }) => list === OWN_ROW)
+  const isLinked = prepared(db, IS_LINKED).get(chatId) !== undefined
   const updates = counted.flatMap(({ updated_at }) => updated_at ?? [])
   return {
     name: first('name'),
@@ -108,7 +111,7 @@ export function mergeMetadata(db: Mirror, chatId: ChatId) {
     is_archived: newest?.is_archived ?? 0,
     // Only the own row decides: an outdated list must not hide a chat.
     is_draft: own?.is_draft ?? 0,
-    is_subagent: counted.some((said) => said.is_subagent === 1) ? 1 : 0,
+    is_subagent: isLinked || counted.some((said) => said.is_subagent === 1) ? 1 : 0,
     parent_chat_id: first('parent_chat_id'),
     lines_added: first('lines_added'),
     lines_removed: first('lines_removed'),

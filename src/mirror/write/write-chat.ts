@@ -5,7 +5,8 @@ import { prepared } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
 import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
-import { type ChatRow, addChat, nextRevision, noFacts, saveColumns, touchChat } from './chat-columns.ts'
+import { nextRevision, touchChat, writeTitleTerms } from './chat-columns.ts'
+import type { MessageColumns } from './messages.ts'
 import {
   type OwnRowState,
   dropOwnRow,
@@ -18,35 +19,50 @@ import {
 } from './own-row.ts'
 import { parseParts } from './pack-message.ts'
 import { noteCopy } from './references.ts'
-import { PROMPTS, writeThread } from './write-thread.ts'
+import { type ThreadOutcome, writeThread } from './write-thread.ts'
 import type { WriteTools } from './write.ts'
-import { type Loss, UNTITLED_CHAT } from '../../model/chat.ts'
-import type { ChatId, MessageId } from '../../model/ids.ts'
+import { type Loss, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'
+import type { ChatId } from '../../model/ids.ts'
 import type { ChatTime } from '../../model/thread.ts'
 
-export interface ChatOutcome {
+export interface ChatOutcome extends Omit<ThreadOutcome, 'all'> {
   readonly chatId: ChatId
-  readonly added: number
-  readonly changed: number
-  readonly gone: number
-  readonly messageIds: readonly MessageId[]
   readonly isChanged: boolean
   /** New losses. */
   readonly losses: readonly Loss[]
 }
 
+/** A row of `chats`: what its own row says, what all lists say, what follows from its messages, what its sources have. */
+interface ChatRow extends FactColumns, MergedMetadata, DerivedColumns {
+  readonly num: number
+  readonly source: number
+  readonly own_row: OwnRowState
+  readonly is_live: number
+  readonly deleted_at: number | null
+}
+type FactColumns = ReturnType<typeof factColumns>
+type MergedMetadata = ReturnType<typeof mergeMetadata>
+type DerivedColumns = Omit<ReturnType<typeof deriveColumns>, 'liveWithoutRow'>
+
 const FIND_CHAT = `select * from chats where id = ?`
+/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
+const ADD_CHAT = `
+insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
+`
 
 /** Writes what a pass, or nothing new, says of a chat, and derives what follows from it. */
 export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: WriteTools): ChatOutcome {
   const { id, ownRow, supersedes } = write
   const { nowMs } = change
   const { ranks } = tools
-  const held = prepared<ChatRow>(db, FIND_CHAT).get(id)
+  const find = prepared<ChatRow>(db, FIND_CHAT)
+  const held = find.get(id)
   // A deletion mark of an unknown chat, for example.
   const isEmpty = !tellsFacts(ownRow) && ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
   if (held === undefined && isEmpty && write.messages.length === 0) return { ...noOutcome, chatId: id }
-  const before = held ?? addChat(db, id, change.source)
+  if (held === undefined) prepared(db, ADD_CHAT).run(id, change.source)
+  const before = held ?? find.get(id)
+  if (before === undefined) throw new Error('an insert left no row')
   const { num } = before
   // Only an older decoder read a chat there.
   const isSuperseded = supersedes === true && ownRow.kind === 'gone'
@@ -61,61 +77,57 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   }
   forgetMoved(db, id, ownRows, ranks)
   const source = nextOwner(before, write, change, tools, ownRows)
-  const facts: ChatRow = {
+  const facts = {
     ...before,
-    ...(source === before.source ? {} : noFacts),
+    ...(source === before.source ? {} : factColumns(null, 0)),
     ...(tellsFacts(ownRow) && change.source === source ? factColumns(ownRow.facts, ownRow.octets) : {}),
     ...mergeMetadata(db, id),
     source,
   }
   const tracked = readTracked(db, id)
-  const thread = writeThread(db, {
-    chatNum: num,
-    isNew: held === undefined,
-    write,
-    change,
-    owner: source,
-    isPrompts: facts.format === PROMPTS,
-    chatTime: chatTime(facts.cursor_created_at, tracked),
-    tools,
-  })
+  const isNew = held === undefined
+  const chatTime = timeOf(facts.cursor_created_at, tracked)
+  const { all, ...thread } = writeThread(db, { chat: facts, isNew, write, change, chatTime, tools })
   if (isSuperseded && prepared(db, IS_LEFT).get({ num }) === undefined) {
     dropSayings(db, id, () => dropChat(db, num))
     return { ...noOutcome, chatId: id, changed: 1, isChanged: true }
   }
-  const { live_without_row: liveWithoutRow, ...columns } = deriveColumns(db, facts, tracked)
+  const { liveWithoutRow, ...derived } = deriveColumns(db, facts, tracked)
   const states = new Set(ownRows.values())
   const state = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
   const isLive = state === 'live' || liveWithoutRow > 0
   // The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time.
   const goneAt = before.is_live === 0 ? before.deleted_at : ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
   const deletedAt = isLive ? null : goneAt
-  const after = { ...facts, ...columns, own_row: state, is_live: isLive ? 1 : 0, deleted_at: deletedAt } as const
-  const hasNewColumns = saveColumns(db, before, held ?? null, after)
+  const after = { ...facts, ...derived, own_row: state, is_live: isLive ? 1 : 0, deleted_at: deletedAt } as const
+  const hasNewColumns = saveColumns(db, before, after, isNew)
+  const isRemembered = ({ source: of }: MessageColumns): boolean => ranks.isArchive(of)
   const losses =
-    thread.all === null
-      ? []
-      : enterLosses(db, {
-          num,
-          id,
-          deletedAtMs: deletedAt,
-          isLive,
-          messages: thread.all,
-          isRemembered: ({ source: of }) => ranks.isArchive(of),
-          nowMs,
-        })
+    all === null ? [] : enterLosses(db, { num, id, deletedAtMs: deletedAt, isLive, messages: all, isRemembered, nowMs })
   const messagesChanged = thread.added + thread.changed + thread.gone
   if (!hasNewColumns && (isOwnRowNew || hasNewLinks || messagesChanged > 0)) touchChat(db, id)
   return {
+    ...thread,
     chatId: id,
-    added: thread.added,
-    changed: thread.changed + (messagesChanged === 0 && hasNewColumns && held !== undefined ? 1 : 0),
-    gone: thread.gone,
-    messageIds: thread.messageIds,
+    changed: thread.changed + (messagesChanged === 0 && hasNewColumns && !isNew ? 1 : 0),
     isChanged: messagesChanged > 0 || hasNewColumns,
     // A loss from an archive is not new: it happened earlier, perhaps on another machine.
     losses: ranks.isArchive(change.source) ? [] : losses,
   }
+}
+
+/** @returns whether any column differed */
+function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean): boolean {
+  const changed = (Object.keys(after) as (keyof ChatRow)[]).filter((column) => before[column] !== after[column])
+  if (!isNew && changed.length === 0) return false
+  const values = changed.map((column) => after[column])
+  prepared(db, `update chats set ${changed.map((column) => `${column} = ?, `).join('')}revision = ? where num = ?`).run(
+    ...values,
+    nextRevision(db),
+    after.num,
+  )
+  writeTitleTerms(db, after.num, isNew ? null : before, after)
+  return true
 }
 
 const noOutcome = { added: 0, changed: 0, gone: 0, messageIds: [], isChanged: false, losses: [] }
@@ -151,19 +163,20 @@ function nextOwner(
   return hasBetterRank || isSuccessor ? change.source : source
 }
 
-const factColumns = (facts: ChatFacts, octets: number): typeof noFacts => ({
-  format: facts.format,
-  summary: facts.summary,
-  todos: facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
-  cursor_model: facts.model,
-  status: facts.status,
-  context_used: facts.contextTokens?.used ?? null,
-  context_limit: facts.contextTokens?.limit ?? null,
-  recorded_cost_cents: facts.recordedCostCents,
+/** The columns of a chat's own row. @param facts null for a chat of which only messages are known */
+const factColumns = (facts: ChatFacts | null, octets: number) => ({
+  format: facts?.format ?? 'split',
+  summary: facts?.summary ?? null,
+  todos: facts === null || facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
+  cursor_model: facts?.model ?? null,
+  status: facts?.status ?? null,
+  context_used: facts?.contextTokens?.used ?? null,
+  context_limit: facts?.contextTokens?.limit ?? null,
+  recorded_cost_cents: facts?.recordedCostCents ?? null,
   octets,
 })
 
-function chatTime(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
+function timeOf(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
   if (createdAtMs !== null) return { atMs: createdAtMs, source: 'chat' }
   return tracked === null ? null : { atMs: tracked.firstAtMs, source: 'tracking' }
 }
@@ -181,10 +194,7 @@ function writeLinks(db: Mirror, write: ChatChange): boolean {
   return isNew
 }
 
-/**
- * Times taken from the chat or from a neighbour do not tell when something happened, so they are not used.
- * live_without_row: how many live messages are from sources that never had the chat's own row.
- */
+/** Times taken from the chat or from a neighbour do not tell when something happened, so they are not used. */
 const SUM_UP_THREAD = `
 select
   count(*) filter (where is_orphan = 0) as message_count,
@@ -194,19 +204,22 @@ select
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
   count(*) filter (where is_live = 1 and not exists (
     select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source
-  )) as live_without_row,
-  min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as first_at,
-  max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as last_at
+  )) as liveWithoutRow,
+  min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as firstAt,
+  max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as lastAt
 from messages where chat = ?
 `
 
-interface ThreadSum extends Pick<
-  ChatRow,
-  'message_count' | 'user_message_count' | 'tool_call_count' | 'duration_ms' | 'octets'
-> {
-  readonly live_without_row: number
-  readonly first_at: number | null
-  readonly last_at: number | null
+interface ThreadSum {
+  readonly message_count: number
+  readonly user_message_count: number
+  readonly tool_call_count: number
+  readonly duration_ms: number | null
+  readonly octets: number
+  /** How many live messages are from sources that never had the chat's own row. */
+  readonly liveWithoutRow: number
+  readonly firstAt: number | null
+  readonly lastAt: number | null
 }
 
 const LIST_MODELS = `
@@ -215,18 +228,22 @@ group by model order by max(position) desc
 `
 
 /** The columns that follow from the chat's messages. */
-function deriveColumns(db: Mirror, facts: ChatRow, tracked: TrackedFacts | null) {
+function deriveColumns(
+  db: Mirror,
+  facts: FactColumns & MergedMetadata & { readonly num: number },
+  tracked: TrackedFacts | null,
+) {
   const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(facts.num)
   if (sum === undefined) throw new Error('an aggregate returned no row')
-  const { first_at: firstAt, last_at: lastAt, octets, ...counts } = sum
-  const { cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
-  const used = prepared<string>(db, LIST_MODELS).pluck().all(facts.num)
+  const { firstAt, lastAt, octets, ...counts } = sum
+  const { num, name, cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
+  const used = prepared<string>(db, LIST_MODELS).pluck().all(num)
   const own = model === null ? used : [...new Set([model, ...used])]
   const models = own.length > 0 ? own : (tracked?.models ?? []).map(([name]) => name)
   const lastKnown = createdAt === null ? tracked?.lastAtMs : Math.max(createdAt, tracked?.lastAtMs ?? createdAt)
   return {
     ...counts,
-    ...titleOf(db, facts),
+    ...titleOf(db, num, name),
     created_at: createdAt ?? firstAt ?? tracked?.firstAtMs ?? null,
     last_activity_at: lastAt ?? updatedAt ?? lastKnown ?? null,
     model: models[0] ?? null,
@@ -246,7 +263,11 @@ order by messages.position limit ${TITLE_MESSAGES_MAX}
 const TITLE_CHARS_MAX = 80
 
 /** The displayed title of a chat: its name, else the first words of the user's first message with text. */
-function titleOf(db: Mirror, { num, name }: ChatRow): Pick<ChatRow, 'title' | 'title_source'> {
+function titleOf(
+  db: Mirror,
+  num: number,
+  name: string | null,
+): { readonly title: string; readonly title_source: TitleSource } {
   if (name !== null) return { title: name, title_source: 'cursor' }
   for (const json of prepared<string>(db, FIRST_USER_BODIES).pluck().iterate(num)) {
     for (const part of parseParts(json)) {

@@ -14,6 +14,7 @@ import {
   findMessage,
   listMessages,
   MessageSaver,
+  placeColumns,
   type HeldMessage,
   type MessageColumns,
   type NextMessage,
@@ -23,15 +24,13 @@ import { notePendingReferences, withFoundContent } from './references.ts'
 import type { WriteTools } from './write.ts'
 
 export interface ThreadWrite {
-  readonly chatNum: number
+  /** `source` decides its facts. */
+  readonly chat: { readonly num: number; readonly source: number; readonly format: string }
   /** True if the mirror had nothing of the chat before. */
   readonly isNew: boolean
   readonly write: ChatChange
   /** Its source is the one from which `write` was read. */
   readonly change: Pick<Change, 'source' | 'nowMs'>
-  /** The source that decides the chat's facts. */
-  readonly owner: number
-  readonly isPrompts: boolean
   readonly chatTime: ChatTime | null
   readonly tools: WriteTools
 }
@@ -58,7 +57,8 @@ const ADD_SUPERSEDED = `insert into superseded_messages (chat_id, id) values (?,
  * a message that did not change itself.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
-  const { chatNum: chat, isNew, isPrompts, write, owner, chatTime } = thread
+  const { isNew, write, chatTime } = thread
+  const { num: chat, source: owner } = thread.chat
   const { source } = thread.change
   const { ranks } = thread.tools
   const isLending =
@@ -78,7 +78,10 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const next = nextMessages(db, thread, lent)
   // Messages that only an older decoder read as such: the source, read again, no longer yields them.
   const isSuperseded = ({ held, columns }: NextMessage): boolean =>
-    write.supersedes === true && held?.is_live === 1 && columns.is_live === 0
+    write.supersedes === true &&
+    columns.source === source &&
+    columns.is_live === 0 &&
+    (held?.is_live === 1 || write.ownRow.kind === 'gone')
   const superseded = next.filter(isSuperseded).flatMap(({ held }) => held ?? [])
   for (const { key, id, body, is_shadowed: isShadowed } of superseded) {
     dropMessage(db, { key, chat, id, body, isShadowed })
@@ -90,7 +93,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     chatTime,
     ranks,
     outlineOf: (of) => readOutline(db, chat, of),
-    isRepeated: ({ user_text }) => isPrompts && isPromptHeld(db, user_text),
+    isRepeated: ({ user_text }) => thread.chat.format === PROMPTS && isPromptHeld(db, user_text),
   })
   const lentNow = isLending ? lendTokens(db, chat, assembled, (of) => ranks.isArchive(of)) : noneLent
   const outcome = savePlaced(db, thread, assembled.placed, lentNow)
@@ -104,22 +107,23 @@ const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1
  * Whether the messages that were read can have a place for themselves until the rest of the chat is read. Placing all
  * messages after each part would multiply the memory and time for a long chat.
  */
-function canWait(db: Mirror, { chatNum, isNew, isPrompts, change, write }: ThreadWrite): boolean {
-  if (isNew || isPrompts || write.ownRow.kind !== 'unread') return false
+function canWait(db: Mirror, { chat: { num, format }, isNew, change, write }: ThreadWrite): boolean {
+  if (isNew || format === PROMPTS || write.ownRow.kind !== 'unread') return false
   // A vanished row counts only if it was a message: a row with nothing to show may never have been one.
-  const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(chatNum, id) !== undefined)
-  return !isAnyLost && prepared(db, HAS_OTHER).get(chatNum, change.source) === undefined
+  const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(num, id) !== undefined)
+  return !isAnyLost && prepared(db, HAS_OTHER).get(num, change.source) === undefined
 }
 
 /** The next state of every message of the chat, except for its place and for the tokens of placeholders. */
 function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMessage[] {
-  const { chatNum, isNew, write } = thread
+  const { isNew, write } = thread
+  const { num } = thread.chat
   const { source, nowMs } = thread.change
-  if (!isNew && write.isByPlace !== undefined) renameRivals(db, chatNum, source, write)
+  if (!isNew && write.isByPlace !== undefined) renameRivals(db, num, source, write)
   const vanished = new Set(write.vanished)
   const others: NextMessage[] = []
   const own = new Map<MessageId, NextMessage>()
-  for (const held of isNew ? [] : listMessages(db, chatNum)) {
+  for (const held of isNew ? [] : listMessages(db, num)) {
     const columns = lent.size === 0 ? held : withLent(held, lent, -1)
     const next = { held, columns, partsJson: null, calls: null }
     if (held.source !== source) others.push(next)
@@ -151,12 +155,12 @@ function isLost(
 /** The next state of a message that was read. */
 function readAgain(
   db: Mirror,
-  { chatNum, change: { source } }: ThreadWrite,
+  { chat, change: { source } }: ThreadWrite,
   held: HeldMessage | null,
   read: MessageWrite,
 ): NextMessage {
   const message = withFoundContent(db, held, read)
-  notePendingReferences(db, [chatNum, source, message.id], held, message.asks)
+  notePendingReferences(db, [chat.num, source, message.id], held, message.asks)
   const columns = {
     ...contentColumns(message),
     source,
@@ -181,16 +185,17 @@ function readAgain(
 
 function savePlaced(
   db: Mirror,
-  { chatNum, isPrompts, tools }: ThreadWrite,
+  { chat, tools }: ThreadWrite,
   placed: readonly (readonly [NextMessage, Place])[],
   lent: LentTokens,
 ) {
-  const saver = new MessageSaver(db, chatNum, tools)
+  const saver = new MessageSaver(db, chat.num, tools)
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placed) {
     const { held } = message
     const own = lent.size === 0 ? message.columns : withLent(message.columns, lent)
-    if (held !== null && own === held && isInPlace(held, place)) {
+    // Nearly all messages of a long chat after one was written. It saves comparing them column by column.
+    if (held !== null && own === held && placeColumns.every((column) => place[column] === held[column])) {
       outcome.all.push(held)
       continue
     }
@@ -198,7 +203,7 @@ function savePlaced(
     outcome.all.push(columns)
     if (!saver.save(message, columns)) continue
     // A prompt in a chat of prompts counts only while no other chat contains it, so a changed text affects those chats.
-    if (!isPrompts && held?.user_text !== columns.user_text) {
+    if (chat.format !== PROMPTS && held?.user_text !== columns.user_text) {
       for (const text of [held?.user_text ?? null, columns.user_text]) if (text !== null) tools.said.add(text)
     }
     if (held === null) outcome.added += 1
@@ -209,14 +214,6 @@ function savePlaced(
   saver.write()
   return outcome
 }
-
-/** True for nearly all messages of a long chat after one was written. It saves comparing them column by column. */
-const isInPlace = (held: HeldMessage, place: Place): boolean =>
-  place.position === held.position &&
-  place.created_at === held.created_at &&
-  place.created_at_source === held.created_at_source &&
-  place.is_orphan === held.is_orphan &&
-  place.is_shadowed === held.is_shadowed
 
 /**
  * The format of a chat whose prompts alone are left. A prompt counts only if no other chat of this machine

@@ -7,7 +7,7 @@ import { giveChat, type MachineName } from '../../../mirror/machines/write-machi
 import type { Mirror } from '../../../mirror/open.ts'
 import { HUB, saveSourceState, sourceNum } from '../../../mirror/sources/sources.ts'
 import { emptyChange, type Written, type EvidenceWrite, type Root } from '../../../model/change.ts'
-import { isMirrored, isOwn } from '../../../mirror/write/held-chat.ts'
+import { isMirrored, isOwn } from '../../../mirror/write/chat-columns.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { forgetSeenTerms } from '../../../mirror/fulltext/terms.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
