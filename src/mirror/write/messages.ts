@@ -59,9 +59,9 @@ export interface NextMessage {
 }
 
 /** The columns that follow from a message's parts. */
-export const contentColumns = (message: ReturnType<typeof packParts>) => ({
-  estimated_input: message.estimate.input,
-  estimated_output: message.estimate.output,
+export const contentColumns = (message: ReturnType<typeof packParts>, { isEstimating }: WriteTools) => ({
+  estimated_input: isEstimating ? message.estimate.input : null,
+  estimated_output: isEstimating ? message.estimate.output : null,
   tool_calls: message.toolCalls,
   content_hash: message.contentHash,
   user_text: message.userText,
@@ -109,9 +109,6 @@ const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
 )
-/** Only what changed: SQLite rewrites the entries of every index over a column that is set, even to the same value. */
-const saveMessage = (changed: readonly string[]): string =>
-  `update messages set ${changed.map((column) => `${column} = ?`).join(', ')} where key = ?`
 const ADD_BODY = `insert into bodies (parts) values (?)`
 const SAVE_BODY = `update bodies set parts = ? where num = ?`
 const READ_PARTS = `select parts from bodies where num = ?`
@@ -124,63 +121,54 @@ export function readParts(db: Mirror, body: number): string {
 }
 
 /**
- * Saves messages of one chat, each with its body and its full-text row. The full-text row moves if the message's time
- * changed, and is removed if the thread already has the same content. New rows are written together, by `write`.
+ * Saves a message with its body and its full-text row. The full-text row moves if the message's time changed, and is
+ * removed if the thread already has the same content. New rows are written together, by `writeAdded`.
+ * @returns whether anything changed
  */
-export class MessageSaver {
-  readonly #db: Mirror
-  readonly #chat: number
-  readonly #tools: WriteTools
-  readonly #rows: unknown[][] = []
-  readonly #calls: unknown[][] = []
-
-  constructor(db: Mirror, chat: number, tools: WriteTools) {
-    this.#db = db
-    this.#chat = chat
-    this.#tools = tools
-  }
-
-  /** @returns whether anything changed */
-  save({ held, partsJson, calls }: NextMessage, wanted: MessageColumns): boolean {
-    const { terms, keys, names, isEstimating } = this.#tools
-    const columns =
-      isEstimating || wanted === held ? wanted : { ...wanted, estimated_input: null, estimated_output: null }
-    if (held === null) {
-      if (partsJson === null) throw new Error('a new message needs its body')
-      const key = keys.next(columns.created_at, columns.position)
-      const { lastInsertRowid: body } = prepared(this.#db, ADD_BODY).run(partsJson)
-      this.#rows.push([key, this.#chat, body, ...COLUMNS.map((column) => columns[column])])
-      this.#calls.push(...rowsOf(body, calls ?? []))
-      if (columns.is_shadowed === 0) terms.add(key, partsJson)
-      names.write(columns.marks, columns.model)
-      return true
-    }
-    const hasNewBody = partsJson !== null && readParts(this.#db, held.body) !== partsJson
-    const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
-    const next = { ...columns, key }
-    const changed = SAVED_COLUMNS.filter((column) => held[column] !== next[column])
-    if (!hasNewBody && changed.length === 0) return false
-    const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
-    if (key !== held.key || !isSameContent || held.is_shadowed !== columns.is_shadowed) {
-      if (held.is_shadowed === 0) terms.drop(held.key)
-      if (columns.is_shadowed === 0) terms.add(key, partsJson ?? readParts(this.#db, held.body))
-    }
-    if (changed.length > 0) {
-      const values = changed.map((column) => next[column])
-      prepared(this.#db, saveMessage(changed)).run(...values, held.key)
-    }
-    if (hasNewBody) {
-      prepared(this.#db, SAVE_BODY).run(partsJson, held.body)
-      replaceCalls(this.#db, held.body, calls ?? [])
-    }
+export function saveMessage(
+  db: Mirror,
+  chat: number,
+  { held, partsJson, calls }: NextMessage,
+  columns: MessageColumns,
+  { terms, keys, names, added }: WriteTools,
+): boolean {
+  if (held === null) {
+    if (partsJson === null) throw new Error('a new message needs its body')
+    const key = keys.next(columns.created_at, columns.position)
+    const { lastInsertRowid: body } = prepared(db, ADD_BODY).run(partsJson)
+    added.rows.push([key, chat, body, ...COLUMNS.map((column) => columns[column])])
+    added.calls.push(...rowsOf(body, calls ?? []))
+    if (columns.is_shadowed === 0) terms.add(key, partsJson)
     names.write(columns.marks, columns.model)
     return true
   }
-
-  write(): void {
-    addRows.run(this.#db, this.#rows)
-    addCalls.run(this.#db, this.#calls)
+  const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
+  const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
+  const next = { ...columns, key }
+  const changed = SAVED_COLUMNS.filter((column) => held[column] !== next[column])
+  if (!hasNewBody && changed.length === 0) return false
+  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
+  if (key !== held.key || !isSameContent || held.is_shadowed !== columns.is_shadowed) {
+    if (held.is_shadowed === 0) terms.drop(held.key)
+    if (columns.is_shadowed === 0) terms.add(key, partsJson ?? readParts(db, held.body))
   }
+  if (changed.length > 0) {
+    const values = changed.map((column) => next[column])
+    // Only what changed: SQLite rewrites the entries of every index over a column that is set, even to the same value.
+    const set = changed.map((column) => `${column} = ?`).join(', ')
+    prepared(db, `update messages set ${set} where key = ?`).run(...values, held.key)
+  }
+  if (hasNewBody) {
+    prepared(db, SAVE_BODY).run(partsJson, held.body)
+    replaceCalls(db, held.body, calls ?? [])
+  }
+  names.write(columns.marks, columns.model)
+  return true
+}
+
+export function writeAdded(db: Mirror, { added }: WriteTools): void {
+  addRows.run(db, added.rows.splice(0))
+  addCalls.run(db, added.calls.splice(0))
 }
 
 /** Number of keys per millisecond. If more messages have the same time, they use keys of the next millisecond. */

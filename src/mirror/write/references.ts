@@ -2,7 +2,7 @@ import { Bars } from '../purge/bars.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { AnswerWrite, Change, MessageWrite, PendingReference, Written } from '../../model/change.ts'
-import { MessageSaver, contentColumns, findMessage, readParts, type HeldMessage } from './messages.ts'
+import { contentColumns, findMessage, readParts, saveMessage, type HeldMessage } from './messages.ts'
 import { packMessage, packParts, parseParts, partsOrNull } from './pack-message.ts'
 import { touchChat } from './chat-columns.ts'
 import type { WriteTools } from './write.ts'
@@ -41,10 +41,10 @@ export function noteCopy(db: Mirror, chat: number, source: number, namesCopy: bo
   if (namesCopy) prepared(db, ADD).run(chat, source, '', COPY, '', null)
 }
 
-const NEWEST = `select coalesce(max(num), 0) as num from asks`
+const NEWEST = `select coalesce(max(num), 0) from asks`
 
 /** The number of the newest pending reference; 0 if there is none. */
-export const newestReference = (db: Mirror): number => prepared<{ num: number }>(db, NEWEST).get()?.num ?? 0
+export const newestReference = (db: Mirror): number => prepared<number>(db, NEWEST).pluck().get() ?? 0
 
 const LIST_CHATS = `
 select chats.num as num, chats.id as id,
@@ -99,9 +99,7 @@ export function writeBlobCalls(db: Mirror, change: Change): void {
 
 /** Hashes of the blobs with the output of this call. */
 export const listBlobsOfCall = (db: Mirror, source: number, callId: string): string[] =>
-  prepared<{ blob: string }>(db, LIST_BLOBS)
-    .all(source, callId)
-    .map(({ blob }) => blob)
+  prepared<string>(db, LIST_BLOBS).pluck().all(source, callId)
 
 /** Content for a message, and the reference to it. */
 interface FoundContent extends PendingReference {
@@ -144,9 +142,9 @@ export function completeMessages(db: Mirror, { answers }: Change, tools: WriteTo
     // The stored text may be damaged, and the found content may be something that was purged elsewhere.
     if (before === null || bars.hasMessage(chatId, id, () => parts)) return []
     const packed = packParts(held.role, parts)
-    const columns = { ...held, ...contentColumns(packed) }
+    const columns = { ...held, ...contentColumns(packed, tools) }
     const next = { held, columns, partsJson: packed.partsJson, calls: packed.calls }
-    if (!new MessageSaver(db, chat, tools).save(next, columns)) return []
+    if (!saveMessage(db, chat, next, columns, tools)) return []
     touchChat(db, chatId)
     return { id, chatId }
   })

@@ -86,7 +86,9 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   }
   const tracked = readTracked(db, id)
   const isNew = held === undefined
-  const chatTime = timeOf(facts.cursor_created_at, tracked)
+  const { cursor_created_at: createdAt } = facts
+  const trackedTime: ChatTime | null = tracked && { atMs: tracked.firstAtMs, source: 'tracking' }
+  const chatTime: ChatTime | null = createdAt === null ? trackedTime : { atMs: createdAt, source: 'chat' }
   const { all, ...thread } = writeThread(db, { chat: facts, isNew, write, change, chatTime, tools })
   if (isSuperseded && prepared(db, IS_LEFT).get({ num }) === undefined) {
     dropSayings(db, id, () => dropChat(db, num))
@@ -130,7 +132,7 @@ function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean
   return true
 }
 
-const noOutcome = { added: 0, changed: 0, gone: 0, messageIds: [], isChanged: false, losses: [] }
+export const noOutcome = { added: 0, changed: 0, gone: 0, messageIds: [], isChanged: false, losses: [] }
 
 const IS_LEFT = `
 select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1
@@ -175,11 +177,6 @@ const factColumns = (facts: ChatFacts | null, octets: number) => ({
   recorded_cost_cents: facts?.recordedCostCents ?? null,
   octets,
 })
-
-function timeOf(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
-  if (createdAtMs !== null) return { atMs: createdAtMs, source: 'chat' }
-  return tracked === null ? null : { atMs: tracked.firstAtMs, source: 'tracking' }
-}
 
 const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
 const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
@@ -239,7 +236,7 @@ function deriveColumns(
   const { num, name, cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
   const used = prepared<string>(db, LIST_MODELS).pluck().all(num)
   const own = model === null ? used : [...new Set([model, ...used])]
-  const models = own.length > 0 ? own : (tracked?.models ?? []).map(([name]) => name)
+  const models = own.length > 0 ? own : (tracked?.models ?? []).map(([of]) => of)
   const lastKnown = createdAt === null ? tracked?.lastAtMs : Math.max(createdAt, tracked?.lastAtMs ?? createdAt)
   return {
     ...counts,

@@ -13,8 +13,9 @@ import {
   contentColumns,
   findMessage,
   listMessages,
-  MessageSaver,
   placeColumns,
+  saveMessage,
+  writeAdded,
   type HeldMessage,
   type MessageColumns,
   type NextMessage,
@@ -155,14 +156,14 @@ function isLost(
 /** The next state of a message that was read. */
 function readAgain(
   db: Mirror,
-  { chat, change: { source } }: ThreadWrite,
+  { chat, change: { source }, tools }: ThreadWrite,
   held: HeldMessage | null,
   read: MessageWrite,
 ): NextMessage {
   const message = withFoundContent(db, held, read)
   notePendingReferences(db, [chat.num, source, message.id], held, message.asks)
   const columns = {
-    ...contentColumns(message),
+    ...contentColumns(message, tools),
     source,
     id: message.id,
     role: message.role,
@@ -189,7 +190,6 @@ function savePlaced(
   placed: readonly (readonly [NextMessage, Place])[],
   lent: LentTokens,
 ) {
-  const saver = new MessageSaver(db, chat.num, tools)
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placed) {
     const { held } = message
@@ -201,7 +201,7 @@ function savePlaced(
     }
     const columns: MessageColumns = { ...own, ...place }
     outcome.all.push(columns)
-    if (!saver.save(message, columns)) continue
+    if (!saveMessage(db, chat.num, message, columns, tools)) continue
     // A prompt in a chat of prompts counts only while no other chat contains it, so a changed text affects those chats.
     if (chat.format !== PROMPTS && held?.user_text !== columns.user_text) {
       for (const text of [held?.user_text ?? null, columns.user_text]) if (text !== null) tools.said.add(text)
@@ -211,7 +211,7 @@ function savePlaced(
     else outcome.changed += 1
     outcome.messageIds.push(columns.id)
   }
-  saver.write()
+  writeAdded(db, tools)
   return outcome
 }
 

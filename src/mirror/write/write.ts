@@ -9,20 +9,19 @@ import { HUB, SourceRanks } from '../sources/sources.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import { hasEstimates } from '../usage/estimates.ts'
 import { writeTracked } from '../usage/tracked.ts'
-import {
-  type Change,
-  type Written,
-  type ChatChange,
-  type Position,
-  emptyChange,
-  tellsFacts,
-} from '../../model/change.ts'
+import { type Change, type Written, emptyChange, tellsFacts } from '../../model/change.ts'
 import { KeyAllocator } from './messages.ts'
 import { writeChatMetadata } from './own-row.ts'
 import { completeMessages, writeBlobCalls } from './references.ts'
-import { refreshChat, writeChat } from './write-chat.ts'
+import { noOutcome, refreshChat, writeChat } from './write-chat.ts'
 import { listRepeating } from './write-thread.ts'
 import type { ChatId } from '../../model/ids.ts'
+
+const WRITE_POSITION = `
+update sources set identity = @identity, signature = @signature, watermark = @watermark, watermark_key = @watermarkKey
+where num = @source
+`
+const SOURCE_KIND = `select kind from sources where num = ?`
 
 /**
  * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
@@ -33,17 +32,23 @@ import type { ChatId } from '../../model/ids.ts'
 export function writeChange(db: Mirror, unfiltered: Change): Written {
   const change = withoutExcluded(db, withoutPurged(db, unfiltered))
   const written = listingTerms(db, () => {
-    if (!isOfHub(db, change.source)) hideCopies(db, change.chats.filter(hasContent))
+    if (prepared<string>(db, SOURCE_KIND).pluck().get(change.source) !== HUB) {
+      const born = change.chats.filter(({ ownRow, messages }) => messages.length > 0 || tellsFacts(ownRow))
+      hideCopies(db, born)
+    }
     const tools: WriteTools = {
       terms: new PendingTerms(),
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),
       said: new Set(),
       names: new Names(db),
+      added: { rows: [], calls: [] },
       isEstimating: hasEstimates(db),
     }
     const outcomes = change.chats.map((chat) => writeChat(db, chat, change, tools))
     const completed = completeMessages(db, change, tools)
+    for (const { id, chatId } of completed)
+      outcomes.push({ ...noOutcome, chatId, changed: 1, messageIds: [id], isChanged: true })
     writeBlobCalls(db, change)
     writeRows(db, change)
     writeWorkspaces(db, change)
@@ -57,18 +62,17 @@ export function writeChange(db: Mirror, unfiltered: Change): Written {
     tools.terms.write(db, change)
     writePaths(db, change)
     const moved = writeEvidence(db, change)
-    if (change.position !== null) writePosition(db, change.source, change.position)
+    if (change.position !== null) prepared(db, WRITE_POSITION).run({ ...change.position, source: change.source })
     const changed = outcomes.filter((outcome) => outcome.isChanged)
+    const sum = (of: 'added' | 'changed' | 'gone'): number =>
+      outcomes.reduce((total, outcome) => total + outcome[of], 0)
     return {
-      added: sum(outcomes.map((outcome) => outcome.added)),
-      changed: sum(outcomes.map((outcome) => outcome.changed)) + completed.length + new Set(moved).size,
-      gone: sum(outcomes.map((outcome) => outcome.gone)),
-      chatIds: [...new Set([...[...changed, ...completed].map(({ chatId }) => chatId), ...moved])],
-      losses: outcomes.flatMap((outcome) => outcome.losses),
-      messages: [
-        ...completed,
-        ...changed.flatMap(({ messageIds, chatId }) => messageIds.map((id) => ({ id, chatId }))),
-      ],
+      added: sum('added'),
+      changed: sum('changed') + new Set(moved).size,
+      gone: sum('gone'),
+      chatIds: [...new Set([...changed.map(({ chatId }) => chatId), ...moved])],
+      losses: outcomes.flatMap(({ losses }) => losses),
+      messages: changed.flatMap(({ messageIds, chatId }) => messageIds.map((id) => ({ id, chatId }))),
     }
   })
   if (written.gone > 0 || change.goneKeys.length > 0) sealCommits(db, change.source)
@@ -95,14 +99,6 @@ export function placeNext(db: Mirror, nowMs: number): boolean {
   return true
 }
 
-/** Whether the chat comes into being by it. */
-const hasContent = ({ ownRow, messages }: ChatChange): boolean => messages.length > 0 || tellsFacts(ownRow)
-
-const SOURCE_KIND = `select kind from sources where num = ?`
-const isOfHub = (db: Mirror, source: number): boolean => prepared<string>(db, SOURCE_KIND).pluck().get(source) === HUB
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
-
 const upsertRows = new RowInsert(
   'source_rows (source, key, source_rowid, octets, checksum, is_live)',
   '(?, ?, ?, ?, ?, 1)',
@@ -121,13 +117,17 @@ on conflict (source, key) do update set reason = excluded.reason, octets = exclu
 /** Makes the row count as changed once it can be read again. */
 const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
 
-export function writeRows(db: Mirror, change: Change): void {
+const DROP_ROW_CHATS = `delete from row_chats where source = ? and key = ?`
+const ADD_ROW_CHAT = `insert into row_chats (source, key, chat_id) values (?, ?, ?) on conflict do nothing`
+
+function writeRows(db: Mirror, change: Change): void {
   // Few sources have any issue: one check saves a statement per row.
   const hasIssues = prepared(db, HAS_ISSUES).get(change.source) !== undefined
   const clear = prepared(db, CLEAR_ISSUE)
-  for (const row of change.rows) {
-    if (row.chatIds !== undefined) writeRowChats(db, change.source, row.key, row.chatIds)
-    if (hasIssues) clear.run(change.source, row.key)
+  for (const { key, chatIds } of change.rows) {
+    if (chatIds !== undefined) prepared(db, DROP_ROW_CHATS).run(change.source, key)
+    for (const id of chatIds ?? []) prepared(db, ADD_ROW_CHAT).run(change.source, key, id)
+    if (hasIssues) clear.run(change.source, key)
   }
   upsertRows.run(
     db,
@@ -147,36 +147,11 @@ export function writeRows(db: Mirror, change: Change): void {
   }
 }
 
-const DROP_ROW_CHATS = `delete from row_chats where source = ? and key = ?`
-const ADD_ROW_CHAT = `insert into row_chats (source, key, chat_id) values (?, ?, ?) on conflict do nothing`
-const LIST_ROW_CHATS = `select chat_id as id from row_chats where source = ? and key = ?`
-
-function writeRowChats(db: Mirror, source: number, key: string, chatIds: readonly ChatId[]): void {
-  prepared(db, DROP_ROW_CHATS).run(source, key)
-  for (const id of chatIds) prepared(db, ADD_ROW_CHAT).run(source, key, id)
-}
+const LIST_ROW_CHATS = `select chat_id from row_chats where source = ? and key = ?`
 
 /** The chats that a row contained when it was last read. */
 export const listRowChats = (db: Mirror, source: number, key: string): ChatId[] =>
-  prepared<{ id: ChatId }>(db, LIST_ROW_CHATS)
-    .all(source, key)
-    .map(({ id }) => id)
-
-const WRITE_POSITION = `
-update sources
-set identity = ?, signature = ?, watermark = ?, watermark_key = ?
-where num = ?
-`
-
-export function writePosition(db: Mirror, source: number, position: Position): void {
-  prepared(db, WRITE_POSITION).run(
-    position.identity,
-    position.signature,
-    position.watermark,
-    position.watermarkKey,
-    source,
-  )
-}
+  prepared<ChatId>(db, LIST_ROW_CHATS).pluck().all(source, key)
 
 /** A name that a search can use as a filter, with its kind. */
 const ADD_NAME = `insert into names (kind, name) values (?, ?) on conflict do nothing`
@@ -193,19 +168,14 @@ export class Names {
 
   /** @param marksJson the message's marks as stored */
   write(marksJson: string, model: string | null): void {
-    if (marksJson.includes(TOOL)) {
-      for (const mark of JSON.parse(marksJson) as readonly string[]) {
-        if (mark.startsWith(TOOL)) this.#add('tool', mark.slice(TOOL.length))
-      }
+    const marks = marksJson.includes(TOOL) ? (JSON.parse(marksJson) as readonly string[]) : []
+    const tools = marks.filter((mark) => mark.startsWith(TOOL))
+    for (const entry of model === null ? tools : [...tools, `model:${model}`]) {
+      if (this.#listed.has(entry)) continue
+      this.#listed.add(entry)
+      const colon = entry.indexOf(':')
+      prepared(this.#db, ADD_NAME).run(entry.slice(0, colon), entry.slice(colon + 1))
     }
-    if (model !== null) this.#add('model', model)
-  }
-
-  #add(kind: 'tool' | 'model', name: string): void {
-    const entry = `${kind} ${name}`
-    if (this.#listed.has(entry)) return
-    prepared(this.#db, ADD_NAME).run(kind, name)
-    this.#listed.add(entry)
   }
 }
 
@@ -217,6 +187,8 @@ export interface WriteTools {
   /** The user's texts that appeared or went. */
   readonly said: Set<number>
   readonly names: Names
+  /** Rows of new messages, and of their calls. */
+  readonly added: { readonly rows: unknown[][]; readonly calls: unknown[][] }
   /** Whether messages get an estimate of their tokens. */
   readonly isEstimating: boolean
 }
