@@ -18,15 +18,14 @@ const ADD = `
 insert into asks (chat, source, message_id, kind, name, path) values (?, ?, ?, ?, ?, ?) on conflict do nothing
 `
 
-/** Saves the pending references of a message that was just read. @param held null if it is new */
+/** Saves the pending references of a message that was just read. */
 export function notePendingReferences(
   db: Mirror,
   place: readonly [chat: number, source: number, messageId: MessageId],
-  held: HeldMessage | null,
   asks: readonly PendingReference[],
 ): void {
   const still = JSON.stringify(asks.map(({ kind, name }) => `${kind} ${name}`))
-  if (held !== null) prepared(db, DROP_OTHERS).run(...place, still)
+  prepared(db, DROP_OTHERS).run(...place, still)
   for (const { kind, name, path } of asks) prepared(db, ADD).run(...place, kind, name, path)
 }
 
@@ -129,7 +128,6 @@ export function completeMessages(db: Mirror, { answers }: Change, tools: WriteTo
     const key = `${reference.chat} ${reference.source} ${reference.messageId}`
     byMessage.set(key, [...(byMessage.get(key) ?? []), { ...reference, answer }])
   }
-  if (byMessage.size === 0) return []
   const bars = new Bars(db)
   return [...byMessage.values()].flatMap((found) => {
     const [{ chat, chatId, source, messageId: id }] = found as [FoundContent]
@@ -165,9 +163,8 @@ const addContent = (parts: readonly Part[], name: string, content: Content): rea
     : parts.map((part) => (part.kind === 'tool' && part.callId === name ? { ...part, ...content } : part))
 
 /** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
-export function withFoundContent(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
+export function withFoundContent(db: Mirror, held: HeldMessage, message: MessageWrite): MessageWrite {
   const { asks, partsJson } = message
-  if (held === null || asks.length === 0) return message
   const before = parseParts(readParts(db, held.body))
   let parts = parseParts(partsJson)
   const open = asks.filter((reference) => {

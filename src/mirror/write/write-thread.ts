@@ -160,8 +160,8 @@ function readAgain(
   held: HeldMessage | null,
   read: MessageWrite,
 ): NextMessage {
-  const message = withFoundContent(db, held, read)
-  notePendingReferences(db, [chat.num, source, message.id], held, message.asks)
+  const message = held === null || read.asks.length === 0 ? read : withFoundContent(db, held, read)
+  if (held !== null || read.asks.length > 0) notePendingReferences(db, [chat.num, source, read.id], message.asks)
   const columns = {
     ...contentColumns(message, tools),
     source,

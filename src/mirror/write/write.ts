@@ -46,10 +46,10 @@ export function writeChange(db: Mirror, unfiltered: Change): Written {
       isEstimating: hasEstimates(db),
     }
     const outcomes = change.chats.map((chat) => writeChat(db, chat, change, tools))
-    const completed = completeMessages(db, change, tools)
+    const completed = change.answers.length === 0 ? [] : completeMessages(db, change, tools)
     for (const { id, chatId } of completed)
       outcomes.push({ ...noOutcome, chatId, changed: 1, messageIds: [id], isChanged: true })
-    writeBlobCalls(db, change)
+    if (change.blobCalls.length > 0) writeBlobCalls(db, change)
     writeRows(db, change)
     writeWorkspaces(db, change)
     const again = new Set([
