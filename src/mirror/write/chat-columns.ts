@@ -1,8 +1,10 @@
 import { writeDictionary } from '../fulltext/terms.ts'
 import type { Mirror } from '../open.ts'
-import { ARCHIVE } from '../sources/sources.ts'
+import { ARCHIVE, type SourceRanks } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
+import { type Change, type ChatFacts, type ChatMetadata, type OwnRow, tellsFacts } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
+import type { Outline } from '../../model/thread.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
 
 const DROP_TITLE = `delete from chat_terms where rowid = ?`
@@ -52,6 +54,177 @@ const TOUCH = `update chats set revision = ? where id = ?`
 /** Gives a chat a new revision after a change outside its own columns. */
 export function touchChat(db: Mirror, id: ChatId): void {
   prepared(db, TOUCH).run(nextRevision(db), id)
+}
+
+export type OwnRowState = 'none' | 'live' | 'gone'
+
+/** The list name under which the metadata of the chat's own row is stored. */
+const OWN_ROW = ''
+
+/** The metadata that the chat's own row contains, as a list would give it. */
+export const ownRowMetadata = (chatId: ChatId, facts: ChatFacts): ChatMetadata => ({
+  branch: null,
+  ...facts,
+  chatId,
+  list: OWN_ROW,
+})
+
+/** The columns of a list's entry. */
+const columnsOf = (said: ChatMetadata) => ({
+  name: said.name,
+  created_at: said.createdAtMs,
+  updated_at: said.updatedAtMs,
+  mode: said.mode,
+  branch: said.branch,
+  is_archived: flag(said.isArchived),
+  is_draft: flag(said.isDraft),
+  is_subagent: flag(said.isSubagent),
+  parent_chat_id: said.parentChatId,
+  lines_added: said.linesAdded,
+  lines_removed: said.linesRemoved,
+  files_changed: said.filesChanged,
+})
+type MetadataColumns = ReturnType<typeof columnsOf>
+
+const flag = (value: boolean | null): number | null => (value === null ? null : Number(value))
+
+/** @returns whether anything changed */
+export function saveMetadata(db: Mirror, source: number, said: ChatMetadata): boolean {
+  const columns = columnsOf(said)
+  const names = Object.keys(columns)
+  const sql = `
+insert into heads (chat_id, source, list, ${names.join(', ')}) values (?, ?, ?${', ?'.repeat(names.length)})
+on conflict (chat_id, source, list) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
+`
+  return prepared(db, sql).run(said.chatId, source, said.list, ...Object.values(columns)).changes > 0
+}
+
+/** @returns the chats whose metadata changed */
+export const writeChatMetadata = (db: Mirror, { source, heads }: Change): ChatId[] =>
+  heads.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
+
+const FORGET_OWN_ROW = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
+
+/**
+ * Metadata of the chat's own row stays when the row is gone. It is deleted once another store of the same rank has the
+ * chat's row, because the chat then lives on there, for example in another profile.
+ */
+export function forgetMoved(
+  db: Mirror,
+  chatId: ChatId,
+  ownRows: ReadonlyMap<number, OwnRowState>,
+  ranks: SourceRanks,
+): void {
+  const liveRanks = new Set([...ownRows].flatMap(([source, state]) => (state === 'live' ? ranks.of(source) : [])))
+  for (const [source, state] of ownRows) {
+    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_ROW).run(chatId, source)
+  }
+}
+
+/** Builds with this list no longer update the older lists. Archiving a chat does not change its update time. */
+const NEWEST_LIST = 'header-table'
+
+/**
+ * The chat's own row first, that of the best source before others. Then the lists, the latest update first; of two with
+ * the same time, the list that is still updated.
+ */
+const LIST_METADATA = `
+select heads.*, kind from heads cross join sources on sources.num = heads.source
+where chat_id = ?
+order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
+`
+
+const IS_LINKED = `select 1 from chat_links where child_id = ?`
+
+/** What the chat's own row and all lists say together, as columns of `chats`. */
+export function mergeMetadata(db: Mirror, chatId: ChatId) {
+  const all = prepared<MetadataColumns & { list: string; kind: string }>(db, LIST_METADATA).all(chatId)
+  // An archive's metadata of the chat's own row counts only if no store ever had that row.
+  const hasStoreRow = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
+  const counted = hasStoreRow ? all.filter(({ kind }) => kind !== ARCHIVE) : all
+  const first = <Key extends keyof MetadataColumns>(key: Key): MetadataColumns[Key] | null =>
+    counted.find((said) => said[key] !== null)?.[key] ?? null
+  // A missing flag in the chat's own row does not mean "not archived". Otherwise the latest entry decides.
+  const archival = counted.filter(({ list, is_archived }) =>
+    list === OWN_ROW ? is_archived === 1 : is_archived !== null,
+  )
+  const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
+  const own = counted.find(({ list }) => list === OWN_ROW)
+  const isLinked = prepared(db, IS_LINKED).get(chatId) !== undefined
+  const updates = counted.flatMap(({ updated_at }) => updated_at ?? [])
+  return {
+    name: first('name'),
+    cursor_created_at: first('created_at'),
+    cursor_updated_at: updates.length === 0 ? null : Math.max(...updates),
+    mode: first('mode'),
+    branch: first('branch'),
+    is_archived: newest?.is_archived ?? 0,
+    // Only the own row decides: an outdated list must not hide a chat.
+    is_draft: own?.is_draft ?? 0,
+    is_subagent: isLinked || counted.some((said) => said.is_subagent === 1) ? 1 : 0,
+    parent_chat_id: first('parent_chat_id'),
+    lines_added: first('lines_added'),
+    lines_removed: first('lines_removed'),
+    files_changed: first('files_changed'),
+  }
+}
+
+const WRITE_OUTLINE = `
+insert into outlines (chat, source, entries, own_row) values (@chat, @source, coalesce(@entries, 'null'), @state)
+on conflict (chat, source) do update set entries = coalesce(@entries, entries), own_row = @state
+where entries <> coalesce(@entries, entries) or own_row <> @state
+`
+
+/**
+ * Saves what a source reports of the chat's own row. The known order stays when the row is gone.
+ * @returns whether anything changed
+ */
+export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: OwnRow): boolean {
+  if (ownRow.kind === 'unread') return false
+  const state = ownRow.kind === 'gone' || ownRow.kind === 'remembered' ? 'gone' : 'live'
+  const entries = tellsFacts(ownRow) ? JSON.stringify(ownRow.outline) : null
+  return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
+}
+
+const DROP_COPY = `delete from asks where chat = ? and source = ? and kind = 'copy'`
+const ADD_COPY = `insert into asks (chat, source, message_id, kind, name) values (?, ?, '', 'copy', '')`
+
+/**
+ * Saves whether a chat's own row, which was just read or is gone, refers to a copy of the thread. The reference has no
+ * message, and gets a new number each time, because the copy may have changed with the row.
+ */
+export function noteCopy(db: Mirror, chat: number, source: number, namesCopy: boolean): void {
+  prepared(db, DROP_COPY).run(chat, source)
+  if (namesCopy) prepared(db, ADD_COPY).run(chat, source)
+}
+
+const DROP_OUTLINE = `delete from outlines where chat = ? and source = ?`
+
+/** Forgets that a source had the chat's own row. @returns whether anything changed */
+export const dropOwnRow = (db: Mirror, chat: number, source: number): boolean =>
+  prepared(db, DROP_OUTLINE).run(chat, source).changes > 0
+
+const LIST_STATES = `select source, own_row as state from outlines where chat = ?`
+
+/** State of the chat's own row in every source that ever had one. */
+export function readOwnRows(db: Mirror, chat: number): ReadonlyMap<number, OwnRowState> {
+  const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chat)
+  return new Map(rows.map(({ source, state }) => [source, state]))
+}
+
+const FIND_CHAT = `select num from chats where id = ?`
+
+/** State of the chat's own row in one source; `none` if the source never had one. */
+export const readOwnRow = (db: Mirror, id: ChatId, source: number): OwnRowState =>
+  readOwnRows(db, prepared<number>(db, FIND_CHAT).pluck().get(id) ?? 0).get(source) ?? 'none'
+
+const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
+
+/** A source's order of a chat; null if it gives none, undefined if it never had the chat's own row. */
+export function readOutline(db: Mirror, chat: number, source: number): Outline | undefined {
+  const entries = prepared<string>(db, READ_OUTLINE).pluck().get(chat, source)
+  return entries === undefined ? undefined : (JSON.parse(entries) as Outline)
 }
 
 /** What the mirror has of a chat. A restore adds the rest. */

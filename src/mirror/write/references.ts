@@ -29,17 +29,6 @@ export function notePendingReferences(
   for (const { kind, name, path } of asks) prepared(db, ADD).run(...place, kind, name, path)
 }
 
-const COPY = 'copy'
-
-/**
- * Saves whether a chat's own row, which was just read or is gone, refers to a copy of the thread. The reference has no
- * message, and gets a new number each time, because the copy may have changed with the row.
- */
-export function noteCopy(db: Mirror, chat: number, source: number, namesCopy: boolean): void {
-  prepared(db, DROP_OTHERS).run(chat, source, '', '[]')
-  if (namesCopy) prepared(db, ADD).run(chat, source, '', COPY, '', null)
-}
-
 const NEWEST = `select coalesce(max(num), 0) from asks`
 
 /** The number of the newest pending reference; 0 if there is none. */
@@ -49,7 +38,7 @@ const LIST_CHATS = `
 select chats.num as num, chats.id as id,
   exists (select 1 from messages where messages.chat = chats.num and messages.source = ?) as hasMessages
 from chats
-where num in (select chat from asks where num > ? and source = ? and kind in ('output', '${COPY}'))
+where num in (select chat from asks where num > ? and source = ? and kind in ('output', 'copy'))
 order by last_activity_at desc, num
 `
 

@@ -5,20 +5,22 @@ import { prepared } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
 import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
-import { nextRevision, touchChat, writeTitleTerms } from './chat-columns.ts'
 import type { MessageColumns } from './messages.ts'
 import {
   type OwnRowState,
   dropOwnRow,
   forgetMoved,
   mergeMetadata,
+  nextRevision,
+  noteCopy,
   noteOwnRow,
   ownRowMetadata,
   readOwnRows,
   saveMetadata,
-} from './own-row.ts'
+  touchChat,
+  writeTitleTerms,
+} from './chat-columns.ts'
 import { parseParts } from './pack-message.ts'
-import { noteCopy } from './references.ts'
 import { type ThreadOutcome, writeThread } from './write-thread.ts'
 import type { WriteTools } from './write.ts'
 import { type Loss, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'

@@ -6,7 +6,7 @@ import { HUB } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
 import { arrange, assemble } from '../threads/assemble.ts'
 import { renameRivals, replacedMessage } from '../threads/messages-by-place.ts'
-import { readOutline } from './own-row.ts'
+import { readOutline } from './chat-columns.ts'
 import { lendTokens, notePlaceholders, readLent, withLent, type LentTokens } from '../threads/placeholders.ts'
 import type { Change, ChatChange, MessageWrite } from '../../model/change.ts'
 import {

@@ -45,7 +45,7 @@ import {
   type RowState,
   emptyChange,
 } from '../../../model/change.ts'
-import { readOutline, readOwnRow } from '../../../mirror/write/own-row.ts'
+import { readOutline, readOwnRow } from '../../../mirror/write/chat-columns.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import {
   type OpenReference,
