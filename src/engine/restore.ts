@@ -8,7 +8,7 @@ import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Written } from '../model/change.ts'
 import { placeByPaths } from '../mirror/projects/place-chats.ts'
-import { isMirrored, isPulled } from '../mirror/write/held-chat.ts'
+import { isMirrored, isPulled } from '../mirror/write/chat-columns.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
 
 /** What the mirror's only writer restores at once. */

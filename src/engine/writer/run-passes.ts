@@ -16,7 +16,7 @@ import {
 import type { Mirror } from '../../mirror/open.ts'
 import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import type { Aside } from '../../mirror/aside.ts'
-import { placeNext } from '../../mirror/threads/place-next.ts'
+import { placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 export interface RunContext {

@@ -1,7 +1,7 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { isMirrored } from '../write/held-chat.ts'
+import { isMirrored } from '../write/chat-columns.ts'
 import {
   childrenOf,
   tellsFacts,

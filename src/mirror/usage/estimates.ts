@@ -2,8 +2,7 @@ import type { Role } from '../../model/message.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { parseParts } from '../parse-parts.ts'
-import { callsOf, replaceCalls } from '../write/pack-message.ts'
+import { callsOf, parseParts, replaceCalls } from '../write/pack-message.ts'
 
 const IS_OFF = `select 1 from upkeep where task = 'estimates-off'`
 const TURN_OFF = `insert into upkeep (task, done_at) values ('estimates-off', ?) on conflict do nothing`

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
 import { emptyChange, type Written, type MessageWrite } from '../../../model/change.ts'
-import { findHeldChat, type HeldChat } from '../../../mirror/write/held-chat.ts'
+import { findHeldChat, type HeldChat } from '../../../mirror/write/chat-columns.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'

@@ -12,7 +12,7 @@ import {
   type MessageDraft,
   type Root,
 } from '../../../model/change.ts'
-import { isMirrored, isOwn } from '../../../mirror/write/held-chat.ts'
+import { isMirrored, isOwn } from '../../../mirror/write/chat-columns.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { forgetSeenTerms } from '../../../mirror/fulltext/terms.ts'
 import { writeChange } from '../../../mirror/write/write.ts'

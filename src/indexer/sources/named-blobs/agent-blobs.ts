@@ -28,7 +28,7 @@ import {
   type RowState,
   emptyChange,
 } from '../../../model/change.ts'
-import { readOwnRow } from '../../../mirror/write/own-row.ts'
+import { readOwnRow } from '../../../mirror/write/chat-columns.ts'
 import {
   type OpenReference,
   type ReferringChat,
