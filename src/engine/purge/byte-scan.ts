@@ -23,8 +23,8 @@ export interface Scanned {
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * Searches the full-text index, the bytes of every file, and the content of gzip files, for a text. It must not run in a
- * process that has the mirror open: closing a file drops every lock that the process has on it.
+ * Searches the full-text index and every file for a text, and gzip files unpacked. It must not run in a process that has
+ * the mirror open: closing a file drops every lock that the process has on it.
  */
 export async function scanBytes({ folders, mirrorPath, match }: ScanOrder): Promise<Scanned> {
   const needles = [...new Set([...formsOf(match), ...needlesOf(match)].map((text) => lowered(Buffer.from(text))))]
@@ -34,23 +34,16 @@ export async function scanBytes({ folders, mirrorPath, match }: ScanOrder): Prom
   if (hasStaleWords(mirror, match)) found.push(`${basename(mirrorPath)} (full-text index)`)
   mirror.close()
 
-  const search = async (name: string, bytes: Readable): Promise<void> => {
+  for (const [path, name] of listFiles(folders, unread)) {
+    const packed = createReadStream(path, { highWaterMark: CHUNK_BYTES })
+    // An error of the file is one of what is unpacked, too.
+    const bytes = name.endsWith('.gz') ? pipeline(packed, createGunzip(), () => undefined) : packed
     try {
       if (await holdsOne(bytes, needles)) found.push(name)
-    } catch (error) {
+    } catch {
       // A file that was removed in the meantime is not there.
-      if (!isMissing(error)) unread.push(name)
+      if (existsSync(path)) unread.push(name)
     }
-  }
-  for (const [path, name] of listFiles(folders, unread)) {
-    const open = (): Readable => createReadStream(path, { highWaterMark: CHUNK_BYTES })
-    await search(name, open())
-    // An error of the file is one of what is unpacked, too.
-    if (name.endsWith('.gz'))
-      await search(
-        `${name} (unpacked)`,
-        pipeline(open(), createGunzip(), () => undefined),
-      )
   }
   return { found, unread }
 }
@@ -72,8 +65,6 @@ function listFiles(folders: readonly string[], unread: string[]): ReadonlyMap<st
   }
   return names
 }
-
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 async function holdsOne(chunks: Readable, needles: readonly string[]): Promise<boolean> {
   const overlap = Math.max(...needles.map((needle) => needle.length)) - 1
