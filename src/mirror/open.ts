@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
-import { attachUser, takeTombstones } from './purge/user-file.ts'
+import { attachUser, takeTombstones } from './purge/bars.ts'
 import { refuseOther, upgrade } from './upgrade.ts'
 
 export type Mirror = Sqlite.Database

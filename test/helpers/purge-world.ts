@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
 import { purgeArchives } from '../../src/engine/purge/purge-archives.ts'
-import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
-import { Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
+import { purgeMirror, Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
@@ -25,11 +24,7 @@ export class PurgeHere {
       sharing: { sendPurges: () => Promise.resolve() },
       passes: { sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }) },
       writer: {
-        purge: (order) => {
-          const outcome = purgeMirror(kept, order, Date.now)
-          kept.close()
-          return Promise.resolve(outcome)
-        },
+        purge: (order) => purgeMirror(kept, order, Date.now).finally(() => kept.close()),
         // The mirror has all that the archives have.
         restore: () => Promise.resolve({ added: 0, addedChats: 0, found: [], damaged: [], backlog: 0 }),
       },

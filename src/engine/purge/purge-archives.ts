@@ -6,11 +6,9 @@ import { findChatNum } from '../../api/queries/chats/get-chat.ts'
 import type { ArchivedObject } from '../../archive/archived-chat.ts'
 import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
-import { Bars } from '../../mirror/purge/bars.ts'
+import { Bars, openBars } from '../../mirror/purge/bars.ts'
 import { holdsAny, leavesOf, needlesOf } from '../../mirror/purge/scope.ts'
-import { openBars } from '../../mirror/purge/user-file.ts'
 import { asChatId, asMessageId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
 import { takeArchiveLock } from '../archives/archive-job.ts'
 
 export interface ArchivesOrder {
@@ -76,15 +74,14 @@ async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): P
   }
   for (const manifest of runs) {
     const scope = holdsAny(JSON.stringify(manifest.scope), needles) ? '(purged)' : manifest.scope
-    // The object of a purged chat may be missing already.
-    const otherOf = ({ id, object }: ChatEntry) => (isPurged(id) ? null : others.get(object))
-    if (scope === manifest.scope && manifest.chats.every((entry) => otherOf(entry) === undefined)) continue
     const chats = manifest.chats.flatMap((entry): ChatEntry[] => {
-      const other = otherOf(entry)
+      // The object of a purged chat may be missing already.
+      const other = isPurged(entry.id) ? null : others.get(entry.object)
       if (other === undefined) return [entry]
       return other === null ? [] : [{ ...entry, ...other, revision: 0 }]
     })
-    await files.writeManifest(dir, { ...manifest, scope, chats })
+    const isSame = manifest.chats.every((entry, at) => entry === chats[at])
+    if (!isSame || scope !== manifest.scope) await files.writeManifest(dir, { ...manifest, scope, chats })
   }
   const kept = new Set([...others.values()].map((other) => other?.object))
   for (const hash of others.keys()) if (!kept.has(hash)) files.removeObject(dir, hash)
@@ -94,13 +91,11 @@ async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): P
 
 /** Whether a part of a chat is barred, or has the text. An older state may have words that the mirror has no more. */
 function hasPurged(object: ArchivedObject, bars: Bars, needles: readonly string[]): boolean {
-  const chatId = asChatId(object.chat.id)
+  const id = asChatId(object.chat.id)
   return (
     holdsAny(JSON.stringify(object), needles) ||
-    leavesOf(object.chat).some((text) => bars.hasText(chatId, text)) ||
-    object.messages.some((message) =>
-      bars.hasMessage(chatId, asMessageId(message.id), () => message.parts as readonly Part[]),
-    )
+    leavesOf(object).some((text) => bars.hasText(id, text)) ||
+    object.messages.some((message) => bars.hasMessage(id, asMessageId(message.id), () => []))
   )
 }
 

@@ -1,6 +1,8 @@
 import { listRunNames } from '../../api/archives/archive-files.ts'
 import type { PurgeActs } from '../../api/http/api-context.ts'
 import type { PurgeReport } from '../../api/http/schemas/purge.ts'
+import { acceptLost, isDone, noteStage } from '../../mirror/purge/bars.ts'
+import type { PurgePlan } from '../../mirror/purge/purge-rows.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
@@ -10,35 +12,27 @@ import type { EngineContext } from '../engine.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { Sharing } from '../hub/sharing.ts'
 import { restoreArchive } from '../restore.ts'
+import type { MirrorMaintenance } from '../writer/maintenance.ts'
 
-export interface PurgingParts {
+export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log'> {
   readonly executor: Pick<Executor, 'run'>
   readonly archives: Pick<Archives, 'alone' | 'outOfReach'>
   readonly sharing: Pick<Sharing, 'sendPurges'>
   readonly passes: Pick<EngineContext['passes'], 'sync'>
   readonly writer: Pick<EngineContext['writer'], 'purge' | 'restore'>
-  /** Makes the readers of the mirror forget what they have cached. */
-  renewReaders(): void
-  log: EngineContext['log']
 }
 
 const ALL_ARCHIVES = { name: 'newest', from: null, map: {} }
 
 /** Runs one purge at a time, from the request to the search of all files. */
 export class Purging implements PurgeActs {
-  readonly #dataDir: string
-  readonly #archiveDir: string
+  readonly #settings: Pick<Settings, 'dataDir' | 'archives'>
   readonly #parts: PurgingParts
-  #isBusy = false
+  isBusy = false
 
-  constructor({ dataDir, archives }: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts) {
-    this.#dataDir = dataDir
-    this.#archiveDir = archives.dir
+  constructor(settings: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts) {
+    this.#settings = settings
     this.#parts = parts
-  }
-
-  get isBusy(): boolean {
-    return this.#isBusy
   }
 
   async acceptLostBars(): Promise<void> {
@@ -47,7 +41,7 @@ export class Purging implements PurgeActs {
 
   async purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> {
     return this.#alone(async () => {
-      const { passes, writer, sharing, log } = this.#parts
+      const { passes, writer, sharing, log, renewReaders } = this.#parts
       if (!isDryRun) {
         // What is not known yet cannot be kept out.
         await passes.sync({ full: false })
@@ -56,7 +50,7 @@ export class Purging implements PurgeActs {
       const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })
       if (plan === null) throw new Error('the writer did not say what it removed')
       if (isDryRun) return { ...plan, dryRun: true, archived: 0, unread: [], found: null }
-      this.#parts.renewReaders()
+      renewReaders()
       // The purge does not wait for a network.
       void sharing.sendPurges().catch((error: unknown) => {
         log('warn', `The hub does not know of the purge yet: ${whyOf(error)} The next push tells it.`)
@@ -77,9 +71,8 @@ export class Purging implements PurgeActs {
   async resume(): Promise<void> {
     const { writer, log } = this.#parts
     try {
-      const { isDone } = await writer.purge({ act: 'open' })
       // A purge that runs now does it too.
-      if (this.#isBusy || isDone) return
+      if ((await writer.purge({ act: 'open' })).isDone || this.isBusy) return
       await this.#alone(async () => {
         await this.#restore()
         await this.#finish(null)
@@ -92,21 +85,18 @@ export class Purging implements PurgeActs {
   }
 
   async #alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
-    this.#isBusy = true
-    try {
-      return await this.#parts.archives.alone(act)
-    } finally {
-      this.#isBusy = false
-    }
+    this.isBusy = true
+    return this.#parts.archives.alone(act).finally(() => (this.isBusy = false))
   }
 
   /** Reads into the mirror what only the archives have: they are rewritten from what the mirror has. */
   async #restore(): Promise<void> {
-    if (listRunNames(this.#archiveDir).length === 0) return
+    const { dir } = this.#settings.archives
+    if (listRunNames(dir).length === 0) return
     const { writer } = this.#parts
     await restoreArchive(
       ALL_ARCHIVES,
-      this.#archiveDir,
+      dir,
       (part) => writer.restore(part),
       () => undefined,
     )
@@ -115,14 +105,14 @@ export class Purging implements PurgeActs {
   /** All that follows the removal from the mirror. @param match is searched for in all files at the end */
   async #finish(match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> {
     const { executor, archives, writer } = this.#parts
-    const [dir, path] = [this.#archiveDir, mirrorPath(this.#dataDir)]
+    const { dataDir } = this.#settings
+    const [{ dir }, path] = [this.#settings.archives, mirrorPath(dataDir)]
     const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
     const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
-    const { isDone } = await writer.purge({ act: 'compact' })
-    if (!isDone) throw new Error('another program reads the mirror')
+    const { isDone: isCompact } = await writer.purge({ act: 'compact' })
+    if (!isCompact) throw new Error('another program reads the mirror')
     if (match === null) return { archived, unread: [...unread, ...missing], found: null }
-    const order = { folders: [this.#dataDir, dir], mirrorPath: path, match }
-    const scanned = await executor.run('purge-search', order)
+    const scanned = await executor.run('purge-search', { folders: [dataDir, dir], mirrorPath: path, match })
     return { archived, unread: [...unread, ...missing, ...scanned.unread], found: scanned.found }
   }
 }
@@ -131,4 +121,33 @@ export class Purging implements PurgeActs {
 function whyOf(error: unknown): string {
   const why = error instanceof Error ? error.message : String(error)
   return /[.!?]$/.test(why) ? why : `${why}.`
+}
+
+/** open: finishes what an interrupted purge left in the rows. compact: the last step. accept: goes on without missing bars. */
+export type MirrorPurgeOrder =
+  | { readonly act: 'open' | 'compact' | 'accept' }
+  | { readonly act: 'remove'; readonly scope: PurgeScope; readonly isDryRun: boolean }
+
+export interface MirrorPurgeOutcome {
+  /** What is removed from the mirror; null after other acts. */
+  readonly plan: PurgePlan | null
+  /** False if archives or the mirror's file may still contain bytes of what was removed. */
+  readonly isDone: boolean
+}
+
+/** What the mirror's only writer does for a purge. */
+export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => number) {
+  // The writer's thread needs them seldom, and the main thread never.
+  const { compact, purgeRows } = await import('../../mirror/purge/purge-rows.ts')
+  const { dropSetAside } = await import('../../mirror/damage/replace-mirror.ts')
+  const plan = order.act === 'remove' ? purgeRows(kept.db, order.scope, order.isDryRun, now()) : null
+  if (order.act === 'remove' && !order.isDryRun) {
+    dropSetAside(kept.path)
+    // The connection remembers words of before, and its settings are for removing only.
+    kept.close()
+  }
+  const { db } = kept
+  if (order.act === 'accept') acceptLost(db)
+  if (order.act === 'compact' && compact(db)) noteStage(db, 'bytes')
+  return { plan, isDone: isDone(db, 'bytes') } satisfies MirrorPurgeOutcome
 }
