@@ -22,78 +22,27 @@ export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log'
   readonly writer: Pick<EngineContext['writer'], 'purge' | 'restore'>
 }
 
+export interface Purging extends PurgeActs {
+  /** Finishes purges that were interrupted. Call it when the mirror is sound. */
+  resume(): Promise<void>
+}
+
 const ALL_ARCHIVES = { name: 'newest', from: null, map: {} }
 
 /** Runs one purge at a time, from the request to the search of all files. */
-export class Purging implements PurgeActs {
-  readonly #settings: Pick<Settings, 'dataDir' | 'archives'>
-  readonly #parts: PurgingParts
-  isBusy = false
+export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts): Purging {
+  const { executor, archives, sharing, passes, writer, renewReaders, log } = parts
+  const { dir } = settings.archives
+  let isBusy = false
 
-  constructor(settings: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts) {
-    this.#settings = settings
-    this.#parts = parts
-  }
-
-  async acceptLostBars(): Promise<void> {
-    await this.#parts.writer.purge({ act: 'accept' })
-  }
-
-  async purge(scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> {
-    return this.#alone(async () => {
-      const { passes, writer, sharing, log, renewReaders } = this.#parts
-      if (!isDryRun) {
-        // What is not known yet cannot be kept out.
-        await passes.sync({ full: false })
-        await this.#restore()
-      }
-      const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })
-      if (plan === null) throw new Error('the writer did not say what it removed')
-      if (isDryRun) return { ...plan, dryRun: true, archived: 0, unread: [], found: null }
-      renewReaders()
-      // The purge does not wait for a network.
-      void sharing.sendPurges().catch((error: unknown) => {
-        log('warn', `The hub does not know of the purge yet: ${whyOf(error)} The next push tells it.`)
-      })
-      const { chatIds, projectUris, beforeMs, match } = scope
-      // After another purge, other chats may contain the text.
-      const isOfText = chatIds === null && projectUris === null && beforeMs === null
-      const finished = await this.#finish(isOfText ? match : null).catch((error: unknown) => {
-        const text = `Half of the purge is done: it is removed from the mirror and stays out. The archives and the mirror’s file may still contain it: ${whyOf(error)}`
-        throw new UserError('purge-half-done', text, 'When this is solved, purge again.', { cause: error })
-      })
-      log('info', `A purge removed ${plan.messages} messages of ${plan.chatCount} chats.`)
-      return { ...plan, dryRun: false, ...finished }
-    })
-  }
-
-  /** Finishes purges that were interrupted. Call it when the mirror is sound. */
-  async resume(): Promise<void> {
-    const { writer, log } = this.#parts
-    try {
-      // A purge that runs now does it too.
-      if ((await writer.purge({ act: 'open' })).isDone || this.isBusy) return
-      await this.#alone(async () => {
-        await this.#restore()
-        await this.#finish(null)
-      })
-      log('info', 'An interrupted purge is finished.')
-    } catch (error) {
-      if (error instanceof UserError && error.code === 'stopped') return
-      log('warn', `An interrupted purge could not be finished: ${whyOf(error)} The next start tries again.`)
-    }
-  }
-
-  async #alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
-    this.isBusy = true
-    return this.#parts.archives.alone(act).finally(() => (this.isBusy = false))
+  const alone = async <Outcome>(act: () => Promise<Outcome>): Promise<Outcome> => {
+    isBusy = true
+    return archives.alone(act).finally(() => (isBusy = false))
   }
 
   /** Reads into the mirror what only the archives have: they are rewritten from what the mirror has. */
-  async #restore(): Promise<void> {
-    const { dir } = this.#settings.archives
+  const restore = async (): Promise<void> => {
     if (listRunNames(dir).length === 0) return
-    const { writer } = this.#parts
     await restoreArchive(
       ALL_ARCHIVES,
       dir,
@@ -103,17 +52,63 @@ export class Purging implements PurgeActs {
   }
 
   /** All that follows the removal from the mirror. @param match is searched for in all files at the end */
-  async #finish(match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> {
-    const { executor, archives, writer } = this.#parts
-    const { dataDir } = this.#settings
-    const [{ dir }, path] = [this.#settings.archives, mirrorPath(dataDir)]
+  const finish = async (match: string | null): Promise<Pick<PurgeReport, 'archived' | 'unread' | 'found'>> => {
+    const path = mirrorPath(settings.dataDir)
     const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
     const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
     const { isDone: isCompact } = await writer.purge({ act: 'compact' })
     if (!isCompact) throw new Error('another program reads the mirror')
     if (match === null) return { archived, unread: [...unread, ...missing], found: null }
-    const scanned = await executor.run('purge-search', { folders: [dataDir, dir], mirrorPath: path, match })
+    const scanned = await executor.run('purge-search', { folders: [settings.dataDir, dir], mirrorPath: path, match })
     return { archived, unread: [...unread, ...missing, ...scanned.unread], found: scanned.found }
+  }
+
+  const purge = async (scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> => {
+    if (!isDryRun) {
+      // What is not known yet cannot be kept out.
+      await passes.sync({ full: false })
+      await restore()
+    }
+    const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })
+    if (plan === null) throw new Error('the writer did not say what it removed')
+    if (isDryRun) return { ...plan, dryRun: true, archived: 0, unread: [], found: null }
+    renewReaders()
+    // The purge does not wait for a network.
+    void sharing.sendPurges().catch((error: unknown) => {
+      log('warn', `The hub does not know of the purge yet: ${whyOf(error)} The next push tells it.`)
+    })
+    // After another purge, other chats may contain the text.
+    const isOfText = scope.chatIds === null && scope.projectUris === null && scope.beforeMs === null
+    const finished = await finish(isOfText ? scope.match : null).catch((error: unknown) => {
+      const text = `Half of the purge is done: it is removed from the mirror and stays out. The archives and the mirror’s file may still contain it: ${whyOf(error)}`
+      throw new UserError('purge-half-done', text, 'When this is solved, purge again.', { cause: error })
+    })
+    log('info', `A purge removed ${plan.messages} messages of ${plan.chatCount} chats.`)
+    return { ...plan, dryRun: false, ...finished }
+  }
+
+  const resume = async (): Promise<void> => {
+    try {
+      // A purge that runs now does it too.
+      if ((await writer.purge({ act: 'open' })).isDone || isBusy) return
+      await alone(async () => {
+        await restore()
+        await finish(null)
+      })
+      log('info', 'An interrupted purge is finished.')
+    } catch (error) {
+      if (error instanceof UserError && error.code === 'stopped') return
+      log('warn', `An interrupted purge could not be finished: ${whyOf(error)} The next start tries again.`)
+    }
+  }
+
+  return {
+    get isBusy() {
+      return isBusy
+    },
+    purge: (scope, isDryRun) => alone(() => purge(scope, isDryRun)),
+    acceptLostBars: async () => void (await writer.purge({ act: 'accept' })),
+    resume,
   }
 }
 

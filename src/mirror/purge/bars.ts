@@ -149,10 +149,9 @@ export function addBars(db: Mirror, targets: readonly Target[]): void {
   const add = ({ kind, chatId, what }: Target): void => {
     let [key] = listKeys(db, kind)
     if (key === undefined) prepared(db, ADD_KEY).run(keyKind(kind), (key = randomBytes(32).toString('base64url')))
-    const text = kind === 'text' ? comparable(what) : null
-    if (text !== null) prepared(db, ADD).run(kind, hashOf(key, kind, text, chatId), text.length)
-    else if (kind === 'message') prepared(db, ADD).run(kind, hashOf(key, kind, chatId, what), null)
-    else if (kind === 'chat') prepared(db, ADD).run(kind, hashOf(key, kind, chatId), null)
+    const text = kind === 'text' ? (comparable(what) ?? '') : null
+    const words = text !== null ? [text, chatId] : kind === 'chat' ? [chatId] : [chatId, what]
+    prepared(db, ADD).run(kind, hashOf(key, kind, ...words), text?.length ?? null)
   }
   ofUser(() => db.transaction(() => targets.forEach(add))())
 }
@@ -205,19 +204,20 @@ export class Bars {
 export function withoutPurged(db: Mirror, change: Change): Change {
   const bars = new Bars(db)
   if (bars.isEmpty) return change
-  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !bars.hasChat(chatId)
+  const stay = <Row extends { readonly chatId: ChatId }>(rows: readonly Row[]): readonly Row[] =>
+    rows.filter(({ chatId }) => !bars.hasChat(chatId))
   const spared = (chatId: ChatId, text: string | null): string | null => (bars.hasText(chatId, text) ? null : text)
   return {
     ...change,
     chats: change.chats.flatMap((chat) => spareChat(bars, chat) ?? []),
-    evidence: change.evidence.filter(stays),
-    heads: change.heads
-      .filter(stays)
-      .map((head) => ({ ...head, name: spared(head.chatId, head.name), branch: spared(head.chatId, head.branch) })),
-    tracked: change.tracked.filter(stays),
-    paths: change.paths
-      .filter(stays)
-      .map(({ chatId, uris }) => ({ chatId, uris: uris.filter((uri) => !bars.hasText(chatId, uri)) })),
+    evidence: stay(change.evidence),
+    heads: stay(change.heads).map(({ chatId, name, branch, ...head }) => {
+      return { ...head, chatId, name: spared(chatId, name), branch: spared(chatId, branch) }
+    }),
+    tracked: stay(change.tracked),
+    paths: stay(change.paths).map(({ chatId, uris }) => {
+      return { chatId, uris: uris.filter((uri) => !bars.hasText(chatId, uri)) }
+    }),
   }
 }
 

@@ -73,14 +73,14 @@ function findTargets(db: Mirror, { chatIds: named, projectUris, beforeMs: before
     ids: family === null ? null : JSON.stringify(family),
     uris: projectUris === null ? null : JSON.stringify(projectUris),
     before,
+    match,
   })
-  const isWhole = ({ isEarlier }: ScopedChat): boolean => match === null && isEarlier === 1
   // A chat that is named is removed even if only a list names it.
   const isNamedOnly = projectUris === null && before === null && match === null
-  const whole = isNamedOnly && family !== null ? family : chats.filter(isWhole).map(({ id }) => id)
+  const whole = isNamedOnly && family !== null ? family : chats.flatMap(({ id, isWhole }) => (isWhole === 1 ? id : []))
   const messages: TargetMessage[] = []
   const texts: Target[] = []
-  for (const { num } of chats.filter((chat) => !isWhole(chat))) {
+  for (const { num } of chats.filter(({ isWhole }) => isWhole !== 1)) {
     for (const { parts, ...message } of prepared<MessageParts>(db, LIST_EARLIER).iterate({ chat: num, before })) {
       const matching = needles === null ? [] : matchingTexts(parts, needles)
       if (needles !== null && matching.length === 0) continue
@@ -90,16 +90,17 @@ function findTargets(db: Mirror, { chatIds: named, projectUris, beforeMs: before
   }
   const going = { chats: JSON.stringify(whole), keys: JSON.stringify(messages.map(({ key }) => key)) }
   messages.push(...prepared<TargetMessage>(db, LIST_PROMPTS).all(going))
-  // Before a time, ids keep messages out: the same text may come later.
-  const isOfTexts = needles !== null && before === null
-  const scoped = new Set(chats.map(({ id }) => id))
-  const isUnscoped = named === null && projectUris === null
-  const facts = isOfTexts ? prepared<Target>(db, FACTS).all() : []
+  if (needles !== null) {
+    const isOfAll = named === null && projectUris === null
+    const scoped = new Set(chats.map(({ id }) => id))
+    const facts = prepared<Target>(db, FACTS).all()
+    texts.push(...facts.filter(({ chatId, what }) => (isOfAll || scoped.has(chatId)) && holdsAny(what, needles)))
+  }
   const targets: readonly Target[] = [
     ...whole.map((chatId) => ({ kind: 'chat' as const, chatId, what: '' })),
     ...messages.map(({ chatId, id }) => ({ kind: 'message' as const, chatId, what: id })),
-    ...(isOfTexts ? texts : []),
-    ...facts.filter(({ chatId, what }) => (isUnscoped || scoped.has(chatId)) && holdsAny(what, needles ?? [])),
+    // Before a time, ids keep messages out: the same text may come later.
+    ...(before === null ? texts : []),
   ]
   return { whole, keys: messages.map(({ key }) => key), targets }
 }
@@ -125,17 +126,16 @@ select id from family
 interface ScopedChat {
   readonly num: number
   readonly id: ChatId
-  /** 1 if the scope has no time, or all activity in the chat is earlier. */
-  readonly isEarlier: number | null
+  readonly isWhole: number | null
 }
 
-/** The chats that the ids and projects of a scope leave. */
+/** The chats that the ids and projects of a scope leave. One with a later message, or of which only a text goes, stays in part. */
 const SCOPED = `
 select num, id,
-  @before is null or (
+  @match is null and (@before is null or (
     coalesce(last_activity_at, created_at) < @before
     and not exists (select 1 from messages where messages.chat = chats.num and messages.created_at >= @before)
-  ) as isEarlier
+  )) as isWhole
 from chats
 where (@ids is null or id in (select value from json_each(@ids)))
   and (@uris is null or project in (select num from projects where uri in (select value from json_each(@uris))))
