@@ -19,15 +19,12 @@ export interface ArchivesOrder {
   readonly match: string | null
 }
 
-export interface PurgedArchives {
-  /** How many archived chats were replaced or removed. */
-  readonly archived: number
-  /** What could not be read and is still there. Damaged objects of purged chats are removed. */
-  readonly unread: readonly string[]
-}
-
-/** @throws UserError `archive-busy` if another program writes to the archive folder, or what its disk reports */
-export async function purgeArchives(order: ArchivesOrder): Promise<PurgedArchives> {
+/**
+ * @returns archived: how many archived chats were replaced or removed. unread: what could not be read and is still there.
+ *   Damaged objects of purged chats are removed
+ * @throws UserError `archive-busy` if another program writes to the archive folder, or what its disk reports
+ */
+export async function purgeArchives(order: ArchivesOrder) {
   if (!existsSync(order.dir)) return { archived: 0, unread: [] }
   const lock = takeArchiveLock(order.dir)
   const [mirror, user] = [openReader(order.mirrorPath), openBars(order.mirrorPath)]
@@ -49,7 +46,7 @@ export async function purgeArchives(order: ArchivesOrder): Promise<PurgedArchive
  * new names and read back, then the runs that named them are written again, then the former objects are removed. After a
  * crash it can simply run again.
  */
-async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): Promise<PurgedArchives> {
+async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars) {
   files.removeUnfinished(dir)
   const needles = match === null ? [] : needlesOf(match)
   const unread: string[] = []

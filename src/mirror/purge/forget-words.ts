@@ -16,7 +16,7 @@ drop table temp.chat_words;
 const FORGET_NAMES = `
 delete from names where kind = 'model' and name not in (select model from messages where model is not null);
 delete from names where kind = 'tool' and 'tool:' || name not in (
-  select value from (select distinct marks from messages), json_each(marks)
+  select value from (select distinct marks from messages where marks glob '*tool:*'), json_each(marks)
 );
 `
 

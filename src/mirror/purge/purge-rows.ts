@@ -78,10 +78,13 @@ function findTargets(db: Mirror, { chatIds: named, projectUris, beforeMs: before
   // A chat that is named is removed even if only a list names it.
   const isNamedOnly = projectUris === null && before === null && match === null
   const whole = isNamedOnly && family !== null ? family : chats.flatMap(({ id, isWhole }) => (isWhole === 1 ? id : []))
-  const messages: TargetMessage[] = []
+  const messages: GoingRow[] = []
   const texts: Target[] = []
   for (const { num } of chats.filter(({ isWhole }) => isWhole !== 1)) {
-    for (const { parts, ...message } of prepared<MessageParts>(db, LIST_EARLIER).iterate({ chat: num, before })) {
+    for (const { parts, ...message } of prepared<GoingRow & { readonly parts: string }>(db, LIST_EARLIER).iterate({
+      chat: num,
+      before,
+    })) {
       const matching = needles === null ? [] : matchingTexts(parts, needles)
       if (needles !== null && matching.length === 0) continue
       messages.push(message)
@@ -89,7 +92,7 @@ function findTargets(db: Mirror, { chatIds: named, projectUris, beforeMs: before
     }
   }
   const going = { chats: JSON.stringify(whole), keys: JSON.stringify(messages.map(({ key }) => key)) }
-  messages.push(...prepared<TargetMessage>(db, LIST_PROMPTS).all(going))
+  messages.push(...prepared<GoingRow>(db, LIST_PROMPTS).all(going))
   if (needles !== null) {
     const isOfAll = named === null && projectUris === null
     const scoped = new Set(chats.map(({ id }) => id))
@@ -98,18 +101,15 @@ function findTargets(db: Mirror, { chatIds: named, projectUris, beforeMs: before
   }
   const targets: readonly Target[] = [
     ...whole.map((chatId) => ({ kind: 'chat' as const, chatId, what: '' })),
-    ...messages.map(({ chatId, id }) => ({ kind: 'message' as const, chatId, what: id })),
+    ...messages,
     // Before a time, ids keep messages out: the same text may come later.
     ...(before === null ? texts : []),
   ]
   return { whole, keys: messages.map(({ key }) => key), targets }
 }
 
-interface TargetMessage {
-  readonly key: number
-  readonly chatId: ChatId
-  readonly id: MessageId
-}
+/** A message, with its key in the mirror. */
+type GoingRow = Target & { readonly key: number }
 
 /** These chats and their subagents, at any depth, whether the mirror has them or not. */
 const FAMILY = `
@@ -143,11 +143,10 @@ order by num
 `
 
 const LIST_EARLIER = `
-select messages.key, chats.id as chatId, messages.id, parts
+select 'message' as kind, chats.id as chatId, messages.id as what, messages.key, parts
 from chats join messages on messages.chat = chats.num join bodies on bodies.num = messages.body
 where chats.num = @chat and (@before is null or messages.created_at < @before)
 `
-type MessageParts = TargetMessage & { readonly parts: string }
 
 /**
  * Entries in the lists of typed prompts that repeat what is removed, unless a message that stays repeats it too. Each
@@ -160,7 +159,7 @@ with typed as materialized (
     chats.id in (select value from json_each(@chats)) or key in (select value from json_each(@keys)) as isGoing
   from messages join chats on chats.num = messages.chat where user_text is not null
 )
-select key, chatId, id from typed where isPrompt and not isGoing and (words, machine) in (
+select 'message' as kind, chatId, id as what, key from typed where isPrompt and not isGoing and (words, machine) in (
   select words, machine from typed group by words, machine
   having max(isGoing) and not max(not isGoing and not isPrompt)
 )
