@@ -130,6 +130,14 @@ describe('if bars are missing, nothing is read from Cursor', () => {
   const acts: readonly (readonly [string, () => void, readonly string[]])[] = [
     ['user.db is deleted, and an archive has the ids', () => without('user.db'), STAYS],
     ['user.db cannot be read', () => writeFileSync(userFile(), 'no database at all '.repeat(999)), STAYS],
+    [
+      'user.db cannot be read, the mirror is deleted, and no archive has it',
+      () => {
+        writeFileSync(userFile(), 'no database at all '.repeat(999))
+        without('mirror.db', 'archives/bars.json')
+      },
+      everything,
+    ],
     ['user.db and the mirror are deleted, and an archive knows', () => without('user.db', 'mirror.db'), STAYS],
     ['user.db is deleted, and no archive has it', () => without('user.db', 'archives/bars.json'), everything],
   ]

@@ -31,16 +31,19 @@ const userFile = (mirrorPath: string): string => join(dirname(mirrorPath), 'user
 /**
  * Attaches the user's file to a connection as `user`, and makes it if it is missing. One that cannot be read is renamed:
  * then its bars are missing, as those of a file that was deleted.
+ * @returns whether it could not be read
  */
-export function attachUser(db: Mirror, mirrorPath: string): void {
+export function attachUser(db: Mirror, mirrorPath: string): boolean {
   const file = userFile(mirrorPath)
-  if (existsSync(file) && !isReadable(file)) {
+  const isDamaged = existsSync(file) && !isReadable(file)
+  if (isDamaged) {
     let aside = `${file}.damaged`
     for (let again = 2; existsSync(aside); again += 1) aside = `${file}.damaged-${again}`
     renameSync(file, aside)
   }
   closeSync(openSync(file, 'a', 0o600))
   attach(db, file)
+  return isDamaged
 }
 
 function isReadable(file: string): boolean {
