@@ -2,7 +2,6 @@ import { listRunNames } from '../../api/archives/archive-files.ts'
 import type { PurgeActs } from '../../api/http/api-context.ts'
 import type { PurgeReport } from '../../api/http/schemas/purge.ts'
 import { acceptLost, isDone, noteStage } from '../../mirror/purge/bars.ts'
-import type { PurgePlan } from '../../mirror/purge/purge-rows.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
@@ -123,14 +122,13 @@ export type MirrorPurgeOrder =
   | { readonly act: 'open' | 'compact' | 'accept' }
   | { readonly act: 'remove'; readonly scope: PurgeScope; readonly isDryRun: boolean }
 
-export interface MirrorPurgeOutcome {
-  /** What is removed from the mirror; null after other acts. */
-  readonly plan: PurgePlan | null
-  /** False if archives or the mirror's file may still contain bytes of what was removed. */
-  readonly isDone: boolean
-}
+export type MirrorPurgeOutcome = Awaited<ReturnType<typeof purgeMirror>>
 
-/** What the mirror's only writer does for a purge. */
+/**
+ * What the mirror's only writer does for a purge.
+ * @returns plan: what is removed from the mirror; null after other acts. isDone: false if archives or the mirror's file may
+ *   still contain bytes of what was removed
+ */
 export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => number) {
   // The writer's thread needs them seldom, and the main thread never.
   const { compact, purgeRows } = await import('../../mirror/purge/purge-rows.ts')
@@ -144,5 +142,5 @@ export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrd
   const { db } = kept
   if (order.act === 'accept') acceptLost(db)
   if (order.act === 'compact' && compact(db)) noteStage(db, 'bytes')
-  return { plan, isDone: isDone(db, 'bytes') } satisfies MirrorPurgeOutcome
+  return { plan, isDone: isDone(db, 'bytes') }
 }

@@ -32,8 +32,6 @@ interface CountedChat {
   readonly messages: number
 }
 
-export type PurgePlan = ReturnType<typeof purgeRows>
-
 /**
  * Removes what a scope names from the mirror, and keeps it out.
  * @param isDryRun writes nothing
