@@ -31,7 +31,7 @@ async function work(): Promise<void> {
   isBusy = true
   try {
     index ??= new MirrorIndex(mirrorPath, Date.now)
-    while (!isStopping && workSome(index)) await yieldToOrders()
+    while (workSome(index)) await yieldToOrders()
   } catch (error) {
     sendFailure(error)
   } finally {
@@ -42,6 +42,7 @@ async function work(): Promise<void> {
 
 /** @returns false if nothing is left to do */
 function workSome(open: MirrorIndex): boolean {
+  if (isStopping) return false
   const order = orders.shift()
   if (order !== undefined) {
     const isGood = order.act === 'check' ? open.check(order) : open.forgetWords()

@@ -1,10 +1,11 @@
-import { eachFolderOnce } from './open-safely/cursor-file.ts'
+import { join } from 'node:path'
+import { eachFolderOnce, mayBeFolder } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
-import { cliStoreSources } from './sources/cli-store/index.ts'
+import { cliStoreSource } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/store-pass.ts'
 import { globalItemsSource, workspaceItemsSources, workspacesFolder } from './sources/items/index.ts'
 import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
-import { trackingSources } from './sources/tracking/index.ts'
+import { trackingSource } from './sources/tracking/index.ts'
 import { nursery, transcriptSources } from './sources/transcripts/index.ts'
 
 export interface Places {
@@ -24,6 +25,16 @@ export interface StoreFormat {
   nurseries?(places: Places): readonly string[]
 }
 
+/** A store that is a folder directly in a home folder. */
+const inHomes = (name: string, source: (folder: string) => Source): StoreFormat => ({
+  sources: ({ homes }) =>
+    homes
+      .map((home) => join(home, name))
+      .filter((folder) => mayBeFolder(folder))
+      .map(source),
+  nurseries: ({ homes }) => homes,
+})
+
 /** Every supported format, one per line. */
 export const formats: readonly StoreFormat[] = [
   { sources: ({ userDirs }) => userDirs.map(composerKvSource) },
@@ -36,9 +47,9 @@ export const formats: readonly StoreFormat[] = [
     nurseries: ({ userDirs }) => userDirs.map(workspacesFolder),
   },
   // It contains no chats. It is read before the next two sources, so that their chats have dates when they are written.
-  { sources: ({ homes }) => homes.flatMap(trackingSources), nurseries: ({ homes }) => homes },
-  // Its folders appear directly in the home folder.
-  { sources: ({ homes }) => homes.flatMap(cliStoreSources), nurseries: ({ homes }) => homes },
+  inHomes('ai-tracking', trackingSource),
+  inHomes('chats', (folder) => cliStoreSource({ folder, layout: 'by-folder' })),
+  inHomes('acp-sessions', (folder) => cliStoreSource({ folder, layout: 'flat' })),
   { sources: ({ homes }) => homes.flatMap(transcriptSources), nurseries: ({ homes }) => homes.map(nursery) },
 ]
 

@@ -162,15 +162,20 @@ export class Indexing implements Passes {
   onReaderError(error: unknown): void {
     const isOfIndex = error instanceof UserError && error.code === INDEX_DAMAGED
     if (this.#isChecking || !(isOfIndex || isDamage(error))) return
+    void this.#findDamage(error, isOfIndex)
+  }
+
+  async #findDamage(error: unknown, isOfIndex: boolean): Promise<void> {
     this.#isChecking = true
-    this.index
-      .check(true)
-      .then((isSound) => {
-        if (isSound && isOfIndex) this.#renewReaders()
-        else if (isSound) this.onError(error)
-      })
-      .catch(() => undefined)
-      .finally(() => (this.#isChecking = false))
+    try {
+      const isSound = await this.index.check(true)
+      if (isSound && isOfIndex) this.#renewReaders()
+      else if (isSound) this.onError(error)
+    } catch {
+      // The thread of the index reported it.
+    } finally {
+      this.#isChecking = false
+    }
   }
 
   /** Every error of the writer comes here. After one that means damage the daemon ends. */

@@ -6,7 +6,7 @@ import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damag
 import { beginEpoch } from '../../mirror/index/changes.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { honourBars } from '../../mirror/purge/purge-rows.ts'
-import { isDone } from '../../mirror/purge/stages.ts'
+import { isDone } from '../../mirror/purge/bars.ts'
 
 /**
  * The mirror's only writing connection. It opens a sound mirror: after an unclean end the pages are checked first, and a

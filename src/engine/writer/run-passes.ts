@@ -1,19 +1,16 @@
-import { statSync } from 'node:fs'
 import { findFile } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
-import { readPendingLoss } from '../../indexer/mass-loss.ts'
-import { passSource, type PassStep, type Source, type Turn } from '../../indexer/source.ts'
+import { passSource, type PassStep, readPendingLoss, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
 import { inBulk } from '../../mirror/bulk.ts'
 import { tidyChanges } from '../../mirror/index/changes.ts'
 import { indexPath } from '../../mirror/index/index-file.ts'
-import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirror/sources/moved-sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import { countNext, countUncounted } from '../../mirror/usage/estimates.ts'
-import { sourceNum } from '../../mirror/sources/sources.ts'
-import { countUnplaced, placeNext } from '../../mirror/threads/place-next.ts'
+import { countUnplaced, placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 export interface RunContext {
@@ -44,12 +41,7 @@ export async function runPasses(
   context: RunContext,
 ): Promise<RunOutcome> {
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  if (order.sources.length > 0) {
-    renameMoved(mirror, sources, findAt)
-    const discovered = new Set(sources.keys())
-    forgetUnread(mirror, discovered)
-    missVanished(mirror, discovered, isGone)
-  }
+  if (order.sources.length > 0) followSources(mirror, sources, findAt)
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
@@ -133,17 +125,12 @@ function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder,
   return pending !== null && pending.confirmableAtMs <= nowMs ? 'keys' : depth
 }
 
-/** False if the path must not be read: then nobody knows. */
-const isGone = (path: string): boolean =>
-  orIfUnreadable(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
-
-const findAt = (path: string): Found | null => orIfUnreadable(() => findFile(path), null)
-
-function orIfUnreadable<Value>(look: () => Value, orElse: Value): Value {
+/** Undefined if the path must not be read: then nobody knows. */
+function findAt(path: string): Found | null | undefined {
   try {
-    return look()
+    return findFile(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return orElse
+    if (error instanceof Error && 'code' in error) return undefined
     throw error
   }
 }

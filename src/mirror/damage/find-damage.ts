@@ -16,26 +16,30 @@ export const INDEX_DAMAGED = 'index-damaged'
 export const indexDamaged = (cause: Error): UserError =>
   new UserError(INDEX_DAMAGED, 'The full-text index is damaged, and is made anew.', 'Ask again in a moment.', { cause })
 
+/** SQLite's code of an error; empty if it has none. */
+export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
 /** Whether an error of a reader is one of the full-text index. FTS5 has a code for damage of its own, and for little else. */
 export const isOfIndex = (error: unknown): error is Error =>
   error instanceof Error &&
-  (('code' in error && error.code === 'SQLITE_CORRUPT_VTAB') ||
-    /fts5|(message|chat)_terms|\bfulltext\b/.test(error.message))
+  (codeOf(error) === 'SQLITE_CORRUPT_VTAB' || /fts5|(message|chat)_terms|\bfulltext\b/.test(error.message))
 
 /** Whether an error, of SQLite or for a user, means that a page of the mirror is damaged. */
 export function isDamage(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error ? String(error.code) : ''
-  return /^(SQLITE_(CORRUPT|NOTADB)|mirror-damaged)/.test(code)
+  return !isOfIndex(error) && /^(SQLITE_(CORRUPT|NOTADB)|mirror-damaged)/.test(codeOf(error))
 }
+
+/** A part of the disk that cannot be read, or a damaged length. */
+const UNREADABLE = /^SQLITE_(IOERR_(READ|SHORT_READ|CORRUPTFS|DATA)|TOOBIG)$/
+
+/** Whether the error means that a page, or what it says, cannot be read. */
+export const isUnreadable = (error: unknown): boolean => isDamage(error) || UNREADABLE.test(codeOf(error))
 
 const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
 /** A page that two tables lead to belongs to only one of them, and it is unknown to which. */
 const FIND_SHARED = `select 1 from dbstat group by pageno having count(*) > 1 limit 1`
 
-/**
- * Checks all pages of all tables and their indexes: some seconds for a gigabyte.
- */
+/** Checks all pages of all tables, and what their indexes say: some seconds for a gigabyte. */
 export function isDamaged(db: Mirror): boolean {
   try {
     for (const table of db.prepare<[], string>(LIST_TABLES).pluck().all()) {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { indexTermBytes } from '../../text/terms/terms.ts'
-import { isUnreadable } from '../damage/copy-table.ts'
+import { codeOf, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import { openReader, type Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { isSound } from './check-index.ts'
@@ -300,7 +300,7 @@ export class MirrorIndex {
 
 /** FTS5 and a table that is missing have no code of their own. */
 const isTrouble = (error: unknown): boolean =>
-  isUnreadable(error) || (error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR')
+  isUnreadable(error) || isOfIndex(error) || codeOf(error) === 'SQLITE_ERROR'
 
 function identityAt(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })

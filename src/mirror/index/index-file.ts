@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from '
 import { dirname, join } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../../sqlite.ts'
-import { isDamage } from '../damage/find-damage.ts'
+import { codeOf, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { LAST_CHANGE } from './changes.ts'
@@ -104,8 +104,7 @@ export function openIndex(path: string, mirror: Mirror): IndexFile | null {
     if (position !== undefined && isOfMirror(position, mirror)) return index
   } catch (error) {
     // A table that is missing has this code.
-    const isForeign = error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
-    if (!isDamage(error) && !isForeign) {
+    if (!isUnreadable(error) && !isOfIndex(error) && codeOf(error) !== 'SQLITE_ERROR') {
       index?.close()
       throw error
     }

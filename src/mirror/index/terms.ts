@@ -1,4 +1,4 @@
-import { parseParts } from '../parse-parts.ts'
+import { parseParts } from '../write/pack-message.ts'
 import { columnNames, isSignTerm, markTerms, searchColumns } from '../../text/terms/columns.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
 

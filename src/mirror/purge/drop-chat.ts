@@ -1,5 +1,5 @@
 import { noteChanges, titleKey } from '../index/changes.ts'
-import { dropUnusedMachine } from '../machines/write-machines.ts'
+import { dropUnusedMachine } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 

@@ -1,21 +1,18 @@
 import { indexTerms } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
 import { ATTACHED } from '../index/index-file.ts'
-import { Names } from '../write/write.ts'
 
-const LIST_NAMED = `select distinct marks, model from messages`
+const FORGET_NAMES = `
+delete from names where kind = 'model' and name not in (select model from messages where model is not null);
+delete from names where kind = 'tool' and 'tool:' || name not in (
+  select value from (select distinct marks from messages where marks glob '*tool:*'), json_each(marks)
+);
+`
 
 /** Removes the names of tools and models that no message has any more. */
 export function forgetNames(db: Mirror): void {
   db.pragma('secure_delete = on')
-  db.transaction(() => {
-    db.exec(`delete from names`)
-    const names = new Names(db)
-    for (const { marks, model } of prepared<{ marks: string; model: string | null }>(db, LIST_NAMED).all()) {
-      names.write(marks, model)
-    }
-  })()
+  db.exec(FORGET_NAMES)
 }
 
 const TERMS_MAX = 10

@@ -1,24 +1,23 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type OpenFile,
   UnknownLayout,
   fileSignature,
   filesOf,
-  isAbsence,
+  listFolders,
   openCursorFile,
 } from '../../open-safely/cursor-file.ts'
 import { type WholeContent, keepWhole, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
-import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
+import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
 import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
 import { decodeItems, type Workspace } from './decode-items.ts'
 import { decodeHeadTable } from './decode-lists.ts'
 import { findLayout, readHeads, readItem, type HeadRow } from './read.ts'
 
-const GLOBAL = 'global-items'
 const WORKSPACE = 'workspace-items'
 const DECODER = 3
 /** The global store's version of a chat is newer: these copies are from before the chat was moved there. */
@@ -31,36 +30,23 @@ const LOOK_EVERY_MS = 15_000
  * @param userDir Cursor's `User` folder
  */
 export function globalItemsSource(userDir: string): Source {
-  const folder = join(userDir, 'globalStorage')
-  const path = join(folder, 'state.vscdb')
+  const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
-    id: sourceId(GLOBAL, path),
-    kind: GLOBAL,
-    decoder: DECODER,
-    path,
-    rank: RANK,
-    folder,
-    files: filesOf(path),
-    isAlwaysWarm: true,
-    signature: () => fileSignature(path),
+    ...ofDatabase({ kind: 'global-items', decoder: DECODER, path, rank: RANK, isAlwaysWarm: true }),
     async pass(mirror, num, request) {
       const skip = skipped(mirror, num, request, fileSignature(path), LOOK_EVERY_MS)
       if (skip !== null) return skip
-      const file = openCursorFile(path)
-      if (file.kind === 'closed') return file
-      try {
+      return whileOpen(path, async (file) => {
         await writeWhole(mirror, num, { ...readItems(file, path, null), signature: file.signature }, request)
         return read
-      } finally {
-        file.close()
-      }
+      })
     },
     chatsIn: (file, known) => unknownIn(readItems(file, path, null), known),
   }
 }
 
 /**
- * Every workspace folder of one Cursor user folder.
+ * Every workspace folder of one Cursor user folder. One that was moved to another disk is a link; Cursor follows it.
  * @param userDir Cursor's `User` folder
  */
 export function workspaceItemsSources(userDir: string): Source[] {
@@ -70,32 +56,6 @@ export function workspaceItemsSources(userDir: string): Source[] {
 
 /** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
-
-/** Null if the folder may not be listed. */
-function listFolders(root: string): string[] | null {
-  try {
-    return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isLinkToFolder(join(root, entry.name))))
-      .map((entry) => entry.name)
-      .sort()
-  } catch (error) {
-    // No workspace has been opened yet.
-    if (isAbsence(error)) return []
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
-}
-
-/** A workspace that was moved to another disk is a link to its new place; Cursor follows it. */
-function isLinkToFolder(link: string): boolean {
-  try {
-    return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
-  } catch (error) {
-    // If the link leads to a place that we may not examine, the workspace's pass says so.
-    if (error instanceof Error && 'code' in error) return !isAbsence(error)
-    throw error
-  }
-}
 
 function workspaceSource(root: string, id: string): Source {
   const folder = join(root, id)
@@ -107,14 +67,8 @@ function workspaceSource(root: string, id: string): Source {
     return store === null && stat === undefined ? null : `${store ?? '-'} ${ofJson}`
   }
   return {
-    id: sourceId(WORKSPACE, path),
-    kind: WORKSPACE,
-    decoder: DECODER,
-    path,
-    rank: RANK,
-    folder,
+    ...ofDatabase({ kind: WORKSPACE, decoder: DECODER, path, rank: RANK, isAlwaysWarm: false }),
     files: [...filesOf(path), json],
-    isAlwaysWarm: false,
     signature,
     async pass(mirror, num, request) {
       const now = signature()
