@@ -1,6 +1,6 @@
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
-import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
-import { PassScheduler } from '../../src/daemon/follow/pass-scheduler.ts'
+import { Follow } from '../../src/daemon/follow/follow.ts'
+import type { PassOrder } from '../../src/model/pass.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import type { FakeClock } from '../daemon/fake-clock.ts'
@@ -9,13 +9,13 @@ import type { FakeClock } from '../daemon/fake-clock.ts'
 const BACKLOG_MS = Infinity
 
 /**
- * The indexing half of the daemon, on a manual clock. The watcher, the scheduler and the passes are the product’s own,
+ * The indexing half of the daemon, on a manual clock. What follows the files and the passes are the product’s own,
  * and nothing else requests a pass.
  */
 export class SimulatedDaemon {
   readonly mirror: Mirror
   readonly #clock: FakeClock
-  readonly #follow: SourceMonitor
+  readonly #follow: Follow
   readonly #userDirs: readonly string[]
   passes = 0
 
@@ -23,18 +23,13 @@ export class SimulatedDaemon {
     this.mirror = openWriter(mirrorPath)
     this.#clock = clock
     this.#userDirs = [userDir]
-    const pacer = new PassScheduler<RunOutcome>({
+    this.#follow = new Follow(this.#places, {
       now: clock.now,
       later: clock.later,
-      source: (id) => this.#follow.paced(id),
-      run: (sources) => this.#run(sources),
+      run: (orders) => this.#run(orders),
       hasMore: () => false,
-    })
-    this.#follow = new SourceMonitor(this.#places, {
-      now: clock.now,
-      later: clock.later,
-      nudge: (id, depth) => pacer.nudge(id, depth),
-      watch: () => undefined,
+      watch: () => ({ close: () => undefined }),
+      warn: () => undefined,
     })
   }
 
@@ -44,27 +39,15 @@ export class SimulatedDaemon {
 
   /** Follows the files from now on, by polling as the daemon does. */
   start(): void {
-    this.#follow.discover()
-    this.#every(1000, () => this.#follow.poll(false))
-    this.#every(60_000, () => this.#follow.poll(true))
+    this.#follow.start()
   }
 
-  #every(ms: number, act: () => void): void {
-    this.#clock.later(() => {
-      act()
-      this.#every(ms, act)
-    }, ms)
-  }
-
-  async #run(sources: Parameters<SourceMonitor['begin']>[0]): Promise<RunOutcome> {
-    const settle = this.#follow.begin(sources)
+  async #run(sources: readonly PassOrder[]): Promise<RunOutcome> {
     this.passes += 1
     const order = { kind: 'run' as const, sources, backlogMs: BACKLOG_MS }
-    const outcome = await runPasses(this.mirror, this.#places, order, {
+    return runPasses(this.mirror, this.#places, order, {
       now: this.#clock.now,
       turn: async () => undefined,
     })
-    settle(outcome)
-    return outcome
   }
 }

@@ -1,14 +1,15 @@
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   type OpenFile,
   UnknownLayout,
   fileSignature,
   filesOf,
   isAbsence,
+  mayExist,
   openCursorFile,
 } from '../../open-safely/cursor-file.ts'
-import { type WholeContent, keepWhole, writeWhole } from '../../open-safely/whole-store.ts'
+import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
@@ -60,23 +61,27 @@ export function globalItemsSource(userDir: string): Source {
 }
 
 /**
- * Every workspace folder of one Cursor user folder.
+ * Every workspace of one Cursor user folder. A folder without a store is none: there may be thousands of them.
  * @param userDir Cursor's `User` folder
  */
 export function workspaceItemsSources(userDir: string): Source[] {
   const root = workspacesFolder(userDir)
-  return listFolders(root)?.map((name) => workspaceSource(root, name)) ?? [closedFolder(WORKSPACE, root, RANK)]
+  return storesIn(root)?.filter(mayExist).map(workspaceSource) ?? [closedFolder(WORKSPACE, root, RANK)]
 }
+
+/** The stores of workspaces that have none. */
+export const absentWorkspaceStores = (userDir: string): string[] =>
+  (storesIn(workspacesFolder(userDir)) ?? []).filter((path) => !mayExist(path))
 
 /** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
 
-/** Null if the folder may not be listed. */
-function listFolders(root: string): string[] | null {
+/** Null if the folder may not be listed. A workspace that was moved to another disk is a link to its new place. */
+function storesIn(root: string): string[] | null {
   try {
     return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isLinkToFolder(join(root, entry.name))))
-      .map((entry) => entry.name)
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map(({ name }) => join(root, name, 'state.vscdb'))
       .sort()
   } catch (error) {
     // No workspace has been opened yet.
@@ -86,20 +91,9 @@ function listFolders(root: string): string[] | null {
   }
 }
 
-/** A workspace that was moved to another disk is a link to its new place; Cursor follows it. */
-function isLinkToFolder(link: string): boolean {
-  try {
-    return statSync(link, { throwIfNoEntry: false })?.isDirectory() ?? false
-  } catch (error) {
-    // If the link leads to a place that we may not examine, the workspace's pass says so.
-    if (error instanceof Error && 'code' in error) return !isAbsence(error)
-    throw error
-  }
-}
-
-function workspaceSource(root: string, id: string): Source {
-  const folder = join(root, id)
-  const path = join(folder, 'state.vscdb')
+function workspaceSource(path: string): Source {
+  const folder = dirname(path)
+  const id = basename(folder)
   const json = join(folder, 'workspace.json')
   const signature = (): string | null => {
     const [store, stat] = [fileSignature(path), statSync(json, { bigint: true, throwIfNoEntry: false })]
@@ -121,17 +115,16 @@ function workspaceSource(root: string, id: string): Source {
       const skip = skipped(mirror, num, request, now)
       if (skip !== null) return skip
       const file = openCursorFile(path)
-      if (file.kind === 'closed' && file.state !== 'missing') return file
+      if (file.kind === 'closed') return file
       try {
         const rootUri = readWorkspaceRoot(folder)
         const uri = rootUri === null ? null : normaliseRoot(rootUri)
         const workspaces = uri === null ? [] : [{ id, root: uri }]
-        // A workspace without a store still has a folder. What its store contained is kept: it may have been moved away.
-        const content = file.kind === 'closed' ? keepWhole(mirror, num) : readItems(file, path, { id, rootUri })
+        const content = readItems(file, path, { id, rootUri })
         await writeWhole(mirror, num, { ...content, workspaces, signature: now }, request)
         return read
       } finally {
-        if (file.kind === 'open') file.close()
+        file.close()
       }
     },
     chatsIn: (file, known) => unknownIn(readItems(file, path, { id, rootUri: null }), known),

@@ -4,7 +4,7 @@ import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { isAbsence, mayBeFolder } from '../../open-safely/cursor-file.ts'
+import { isAbsence, mayBeFolder, mayExist } from '../../open-safely/cursor-file.ts'
 import {
   writeFolder,
   type FileGroup,
@@ -41,24 +41,25 @@ const RANK = 3
  */
 export function transcriptSources(home: string): Source[] {
   const root = nursery(home)
-  return (
-    listProjects(root)?.map((slug) => {
-      const project = join(root, slug)
-      return transcriptSource({ slug, project, folder: join(project, 'agent-transcripts') })
-    }) ?? [closedFolder(KIND, root, RANK)]
-  )
+  const projects = listProjects(root)?.filter(({ folder }) => mayBeFolder(folder))
+  return projects?.map(transcriptSource) ?? [closedFolder(KIND, root, RANK)]
 }
+
+/** The folders of transcripts in projects that have none. */
+export const absentTranscripts = (home: string): string[] =>
+  (listProjects(nursery(home)) ?? []).map(({ folder }) => folder).filter((folder) => !mayExist(folder))
 
 /** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
 
 /** Null if the folder may not be listed. */
-function listProjects(root: string): string[] | null {
+function listProjects(root: string): Place[] | null {
   try {
     return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && mayBeFolder(join(root, entry.name, 'agent-transcripts')))
+      .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
       .sort()
+      .map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
   } catch (error) {
     // No agent has run yet.
     if (isAbsence(error)) return []
