@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import {
   type OpenFile,
   UnknownLayout,
@@ -76,13 +76,15 @@ export const absentWorkspaceStores = (userDir: string): string[] =>
 /** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
 
-/** Null if the folder may not be listed. A workspace that was moved to another disk is a link to its new place. */
+/**
+ * Where the entries of the folder have a store, if they are workspaces. One that was moved to another disk is a link. Null
+ * if the folder may not be listed. Nothing but strings is made, because there may be a hundred thousand.
+ */
 function storesIn(root: string): string[] | null {
   try {
-    return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-      .map(({ name }) => join(root, name, 'state.vscdb'))
+    return readdirSync(root)
       .sort()
+      .map((name) => `${root}${sep}${name}${sep}state.vscdb`)
   } catch (error) {
     // No workspace has been opened yet.
     if (isAbsence(error)) return []
