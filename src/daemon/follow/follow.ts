@@ -1,4 +1,4 @@
-import { existsSync, statSync, type FSWatcher } from 'node:fs'
+import { existsSync, statSync, type BigIntStats, type FSWatcher } from 'node:fs'
 import { join } from 'node:path'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import type { RunOutcome, SourceEnd } from '../../engine/writer/messages.ts'
@@ -23,7 +23,9 @@ const LOOK_EVERY_MS = 30
 /** If many workspaces are created or removed at once, each causes an event. Workspaces are listed once for all of them. */
 const DISCOVER_DELAY_MS = 100
 const CONFIRM_AGAIN_MS = 60_000
-const BUSY_RETRIES_MS = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]
+/** A busy store is tried again after this time, and after twice as long each time that it is busy again. */
+const BUSY_RETRY_MS = 1000
+const BUSY_RETRY_MS_MAX = 60_000
 /** A pass begins this long after the last change, because Cursor may still be writing, or quitting. */
 const SETTLE_MS = 50
 /** A pass begins at most this long after the first change, even if writes continue. */
@@ -354,11 +356,14 @@ export class Follow {
     const askers = new Set(ready.flatMap((order) => order.askers))
     const beganAtMs = this.#context.now()
     try {
-      const begun = ready.map((order) => ({ ...order, signature: this.#signature(order.id) }))
+      const begun = ready.map(({ id, depth }) => {
+        const followed = this.#followed.get(id)
+        return { id, depth, followed, signature: followed === undefined ? null : signatureOf(followed.source) }
+      })
       const outcome = await this.#context.run(ready.map(({ id, depth, isAsked }) => ({ id, depth, isAsked })))
       const ends = new Map(outcome.ends.map((end) => [end.id, end]))
-      for (const { id, depth, signature } of begun) {
-        const [followed, end] = [this.#followed.get(id), ends.get(id)]
+      for (const { id, depth, followed, signature } of begun) {
+        const end = ends.get(id)
         if (followed !== undefined && end !== undefined) this.#settle(followed, end, signature, depth)
         // A source without an end no longer exists: its workspace was deleted. If it returns, it is discovered again.
         else if (outcome.isWhole) this.#followed.delete(id)
@@ -375,16 +380,11 @@ export class Follow {
     }
   }
 
-  #signature(id: SourceId): string | null {
-    const followed = this.#followed.get(id)
-    return followed === undefined ? null : signatureOf(followed.source)
-  }
-
   #settle(followed: Followed, end: SourceEnd, signature: string | null, depth: PassDepth): void {
     followed.end = end
     followed.busyTimes = end.state === 'busy' ? followed.busyTimes + 1 : 0
     if (end.state === 'busy') {
-      const inMs = BUSY_RETRIES_MS[Math.min(followed.busyTimes, BUSY_RETRIES_MS.length) - 1] ?? 60_000
+      const inMs = Math.min(BUSY_RETRY_MS * 2 ** (followed.busyTimes - 1), BUSY_RETRY_MS_MAX)
       // What a person asked for is not asked for again: its caller already got the failure, and it must not confirm a mass
       // loss hours later.
       this.#passLater(followed, { depth, inMs })
@@ -413,13 +413,8 @@ const rankOf = ({ source, changedAtMs: atMs }: Followed): number =>
 
 /** Changes if an entry of the folder is created or removed, or if its permissions change. */
 function folderState(path: string): string {
-  return orIfUnreadable(
-    () => {
-      const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-      return stat === undefined ? '-' : `${stat.ino}:${stat.ctimeNs}`
-    },
-    (code) => code,
-  )
+  const stat = statOf(path)
+  return stat === undefined ? '-' : `${stat.ino}:${stat.ctimeNs}`
 }
 
 /**
@@ -427,14 +422,15 @@ function folderState(path: string): string {
  * reuse the inode of a removed folder for a new one. The time of birth distinguishes the two. Null if there is no folder.
  */
 function folderIdentity(path: string): string | null {
-  return orIfUnreadable(
-    () => {
-      const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-      return stat === undefined ? null : `${identityOf(stat)}:${stat.birthtimeNs}`
-    },
-    () => null,
-  )
+  const stat = statOf(path)
+  return stat === undefined ? null : `${identityOf(stat)}:${stat.birthtimeNs}`
 }
+
+const statOf = (path: string): BigIntStats | undefined =>
+  orIfUnreadable(
+    () => statSync(path, { bigint: true, throwIfNoEntry: false }),
+    () => undefined,
+  )
 
 const signatureOf = (source: Source): string | null =>
   orIfUnreadable<string | null>(
