@@ -7,7 +7,7 @@ import { Archives } from './archives/archives.ts'
 import type { Executor } from './executor/executor.ts'
 import { HubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
-import { Purging } from './purge/purging.ts'
+import { openPurging, type Purging } from './purge/purging.ts'
 import type { Passes } from './passes.ts'
 import type { Writer } from './writer/writer.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
@@ -66,7 +66,7 @@ export function openEngine(settings: Settings, executor: Executor, context: Engi
   const archives = new Archives(settings, { ...context, executor })
   const sharing = new Sharing(settings.hub, { ...context, executor, mirror: () => context.mirror() })
   const hubSchedule = new HubSchedule(settings.hub, sharing, context)
-  const purging = new Purging(settings, { ...context, executor, archives, sharing })
+  const purging = openPurging(settings, { ...context, executor, archives, sharing })
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
   const query: Ask = (question) =>

@@ -3,12 +3,12 @@ import type { ArchiveRestored, RestoreRequest } from '../api/answers/archives.ts
 import type { Progress } from '../model/progress.ts'
 import type { ArchivedObject } from '../archive/archived-chat.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'
-import { readMap } from '../indexer/sources/archive/map-uri.ts'
+import { readMap } from '../indexer/sources/archive/decode.ts'
 import { countWaiting } from '../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Written } from '../model/change.ts'
 import { placeByPaths } from '../mirror/projects/place-chats.ts'
-import { isMirrored, isPulled } from '../mirror/write/held-chat.ts'
+import { isMirrored, isPulled } from '../mirror/write/chat-columns.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
 
 /** What the mirror's only writer restores at once. */

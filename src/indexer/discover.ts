@@ -1,6 +1,7 @@
-import { eachFolderOnce } from './open-safely/cursor-file.ts'
+import { join } from 'node:path'
+import { eachFolderOnce, mayBeFolder } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
-import { cliStoreSources } from './sources/cli-store/index.ts'
+import { cliStoreSource } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/store-pass.ts'
 import {
   absentWorkspaceStores,
@@ -9,7 +10,7 @@ import {
   workspacesFolder,
 } from './sources/items/index.ts'
 import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
-import { trackingSources } from './sources/tracking/index.ts'
+import { trackingSource } from './sources/tracking/index.ts'
 import { absentTranscripts, nursery, transcriptSources } from './sources/transcripts/index.ts'
 
 // For the thread that reads ahead.
@@ -34,6 +35,16 @@ interface StoreFormat {
   absent?(places: Places): readonly string[]
 }
 
+/** A store that is a folder directly in a home folder. */
+const inHomes = (name: string, source: (folder: string) => Source): StoreFormat => ({
+  sources: ({ homes }) =>
+    homes
+      .map((home) => join(home, name))
+      .filter((folder) => mayBeFolder(folder))
+      .map(source),
+  nurseries: ({ homes }) => homes,
+})
+
 /** Every supported format, one per line. */
 const formats: readonly StoreFormat[] = [
   { sources: ({ userDirs }) => userDirs.map(composerKvSource) },
@@ -47,9 +58,9 @@ const formats: readonly StoreFormat[] = [
     absent: ({ userDirs }) => userDirs.flatMap(absentWorkspaceStores),
   },
   // It contains no chats. It is read before the next two sources, so that their chats have dates when they are written.
-  { sources: ({ homes }) => homes.flatMap(trackingSources), nurseries: ({ homes }) => homes },
-  // Its folders appear directly in the home folder.
-  { sources: ({ homes }) => homes.flatMap(cliStoreSources), nurseries: ({ homes }) => homes },
+  inHomes('ai-tracking', trackingSource),
+  inHomes('chats', (folder) => cliStoreSource({ folder, layout: 'by-folder' })),
+  inHomes('acp-sessions', (folder) => cliStoreSource({ folder, layout: 'flat' })),
   {
     sources: ({ homes }) => homes.flatMap(transcriptSources),
     nurseries: ({ homes }) => homes.map(nursery),

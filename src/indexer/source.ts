@@ -1,13 +1,21 @@
 import { hash as digest } from 'node:crypto'
 import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Aside } from '../mirror/aside.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { noteDecoder, readPosition, saveSourceState, sourceNum } from '../mirror/sources/sources.ts'
+import * as held from '../mirror/sources/sources.ts'
 import type { Written } from '../model/change.ts'
 import type { KnownChats } from '../model/chat.ts'
 import { asSourceId, type ChatId, type SourceId } from '../model/ids.ts'
-import type { Again, MassRule, PassEnd, PassOrder } from '../model/pass.ts'
-import { endedBy, type ClosedFile, type OpenFile } from './open-safely/cursor-file.ts'
+import type { Again, MassRule, PassEnd, PassOrder, PendingLoss } from '../model/pass.ts'
+import {
+  endedBy,
+  type ClosedFile,
+  fileSignature,
+  filesOf,
+  openCursorFile,
+  type OpenFile,
+} from './open-safely/cursor-file.ts'
 import type { StoreLook } from './sources/composer-kv/read-unknown.ts'
 
 /** What a running pass reports after each bounded step. */
@@ -35,7 +43,7 @@ export type Turn = (step?: Partial<PassStep>) => Promise<void>
 export interface PassRequest extends Pick<PassOrder, 'depth' | 'isAsked'> {
   readonly turn: Turn
   readonly now: () => number
-  /** How many missing rows count as a mass loss. The default is `massRule` in `mass-loss.ts`. */
+  /** How many missing rows count as a mass loss. The default is `massRule`. */
   readonly mass?: MassRule
   /** Takes over a part of a large pass. Without it everything is done on this thread. */
   readonly aside?: Aside
@@ -95,8 +103,7 @@ export interface Source {
   readonly chatsIn?: (file: OpenFile, known: KnownChats) => Iterable<ChatId>
 }
 
-export const sourceId = (kind: string, path: string): SourceId =>
-  asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16))
+const sourceId = (kind: string, path: string): SourceId => asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16))
 
 /**
  * What a cheap pass does instead of reading; null if it reads. It reads nothing if the source is as it was when it was
@@ -110,7 +117,7 @@ export function skipped(
   everyMs = 0,
 ): PassDone | null {
   if (depth !== 'tail' || signature === null) return null
-  const { signature: known, countedAtMs } = readPosition(mirror, num)
+  const { signature: known, countedAtMs } = held.readPosition(mirror, num)
   if (signature === known) return unchanged
   const sinceMs = now() - (countedAtMs ?? -Infinity)
   return sinceMs < 0 || sinceMs >= everyMs
@@ -123,28 +130,50 @@ export function skipped(
  * are compared one by one. Errors of the mirror are thrown.
  */
 export async function passSource(source: Source, mirror: Mirror, request: PassRequest): Promise<PassEnd> {
-  const num = sourceNum(mirror, source)
-  const isOutdated = noteDecoder(mirror, num, source.decoder)
+  const num = held.sourceNum(mirror, source)
+  const isOutdated = held.noteDecoder(mirror, num, source.decoder)
   const depth = isOutdated && request.depth === 'tail' ? 'keys' : request.depth
   const end = await source.pass(mirror, num, { ...request, depth }).catch(endedBy)
   if ('state' in end) {
-    saveSourceState(mirror, num, end.state, end.detail, null)
+    held.saveSourceState(mirror, num, end.state, end.detail, null)
     return { state: end.state, detail: end.detail, again: [] }
   }
-  saveSourceState(mirror, num, 'ok', null, end.isRead ? request.now() : null)
+  held.saveSourceState(mirror, num, 'ok', null, end.isRead ? request.now() : null)
   return { state: 'ok', detail: null, again: end.again }
+}
+
+/** What sources of one database of Cursor's have in common. */
+export const ofDatabase = (facts: Pick<Source, 'kind' | 'path' | 'rank' | 'decoder' | 'isAlwaysWarm'>) => ({
+  ...facts,
+  id: sourceId(facts.kind, facts.path),
+  folder: dirname(facts.path),
+  files: filesOf(facts.path),
+  signature: (): string | null => fileSignature(facts.path),
+})
+
+/** What sources of a folder with a file or a folder for each chat have in common: `signature` shows what is new inside. */
+export const ofFolder = (facts: Pick<Source, 'kind' | 'folder' | 'rank' | 'decoder'>) => ({
+  ...facts,
+  id: sourceId(facts.kind, facts.folder),
+  path: facts.folder,
+  files: [],
+  isAlwaysWarm: false,
+})
+
+/** Reads a database, and closes it however that ends. */
+export async function whileOpen<End>(path: string, use: (file: OpenFile) => Promise<End>): Promise<End | ClosedFile> {
+  const file = openCursorFile(path)
+  if (file.kind === 'closed') return file
+  try {
+    return await use(file)
+  } finally {
+    file.close()
+  }
 }
 
 /** Stands for a folder that may not be listed: the stores in it are not read, which is not the same as absent. */
 export const closedFolder = (kind: string, folder: string, rank: number): Source => ({
-  id: sourceId(kind, folder),
-  kind,
-  decoder: 1,
-  path: folder,
-  rank,
-  folder,
-  files: [],
-  isAlwaysWarm: false,
+  ...ofFolder({ kind, folder, rank, decoder: 1 }),
   // Both fail like the listing did: then the state of the source is `unreadable`.
   signature: () => readdirSync(folder).join('/'),
   async pass() {
@@ -152,3 +181,42 @@ export const closedFolder = (kind: string, folder: string, rank: number): Source
     return read
   },
 })
+
+export const massRule: MassRule = { rows: 100, share: 0.2 }
+
+/** After a mass loss, rows count as gone if they are still missing after this time. */
+const CONFIRM_AFTER_MS = 60_000
+
+/**
+ * Decides which of the missing rows are gone. A store may be swapped, emptied or restored while we run. If very many
+ * rows vanish at once, they are noted as missed and still count as held, until a comparison a minute later, or one that a
+ * person asked for, misses them again.
+ * @param missing all rows of the mirror that a comparison of all keys did not find
+ * @param backKeys rows that were missing before and are present again
+ */
+export function judgeMissing(
+  mirror: Mirror,
+  source: number,
+  { missing, backKeys }: { readonly missing: readonly held.HeldRow[]; readonly backKeys: readonly string[] },
+  { isAsked, now, mass = massRule }: Pick<PassRequest, 'isAsked' | 'now' | 'mass'>,
+): ReadonlySet<string> {
+  held.markMissed(mirror, source, backKeys, null)
+  if (isAsked === true) return new Set(missing.map(({ key }) => key))
+  const nowMs = now()
+  const open = missing.filter(({ missedAtMs }) => missedAtMs === null || nowMs < confirmableAtMs(missedAtMs, nowMs))
+  const isMass = open.length > mass.rows && open.length > mass.share * held.countHeldRows(mirror, source)
+  const waiting = isMass ? open : open.filter(({ missedAtMs }) => missedAtMs !== null)
+  const fresh = waiting.filter(({ missedAtMs }) => missedAtMs === null).map(({ key }) => key)
+  held.markMissed(mirror, source, fresh, nowMs)
+  const waitingKeys = new Set(waiting.map(({ key }) => key))
+  return new Set(missing.flatMap(({ key }) => (waitingKeys.has(key) ? [] : [key])))
+}
+
+/** If the clock was set back, rows must not wait longer. */
+const confirmableAtMs = (missedAtMs: number, nowMs: number): number => Math.min(missedAtMs, nowMs) + CONFIRM_AFTER_MS
+
+export function readPendingLoss(mirror: Mirror, source: number, nowMs: number): PendingLoss | null {
+  const missed = held.readMissed(mirror, source)
+  if (missed === null) return null
+  return { rows: missed.rows, of: missed.of, confirmableAtMs: confirmableAtMs(missed.sinceMs, nowMs) }
+}

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
-import { attachUser, takeTombstones } from './purge/user-file.ts'
+import { attachUser, countBars, noteStage, takeTombstones } from './purge/bars.ts'
 import { refuseOther, upgrade } from './upgrade.ts'
 
 export type Mirror = Sqlite.Database
@@ -20,7 +20,7 @@ const isWindows = process.platform === 'win32'
  * Opens the only connection that writes, and upgrades the mirror to this program's schema. The user's file is attached. The file is created with mode
  * 0600 in a folder with mode 0700; SQLite gives the WAL the same mode.
  * @throws UserError `mirror-newer` or `mirror-older` if a version of the program that is too new or too old wrote the
- *   file, `mirror-foreign` if its schema is unknown
+ *   file
  */
 export function openWriter(path: string): Mirror {
   refuseOther(path)
@@ -35,9 +35,12 @@ export function openWriter(path: string): Mirror {
     db.pragma('foreign_keys = on')
     db.pragma(`cache_size = -${CACHE_KB}`)
     db.pragma('cell_size_check = on')
-    attachUser(db, path)
+    const isNew = db.pragma('user_version', { simple: true }) === 0
+    const isBarless = attachUser(db, path)
     takeTombstones(db, db, path)
-    upgrade(db, path)
+    upgrade(db)
+    // A new mirror does not know how many bars the unreadable file had.
+    if (isNew && isBarless) noteStage(db, 'known', countBars(db) + 1)
   } catch (error) {
     db.close()
     throw error

@@ -82,20 +82,15 @@ export function refuseOther(path: string): void {
   const db = new Database(path, { readonly: true, timeout: 10_000 })
   try {
     const version = versionOf(db)
-    if (version > SCHEMA_VERSION) {
-      throw new UserError(
-        'mirror-newer',
-        `The mirror at ${path} has schema ${version}; this version of cursordex knows ${SCHEMA_VERSION}.`,
-        'Run the newer cursordex that wrote it, or choose another folder with --data-dir.',
-      )
-    }
-    if (version > 0 && version < OLDEST_VERSION) {
-      throw new UserError(
-        'mirror-older',
-        `The mirror at ${path} has schema ${version}; this version of cursordex upgrades ${OLDEST_VERSION} and later.`,
-        'Move the file away: a new mirror is made from Cursor. What Cursor no longer has comes back from an archive, with cursordex archive restore.',
-      )
-    }
+    if (version === 0 || (version >= OLDEST_VERSION && version <= SCHEMA_VERSION)) return
+    const isNewer = version > SCHEMA_VERSION
+    throw new UserError(
+      isNewer ? 'mirror-newer' : 'mirror-older',
+      `The mirror at ${path} has schema ${version}; this version of cursordex knows ${OLDEST_VERSION} to ${SCHEMA_VERSION}.`,
+      isNewer
+        ? 'Run the newer cursordex that wrote it, or choose another folder with --data-dir.'
+        : 'Move the file away: a new mirror is made from Cursor. What Cursor no longer has comes back from an archive, with cursordex archive restore.',
+    )
   } finally {
     db.close()
   }
@@ -105,27 +100,12 @@ export function refuseOther(path: string): void {
  * Gives a new mirror its tables, and takes all missing steps of an older one, or none: a process that is killed meanwhile
  * leaves the mirror as it was, and the next one begins again.
  */
-export function upgrade(db: Mirror, path: string): void {
+export function upgrade(db: Mirror): void {
   const version = versionOf(db)
   if (version === SCHEMA_VERSION) return
   const missing = version === 0 ? [TABLES, TERM_TABLES] : steps.slice(version - OLDEST_VERSION)
-  try {
-    db.transaction(() => {
-      for (const sql of missing) db.exec(sql)
-      db.pragma(`user_version = ${SCHEMA_VERSION}`)
-    })()
-  } catch (error) {
-    // SQLite reports a missing table or column with this code; a full disk and a damaged page have codes of their own.
-    throw isSchemaError(error) ? foreignMirror(path, error) : error
-  }
+  db.transaction(() => {
+    for (const sql of missing) db.exec(sql)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+  })()
 }
-
-const isSchemaError = (error: unknown): error is Error =>
-  error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR'
-
-const foreignMirror = (path: string, { message }: Error): UserError =>
-  new UserError(
-    'mirror-foreign',
-    `The mirror at ${path} cannot be upgraded to this version of cursordex: ${message}. It was not changed.`,
-    'Run the cursordex that wrote it, or choose another folder with --data-dir.',
-  )

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ArchiveRun } from '../../src/api/answers/archives.ts'
 import { openReader } from '../../src/mirror/open.ts'
-import { countLost, isDone } from '../../src/mirror/purge/stages.ts'
-import { countBars, openBars } from '../../src/mirror/purge/user-file.ts'
+import { countBars, countLost, isDone } from '../../src/mirror/purge/bars.ts'
 import type { PurgeReport } from '../../src/api/answers/purge.ts'
 import { headers, type Store } from './cursor.ts'
 import { findBytes } from './purge-world.ts'
@@ -14,13 +14,12 @@ export const minute = (count: number): string => new Date(Date.UTC(2026, 1, 1, 9
 
 /** What a mirror knows of purges. */
 export function purgeStateOf(mirrorPath: string) {
-  const [mirror, user] = [openReader(mirrorPath), openBars(mirrorPath)]
+  const mirror = openReader(mirrorPath)
   try {
-    const bars = countBars(user)
-    return { bars, lostBars: countLost(mirror, bars), isDone: isDone(mirror, 'bytes', bars) }
+    mirror.prepare('attach ? as user').run(join(dirname(mirrorPath), 'user.db'))
+    return { bars: countBars(mirror), lostBars: countLost(mirror), isDone: isDone(mirror, 'bytes') }
   } finally {
     mirror.close()
-    user.close()
   }
 }
 
@@ -81,6 +80,11 @@ export class PurgeHome {
   /** Archives what Cursor has now. */
   async archive(): Promise<ArchiveRun> {
     await this.pass()
+    return this.archiveAsItIs()
+  }
+
+  /** Archives what the mirror has. */
+  async archiveAsItIs(): Promise<ArchiveRun> {
     const { name } = await this.world.post<ArchiveRun>('/api/archives')
     return waitUntil('the archive', async () => {
       const run = await this.world.get<ArchiveRun>(`/api/archives/${name}`)

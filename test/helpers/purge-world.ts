@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
 import { purgeArchives } from '../../src/engine/purge/purge-archives.ts'
-import { purgeMirror } from '../../src/engine/purge/purge-mirror.ts'
-import { Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
+import { openPurging, purgeMirror, type Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
@@ -19,17 +18,13 @@ export class PurgeHere {
     const kept = new MirrorMaintenance(join(folder, 'mirror.db'), Date.now)
     const jobs = { 'purge-archives': purgeArchives, 'purge-search': scanBytes }
     const settings = { dataDir: folder, archives: { dir: join(folder, 'archives'), jobs: [] } }
-    this.purging = new Purging(settings, {
+    this.purging = openPurging(settings, {
       executor: { run: (name, input) => jobs[name as 'purge-search'](input as never) },
       archives: { alone: (act) => act(), outOfReach: [] },
       sharing: { sendPurges: () => Promise.resolve() },
       passes: { sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }) },
       writer: {
-        purge: (order) => {
-          const outcome = purgeMirror(kept, order, Date.now)
-          kept.close()
-          return Promise.resolve(outcome)
-        },
+        purge: (order) => purgeMirror(kept, order, Date.now).finally(() => kept.close()),
         // The mirror has all that the archives have.
         restore: () => Promise.resolve({ added: 0, addedChats: 0, found: [], damaged: [], backlog: 0 }),
       },

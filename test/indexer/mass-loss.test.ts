@@ -215,10 +215,10 @@ test('are gone in a cheap pass if many chats miss only a few', async () => {
 
 describe('files of a folder of transcripts', () => {
   const folder = (): string => join(home.root, '.cursor', 'projects', 'home-ada-shop', 'agent-transcripts')
-  const write = (from: number, to: number): void => {
+  const write = (from: number, to: number, more = ''): void => {
     mkdirSync(folder(), { recursive: true })
     for (let at = from; at < to; at += 1) {
-      const line = { role: 'user', message: { content: [{ type: 'text', text: `transcript ${at}` }] } }
+      const line = { role: 'user', message: { content: [{ type: 'text', text: `transcript ${at}${more}` }] } }
       writeFileSync(join(folder(), `t${at}.jsonl`), `${JSON.stringify(line)}\n`)
     }
   }
@@ -243,6 +243,15 @@ describe('files of a folder of transcripts', () => {
     expect(pendingOf(outcome)).toEqual([[120, 151]])
     nowMs += 60_000
     expect(pendingOf(await indexer.pass())).toEqual([])
+    expect(indexer.losses()).toHaveLength(120)
+  })
+
+  test('are gone a minute later although every pass reads more than 4 MB', async () => {
+    for (let pass = 0; pass < 3; pass += 1) {
+      for (let at = 200; at < 203; at += 1) write(at, at + 1, 'plum '.repeat(450_000 + pass))
+      nowMs += 30_000
+      await indexer.pass()
+    }
     expect(indexer.losses()).toHaveLength(120)
   })
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -130,8 +130,16 @@ describe('if bars are missing, nothing is read from Cursor', () => {
   const acts: readonly (readonly [string, () => void, readonly string[]])[] = [
     ['user.db is deleted, and an archive has the ids', () => without('user.db'), STAYS],
     ['user.db cannot be read', () => writeFileSync(userFile(), 'no database at all '.repeat(999)), STAYS],
+    [
+      'user.db cannot be read, the mirror is deleted, and no archive has it',
+      () => {
+        writeFileSync(userFile(), 'no database at all '.repeat(999))
+        without('mirror.db', 'archives/bars.json')
+      },
+      everything,
+    ],
     ['user.db and the mirror are deleted, and an archive knows', () => without('user.db', 'mirror.db'), STAYS],
-    ['user.db is deleted, and no archive has it', () => without('user.db', 'archives/user.db'), everything],
+    ['user.db is deleted, and no archive has it', () => without('user.db', 'archives/bars.json'), everything],
   ]
 
   test.each(acts)('%s', async (_, act, left) => {
@@ -169,18 +177,37 @@ describe('if bars are missing, nothing is read from Cursor', () => {
   })
 })
 
+test('damage in user.db counts as bars that cannot be read, not as damage of the mirror, and each damaged file is kept', async () => {
+  await purgeBoth()
+  const kept = readFileSync(userFile())
+  const damagedFiles = () => readdirSync(place.folder).filter((name) => name.includes('damaged'))
+  for (const names of [['user.db.damaged'], ['user.db.damaged', 'user.db.damaged-2']]) {
+    writeFileSync(userFile(), 'no database at all '.repeat(999))
+    expect(await place.archiveAsItIs()).toMatchObject({ error: expect.stringContaining('cannot be read in user.db') })
+    await expect(place.pass()).rejects.toThrow('bars-lost')
+    expect(damagedFiles()).toEqual(names)
+    writeFileSync(userFile(), kept)
+  }
+  expect(await tellAll()).toEqual(GONE)
+  expect(damagedFiles()).toHaveLength(2)
+})
+
 test('the file is closed to others, and what goes with an archive has no key of a text', async () => {
   await purgeBoth()
   expect(statSync(userFile()).mode & 0o777).toBe(0o600)
-  const listKinds = (path: string): unknown[] => {
-    const db = new Database(path)
-    const kinds = db.prepare('select distinct kind from keys order by kind').pluck().all()
-    db.close()
-    return kinds
-  }
-  const packed = join(place.archives, 'user.db')
-  expect([listKinds(userFile()), listKinds(packed)]).toEqual([['id', 'text'], ['id']])
-  expect(statSync(packed).mode & 0o777).toBe(0o600)
+  const db = new Database(userFile())
+  const [textKey, idKey] = ['text', 'id'].map((kind) =>
+    db.prepare('select key from keys where kind = ?').pluck().get(kind),
+  )
+  db.close()
+  const path = join(place.archives, 'bars.json')
+  const packed = readFileSync(path, 'utf8')
+  expect([packed.includes(String(textKey)), packed.includes(String(idKey)), /"text"/.test(packed)]).toEqual([
+    false,
+    true,
+    false,
+  ])
+  expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(await place.isSound()).toBe(true)
 })
 

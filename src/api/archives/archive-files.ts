@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { decodeObject, type ArchivedObject } from '../../archive/archived-chat.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type Decoded,
   type Manifest,
 } from '../../archive/manifest.ts'
-import { packBars, USER_FILE } from '../../mirror/purge/user-file.ts'
+import { BARS_FILE, packBars } from '../../mirror/purge/bars.ts'
 import { UserError } from '../../model/user-error.ts'
 
 /** A process that writes to the archive holds a SQLite lock on this file. It is always empty. */
@@ -137,10 +137,8 @@ export async function writePlainFile(dir: string, path: string, content: Buffer 
 
 /** Writes the bars of purges beside the runs, so that a lost mirror does not take them along. */
 export async function writeBars(dir: string, mirrorPath: string): Promise<void> {
-  // If the archives are in the data folder, the bars stand there already.
-  if (resolve(dir) === dirname(resolve(mirrorPath))) return
   const file = packBars(mirrorPath)
-  if (file !== null) await writePlainFile(dir, USER_FILE, file)
+  if (file !== null) await writePlainFile(dir, BARS_FILE, file)
 }
 
 /** Replaces the manifest of a run that has this name already. A new run needs a free name. */
@@ -166,7 +164,8 @@ export function removeObject(dir: string, hash: string): void {
 }
 
 /** Whether an interrupted run left the file at this path. No other file has such a name. */
-export const isUnfinished = (path: string): boolean => /^((runs|objects\/[0-9a-f]{2})\/[^/]*|user\.db)\.tmp$/.test(path)
+export const isUnfinished = (path: string): boolean =>
+  /^((runs|objects\/[0-9a-f]{2})\/[^/]*|bars\.json)\.tmp$/.test(path)
 
 /** Removes the temporary files of an interrupted run. */
 export function removeUnfinished(dir: string): void {

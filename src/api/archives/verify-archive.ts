@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { objectPath } from '../../archive/manifest.ts'
 import { isSystemLitter } from '../../model/system-litter.ts'
-import { USER_FILE } from '../../mirror/purge/user-file.ts'
+import { BARS_FILE } from '../../mirror/purge/bars.ts'
 import type { ArchiveVerdict } from '../answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import {
@@ -58,6 +58,7 @@ function isHarmless(dir: string, path: string): boolean {
   const stat = lstatSync(join(dir, path))
   if (!stat.isFile()) return false
   if (path === ARCHIVE_LOCK) return stat.size === 0
-  if (path === USER_FILE) return true
+  // Earlier builds wrote the bars as `user.db`.
+  if (path === BARS_FILE || path === 'user.db') return true
   return isUnfinished(path) || isSystemLitter(basename(path))
 }

@@ -1,6 +1,6 @@
 import { quarterOf, UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { ONLY_MODEL } from '../../mirror/usage/match-usage.ts'
+import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { isOfMachines } from './machines.ts'
 

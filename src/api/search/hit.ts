@@ -11,7 +11,7 @@ import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import { rowsOf } from './match/statement.ts'
 import { toMachine, type MachineColumns } from '../queries/machines.ts'
 import type { SearchHit } from '../answers/search.ts'
-import { parseParts } from '../../mirror/parse-parts.ts'
+import { parseParts } from '../../mirror/write/pack-message.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */
 export interface Found {

@@ -73,18 +73,14 @@ async function purge(command: Command, session: Session): Promise<void> {
   await session.ask(command, async (answers) => {
     const answer = await answers.post('/api/purge', body)
     const textOf = (report: PurgeReport): string => renderPurge(report, session.screen)
-    failUnlessGone(await printAnswer(purgeAnswer, answer, textOf, command, session))
+    const { found, unread } = await printAnswer(purgeAnswer, answer, textOf, command, session)
+    if (unread.length === 0 && (found ?? []).length === 0) return
+    throw new UserError(
+      'purge-left',
+      'What is listed above contains the purged text, or could not be read and may contain something of it.',
+      'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
+    )
   })
-}
-
-/** @throws UserError if something is left, or may be */
-function failUnlessGone({ found, unread }: PurgeReport): void {
-  if (unread.length === 0 && (found === null || found.length === 0)) return
-  throw new UserError(
-    'purge-left',
-    'What is listed above contains the purged text, or could not be read and may contain something of it.',
-    'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
-  )
 }
 
 /** A larger input was piped by mistake. */

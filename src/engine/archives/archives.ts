@@ -15,7 +15,7 @@ import type {
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/iso.ts'
 import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
-import { readMap } from '../../indexer/sources/archive/map-uri.ts'
+import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'

@@ -7,7 +7,7 @@ import { countWaiting } from '../../mirror/fulltext/backlog.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetWords } from '../../mirror/purge/forget-words.ts'
-import { emptyLog } from '../../mirror/purge/stages.ts'
+import { emptyLog } from '../../mirror/purge/purge-rows.ts'
 import type { Written } from '../../model/change.ts'
 
 /** What the mirror's only writer does for the hub. */

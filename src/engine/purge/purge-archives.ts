@@ -6,11 +6,9 @@ import { findChatNum } from '../../api/queries/chats/get-chat.ts'
 import type { ArchivedObject } from '../../archive/archived-chat.ts'
 import { objectPath, type ChatEntry, type Manifest } from '../../archive/manifest.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
-import { Bars } from '../../mirror/purge/bars.ts'
+import { Bars, openBars } from '../../mirror/purge/bars.ts'
 import { holdsAny, leavesOf, needlesOf } from '../../mirror/purge/scope.ts'
-import { openBars } from '../../mirror/purge/user-file.ts'
 import { asChatId, asMessageId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
 import { takeArchiveLock } from '../archives/archive-job.ts'
 
 export interface ArchivesOrder {
@@ -21,15 +19,12 @@ export interface ArchivesOrder {
   readonly match: string | null
 }
 
-export interface PurgedArchives {
-  /** How many archived chats were replaced or removed. */
-  readonly archived: number
-  /** What could not be read and is still there. Damaged objects of purged chats are removed. */
-  readonly unread: readonly string[]
-}
-
-/** @throws UserError `archive-busy` if another program writes to the archive folder, or what its disk reports */
-export async function purgeArchives(order: ArchivesOrder): Promise<PurgedArchives> {
+/**
+ * @returns archived: how many archived chats were replaced or removed. unread: what could not be read and is still there.
+ *   Damaged objects of purged chats are removed
+ * @throws UserError `archive-busy` if another program writes to the archive folder, or what its disk reports
+ */
+export async function purgeArchives(order: ArchivesOrder) {
   if (!existsSync(order.dir)) return { archived: 0, unread: [] }
   const lock = takeArchiveLock(order.dir)
   const [mirror, user] = [openReader(order.mirrorPath), openBars(order.mirrorPath)]
@@ -51,7 +46,7 @@ export async function purgeArchives(order: ArchivesOrder): Promise<PurgedArchive
  * new names and read back, then the runs that named them are written again, then the former objects are removed. After a
  * crash it can simply run again.
  */
-async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): Promise<PurgedArchives> {
+async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars) {
   files.removeUnfinished(dir)
   const needles = match === null ? [] : needlesOf(match)
   const unread: string[] = []
@@ -76,15 +71,14 @@ async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): P
   }
   for (const manifest of runs) {
     const scope = holdsAny(JSON.stringify(manifest.scope), needles) ? '(purged)' : manifest.scope
-    // The object of a purged chat may be missing already.
-    const otherOf = ({ id, object }: ChatEntry) => (isPurged(id) ? null : others.get(object))
-    if (scope === manifest.scope && manifest.chats.every((entry) => otherOf(entry) === undefined)) continue
     const chats = manifest.chats.flatMap((entry): ChatEntry[] => {
-      const other = otherOf(entry)
+      // The object of a purged chat may be missing already.
+      const other = isPurged(entry.id) ? null : others.get(entry.object)
       if (other === undefined) return [entry]
       return other === null ? [] : [{ ...entry, ...other, revision: 0 }]
     })
-    await files.writeManifest(dir, { ...manifest, scope, chats })
+    const isSame = manifest.chats.every((entry, at) => entry === chats[at])
+    if (!isSame || scope !== manifest.scope) await files.writeManifest(dir, { ...manifest, scope, chats })
   }
   const kept = new Set([...others.values()].map((other) => other?.object))
   for (const hash of others.keys()) if (!kept.has(hash)) files.removeObject(dir, hash)
@@ -94,13 +88,11 @@ async function rewrite({ dir, match }: ArchivesOrder, db: Mirror, bars: Bars): P
 
 /** Whether a part of a chat is barred, or has the text. An older state may have words that the mirror has no more. */
 function hasPurged(object: ArchivedObject, bars: Bars, needles: readonly string[]): boolean {
-  const chatId = asChatId(object.chat.id)
+  const id = asChatId(object.chat.id)
   return (
     holdsAny(JSON.stringify(object), needles) ||
-    leavesOf(object.chat).some((text) => bars.hasText(chatId, text)) ||
-    object.messages.some((message) =>
-      bars.hasMessage(chatId, asMessageId(message.id), () => message.parts as readonly Part[]),
-    )
+    leavesOf(object).some((text) => bars.hasText(id, text)) ||
+    object.messages.some((message) => bars.hasMessage(id, asMessageId(message.id), () => []))
   )
 }
 

@@ -1,12 +1,10 @@
-import { join } from 'node:path'
 import { removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import { CutAhead } from '../../mirror/fulltext/backlog.ts'
 import type { AsideThread } from '../aside-thread.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { excludeProjects } from '../../mirror/projects/exclusion.ts'
-import { isDone, noteStage, requireBars } from '../../mirror/purge/stages.ts'
-import { countBars, takePacked, USER_FILE } from '../../mirror/purge/user-file.ts'
+import { excludeProjects } from '../../mirror/projects/place-chats.ts'
+import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -55,30 +53,33 @@ export class WriterActs {
   #requireBars(): void {
     const { archiveDir } = this.#setup
     if (!this.#hasAskedArchive && archiveDir !== undefined) {
-      const known = takePacked(this.db, join(archiveDir, USER_FILE))
-      if (known > countBars(this.db)) noteStage(this.db, 'known', known)
+      takePacked(this.db, archiveDir)
       // When it is opened again, what the new bars name is removed.
       if (!isDone(this.db, 'rows')) this.maintenance.close()
     }
     this.#hasAskedArchive = true
+    requireBars(this.db)
+  }
+
+  async act(order: WriterOrder, turn: Turn): Promise<WriterOutcome> {
     try {
-      requireBars(this.db)
+      return await this.#act(order, turn)
     } catch (error) {
-      // When it is opened again, the user may have put the file back.
-      this.maintenance.close()
+      // When it is opened again, the user may have put the bars back, or a file that cannot be read is set aside.
+      if (error instanceof UserError && error.code === 'bars-lost') this.maintenance.close()
       throw error
     }
   }
 
-  async act(order: WriterOrder, turn: Turn): Promise<WriterOutcome> {
+  async #act(order: WriterOrder, turn: Turn): Promise<WriterOutcome> {
     switch (order.kind) {
       case 'run':
         return this.#run(order, turn)
       case 'purge': {
         // Copies of Cursor's files may contain purged text.
         if (order.order.act === 'remove' && !order.order.isDryRun) removeCopies()
-        const { purgeMirror } = await import('../purge/purge-mirror.ts')
-        return purgeMirror(this.maintenance, order.order, this.#now)
+        const { purgeMirror } = await import('../purge/purging.ts')
+        return await purgeMirror(this.maintenance, order.order, this.#now)
       }
       case 'hub': {
         this.#requireBars()

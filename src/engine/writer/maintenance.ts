@@ -5,7 +5,7 @@ import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
 import { honourBars } from '../../mirror/purge/purge-rows.ts'
-import { isDone } from '../../mirror/purge/stages.ts'
+import { isDone } from '../../mirror/purge/bars.ts'
 
 /**
  * The mirror's only writing connection. It opens a sound mirror: after an unclean end the pages are checked first, and a

@@ -4,7 +4,7 @@ import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-mirror.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purging.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
 
 /** Where the mirror and Cursor's files are. */

@@ -1,8 +1,6 @@
-import { statSync } from 'node:fs'
 import { findFile } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
-import { readPendingLoss } from '../../indexer/mass-loss.ts'
-import { passSource, type PassStep, type Source, type Turn } from '../../indexer/source.ts'
+import { passSource, type PassStep, readPendingLoss, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
@@ -15,11 +13,10 @@ import {
   needsMerge,
   workOffSome,
 } from '../../mirror/fulltext/backlog.ts'
-import { type Found, forgetUnread, missVanished, renameMoved } from '../../mirror/sources/moved-sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { sourceNum } from '../../mirror/sources/sources.ts'
+import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import type { Aside } from '../../mirror/aside.ts'
-import { placeNext } from '../../mirror/threads/place-next.ts'
+import { placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
 
 export interface RunContext {
@@ -75,10 +72,7 @@ function sourcesFor(mirror: Mirror, places: Places, order: RunOrder): ReadonlyMa
   const isKnown = ({ id, depth }: PassOrder): boolean => depth === 'tail' && before?.sources.has(id) === true
   if (before?.places === places && order.sources.every(isKnown)) return before.sources
   const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  renameMoved(mirror, sources, findAt)
-  const discovered = new Set(sources.keys())
-  forgetUnread(mirror, discovered)
-  missVanished(mirror, discovered, isGone)
+  followSources(mirror, sources, findAt)
   foundBefore.set(mirror, { places, sources })
   return sources
 }
@@ -170,17 +164,12 @@ function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder,
   return pending !== null && pending.confirmableAtMs <= nowMs ? 'keys' : depth
 }
 
-/** False if the path must not be read: then nobody knows. */
-const isGone = (path: string): boolean =>
-  orIfUnreadable(() => statSync(path, { throwIfNoEntry: false }) === undefined, false)
-
-const findAt = (path: string): Found | null => orIfUnreadable(() => findFile(path), null)
-
-function orIfUnreadable<Value>(look: () => Value, orElse: Value): Value {
+/** Undefined if the path must not be read: then nobody knows. */
+function findAt(path: string): Found | null | undefined {
   try {
-    return look()
+    return findFile(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return orElse
+    if (error instanceof Error && 'code' in error) return undefined
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
-import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purge-mirror.ts'
+import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purging.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
 import type { RunOrder, RunOutcome, WriterOrder, WriterOutcome } from './messages.ts'
 

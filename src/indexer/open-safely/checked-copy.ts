@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../../sqlite.ts'
+import type { ClosedFile } from './cursor-file.ts'
 
 const COPY_BYTES_MAX = 2 * 1024 ** 3
 const COPY_EVERY_MS = 600_000
@@ -19,41 +20,18 @@ const TRIES = 5
 /** Disk space that must stay free beside the copy, because the mirror grows too. */
 const SPARE_BYTES = 256 * 1024 ** 2
 
-/** `statfs` types of mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
-const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
-  [0x01021997, '9p'],
-  [0xff534d42, 'CIFS'],
-  [0xfe534d42, 'SMB'],
-  [0x6969, 'NFS'],
-])
-
-/** The name of the network file system that contains the file; null if the file is on a local disk. */
-export function networkMount(path: string): string | null {
-  if (process.platform === 'win32' || !existsSync(path)) return null
-  return NETWORK_MOUNTS.get(statfsSync(path).type) ?? null
-}
-
 /** A copy of a database and its WAL, both from the same moment. */
-export interface CheckedCopy {
+interface CheckedCopy {
   readonly kind: 'copy'
   readonly path: string
   readonly bytes: number
-}
-
-export interface NoCopy {
-  readonly kind: 'none'
-  readonly state: 'busy' | 'refused'
-  readonly detail: string
-}
-
-interface StoredCopy extends CheckedCopy {
   /** State of the original when it was copied. */
   readonly state: string
   readonly folder: string
 }
 
 let copiesFolder: string | null = null
-const copies = new Map<string, StoredCopy>()
+const copies = new Map<string, CheckedCopy>()
 const copiedAtMs = new Map<string, number>()
 
 /**
@@ -76,7 +54,7 @@ export function removeCopies(): void {
  * costs as much as the file is large, so it happens at most every ten minutes. In between, callers get the existing
  * copy as long as the file is unchanged.
  */
-export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCopy {
+export function takeCheckedCopy(path: string, mount: string): CheckedCopy | ClosedFile {
   const existing = copies.get(path)
   if (existing !== undefined && existing.state === stateOf(path)) return existing
   if (existing !== undefined) rmSync(existing.folder, { recursive: true, force: true })
@@ -106,7 +84,7 @@ export function takeCheckedCopy(path: string, mount: string): CheckedCopy | NoCo
   return none('busy', `The file is on a ${mount} mount, and Cursor wrote to it during every attempt to copy it.`)
 }
 
-const none = (state: NoCopy['state'], detail: string): NoCopy => ({ kind: 'none', state, detail })
+const none = (state: 'busy' | 'refused', detail: string): ClosedFile => ({ kind: 'closed', state, detail })
 
 const ADVICE = 'run cursordex on the machine that runs Cursor'
 
@@ -123,7 +101,7 @@ function refusal(path: string, mount: string, folder: string): string | null {
 }
 
 /** Null if the file changed in the meantime, or the copy is not sound. */
-function copyOnce(path: string, folder: string): StoredCopy | null {
+function copyOnce(path: string, folder: string): CheckedCopy | null {
   const copy = join(folder, 'store.db')
   try {
     const before = stateOf(path)

@@ -4,15 +4,20 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  type Dirent,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   realpathSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
-import { networkMount, takeCheckedCopy } from './checked-copy.ts'
+import { join } from 'node:path'
+import { takeCheckedCopy } from './checked-copy.ts'
 import type { SourceState } from '../../model/source.ts'
 
 /** Device and inode. Another identity means another file, even under the same name. */
@@ -56,11 +61,11 @@ function nameOf(path: string): string {
 
 /**
  * True also if the path may not be examined: the pass of its source then says so, without affecting others. A link is not
- * a folder.
+ * a folder, unless `statSync` follows it.
  */
-export function mayBeFolder(path: string): boolean {
+export function mayBeFolder(path: string, stat: typeof lstatSync = lstatSync): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+    return stat(path, { throwIfNoEntry: false })?.isDirectory() ?? false
   } catch (error) {
     if (error instanceof Error && 'code' in error) return !isAbsence(error)
     throw error
@@ -82,9 +87,34 @@ const NOTHING_THERE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP
 export const isAbsence = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && NOTHING_THERE.has(error.code)
 
-export type PlainFile =
-  | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  | { readonly kind: 'too-large' | 'unreadable' }
+/**
+ * What is in a folder, by name; nothing if it is not there, as one can be deleted while its parent is listed.
+ * @throws Error if it may not be listed; otherwise everything in it would count as deleted
+ */
+export function listEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    if (isAbsence(error)) return []
+    throw error
+  }
+}
+
+/** The names of the folders in a folder, and of links to folders. Null if it may not be listed. */
+export function listFolders(folder: string): string[] | null {
+  const isFolder = (entry: Dirent): boolean =>
+    entry.isDirectory() || (entry.isSymbolicLink() && mayBeFolder(join(folder, entry.name), statSync))
+  try {
+    return listEntries(folder)
+      .filter(isFolder)
+      .map(({ name }) => name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null
+    throw error
+  }
+}
+
+type PlainFile = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'too-large' | 'unreadable' }
 
 /**
  * Reads a small file of Cursor's that is not a database. Links are not followed, and other users' files are not read.
@@ -165,6 +195,20 @@ function realPath(path: string): string {
 }
 
 const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
+
+/** `statfs` types of mounts on which our locks may not reach Cursor: 9p (WSL's view of Windows), CIFS, SMB2, NFS. */
+const NETWORK_MOUNTS: ReadonlyMap<number, string> = new Map([
+  [0x01021997, '9p'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB'],
+  [0x6969, 'NFS'],
+])
+
+/** The name of the network file system that contains the file; null if the file is on a local disk. */
+function networkMount(path: string): string | null {
+  if (process.platform === 'win32' || !existsSync(path)) return null
+  return NETWORK_MOUNTS.get(statfsSync(path).type) ?? null
+}
 
 /**
  * Device and inode, and the creation time. Another identity means another file, even under the same name. Null if there
@@ -259,12 +303,20 @@ function openNetworkCopy(
   facts: Pick<OpenFile, 'signature' | 'identity'>,
 ): OpenFile | ClosedFile {
   const copy = takeCheckedCopy(path, mount)
-  if (copy.kind === 'none') return closed(copy.state, copy.detail)
-  const db = openReadOnly(copy.path)
-  const read = <Value>(use: (db: Db) => Value): Value => ofFile(() => use(db))
-  const cost = { bytesRead: copy.bytes, readMsMax: 50, longestReadMs: () => 0, isTouched: () => false }
-  return { kind: 'open', path: null, ...facts, ...cost, read, close: () => db.close() }
+  if (copy.kind === 'closed') return copy
+  return ofCopy(openReadOnly(copy.path), { ...facts, bytesRead: copy.bytes })
 }
+
+const ofCopy = (db: Db, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead'>): OpenFile => ({
+  kind: 'open',
+  path: null,
+  ...facts,
+  readMsMax: 50,
+  longestReadMs: () => 0,
+  isTouched: () => false,
+  read: (use) => ofFile(() => use(db)),
+  close: () => db.close(),
+})
 
 function openReadOnly(path: string): Db {
   return ofFile(() => {
@@ -288,7 +340,7 @@ function ofFile<Value>(act: () => Value): Value {
   try {
     return act()
   } catch (error) {
-    throw new FileError(error)
+    throw error instanceof UnknownLayout ? error : new FileError(error)
   }
 }
 
@@ -303,18 +355,7 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
     // A database in memory has no WAL. These two bytes say which journal mode the file uses; 1 is a rollback journal.
     if (bytes.length >= 20) bytes.fill(1, 18, 20)
     const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
-    return {
-      kind: 'open',
-      path: null,
-      signature,
-      identity,
-      bytesRead: bytes.length,
-      readMsMax: 50,
-      longestReadMs: () => 0,
-      isTouched: () => false,
-      read: (use) => ofFile(() => use(db)),
-      close: () => db.close(),
-    }
+    return ofCopy(db, { signature, identity, bytesRead: bytes.length })
   }
   return closed('busy', 'Cursor is writing to the file.')
 }

@@ -1,6 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
 import * as held from '../../mirror/sources/sources.ts'
-import { OUTDATED_ROWID } from '../../mirror/sources/sources.ts'
 import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
 import {
   type ChatFacts,
@@ -10,9 +9,7 @@ import {
   type PathsWrite,
   type WorkspaceWrite,
   emptyChange,
-  type Change,
   type ChatChange,
-  type RowIssue,
   type RowState,
 } from '../../model/change.ts'
 import { packMessage } from '../../mirror/write/pack-message.ts'
@@ -21,8 +18,7 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { IssueReason } from '../../model/issue.ts'
 import type { Placeholders } from '../../model/message.ts'
 import type { Outline } from '../../model/thread.ts'
-import { judgeMissing } from '../mass-loss.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type Turn } from '../source.ts'
+import { INDEXED_AT_ONCE, judgeMissing, type PassRequest, type Turn } from '../source.ts'
 
 /** A whole chat, as one piece of a store contains it. */
 export interface WholeChat {
@@ -65,6 +61,8 @@ export interface WholeContent {
   readonly pieces: readonly Piece[]
   /** Pieces that exist, were held before and were not read this time. The mirror keeps what it has of them. */
   readonly keptKeys?: ReadonlySet<string>
+  /** Kept keys of pieces that no longer exist: the last portion of a folder says that they are gone. */
+  readonly absentKeys?: ReadonlySet<string>
   readonly workspaces: readonly WorkspaceWrite[]
   /** Device and inode, or whatever else distinguishes this store from another one of the same name. */
   readonly identity: string
@@ -104,21 +102,22 @@ export async function writeWhole(
   for (const [at, step] of steps.entries()) {
     const isLast = at === steps.length - 1
     const position = { ...held.readPosition(mirror, num), identity, signature }
-    const end = isLast ? { goneKeys, droppedKeys, workspaces, position } : {}
-    const chats = [...step.flatMap(chatsOf), ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
-      withoutOldReading(withOwnIds(mirror, num, chat), outdated.get(chat.id)),
-    )
-    const isIndexedLater = written >= INDEXED_AT_ONCE
-    const change = {
+    const chats = step.flatMap((piece) => piece.chats.map((chat) => chatWrite(chat, piece.octets)))
+    const outcome = writeChange(mirror, {
       ...emptyChange,
-      ...partsOf(step),
-      ...end,
-      chats,
-      isIndexedLater,
+      rows: step.map(rowOf),
+      issues: step.flatMap(({ key, octets, issue }) => (issue === null ? [] : [{ key, octets, reason: issue }])),
+      evidence: step.flatMap((piece) => piece.evidence),
+      heads: step.flatMap((piece) => piece.heads),
+      paths: step.flatMap((piece) => piece.paths ?? []),
+      ...(isLast ? { goneKeys, droppedKeys, workspaces, position } : {}),
+      chats: [...chats, ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>
+        withoutOldReading(withOwnIds(mirror, num, chat), outdated.get(chat.id)),
+      ),
+      isIndexedLater: written >= INDEXED_AT_ONCE,
       source: num,
       nowMs: request.now(),
-    }
-    const outcome = writeChange(mirror, change)
+    })
     written += outcome.messages.length
     done += step.length
     const read = at === 0 ? { bytesRead, longestReadMs } : {}
@@ -134,25 +133,15 @@ function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]):
   return pieces.map((piece) => ({ ...piece, chats: piece.chats.filter(({ id }) => !keptChats.has(id)) }))
 }
 
-interface Difference {
-  readonly changed: readonly Piece[]
-  readonly goneKeys: readonly string[]
-  readonly droppedKeys: readonly string[]
-  readonly goneChats: readonly ChatId[]
-  readonly outdated: ReadonlyMap<ChatId, OutdatedChat>
-}
-
-/** A chat as it was read before. `isUntouched`: the store still contains what it was read from. */
-interface OutdatedChat {
-  readonly isUntouched: boolean
-}
+/** Chats that were read before. True if the store still contains what a chat was read from. */
+type Outdated = ReadonlyMap<ChatId, boolean>
 
 function compare(
   mirror: Mirror,
   num: number,
-  { pieces, keptKeys = new Set() }: WholeContent,
+  { pieces, keptKeys = new Set(), absentKeys }: WholeContent,
   request: PassRequest,
-): Difference {
+) {
   const known = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
   const isSame = ({ key, octets, checksum, chats, stamp = 0 }: Piece): boolean => {
     const row = known.get(key)
@@ -166,9 +155,11 @@ function compare(
   const present = new Set(pieces.map(({ key }) => key))
   const isPresent = ({ key }: held.HeldRow): boolean => present.has(key) || keptKeys.has(key)
   const missing = [...known.values()].filter((row) => !isPresent(row))
-  const backKeys = [...known.values()].filter((row) => row.missedAtMs !== null && isPresent(row)).map(({ key }) => key)
+  const isBack = (row: held.HeldRow): boolean =>
+    row.missedAtMs !== null && isPresent(row) && absentKeys?.has(row.key) !== true
+  const backKeys = [...known.values()].filter(isBack).map(({ key }) => key)
   const isDropped = ({ key, rowid }: held.HeldRow): boolean =>
-    rowid === OUTDATED_ROWID && listRowChats(mirror, num, key).length === 0
+    rowid === held.OUTDATED_ROWID && listRowChats(mirror, num, key).length === 0
   const droppedKeys = missing.filter(isDropped).map(({ key }) => key)
   const lost = missing.filter((row) => !isDropped(row))
   const gone = judgeMissing(mirror, num, { missing: lost, backKeys }, request)
@@ -180,7 +171,7 @@ function compare(
   const absent = [...new Set(before)].filter((id) => !stillHeld.has(id))
   const heldKeys = absent.length === 0 ? [] : [...keptKeys, ...missed]
   const keptChats = new Set(heldKeys.flatMap((key) => listRowChats(mirror, num, key)))
-  const outdated = listOutdated(mirror, num, { known: [...known.values()], pieces })
+  const outdated = listOutdated(mirror, num, [...known.values()], pieces)
   return { changed, goneKeys, droppedKeys, goneChats: absent.filter((id) => !keptChats.has(id)), outdated }
 }
 
@@ -188,32 +179,25 @@ function compare(
  * Chats whose reading changes: those of rows that an older decoder read, and those that now come from another piece
  * although the former one still exists. A chat can be in several pieces, such as one file per format.
  */
-function listOutdated(
-  mirror: Mirror,
-  num: number,
-  { known, pieces }: { readonly known: readonly held.HeldRow[]; readonly pieces: readonly Piece[] },
-): ReadonlyMap<ChatId, OutdatedChat> {
+function listOutdated(mirror: Mirror, num: number, known: readonly held.HeldRow[], pieces: readonly Piece[]): Outdated {
   const byKey = new Map(pieces.map((piece) => [piece.key, piece]))
   const pieceOfChat = new Map(pieces.flatMap(({ key, chats }) => chats.map(({ id }) => [id, key] as const)))
-  const outdated = new Map<ChatId, OutdatedChat>()
-  for (const row of known) {
-    const isOldReading = row.rowid === OUTDATED_ROWID
-    for (const id of listRowChats(mirror, num, row.key)) {
-      const pieceKey = pieceOfChat.get(id)
-      const isMoved = pieceKey !== undefined && pieceKey !== row.key && byKey.has(row.key)
-      if (!isOldReading && !isMoved) continue
-      const isUntouched = byKey.get(row.key)?.octets === row.octets && outdated.get(id)?.isUntouched !== false
-      outdated.set(id, { isUntouched })
+  const outdated = new Map<ChatId, boolean>()
+  for (const { key, rowid, octets } of known) {
+    for (const id of listRowChats(mirror, num, key)) {
+      const isMoved = byKey.has(key) && (pieceOfChat.get(id) ?? key) !== key
+      if (rowid !== held.OUTDATED_ROWID && !isMoved) continue
+      outdated.set(id, byKey.get(key)?.octets === octets && outdated.get(id) !== false)
     }
   }
   return outdated
 }
 
 /** What a newer decoder makes of a chat: what only the older decoder produced is removed. */
-export function withoutOldReading(chat: ChatChange, before: OutdatedChat | undefined): ChatChange {
-  if (before === undefined) return chat
+function withoutOldReading(chat: ChatChange, isUntouched: boolean | undefined): ChatChange {
+  if (isUntouched === undefined) return chat
   // In a store that changed too, a new reading cannot be told from new words.
-  return before.isUntouched ? { ...chat, supersedes: true } : { ...chat, isByPlace: false }
+  return isUntouched ? { ...chat, supersedes: true } : { ...chat, isByPlace: false }
 }
 
 /** Always at least one step, which may be empty: the position is written even if no piece changed. */
@@ -231,16 +215,6 @@ function inSteps(pieces: readonly Piece[]): Piece[][] {
   return steps
 }
 
-const partsOf = (pieces: readonly Piece[]): Pick<Change, 'rows' | 'issues' | 'evidence' | 'heads' | 'paths'> => ({
-  rows: pieces.map(rowOf),
-  issues: pieces.flatMap(issueOf),
-  evidence: pieces.flatMap((piece) => piece.evidence),
-  heads: pieces.flatMap((piece) => piece.heads),
-  paths: pieces.flatMap((piece) => piece.paths ?? []),
-})
-
-const chatsOf = (piece: Piece): ChatChange[] => piece.chats.map((chat) => chatWrite(chat, piece))
-
 const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowState => ({
   key,
   rowid: stamp,
@@ -250,18 +224,17 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
   ...(issue === null || chats.length > 0 ? { chatIds: chats.map(({ id }) => id) } : {}),
 })
 
-const issueOf = ({ key, octets, issue }: Piece): RowIssue[] => (issue === null ? [] : [{ key, octets, reason: issue }])
-
-function chatWrite(
+/** @param pieceOctets the size of what contains it */
+export function chatWrite(
   { id, facts, outline, messages, placeholders, keptIds = [], octets, isByPlace, slug }: WholeChat,
-  piece: Piece,
+  pieceOctets: number,
 ): ChatChange {
   // An embedded message is gone when its piece no longer contains it.
   const drafts = messages.map((message) => packMessage({ ...message, isEmbedded: true }))
   const embeddedIds = new Set([...messages.map((message) => message.id), ...keptIds])
   return {
     id,
-    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? piece.octets },
+    ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? pieceOctets },
     messages: drafts,
     vanished: [],
     ...(placeholders === undefined ? {} : { placeholders }),
@@ -326,9 +299,11 @@ export async function writeFolder<Group extends FileGroup>(
     const keys = new Set(pieces.map(({ key }) => key))
     // Queried each time, because an earlier portion may have written some.
     const others = listHeld().flatMap(({ key }) => (keys.has(key) || (isLast && !present.has(key)) ? [] : key))
+    const absentKeys = new Set(others.filter((key) => !present.has(key)))
     const before = done
     const turn: Turn = (step) => request.turn({ ...step, done: before + (step?.done ?? 0), total: touched.length })
-    const content = { pieces, keptKeys: new Set(others), workspaces: [], identity, bytesRead: 0, longestReadMs: 0 }
+    const kept = { keptKeys: new Set(others), absentKeys }
+    const content = { pieces, ...kept, workspaces: [], identity, bytesRead: 0, longestReadMs: 0 }
     const end = isLast && busy === 0 ? signature : null
     await writeWhole(mirror, num, { ...content, signature: end }, { ...request, turn })
     done += pieces.length

@@ -1,33 +1,20 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isDamage } from './find-damage.ts'
-
-/**
- * - `clean`: the mirror was sound, was closed in order, and is as its last writer left it.
- * - `damaged`: an error of its last reader or writer meant damage.
- * - `unknown`: a crash left it behind, or somebody wrote to it since.
- */
-export type MirrorState = 'clean' | 'damaged' | 'unknown'
 
 /** The file beside the mirror with its sizes and times, or with the word `damaged`. */
 const markOf = (path: string): string => `${path}-clean`
 
-/** Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind. */
-export function takeMark(path: string): MirrorState {
+/**
+ * Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind.
+ * @returns `clean` if the mirror was sound, was closed in order, and is as its last writer left it; `damaged` if an error of
+ *   its last reader or writer meant damage; `unknown` if a crash left it behind, or somebody wrote to it since
+ */
+export function takeMark(path: string): 'clean' | 'damaged' | 'unknown' {
   const mark = markOf(path)
   try {
     const noted = readFileSync(mark, 'utf8')
     // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
-    writeDurably(mark, '')
+    write(mark, '')
     rmSync(mark, { force: true })
     return noted === 'damaged' ? 'damaged' : noted === stateOf(path) ? 'clean' : 'unknown'
   } catch {
@@ -39,7 +26,7 @@ export function takeMark(path: string): MirrorState {
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {
     if (state === 'clean' && existsSync(markOf(path)) && readFileSync(markOf(path), 'utf8') === 'damaged') return
-    writeDurably(markOf(path), state === 'clean' ? stateOf(path) : state)
+    write(markOf(path), state === 'clean' ? stateOf(path) : state)
   } catch {
     // Without a mark the next start checks the mirror first.
     rmSync(markOf(path), { force: true })
@@ -51,16 +38,8 @@ export function noteIfDamaged(path: string, error: unknown): void {
   if (isDamage(error)) leaveMark(path, 'damaged')
 }
 
-function writeDurably(file: string, text: string): void {
-  const handle = openSync(file, 'a', 0o600)
-  try {
-    ftruncateSync(handle)
-    writeFileSync(handle, text)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
+/** Durably. */
+const write = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o600, flush: true })
 
 /** Uses only `stat`: another plain file call could drop SQLite's locks. */
 const stateOf = (path: string): string =>

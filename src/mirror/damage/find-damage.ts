@@ -17,19 +17,19 @@ export function isDamage(error: unknown): boolean {
   return /^(SQLITE_(CORRUPT|NOTADB)|mirror-damaged)/.test(code) || error.message.startsWith('invalid fts5 file format')
 }
 
-const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
 /** They can be missing only if a repair of an older version was interrupted. */
-const COUNT_TERM_TABLES = `select count(*) from sqlite_schema where name glob 'chat_terms*' or name glob 'message_terms*'`
-const TERM_TABLES = 10
+const COUNT_INDEX = `select count(*) from sqlite_schema where name in ('chat_terms', 'message_terms')`
+const LIST_TABLES = `select name from sqlite_schema where type = 'table' and rootpage > 0`
 /** A page that two tables lead to belongs to only one of them, and it is unknown to which. */
 const FIND_SHARED = `select 1 from dbstat group by pageno having count(*) > 1 limit 1`
 
 /**
- * Checks all pages of all tables and their indexes: some seconds for a gigabyte. Of the full-text tables only the plain tables behind them are checked. A check of their contents would take ten times as long.
+ * Checks all pages of all tables and their indexes: some seconds for a gigabyte. Of the full-text tables only the plain
+ * tables behind them are checked. A check of their contents would take ten times as long.
  */
 export function isDamaged(db: Mirror): boolean {
   try {
-    if (db.prepare<[], number>(COUNT_TERM_TABLES).pluck().get() !== TERM_TABLES) return true
+    if (db.prepare(COUNT_INDEX).pluck().get() !== 2) return true
     for (const table of db.prepare<[], string>(LIST_TABLES).pluck().all()) {
       if (db.pragma(`quick_check('${table}')`, { simple: true }) !== 'ok') return true
     }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { openWriter, type Mirror } from '../open.ts'
 import { takeMark } from './clean-mark.ts'
 import { salvage } from './salvage.ts'
@@ -20,7 +20,7 @@ const COMPLETE = '-new'
 export function replaceMirror(path: string, nowMs: number): void {
   const unfinished = path + UNFINISHED
   remove(unfinished)
-  const file = nameFor(path, nowMs)
+  const file = `mirror-damaged-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, '')}.db`
   const db = openWriter(unfinished)
   try {
     salvage(db, path, file, nowMs)
@@ -52,46 +52,21 @@ export function finishReplacing(path: string): void {
   }
 }
 
-/** The names of the files that were set aside, the newest first. */
-export const listSetAside = (path: string): string[] =>
-  readdirSync(dirname(path))
-    .filter((name) => NAME.test(name))
-    .sort()
-    .reverse()
-
-/** Removes the files that were set aside, with their WALs. @returns their names */
-export function dropSetAside(path: string): string[] {
-  const files = listSetAside(path)
-  for (const file of files) remove(nextTo(path, file))
-  return files
+/** Removes the files that were set aside, with their WALs. */
+export function dropSetAside(path: string): void {
+  for (const name of readdirSync(dirname(path))) if (NAME.test(name)) remove(nextTo(path, name))
 }
 
-export const nextTo = (path: string, file: string): string => join(dirname(path), basename(file))
+const nextTo = (path: string, file: string): string => join(dirname(path), file)
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 const remove = (path: string): void => SUFFIXES.forEach((suffix) => rmSync(path + suffix, { force: true }))
 
-function nameFor(path: string, nowMs: number): string {
-  const stamp = new Date(nowMs).toISOString().replace(/\.\d+/, '').replaceAll(':', '')
-  const taken = new Set(readdirSync(dirname(path)))
-  for (let again = 1; ; again += 1) {
-    const name = `mirror-damaged-${stamp}${again === 1 ? '' : `-${again}`}.db`
-    if (!taken.has(name)) return name
-  }
-}
+const count = (value: number): string => value.toLocaleString('en')
 
-interface Salvage {
-  readonly file: string
-  readonly chats: number
-  readonly messages: number
-  /** Messages that are known to be lost. */
-  readonly lost: number
-}
-
-const LIST = `
-select file, chats, messages, lost from salvages where done_at is not null order by file
-`
+/** The damaged mirrors of which salvaging ended. `lost`: messages that are known to be lost. */
+const LIST = `select file, chats, messages, lost from salvages where done_at is not null order by file`
 
 export interface SalvageNotice {
   /** The damaged file. */
@@ -101,21 +76,16 @@ export interface SalvageNotice {
   readonly isLossy: boolean
 }
 
-/** Sentences about the damaged mirrors that are still there. @param path the mirror */
-export const listSalvages = (db: Mirror, path: string): SalvageNotice[] =>
-  db
-    .prepare<[], Salvage>(LIST)
+/** Sentences about the damaged mirrors that are still there. @param mirrorPath the mirror */
+export function listSalvages(db: Mirror, mirrorPath: string): SalvageNotice[] {
+  return db
+    .prepare<[], { file: string; chats: number; messages: number; lost: number }>(LIST)
     .all()
-    .map((one) => ({
-      path: nextTo(path, one.file),
-      text: describe(path, one),
-      isLossy: one.lost > 0,
-    }))
-    .filter((notice) => existsSync(notice.path))
-
-const count = (value: number): string => value.toLocaleString('en')
-
-function describe(path: string, { file, chats, messages, lost }: Salvage): string {
-  const unreadable = lost === 0 ? '' : ` ${count(lost)} messages could not be read.`
-  return `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${nextTo(path, file)}.`
+    .map(({ file, chats, messages, lost }) => {
+      const path = nextTo(mirrorPath, file)
+      const unreadable = lost === 0 ? '' : ` ${count(lost)} messages could not be read.`
+      const text = `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${path}.`
+      return { path, text, isLossy: lost > 0 }
+    })
+    .filter(({ path }) => existsSync(path))
 }

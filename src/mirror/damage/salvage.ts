@@ -3,13 +3,12 @@ import type { ChatId } from '../../model/ids.ts'
 import Database from '../../sqlite.ts'
 import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
-import { projectIdOf } from '../projects/match-project.ts'
+import { projectIdOf } from '../projects/place-chats.ts'
 import { emptyChange } from '../../model/change.ts'
-import { fillTitles, nextRevision } from '../write/chat-columns.ts'
-import { noteStage } from '../purge/stages.ts'
-import { countBars, takeTombstones } from '../purge/user-file.ts'
+import { fillTitles } from '../write/chat-columns.ts'
+import { countBars, noteStage, takeTombstones } from '../purge/bars.ts'
 import { writeChange } from '../write/write.ts'
-import { copyTable, isUnreadable, listTables, namesIn, type TableShape } from './copy-table.ts'
+import { isDamage } from './find-damage.ts'
 
 /** Tables that follow from others or from the stores, and the name of the mirror: a new one is another mirror. */
 const NOT_SAVED = new Set(
@@ -18,16 +17,15 @@ const NOT_SAVED = new Set(
 
 /**
  * A row that a source counts as read may be lost. So each source counts as unread; of its rows only their keys are
- * saved, and the next pass compares all of them with the store.
+ * saved, and the next pass compares all of them with the store. Rows of before a purge can be in unused pages of a damaged
+ * file.
  */
-const FORGET_READ = `
+const READ_AGAIN = `
 update sources set identity = null, signature = null, watermark = null, watermark_key = null, counted_at = null,
   reconciled_at = null;
 update source_rows set source_rowid = -1, octets = -1, checksum = null;
+delete from purge_stages where stage <> 'known';
 `
-
-/** Rows of before a purge can be in unused pages of a damaged file. */
-const HONOUR_AGAIN = `delete from purge_stages where stage <> 'known'`
 
 /** A message without its body is lost. Bytes of another page can be in the middle of a body. */
 const DROP_LOST = `
@@ -56,13 +54,32 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     // SQLite then opens a truncated file as well, and uses the part of the schema that it could read.
     damaged.unsafeMode(true)
     damaged.pragma('writable_schema = on')
-    copyTables(db, damaged)
-    takeBars(db, damaged, from)
-    const lost = countLost(db, damaged)
+    const former = tablesOf(damaged)
+    for (const [name, { columns, keys }] of tablesOf(db)) {
+      const known = columns.filter((column) => former.get(name)?.columns.includes(column))
+      if (NOT_SAVED.has(name) || known.length === 0) continue
+      db.transaction(() => copyTable(db, damaged, name, { columns: known, keys }))()
+    }
+    try {
+      if (former.has('tombstones')) takeTombstones(db, damaged, from)
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      // The bars of an older version cannot be read. So one more is known than there are.
+      noteStage(db, 'known', countBars(db) + 1)
+    }
+    const namesIn: NamesIn = (table, key, name) => {
+      const names = new Map<number, string>()
+      if (former.get(table)?.columns.includes(name) !== true) return names
+      const use = ([num, text]: readonly Value[]) => names.set(Number(num), String(text))
+      readFromBothEnds(damaged, `select ${key}, ${name} from ${table}`, [name], use)
+      return names
+    }
+    const named = new Set([...namesIn('messages', 'key', 'chat').keys(), ...keysOf(db)])
+    db.exec(DROP_LOST)
+    const lost = named.size - keysOf(db).length
     db.transaction(() => {
-      db.exec(FORGET_READ)
-      db.exec(HONOUR_AGAIN)
-      replaceLost(db, damaged)
+      db.exec(READ_AGAIN)
+      replaceLost(db, namesIn)
       fillTitles(db)
       db.exec(FILL_INDEX)
     })()
@@ -75,107 +92,127 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
   }
 }
 
-function copyTables(db: Mirror, damaged: Mirror): void {
-  const former = tablesOrNull(damaged) ?? tablesOrNull(damaged)
-  for (const [name, { columns }] of listTables(db)) {
-    if (NOT_SAVED.has(name)) continue
-    const table = former?.get(name)
-    const known = columns.filter((column) => table?.columns.includes(column))
-    if (table !== undefined) db.transaction(() => copyTable(db, damaged, table, known))()
-  }
+const keysOf = (db: Mirror): readonly number[] => db.prepare<[], number>(`select key from messages`).pluck().all()
+
+interface Table {
+  readonly columns: readonly string[]
+  /** What its rows are sorted by: `rowid`, or the columns of the primary key. */
+  readonly keys: readonly string[]
 }
 
-/** A mirror of an older version has bars. If they cannot be read, one bar more is known than there are. */
-function takeBars(db: Mirror, damaged: Mirror, path: string): void {
-  if (tablesOrNull(damaged)?.has('tombstones') !== true) return
-  try {
-    takeTombstones(db, damaged, path)
-  } catch (error) {
-    if (!isUnreadable(error)) throw error
-    noteStage(db, 'known', countBars(db) + 1)
-  }
-}
-
-/** Null if the schema is damaged. SQLite says so once, and then uses what it could read. */
-function tablesOrNull(damaged: Mirror): Map<string, TableShape> | null {
-  try {
-    return listTables(damaged)
-  } catch (error) {
-    if (isUnreadable(error)) return null
-    throw error
-  }
-}
-
-const LIST_MESSAGES = `select key from messages`
-
-/** Drops messages whose text is lost. @returns how many messages were lost, as far as an index still names them */
-function countLost(db: Mirror, damaged: Mirror): number {
-  const named = new Set(namesIn(damaged, 'messages', 'key', 'chat').keys())
-  for (const key of db.prepare<[], number>(LIST_MESSAGES).pluck().all()) named.add(key)
-  db.exec(DROP_LOST)
-  return named.size - db.prepare<[], number>(LIST_MESSAGES).pluck().all().length
-}
-
-const LIST_LINKS = `
-select t.name as child, f."from" as link, f."table" as parent, f."to" as key
-from pragma_table_list t, pragma_foreign_key_list(t.name) f where t.schema = 'main'
+const LIST_TABLES = `
+select t.name, t.wr as hasNoRowid, c.name as column, c.pk from pragma_table_list t, pragma_table_info(t.name) c
+where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%' order by c.pk
 `
 
-/** The column of each table with the name of its rows, for lost rows that others name. */
-const NAMES = { chats: 'id', sources: 'id', projects: 'uri', machines: 'uuid' }
+function tablesOf(db: Mirror): ReadonlyMap<string, Table> {
+  const tables = new Map<string, Table>()
+  // SQLite says once that a schema is damaged, and then uses what it could read of it.
+  for (let again = 0; again < 2 && tables.size === 0; again += 1) {
+    try {
+      const rows = db.prepare<[], { name: string; hasNoRowid: number; column: string; pk: number }>(LIST_TABLES).all()
+      for (const { name, hasNoRowid, column, pk } of rows) {
+        const { columns, keys } = tables.get(name) ?? { columns: [], keys: hasNoRowid === 1 ? [] : ['rowid'] }
+        tables.set(name, { columns: [...columns, column], keys: hasNoRowid === 1 && pk > 0 ? [...keys, column] : keys })
+      }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+    }
+  }
+  return tables
+}
+
+/** Errors of a damaged page, a part of the disk that cannot be read, or a damaged length. */
+const UNREADABLE = /^SQLITE_(IOERR_(READ|SHORT_READ|CORRUPTFS|DATA)|TOOBIG)$/
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+const isUnreadable = (error: unknown): boolean => isDamage(error) || UNREADABLE.test(codeOf(error))
+
+type Value = null | number | bigint | string | Buffer
+
+/** What an index still says of two columns, by the first one. SQLite reads the index alone if it has both. */
+type NamesIn = (table: string, key: string, name: string) => ReadonlyMap<number, string>
+
+/** Reads rows in the order of their keys, from both ends to the first page that cannot be read. */
+function readFromBothEnds(
+  damaged: Mirror,
+  select: string,
+  keys: readonly string[],
+  use: (row: readonly Value[]) => void,
+): void {
+  for (const order of ['asc', 'desc']) {
+    try {
+      const sorted = `${select} order by ${keys.map((key) => `${key} ${order}`).join(', ')}`
+      for (const row of damaged.prepare<[], Value[]>(sorted).raw().safeIntegers().iterate()) use(row)
+      return
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+    }
+  }
+}
+
+/** Copies rows under the keys that they had. One that does not fit is left out: the page may be one of another table. */
+function copyTable(db: Mirror, damaged: Mirror, name: string, { columns, keys }: Table): void {
+  const list = columns.join(', ')
+  const insert = db.prepare(`insert or ignore into ${name} (${list}) values (?${', ?'.repeat(columns.length - 1)})`)
+  readFromBothEnds(damaged, `select ${list} from ${name} not indexed`, keys, (row) => {
+    try {
+      insert.run(...row)
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_CONSTRAINT')) throw error
+    }
+  })
+}
+
 const ADD_CHAT = `
 insert into chats (num, id, source, format, title, title_source, revision)
-values (?, ?, coalesce((select min(source) from messages where chat = ?), 1), 'split', '', 'none', ?)
+select @num, @name, coalesce((select min(source) from messages where chat = @num), 1), 'split', '', 'none',
+  (select coalesce(max(revision), 0) + 1 from chats)
 `
-const ADD_SOURCE = `insert into sources (num, id, kind, path, rank, state) values (?, ?, '', '', 99, 'missing')`
-const ADD_PROJECT = `insert into projects (num, id, uri, path, name) values (?, ?, ?, ?, ?)`
-const ADD_MACHINE = `insert into machines (id, uuid, name, user) values (?, ?, ?, '')`
+const ADD_SOURCE = `insert into sources (num, id, kind, path, rank, state) values (@num, @name, '', '', 99, 'missing')`
+const ADD_PROJECT = `insert into projects (num, id, uri, path, name) values (@num, @projectId, @name, @path, @base)`
+const ADD_MACHINE = `insert into machines (id, uuid, name, user) values (@num, @name, @name, '')`
+
+/** For a lost row that others name: its table, key and name, which an index may still have, and the row in its place. */
+const STAND_INS = [
+  ['chats', 'num', 'id', ADD_CHAT],
+  ['sources', 'num', 'id', ADD_SOURCE],
+  ['projects', 'num', 'uri', ADD_PROJECT],
+  ['machines', 'id', 'uuid', ADD_MACHINE],
+] as const
+
+const LIST_LINKS = `
+select t.name as child, f."from" as link from pragma_table_list t, pragma_foreign_key_list(t.name) f
+where t.schema = 'main' and f."table" = ?
+`
 
 /**
  * A lost chat, source, project or machine that others name gets a row with the name that an index still has, and the next
  * pass fills it. If the index is lost too, the name is made up: the messages at least stay together.
  */
-function replaceLost(db: Mirror, damaged: Mirror): void {
-  const links = db
-    .prepare<[], { child: string; link: string; parent: keyof typeof NAMES; key: string }>(LIST_LINKS)
-    .all()
-  for (const [parent, column] of Object.entries(NAMES)) {
-    const ofParent = links.filter((one) => one.parent === parent)
-    const key = ofParent[0]?.key ?? 'num'
-    const named = ofParent.map(({ child, link }) => `select ${link} from ${child} where ${link} is not null`)
-    const lost = db
-      .prepare<[], number>(`${named.join(' union ')} except select ${key} from ${parent}`)
-      .pluck()
-      .all()
-    if (lost.length === 0) continue
-    const names = namesIn(damaged, parent, key, column)
-    for (const num of lost) addLost(db, parent, num, names.get(num) ?? `salvaged-${num}`)
-  }
-}
-
-function addLost(db: Mirror, table: string, num: number, name: string): void {
-  if (table === 'chats') db.prepare(ADD_CHAT).run(num, name, num, nextRevision(db))
-  else if (table === 'sources') db.prepare(ADD_SOURCE).run(num, name)
-  else if (table === 'machines') db.prepare(ADD_MACHINE).run(num, name, name)
-  else {
-    const path = URL.canParse(name) ? decodeURIComponent(new URL(name).pathname) : name
-    db.prepare(ADD_PROJECT).run(num, projectIdOf(name), name, path, basename(path))
-  }
-}
-
-const LIST_CHATS = `select id, source from chats order by source, num`
-const CHATS_MAX = 200
-
-/** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
-function rewriteChats(db: Mirror, nowMs: number): void {
-  const all = db.prepare<[], { id: ChatId; source: number }>(LIST_CHATS).all()
-  for (const source of new Set(all.map((chat) => chat.source))) {
-    const ids = all.filter((chat) => chat.source === source).map(({ id }) => id)
-    for (let at = 0; at < ids.length; at += CHATS_MAX) {
-      const chats = ids.slice(at, at + CHATS_MAX).map(unread)
-      writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
+function replaceLost(db: Mirror, namesIn: NamesIn): void {
+  for (const [table, key, column, sql] of STAND_INS) {
+    const links = db.prepare<[string], { child: string; link: string }>(LIST_LINKS).all(table)
+    const named = links.map(({ child, link }) => `select ${link} from ${child} where ${link} is not null`)
+    const query = `${named.join(' union ')} except select ${key} from ${table}`
+    const lost = db.prepare<[], number>(query).pluck().all()
+    const names = lost.length === 0 ? null : namesIn(table, key, column)
+    for (const num of lost) {
+      const name = names?.get(num) ?? `salvaged-${num}`
+      const path = URL.canParse(name) ? decodeURIComponent(new URL(name).pathname) : name
+      db.prepare(sql).run({ num, name, projectId: projectIdOf(name), path, base: basename(path) })
     }
   }
 }
 
-const unread = (id: ChatId) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] })
+const LIST_SOURCES = `select distinct source from chats`
+const LIST_CHATS = `select id from chats where source = ?`
+
+/** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
+function rewriteChats(db: Mirror, nowMs: number): void {
+  for (const source of db.prepare<[], number>(LIST_SOURCES).pluck().all()) {
+    const ids = db.prepare<[number], ChatId>(LIST_CHATS).pluck().all(source)
+    const chats = ids.map((id) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }))
+    writeChange(db, { ...emptyChange, source, nowMs, chats, isIndexedLater: true })
+  }
+}

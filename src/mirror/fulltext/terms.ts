@@ -1,5 +1,5 @@
 import type { Mirror } from '../open.ts'
-import { parseParts } from '../parse-parts.ts'
+import { parseParts } from '../write/pack-message.ts'
 import { prepared } from '../sql.ts'
 import { columnNames, isSignTerm, markTerms, searchColumns } from '../../text/terms/columns.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'

@@ -29,11 +29,11 @@ export interface PushingMachine {
 
 const IDENTITY = `select id from identity`
 
-export function readMachine(db: Mirror): PushingMachine {
-  const uuid = readState(db, 'machine') ?? prepared<{ id: string }>(db, IDENTITY).get()?.id
-  if (uuid === undefined) throw new Error('a mirror has no identity')
-  return { uuid, former: readState(db, 'former'), number: Number(readState(db, 'number') ?? 0) }
-}
+export const readMachine = (db: Mirror): PushingMachine => ({
+  uuid: readState(db, 'machine') ?? String(prepared(db, IDENTITY).pluck().get()),
+  former: readState(db, 'former'),
+  number: Number(readState(db, 'number') ?? 0),
+})
 
 /**
  * Notes the number of a push. It must be on the disk before the push sends it. If the hub knows a later push of this
@@ -67,7 +67,7 @@ export const nameProject = (db: Mirror, uri: string, name: string): void => void
 const ROOT = `json_object('uri', projects.uri, 'path', projects.path, 'name', projects.name, 'remote',
   json(iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))))`
 const LIST_PUSHABLE = `
-select c.num, c.id, c.revision, c.project_source as method, iif(projects.num is null, null, ${ROOT}) as root,
+select c.num, c.id, c.revision, c.project_source as method, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
   hub_names.name as hubName
 from chats c left join projects on projects.num = c.project left join hub_names on hub_names.uri = projects.uri
 where c.machine is null
@@ -87,11 +87,9 @@ export interface PushableChat {
 
 /** All chats of this machine. Pulled chats are not pushed on. */
 export const listPushable = (db: Mirror): readonly PushableChat[] =>
-  prepared<Omit<PushableChat, 'root'> & { readonly root: string | null }>(db, LIST_PUSHABLE)
+  prepared<PushableChat & { readonly rootJson: string }>(db, LIST_PUSHABLE)
     .all()
-    .map((chat) => ({ ...chat, root: rootOf(chat.root) }))
-
-const rootOf = (json: string | null = null): Root | null => JSON.parse(json ?? 'null') as Root | null
+    .map(({ rootJson, ...chat }) => ({ ...chat, root: JSON.parse(rootJson) as Root | null }))
 
 const COUNT_MESSAGES = `
 select count(*) from messages
@@ -122,10 +120,8 @@ export function queuePurge(db: Mirror, chat: string, message: string | null): vo
 export const listQueue = (db: Mirror): readonly QueuedPurge[] => prepared<QueuedPurge>(db, LIST_QUEUE).all()
 export const clearQueue = (db: Mirror, upTo: number): void => void prepared(db, CLEAR_QUEUE).run(upTo)
 
-const FIND_ROOT = `
-select ${ROOT} as root from hub_names join projects using (uri) where hub_names.name = ? order by uri limit 1
-`
+const FIND_ROOT = `select ${ROOT} from hub_names join projects using (uri) where hub_names.name = ? order by uri limit 1`
 
 /** The project of this machine that has this name at the hub. */
 export const localRootOf = (db: Mirror, name: string): Root | null =>
-  rootOf(prepared<string>(db, FIND_ROOT).pluck().get(name))
+  JSON.parse(prepared<string>(db, FIND_ROOT).pluck().get(name) ?? 'null') as Root | null

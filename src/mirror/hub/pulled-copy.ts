@@ -11,7 +11,6 @@ export const HUB_RANK = 73
 export const HUB_ROOT = 'cursordex-hub:///'
 
 const FIND = `select num from chats where id = ? and machine is not null`
-const HAS_PULLED = `select 1 from machines limit 1`
 const LIST_MESSAGES = `select key, chat, id, body, is_shadowed as isShadowed from messages where chat = ?`
 const PROJECTS_OF = `select project from evidence where chat_id = ? and rank = ${HUB_RANK}`
 const FORGET = [
@@ -39,10 +38,4 @@ export function dropCopy(db: Mirror, chat: string, kept: ReadonlySet<string> = n
   for (const sql of FORGET) prepared(db, sql).run(chat)
   dropChat(db, num)
   for (const project of projects) dropUnusedProject(db, project)
-}
-
-/** A chat that a source of this machine has hides the copies of other machines. */
-export function hideCopies(db: Mirror, chats: readonly { readonly id: string }[]): void {
-  if (chats.length === 0 || prepared(db, HAS_PULLED).get() === undefined) return
-  for (const { id } of chats) dropCopy(db, id)
 }

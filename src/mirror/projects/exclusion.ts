@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { ChatId } from '../../model/ids.ts'
-import { wantUnmirrored } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { isMirrored } from '../write/held-chat.ts'
+import { isMirrored } from '../write/chat-columns.ts'
 import {
   childrenOf,
   tellsFacts,
@@ -12,65 +10,87 @@ import {
   type EvidenceWrite,
   type Root,
 } from '../../model/change.ts'
-import { isOfProject } from './match-project.ts'
-import { mayBeOfProject } from './match-slug.ts'
-import { PARENT_RANK, TRANSCRIPT_RANK } from './place-chats.ts'
+import { EXCLUDED_URI, PARENT_RANK, projectIdOf } from './place-chats.ts'
 
-type IsExcluded = (root: Pick<Root, 'uri' | 'path' | 'name'>) => boolean
+/** The rank of the evidence that a transcript's folder gives. */
+const TRANSCRIPT_RANK = 60
 
-/** The patterns of each connection. */
-const exclusions = new WeakMap<Mirror, readonly string[]>()
+type Named = Pick<Root, 'uri' | 'path' | 'name'>
 
 /**
- * Stands for all excluded projects in the evidence of chats that are not mirrored, so that the mirror contains no name and
- * no path of them. Its path is a hash of the list.
+ * Whether one of the patterns names the project. A pattern with a slash is a path, in which `?` and `*` match within one
+ * folder's name, and `**` matches anything. Any other pattern is a name or an id.
  */
-export const EXCLUDED_URI = 'cursordex:excluded'
+export const isOfProject = ({ uri, path, name }: Named, patterns: readonly string[]): boolean =>
+  patterns.map(stored).some((wanted) => {
+    if (!wanted.includes('/')) return wanted === name.normalize('NFC') || wanted === projectIdOf(uri)
+    return globOf(wanted).test(path.normalize('NFC'))
+  })
 
-const READ_LIST = `select path from projects where uri = ?`
-const SAVE_LIST = `
-insert into projects (id, uri, path, name) values ('excluded', ?, ?, '') on conflict (uri) do update set path = excluded.path
-`
-const FORGET_EVIDENCE = `delete from evidence where project = (select num from projects where uri = ?)`
-const READ_ALL_AGAIN = `update sources set decoder = 0`
-
-/**
- * Says for this connection which projects are not mirrored; once is enough. If the list differs from the one of the last
- * start, every source is read again, because rows of chats that were left out count as read. So do rows of the hub.
- * @param patterns names, ids and path globs
- */
-export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
-  if (exclusions.has(db)) return
-  const hash = createHash('sha256').update(JSON.stringify(patterns)).digest('hex')
-  const before = prepared<string>(db, READ_LIST).pluck().get(EXCLUDED_URI)
-  if (before !== hash && (before !== undefined || patterns.length > 0)) {
-    db.transaction(() => {
-      prepared(db, SAVE_LIST).run(EXCLUDED_URI, hash)
-      prepared(db, FORGET_EVIDENCE).run(EXCLUDED_URI)
-      if (before === undefined) return
-      prepared(db, READ_ALL_AGAIN).run()
-      wantUnmirrored(db)
-    })()
-  }
-  exclusions.set(db, patterns)
+/** As the mirror stores paths: slashes, and a lower-case drive letter. Some macOS disks store accents apart from letters. */
+function stored(pattern: string): string {
+  const composed = pattern.normalize('NFC')
+  const isOfWindows = /^[a-z]:[/\\]/iu.test(composed)
+  return isOfWindows ? composed.charAt(0).toLowerCase() + composed.slice(1).replaceAll('\\', '/') : composed
 }
+
+const WILDCARDS: Readonly<Record<string, string>> = { '**': '.*', '*': '[^/]*', '?': '[^/]' }
+
+function globOf(pattern: string): RegExp {
+  const bare = pattern.replace(/(?<=[^/:])\/+$/, '')
+  const source = bare.replaceAll(/\*\*|[*?]|[\\^$.+()[\]{}|]/g, (sign) => WILDCARDS[sign] ?? `\\${sign}`)
+  return new RegExp(`^${source}$`, 'su')
+}
+
+/** What may follow the path in the name of a workspace file below it. */
+const WORKSPACE_FILE = '(?:-(?:.+-)?(?:code-workspace|workspace-json))?'
+
+/** A long name is cut and ends in a hash. Where Cursor cuts is not known. */
+const CUT = /^(.{40,})-(?=[a-z]*[0-9])[0-9a-z]{6,}$/
+
+/**
+ * Whether Cursor may have made this name from the path of a project that one of the patterns names, or from the path of
+ * a workspace file below it. Such a name has `-` for each character other than Latin letters and digits, or for each run
+ * of them; some versions keep `_`. So one name stands for many paths: `a-b` is `a/b`, `a.b` or `a b`.
+ * @param patterns as for `isOfProject`
+ */
+export function mayBeOfProject(slug: string, patterns: readonly string[]): boolean {
+  const name = plain(slug)
+  const cut = CUT.exec(name)?.[1]
+  const globs = patterns.map(stored).flatMap((glob) => (glob.includes('/') ? [glob] : [`/${glob}`, `**/${glob}`]))
+  return globs.map(plain).some((glob) => {
+    // The end of a path may have been trimmed. After a wildcard that would match every name.
+    const whole = patternOf(glob).replace(/(?<=[^*])-$/, '-?')
+    if (whole === '') return false
+    if (new RegExp(`^${whole}${WORKSPACE_FILE}$`).test(name)) return true
+    if (cut === undefined) return false
+    const begun = Array.from(glob, (_, at) => patternOf(glob.slice(0, at + 1)))
+    return [`${whole}-.*`, ...begun].some((source) => new RegExp(`^${source}$`).test(cut))
+  })
+}
+
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9*?]+/g, '-')
+    .replace(/^-/, '')
+
+/** A name does not show where a folder ends, so `*` matches all of it. Several in a row would be tried in all combinations. */
+const patternOf = (glob: string): string => glob.replace(/[*?]*\*[*?]*|\?/g, (sign) => (sign === '?' ? '.?' : '.*'))
 
 /**
  * A change without the chats of excluded projects. Chats that are already mirrored stay as they are, and get nothing new. The
  * source's rows stay, so that they count as read: only their keys, sizes and checksums are stored.
  */
-export function withoutExcluded(db: Mirror, change: Change): Change {
-  const patterns = exclusions.get(db) ?? []
-  if (patterns.length === 0) return change
-  const isExcluded: IsExcluded = (root) => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
-  const judge = new Judge(db, change, isExcluded)
-  const mayBeExcluded = listDoubtful(db, change, patterns)
-  const doubtful = new Set([...mayBeExcluded].filter((id) => !judge.knowsProject(id)))
-  const excludes = (id: ChatId): boolean => doubtful.has(id) || judge.excludes(id)
-  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
+export function withoutExcluded(db: Mirror, change: Change, patterns: readonly string[]): Change {
+  const isExcluded = (root: Named): boolean => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
   const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
+  const known = [...change.evidence, ...guessEvidence(db, change, patterns, nowhere)]
+  const excludes = judge(db, { ...change, evidence: known }, isExcluded)
+  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !excludes(chatId)
   const barred = change.chats.filter(({ id }) => excludes(id))
-  const followers = [...doubtful, ...barred.flatMap((chat) => [...childrenOf(chat)])]
+  const followers = barred
+    .flatMap((chat) => [...(chat.slug === undefined ? [] : [chat.id]), ...childrenOf(chat)])
     .filter((id) => !isMirrored(db, id))
     .map((chatId) => ({ chatId, method: 'parent', rank: PARENT_RANK - 1, root: nowhere, isOnly: true }))
   return {
@@ -90,104 +110,80 @@ export function withoutExcluded(db: Mirror, change: Change): Change {
   }
 }
 
-const NAMED_PROJECTS = `select uri, path, name from projects`
-
-/** Chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. */
-function listDoubtful(db: Mirror, { chats }: Change, patterns: readonly string[]): ReadonlySet<ChatId> {
-  const slugs = new Set(chats.flatMap(({ slug }) => slug ?? []))
-  if (slugs.size === 0) return new Set()
-  const known = prepared<Named>(db, NAMED_PROJECTS)
-    .all()
-    .filter((project) => project.uri !== EXCLUDED_URI && isOfProject(project, patterns))
-  const globs = [...patterns, ...known.map(({ path }) => path)]
-  const doubtful = new Set([...slugs].filter((slug) => mayBeOfProject(slug, globs)))
-  return new Set(chats.flatMap(({ id, slug }) => (slug !== undefined && doubtful.has(slug) ? id : [])))
-}
-
 /** A purge writes a chat so that its columns are computed again. */
 const bringsNothing = ({ ownRow, messages, vanished }: ChatChange): boolean =>
   ownRow.kind === 'unread' && messages.length === 0 && vanished.length === 0
 
-const STORED_EVIDENCE = `
-select e.method, e.rank, e.noted_at as notedAtMs, p.uri, p.path, p.name
-from evidence e join projects p on p.num = e.project
-where e.chat_id = ?
-`
-const STORED_PROJECT = `select p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = ?`
+const NAMED_PROJECTS = `select uri, path, name from projects where uri <> '${EXCLUDED_URI}'`
 
-type Named = Pick<Root, 'uri' | 'path' | 'name'>
-
-interface Ranked {
-  readonly rank: number
-  readonly notedAtMs: number
-  readonly root: Named
+/**
+ * Evidence for chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. It
+ * counts more than a transcript's folder.
+ */
+function guessEvidence(db: Mirror, { chats }: Change, patterns: readonly string[], root: Root): EvidenceWrite[] {
+  const slugs = new Set(chats.flatMap(({ slug }) => slug ?? []))
+  if (slugs.size === 0) return []
+  const known = prepared<Named>(db, NAMED_PROJECTS).all()
+  const paths = known.flatMap((project) => (isOfProject(project, patterns) ? project.path : []))
+  const doubtful = new Set([...slugs].filter((slug) => mayBeOfProject(slug, [...patterns, ...paths])))
+  return chats
+    .filter(({ slug }) => slug !== undefined && doubtful.has(slug))
+    .map(({ id }) => ({ chatId: id, method: 'name', rank: TRANSCRIPT_RANK - 0.5, root, isOnly: false }))
 }
 
 /** Decides by what the mirror and the change know together, in the order in which `placeChats` decides. */
-class Judge {
-  readonly #db: Mirror
-  readonly #isExcluded: IsExcluded
-  readonly #evidence = new Map<ChatId, EvidenceWrite[]>()
-  readonly #parents = new Map<ChatId, ChatId>()
-  readonly #nowMs: number
-  readonly #verdicts = new Map<ChatId, boolean>()
-
-  constructor(db: Mirror, { evidence, chats, heads, nowMs }: Change, isExcluded: IsExcluded) {
-    this.#db = db
-    this.#isExcluded = isExcluded
-    this.#nowMs = nowMs
-    for (const each of evidence) this.#evidence.set(each.chatId, [...(this.#evidence.get(each.chatId) ?? []), each])
-    for (const chat of chats) for (const child of childrenOf(chat)) this.#parents.set(child, chat.id)
-    for (const { chatId, parentChatId } of heads) if (parentChatId !== null) this.#parents.set(chatId, parentChatId)
-    for (const { id, ownRow } of chats) {
-      const parent = tellsFacts(ownRow) ? ownRow.facts.parentChatId : null
-      if (parent !== null) this.#parents.set(id, parent)
-    }
+function judge(db: Mirror, change: Change, isExcluded: (root: Named) => boolean): (id: ChatId) => boolean {
+  const parents = parentsIn(change)
+  const given = new Map<ChatId, EvidenceWrite[]>()
+  for (const each of change.evidence) given.set(each.chatId, [...(given.get(each.chatId) ?? []), each])
+  const verdicts = new Map<ChatId, boolean>()
+  const decide = (id: ChatId): boolean => {
+    const best = bestEvidence(db, id, given.get(id) ?? [], change.nowMs)
+    if (best !== undefined && best.rank < PARENT_RANK) return isExcluded(best.root)
+    const parent = parents.get(id)
+    if (parent !== undefined && excludes(parent)) return true
+    return best !== undefined && isExcluded(best.root)
   }
-
-  excludes(id: ChatId): boolean {
-    const known = this.#verdicts.get(id)
+  const excludes = (id: ChatId): boolean => {
+    const known = verdicts.get(id)
     if (known !== undefined) return known
     // A chat may be its own ancestor.
-    this.#verdicts.set(id, false)
-    const verdict = this.#judge(id)
-    this.#verdicts.set(id, verdict)
+    verdicts.set(id, false)
+    const verdict = decide(id)
+    verdicts.set(id, verdict)
     return verdict
   }
-
-  /** Whether something better than a transcript's folder names the project of the chat. */
-  knowsProject(id: ChatId): boolean {
-    return this.#ranked(id).some(({ rank }) => rank < TRANSCRIPT_RANK)
-  }
-
-  #judge(id: ChatId): boolean {
-    const ranked = this.#ranked(id)
-    const strong = ranked.find(({ rank }) => rank < PARENT_RANK)
-    if (strong !== undefined) return this.#isExcluded(strong.root)
-    const parent = this.#parents.get(id)
-    if (parent !== undefined && this.excludes(parent)) return true
-    const root = ranked[0]?.root ?? prepared<Named>(this.#db, STORED_PROJECT).get(id)
-    return root !== undefined && this.#isExcluded(root)
-  }
-
-  #ranked(id: ChatId): readonly Ranked[] {
-    const given = this.#evidence.get(id) ?? []
-    const replaced = new Set(given.filter(({ isOnly }) => isOnly).map(({ method }) => method))
-    const stored = prepared<Named & Omit<Ranked, 'root'> & { readonly method: string }>(this.#db, STORED_EVIDENCE).all(
-      id,
-    )
-    return [
-      ...given.map(({ rank, root, notedAtMs = this.#nowMs }) => ({ rank, notedAtMs, root })),
-      ...stored.filter(({ method }) => !replaced.has(method)).map((row) => ({ ...row, root: row })),
-    ].toSorted((a, b) => a.rank - b.rank || b.notedAtMs - a.notedAtMs)
-  }
+  return excludes
 }
 
-export interface ExcludedProject {
-  readonly id: string
-  readonly name: string
-  readonly path: string
-  readonly chats: number
+function parentsIn({ chats, heads }: Change): ReadonlyMap<ChatId, ChatId> {
+  const parents = new Map<ChatId, ChatId>()
+  for (const chat of chats) for (const child of childrenOf(chat)) parents.set(child, chat.id)
+  for (const { chatId, parentChatId } of heads) if (parentChatId !== null) parents.set(chatId, parentChatId)
+  for (const { id, ownRow } of chats) {
+    const parent = tellsFacts(ownRow) ? ownRow.facts.parentChatId : null
+    if (parent !== null) parents.set(id, parent)
+  }
+  return parents
+}
+
+/** The project that a chat is in counts after all evidence. */
+const STORED_EVIDENCE = `
+select method, rank, noted_at as notedAtMs, uri, path, name from evidence join projects on num = project
+where chat_id = @id
+union all
+select '', 1000, 0, p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = @id
+`
+type StoredEvidence = Named & Pick<EvidenceWrite, 'method' | 'rank'> & { readonly notedAtMs: number }
+
+function bestEvidence(db: Mirror, id: ChatId, given: readonly EvidenceWrite[], nowMs: number) {
+  const replaced = new Set(given.flatMap(({ isOnly, method }) => (isOnly ? method : [])))
+  const held = prepared<StoredEvidence>(db, STORED_EVIDENCE).all({ id })
+  const all = [
+    ...given.map(({ rank, root, notedAtMs = nowMs }) => ({ rank, notedAtMs, root: root as Named })),
+    ...held.filter(({ method }) => !replaced.has(method)).map((row) => ({ ...row, root: row })),
+  ]
+  return all.sort((a, b) => a.rank - b.rank || b.notedAtMs - a.notedAtMs)[0]
 }
 
 const MIRRORED_PROJECTS = `
@@ -197,7 +193,7 @@ group by p.num order by p.path, p.id
 `
 
 /** The excluded projects of which the mirror has chats. */
-export const listExcludedProjects = (db: Mirror, patterns: readonly string[]): readonly ExcludedProject[] =>
-  prepared<ExcludedProject & Named>(db, MIRRORED_PROJECTS)
+export const listExcludedProjects = (db: Mirror, patterns: readonly string[]) =>
+  prepared<Named & { readonly id: string; readonly chats: number }>(db, MIRRORED_PROJECTS)
     .all()
     .filter((project) => isOfProject(project, patterns))

@@ -1,25 +1,26 @@
 import { hash as digest } from 'node:crypto'
+import { wantUnmirrored } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
-import { projectIdOf } from './match-project.ts'
 import { prepared } from '../sql.ts'
 import { type Change, type Root, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
 
+/** The id of a project: a hash of its normalised root URI. */
+export const projectIdOf = (uri: string): string => digest('sha256', uri).slice(0, 16)
+
 const FIND_PROJECT = `select num from projects where uri = ?`
 const ADD_PROJECT = `
-insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, ?, ?, ?, ?, ?) returning num
+insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, ?, ?, ?, ?, ?)
 `
 
-/** The project of this root; created if it does not exist. Its id is a hash of the normalised root URI. */
-function projectNum(db: Mirror, root: Root): number {
-  const found = prepared<{ num: number }>(db, FIND_PROJECT).get(root.uri)
-  if (found !== undefined) return found.num
-  const id = projectIdOf(root.uri)
-  const { uri, path, name, remote } = root
-  const added = prepared<{ num: number }>(db, ADD_PROJECT).get(id, uri, path, name, remote?.kind, remote?.host)
-  if (added === undefined) throw new Error('an insert returned no row')
-  return added.num
+/** The project of this root; created if it does not exist. */
+function projectNum(db: Mirror, { uri, path, name, remote }: Root): number {
+  const found = prepared<number>(db, FIND_PROJECT).pluck().get(uri)
+  if (found !== undefined) return found
+  return Number(
+    prepared(db, ADD_PROJECT).run(projectIdOf(uri), uri, path, name, remote?.kind, remote?.host).lastInsertRowid,
+  )
 }
 
 const UPSERT_WORKSPACE = `
@@ -29,9 +30,8 @@ where uri <> excluded.uri
 `
 
 export function writeWorkspaces(db: Mirror, change: Change): void {
-  for (const workspace of change.workspaces) {
-    const project = projectNum(db, workspace.root)
-    prepared(db, UPSERT_WORKSPACE).run(change.source, workspace.id, workspace.root.uri, project)
+  for (const { id, root } of change.workspaces) {
+    prepared(db, UPSERT_WORKSPACE).run(change.source, id, root.uri, projectNum(db, root))
   }
 }
 
@@ -80,15 +80,10 @@ const LIST_CHILDREN = `
 select id from chats where parent_chat_id = ? union select child_id from chat_links where parent_id = ?
 `
 export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
-  prepared<{ id: ChatId }>(db, LIST_CHILDREN)
-    .all(id, id)
-    .map((row) => row.id)
+  prepared<ChatId>(db, LIST_CHILDREN).pluck().all(id, id)
 
 /** The parent's project beats own evidence of this rank or a higher number. */
 export const PARENT_RANK = 75
-
-/** The rank of the evidence that a transcript's folder gives. */
-export const TRANSCRIPT_RANK = 60
 
 /** The lowest rank decides; then the newest evidence, because a chat can move to another project; then the root's URI. */
 const BEST_EVIDENCE = `
@@ -104,17 +99,13 @@ where parents.project is not null and parents.id <> @id and parents.id in (
 order by parents.id is not (select parent_chat_id from chats where id = @id), parents.id limit 1
 `
 
-interface Place {
-  readonly project: number
-  readonly method: string
-}
-
-function placeChat(db: Mirror, chatId: ChatId): boolean {
+function placeChat(db: Mirror, id: ChatId): boolean {
+  const evidence = prepared<{ readonly project: number; readonly method: string }>(db, BEST_EVIDENCE)
   const best =
-    prepared<Place>(db, BEST_EVIDENCE).get(chatId, 0, PARENT_RANK) ??
-    prepared<Place>(db, PARENT_PROJECT).get({ id: chatId }) ??
-    prepared<Place>(db, BEST_EVIDENCE).get(chatId, PARENT_RANK, Number.MAX_SAFE_INTEGER)
-  return best !== undefined && moveChat(db, chatId, best.project, best.method)
+    evidence.get(id, 0, PARENT_RANK) ??
+    prepared<{ readonly project: number; readonly method: string }>(db, PARENT_PROJECT).get({ id }) ??
+    evidence.get(id, PARENT_RANK, Number.MAX_SAFE_INTEGER)
+  return best !== undefined && moveChat(db, id, best.project, best.method)
 }
 
 const MOVE_CHAT = `
@@ -126,16 +117,13 @@ where id = ? and (project is not ? or project_source is not ?)
 export const moveChat = (db: Mirror, chatId: ChatId, project: number, method: string): boolean =>
   prepared(db, MOVE_CHAT).run(project, method, nextRevision(db), chatId, project, method).changes > 0
 
-const ADD_PATH = `insert into chat_paths (chat_id, uri) values (?, ?) on conflict do nothing`
-const DROP_PATHS = `delete from chat_paths where chat_id = ?`
+const ADD_PATHS = `insert into chat_paths (chat_id, uri) select ?, value from json_each(?) where true on conflict do nothing`
+const DROP_PATHS = `delete from chat_paths where chat_id = ? and uri not in (select value from json_each(?))`
 
 export function writePaths(db: Mirror, change: Change): void {
   for (const { chatId, uris } of change.paths) {
-    const before = listPaths(db, chatId)
-    if (before.length === new Set(uris).size && before.every((uri) => uris.includes(uri))) continue
-    prepared(db, DROP_PATHS).run(chatId)
-    for (const uri of uris) prepared(db, ADD_PATH).run(chatId, uri)
-    touchChat(db, chatId)
+    const run = (sql: string): number => prepared(db, sql).run(chatId, JSON.stringify(uris)).changes
+    if (run(DROP_PATHS) + run(ADD_PATHS) > 0) touchChat(db, chatId)
   }
 }
 
@@ -144,20 +132,14 @@ const FOLDER_HASH = 'folder-hash'
 /** Prefix of an entry for which only the MD5 of the path is known, as lower-case hex. */
 const HASHED = 'md5:'
 
-const LIST_UNPLACED = `
-select distinct chats.id from chats join chat_paths on chat_paths.chat_id = chats.id
-where project is null or project_source in ('${FILES}', '${FOLDER_HASH}')
-`
+const UNPLACED = `(project is null or project_source in ('${FILES}', '${FOLDER_HASH}'))`
+const LIST_UNPLACED = `select id from chats where ${UNPLACED} and id in (select chat_id from chat_paths)`
+const IS_UNPLACED = `select 1 from chats where id = ? and ${UNPLACED}`
 const LIST_ROOTS = `
 select num, uri, path from projects
 where num in (select project from evidence union select project from workspaces)
 `
 const LIST_PATHS = `select uri from chat_paths where chat_id = ?`
-
-const listPaths = (db: Mirror, id: ChatId): string[] =>
-  prepared<{ uri: string }>(db, LIST_PATHS)
-    .all(id)
-    .map(({ uri }) => uri)
 
 interface RootRow {
   readonly num: number
@@ -175,37 +157,25 @@ interface RootRow {
 export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
   const isAll = hasNewRoot(db)
   return db.transaction(() => {
-    const unplaced = isAll ? prepared<{ id: ChatId }>(db, LIST_UNPLACED).all() : unplacedAmong(db, touched)
+    const unplaced = isAll
+      ? prepared<ChatId>(db, LIST_UNPLACED).pluck().all()
+      : [...touched].filter((id) => prepared(db, IS_UNPLACED).get(id) !== undefined)
     if (unplaced.length === 0) return []
     const rows = prepared<RootRow>(db, LIST_ROOTS).all()
     const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
-    const byHash = new HashedRoots(rows)
-    return unplaced.flatMap(({ id }) => {
-      const uris = listPaths(db, id)
-      const hashed = byHash.find(uris.filter((uri) => uri.startsWith(HASHED)))
+    // Few mirrors need the hashes.
+    let byHash: ReadonlyMap<string, number> | null = null
+    return unplaced.flatMap((id) => {
+      const uris = prepared<string>(db, LIST_PATHS).pluck().all(id)
+      const hashes = uris.filter((uri) => uri.startsWith(HASHED))
+      if (hashes.length > 0) byHash ??= new Map(rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row.num])))
+      const [hashed] = hashes.flatMap((hash) => byHash?.get(hash) ?? [])
       const files = uris.filter((uri) => !uri.startsWith(HASHED))
       const project = hashed ?? rootOfMost(files, roots)
-      if (project === null || !moveChat(db, id, project, hashed === null ? FILES : FOLDER_HASH)) return []
+      if (project === null || !moveChat(db, id, project, hashed === undefined ? FILES : FOLDER_HASH)) return []
       return [id, ...placeChats(db, listChildren(db, id))]
     })
   })()
-}
-
-/** Roots by the hash of their path. The hashes are computed on first use, because few mirrors need them. */
-class HashedRoots {
-  readonly #rows: readonly RootRow[]
-  #nums: ReadonlyMap<string, number> | null = null
-
-  constructor(rows: readonly RootRow[]) {
-    this.#rows = rows
-  }
-
-  find(hashes: readonly string[]): number | null {
-    if (hashes.length === 0) return null
-    this.#nums ??= new Map(this.#rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row.num] as const)))
-    const [num] = hashes.flatMap((hash) => this.#nums?.get(hash) ?? [])
-    return num ?? null
-  }
 }
 
 /** Hashes of a local folder's path. A folder on a Windows drive has one hash for each spelling that a program may use. */
@@ -217,13 +187,6 @@ function hashesOf({ path, uri }: RootRow): string[] {
   return [...new Set([path, ...spellings])].map((spelling) => `${HASHED}${digest('md5', spelling)}`)
 }
 
-const IS_UNPLACED = `
-select 1 from chats where id = ? and (project is null or project_source in ('${FILES}', '${FOLDER_HASH}'))
-`
-
-const unplacedAmong = (db: Mirror, ids: ReadonlySet<ChatId>): { id: ChatId }[] =>
-  [...ids].flatMap((id) => (prepared(db, IS_UNPLACED).get(id) === undefined ? [] : [{ id }]))
-
 const NEWEST_ROOT = `select coalesce(max(num), 0) as num from projects`
 const newestSeen = new WeakMap<Mirror, number>()
 
@@ -232,7 +195,7 @@ export const placeAllNext = (db: Mirror): boolean => newestSeen.delete(db)
 
 /** Each root has a project, and projects are numbered in the order in which they became known. */
 function hasNewRoot(db: Mirror): boolean {
-  const newest = prepared<{ num: number }>(db, NEWEST_ROOT).get()?.num ?? 0
+  const newest = prepared<number>(db, NEWEST_ROOT).pluck().get() ?? 0
   if (newestSeen.get(db) === newest) return false
   newestSeen.set(db, newest)
   return true
@@ -244,8 +207,7 @@ function rootOfMost(uris: readonly string[], roots: ReadonlyMap<string, number>)
     const root = deepestRoot(uri, roots)
     if (root !== null) counts.set(root, (counts.get(root) ?? 0) + 1)
   }
-  const [most] = [...counts].sort(([, a], [, b]) => b - a)
-  return most !== undefined && most[1] * 2 > uris.length ? most[0] : null
+  return [...counts].find(([, count]) => count * 2 > uris.length)?.[0] ?? null
 }
 
 function deepestRoot(uri: string, roots: ReadonlyMap<string, number>): number | null {
@@ -254,4 +216,43 @@ function deepestRoot(uri: string, roots: ReadonlyMap<string, number>): number | 
     if (root !== undefined) return root
   }
   return null
+}
+
+/**
+ * Stands for all excluded projects in the evidence of chats that are not mirrored, so that the mirror contains no name and
+ * no path of them. Its path is a hash of the list.
+ */
+export const EXCLUDED_URI = 'cursordex:excluded'
+
+const READ_LIST = `select path from projects where uri = '${EXCLUDED_URI}'`
+const SAVE_LIST = `
+insert into projects (id, uri, path, name) values ('excluded', '${EXCLUDED_URI}', ?, '')
+on conflict (uri) do update set path = excluded.path
+`
+const FORGET_EVIDENCE = `delete from evidence where project = (select num from projects where uri = '${EXCLUDED_URI}')`
+const READ_ALL_AGAIN = `update sources set decoder = 0`
+const excluded = new WeakMap<Mirror, readonly string[]>()
+
+/** The patterns of the projects that are not mirrored. */
+export const excludedIn = (db: Mirror): readonly string[] => excluded.get(db) ?? []
+
+/**
+ * Says for this connection which projects are not mirrored; once is enough. If the list differs from the one of the last
+ * start, every source is read again, because rows of chats that were left out count as read. So do rows of the hub.
+ * @param patterns names, ids and path globs
+ */
+export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
+  if (excluded.has(db)) return
+  const hash = digest('sha256', JSON.stringify(patterns))
+  const before = prepared<string>(db, READ_LIST).pluck().get()
+  if (before !== hash && (before !== undefined || patterns.length > 0)) {
+    db.transaction(() => {
+      prepared(db, SAVE_LIST).run(hash)
+      prepared(db, FORGET_EVIDENCE).run()
+      if (before === undefined) return
+      prepared(db, READ_ALL_AGAIN).run()
+      wantUnmirrored(db)
+    })()
+  }
+  excluded.set(db, patterns)
 }

@@ -1,62 +1,185 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash as digest, randomBytes } from 'node:crypto'
+import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { tellsFacts, type Change, type ChatChange } from '../../model/change.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
+import { UserError } from '../../model/user-error.ts'
+import Database from '../../sqlite.ts'
+import { isDamage } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
-import { parseParts } from '../parse-parts.ts'
 import { prepared } from '../sql.ts'
-import { tellsFacts, type Change, type ChatFacts, type ChatChange } from '../../model/change.ts'
-import { comparable } from '../write/pack-message.ts'
+import { comparable, parseParts } from '../write/pack-message.ts'
 import { textsOf } from './scope.ts'
 
-type Kind = 'chat' | 'message' | 'text'
+const TABLES = `
+-- What purges keep out, by keyed hashes: a chat, a message of a chat, a text in a chat. size: of a text, its characters.
+create table user.bars (kind text not null, hash text not null, size integer, primary key (kind, hash)) strict, without rowid;
+-- The keys of the hashes of ids (kind 'id') and of texts (kind 'text'). Only the latest of a kind makes new hashes.
+create table user.keys (num integer primary key, kind text not null, key text not null, unique (kind, key)) strict;
+-- How many bars are lost, and the user went on without them.
+create table user.lost (bars integer not null) strict;
+insert into user.lost values (0);
+pragma user.user_version = 1;
+`
+
+/** What only the user said, in a file of its own beside the mirror: it outlives every mirror. */
+const userFile = (mirrorPath: string): string => join(dirname(mirrorPath), 'user.db')
+
+/**
+ * Attaches the user's file to a connection as `user`, and makes it if it is missing. One that cannot be read is renamed:
+ * then its bars are missing, as those of a file that was deleted.
+ * @returns whether it could not be read
+ */
+export function attachUser(db: Mirror, mirrorPath: string): boolean {
+  const file = userFile(mirrorPath)
+  const isDamaged = existsSync(file) && !isReadable(file)
+  if (isDamaged) {
+    let aside = `${file}.damaged`
+    for (let again = 2; existsSync(aside); again += 1) aside = `${file}.damaged-${again}`
+    renameSync(file, aside)
+  }
+  closeSync(openSync(file, 'a', 0o600))
+  attach(db, file)
+  return isDamaged
+}
+
+function isReadable(file: string): boolean {
+  const db = new Database(file)
+  try {
+    return db.pragma('quick_check', { simple: true }) === 'ok'
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw error
+  } finally {
+    db.close()
+  }
+}
+
+function attach(db: Mirror, file: string): void {
+  db.prepare('attach ? as user').run(file)
+  if (db.pragma('user.user_version', { simple: true }) === 0) db.transaction(() => db.exec(TABLES))()
+}
+
+/** A connection that has the bars only, for who reads. */
+export function openBars(mirrorPath: string): Mirror {
+  const db = new Database(':memory:')
+  const file = userFile(mirrorPath)
+  ofUser(() => attach(db, existsSync(file) ? file : ':memory:'))
+  return db
+}
+
+/** Whatever reads or writes the user's file: its damage must not count as damage of the mirror. @throws UserError `bars-lost` */
+function ofUser<Result>(act: () => Result): Result {
+  try {
+    return act()
+  } catch (error) {
+    throw isDamage(error) ? barsLost('The bars that keep purged chats out cannot be read') : error
+  }
+}
+
+const barsLost = (what: string): UserError =>
+  new UserError(
+    'bars-lost',
+    `${what} in user.db, so nothing is read from Cursor.`,
+    'Put user.db of the data folder back and start again. Or go on without them: cursordex purge --accept-lost-bars',
+  )
+
+const COUNT = `select count(*) + (select bars from user.lost) from user.bars`
+
+/** How many bars there are, with those that were given up. This number only grows. */
+export const countBars = (db: Mirror): number => ofUser(() => prepared<number>(db, COUNT).pluck().get() ?? 0)
+
+/**
+ * What was done for how many bars. known: noticed if some are missing later. rows: removed from the mirror. bytes: archives
+ * and the mirror's file were written again, so no file of ours contains any.
+ */
+type Stage = 'known' | 'rows' | 'bytes'
+
+const READ_STAGE = `select bars from purge_stages where stage = ?`
+const NOTE_STAGE = `
+insert into purge_stages (stage, bars) values (?, ?) on conflict do update set bars = max(bars, excluded.bars)
+`
+
+const readStage = (db: Mirror, stage: Stage): number => prepared<number>(db, READ_STAGE).pluck().get(stage) ?? 0
+
+export const isDone = (db: Mirror, stage: Stage): boolean => readStage(db, stage) >= countBars(db)
+
+export const noteStage = (db: Mirror, stage: Stage, bars = countBars(db)): void =>
+  void prepared(db, NOTE_STAGE).run(stage, bars)
+
+/** How many bars are missing that the mirror or an archive knew. */
+export const countLost = (db: Mirror): number => Math.max(0, readStage(db, 'known') - countBars(db))
+
+/** @throws UserError `bars-lost` if what was purged could come in again */
+export function requireBars(db: Mirror): void {
+  const lost = countLost(db)
+  if (lost > 0) throw barsLost(`${lost} bars that keep purged chats out are missing`)
+}
+
+const ACCEPT = `update user.lost set bars = bars + ?`
+
+/** Goes on without the bars that are missing. */
+export const acceptLost = (db: Mirror): void => void ofUser(() => prepared(db, ACCEPT).run(countLost(db)))
+
+/** What is barred: a chat, a message of it, or a text in it. */
+export interface Target {
+  readonly kind: 'chat' | 'message' | 'text'
+  readonly chatId: ChatId
+  /** The id of the message, or the text; '' for a chat. */
+  readonly what: string
+}
 
 const LIST_KEYS = `select key from user.keys where kind = ? order by num desc`
 const LIST_SIZES = `select distinct size from user.bars where kind = 'text'`
+const HAS_ANY = `select 1 from user.bars limit 1`
 const HAS = `select 1 from user.bars where kind = ? and hash = ?`
 const ADD = `insert or ignore into user.bars (kind, hash, size) values (?, ?, ?)`
-const ADD_KEY = `insert into user.keys (kind, key) values (?, ?)`
+const ADD_KEY = `insert or ignore into user.keys (kind, key) values (?, ?)`
 
 /** Texts have a key of their own, which goes with no archive. */
-const listKeys = (db: Mirror, kind: Kind): readonly string[] =>
-  prepared<string>(db, LIST_KEYS)
-    .pluck()
-    .all(kind === 'text' ? 'text' : 'id')
+const keyKind = (kind: Target['kind']): string => (kind === 'text' ? 'text' : 'id')
+
+const listKeys = (db: Mirror, kind: Target['kind']): readonly string[] =>
+  prepared<string>(db, LIST_KEYS).pluck().all(keyKind(kind))
 
 const hashOf = (key: string, ...words: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(words)).digest('base64url')
 
+export function addBars(db: Mirror, targets: readonly Target[]): void {
+  const add = ({ kind, chatId, what }: Target): void => {
+    let [key] = listKeys(db, kind)
+    if (key === undefined) prepared(db, ADD_KEY).run(keyKind(kind), (key = randomBytes(32).toString('base64url')))
+    const text = kind === 'text' ? (comparable(what) ?? '') : null
+    const words = text !== null ? [text, chatId] : kind === 'chat' ? [chatId] : [chatId, what]
+    prepared(db, ADD).run(kind, hashOf(key, kind, ...words), text?.length ?? null)
+  }
+  ofUser(() => db.transaction(() => targets.forEach(add))())
+}
+
 /** What stays out because it was purged. Valid for one transaction. */
 export class Bars {
   readonly #db: Mirror
-  readonly #idKeys: readonly string[]
-  readonly #textKeys: readonly string[]
+  /** True for most mirrors: they skip all checks. */
+  readonly isEmpty: boolean
   readonly #sizes: ReadonlySet<number>
 
   /** @param db any connection to which the user's file is attached */
   constructor(db: Mirror) {
     this.#db = db
-    this.#idKeys = listKeys(db, 'chat')
-    this.#textKeys = listKeys(db, 'text')
-    this.#sizes = new Set(prepared<number>(db, LIST_SIZES).pluck().all())
-  }
-
-  /** True for most mirrors: they skip all checks. */
-  get isEmpty(): boolean {
-    return this.#idKeys.length === 0 && !this.hasTexts
-  }
-
-  get hasTexts(): boolean {
-    return this.#sizes.size > 0
+    this.isEmpty = ofUser(() => prepared(db, HAS_ANY).get() === undefined)
+    this.#sizes = new Set(this.isEmpty ? [] : ofUser(() => prepared<number>(db, LIST_SIZES).pluck().all()))
   }
 
   hasChat(id: ChatId): boolean {
-    return this.#has(this.#idKeys, 'chat', id)
+    return this.#has('chat', id)
   }
 
   /** Whether a message was purged, or one of its texts. @param parts may be expensive, and is often not needed */
   hasMessage(chatId: ChatId, id: MessageId, parts: () => readonly Part[]): boolean {
-    if (this.#has(this.#idKeys, 'message', chatId, id)) return true
-    return this.hasTexts && textsOf(parts()).some((text) => this.hasText(chatId, text))
+    if (this.#has('message', chatId, id)) return true
+    return this.#sizes.size > 0 && textsOf(parts()).some((text) => this.hasText(chatId, text))
   }
 
   /** Whether a text was purged from a chat, ignoring white space. */
@@ -65,32 +188,15 @@ export class Bars {
     // The size is compared first: hashing every text would be slow.
     if (words === null || !this.#sizes.has(words.length)) return false
     // Older versions barred a text from all chats.
-    return this.#has(this.#textKeys, 'text', words, chatId) || this.#has(this.#textKeys, 'text', words)
+    return this.#has('text', words, chatId) || this.#has('text', words)
   }
 
-  #has(keys: readonly string[], kind: Kind, ...words: readonly string[]): boolean {
-    return keys.some((key) => prepared(this.#db, HAS).get(kind, hashOf(key, kind, ...words)) !== undefined)
+  #has(kind: Target['kind'], ...words: readonly string[]): boolean {
+    if (this.isEmpty) return false
+    const hasHash = (key: string): boolean =>
+      prepared(this.#db, HAS).get(kind, hashOf(key, kind, ...words)) !== undefined
+    return ofUser(() => listKeys(this.#db, kind).some(hasHash))
   }
-}
-
-export const barChat = (db: Mirror, id: ChatId): void => add(db, 'chat', [id], null)
-
-export const barMessage = (db: Mirror, chatId: ChatId, id: MessageId): void => add(db, 'message', [chatId, id], null)
-
-export function barText(db: Mirror, chatId: ChatId, text: string): void {
-  const words = comparable(text)
-  if (words !== null) add(db, 'text', [words, chatId], words.length)
-}
-
-function add(db: Mirror, kind: Kind, words: readonly string[], size: number | null): void {
-  const [key = newKey(db, kind)] = listKeys(db, kind)
-  prepared(db, ADD).run(kind, hashOf(key, kind, ...words), size)
-}
-
-function newKey(db: Mirror, kind: Kind): string {
-  const key = randomBytes(32).toString('base64url')
-  prepared(db, ADD_KEY).run(kind === 'text' ? 'text' : 'id', key)
-  return key
 }
 
 /**
@@ -100,42 +206,95 @@ function newKey(db: Mirror, kind: Kind): string {
 export function withoutPurged(db: Mirror, change: Change): Change {
   const bars = new Bars(db)
   if (bars.isEmpty) return change
-  const stays = ({ chatId }: { readonly chatId: ChatId }): boolean => !bars.hasChat(chatId)
+  const stay = <Row extends { readonly chatId: ChatId }>(rows: readonly Row[]): readonly Row[] =>
+    rows.filter(({ chatId }) => !bars.hasChat(chatId))
   const spared = (chatId: ChatId, text: string | null): string | null => (bars.hasText(chatId, text) ? null : text)
   return {
     ...change,
     chats: change.chats.flatMap((chat) => spareChat(bars, chat) ?? []),
-    evidence: change.evidence.filter(stays),
-    heads: change.heads
-      .filter(stays)
-      .map((head) => ({ ...head, name: spared(head.chatId, head.name), branch: spared(head.chatId, head.branch) })),
-    tracked: change.tracked.filter(stays),
-    paths: change.paths
-      .filter(stays)
-      .map(({ chatId, uris }) => ({ chatId, uris: uris.filter((uri) => !bars.hasText(chatId, uri)) })),
+    evidence: stay(change.evidence),
+    heads: stay(change.heads).map(({ chatId, name, branch, ...head }) => {
+      return { ...head, chatId, name: spared(chatId, name), branch: spared(chatId, branch) }
+    }),
+    tracked: stay(change.tracked),
+    paths: stay(change.paths).map(({ chatId, uris }) => {
+      return { chatId, uris: uris.filter((uri) => !bars.hasText(chatId, uri)) }
+    }),
   }
 }
 
 /** Null if nothing is left to write. */
 function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
-  if (bars.hasChat(chat.id)) return null
-  const messages = chat.messages.filter(
-    ({ id, partsJson }) => !bars.hasMessage(chat.id, id, () => parseParts(partsJson)),
-  )
+  const { id, ownRow } = chat
+  if (bars.hasChat(id)) return null
+  const messages = chat.messages.filter((one) => !bars.hasMessage(id, one.id, () => parseParts(one.partsJson)))
   const isNothing = messages.length === 0 && chat.messages.length > 0 && chat.vanished.length === 0
-  if (isNothing && chat.ownRow.kind === 'unread') return null
-  const { ownRow } = chat
+  if (isNothing && ownRow.kind === 'unread') return null
   if (!tellsFacts(ownRow)) return { ...chat, messages }
-  return { ...chat, messages, ownRow: { ...ownRow, facts: spareFacts(bars, chat.id, ownRow.facts) } }
+  const spared = (text: string | null): string | null => (bars.hasText(id, text) ? null : text)
+  const { name, summary, branch = null } = ownRow.facts
+  const todos = ownRow.facts.todos.filter(({ content }) => !bars.hasText(id, content))
+  const facts = { ...ownRow.facts, name: spared(name), summary: spared(summary), branch: spared(branch), todos }
+  return { ...chat, messages, ownRow: { ...ownRow, facts } }
 }
 
-function spareFacts(bars: Bars, chatId: ChatId, facts: ChatFacts): ChatFacts {
-  const spared = (text: string | null): string | null => (bars.hasText(chatId, text) ? null : text)
-  return {
-    ...facts,
-    name: spared(facts.name),
-    summary: spared(facts.summary),
-    branch: spared(facts.branch ?? null),
-    todos: facts.todos.filter(({ content }) => !bars.hasText(chatId, content)),
+/** The bars of ids beside an archive. With texts and their key, whoever has it could try which texts were purged. */
+export const BARS_FILE = 'bars.json'
+
+const PACK = `
+select json_object('home', ?, 'known', (${COUNT}),
+  'bars', (select json_group_array(json_array(kind, hash)) from user.bars where kind <> 'text'),
+  'keys', (select json_group_array(key) from (select key from user.keys where kind = 'id' order by num)))
+where (${COUNT}) > 0
+`
+const READ_KNOWN = `select packed ->> 'known' from (select ? as packed) where packed ->> 'home' = ?`
+const TAKE = [
+  `insert or ignore into user.bars (kind, hash) select value ->> 0, value ->> 1 from json_each(?, '$.bars')`,
+  `insert or ignore into user.keys (kind, key) select 'id', value from json_each(?, '$.keys')`,
+]
+
+/** Several machines may use one archive folder. */
+const homeOf = (mirrorPath: string): string => digest('sha256', `${hostname()}\0${dirname(mirrorPath)}`)
+
+/** The bars that go with an archive; null if there are none. */
+export function packBars(mirrorPath: string): string | null {
+  const db = openBars(mirrorPath)
+  try {
+    return ofUser(() => prepared<string>(db, PACK).pluck().get(homeOf(mirrorPath)) ?? null)
+  } finally {
+    db.close()
   }
+}
+
+/** Takes from the bars beside an archive what is missing, unless another machine or data folder wrote them. */
+export function takePacked(db: Mirror, archiveDir: string): void {
+  let [packed, known]: [string, number | undefined] = ['', 0]
+  try {
+    packed = readFileSync(join(archiveDir, BARS_FILE), 'utf8')
+    known = prepared<number>(db, READ_KNOWN).pluck().get(packed, homeOf(db.name))
+  } catch {
+    // There are none, or another program's file has the name.
+  }
+  if (known === undefined || known <= countBars(db)) return
+  ofUser(() => db.transaction(() => TAKE.forEach((sql) => prepared(db, sql).run(packed)))())
+  noteStage(db, 'known', known)
+}
+
+const HAS_OLD = `select 1 from sqlite_schema where name = 'tombstones'`
+const LIST_OLD = `select kind, hash, size from tombstones`
+const LIST_SALTS = `select salt from purge_salt`
+
+/**
+ * Takes over what an older version kept in the mirror, and the key that it kept in a file. The hashes are made alike, so
+ * they hold on. @param from the mirror, or a damaged one
+ */
+export function takeTombstones(db: Mirror, from: Mirror, mirrorPath: string): void {
+  if (from.prepare(HAS_OLD).get() === undefined) return
+  const keyFile = join(dirname(mirrorPath), 'purge.key')
+  db.transaction(() => {
+    for (const row of from.prepare<[], string[]>(LIST_OLD).raw().all()) db.prepare(ADD).run(row)
+    for (const salt of from.prepare<[], string>(LIST_SALTS).pluck().all()) db.prepare(ADD_KEY).run('id', salt)
+    if (existsSync(keyFile)) db.prepare(ADD_KEY).run('text', readFileSync(keyFile, 'utf8').trim())
+  })()
+  rmSync(keyFile, { force: true })
 }

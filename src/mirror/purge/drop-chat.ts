@@ -1,5 +1,5 @@
 import { takeFromBacklog } from '../fulltext/backlog.ts'
-import { dropUnusedMachine } from '../machines/write-machines.ts'
+import { dropUnusedMachine } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { dropTerms } from '../fulltext/terms.ts'

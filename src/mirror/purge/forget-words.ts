@@ -1,8 +1,6 @@
 import { indexTerms } from '../../text/terms/terms.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
 import { forgetSeenTerms } from '../fulltext/terms.ts'
-import { Names } from '../write/write.ts'
 
 const MERGE = `
 insert into message_terms (message_terms) values ('optimize');
@@ -15,7 +13,12 @@ delete from terms where term not in (select term from message_words union all se
 drop table temp.message_words;
 drop table temp.chat_words;
 `
-const LIST_NAMED = `select distinct marks, model from messages`
+const FORGET_NAMES = `
+delete from names where kind = 'model' and name not in (select model from messages where model is not null);
+delete from names where kind = 'tool' and 'tool:' || name not in (
+  select value from (select distinct marks from messages where marks glob '*tool:*'), json_each(marks)
+);
+`
 
 /**
  * Removes from the lists of words whatever no message and no chat contains any more: terms, and names of tools and models.
@@ -27,11 +30,7 @@ export function forgetWords(db: Mirror): void {
   db.transaction(() => {
     // A message that waits to be indexed adds its terms later.
     db.exec(FORGET_TERMS)
-    db.exec(`delete from names`)
-    const names = new Names(db)
-    for (const { marks, model } of prepared<{ marks: string; model: string | null }>(db, LIST_NAMED).all()) {
-      names.write(marks, model)
-    }
+    db.exec(FORGET_NAMES)
   })()
   forgetSeenTerms(db)
 }

@@ -1,6 +1,6 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
-import { partsOrNull } from '../parse-parts.ts'
+import { partsOrNull } from '../write/pack-message.ts'
 
 /** What a purge removes. At least one condition is set; all that are set must hold. */
 export interface PurgeScope {

@@ -22,59 +22,43 @@ export interface ChatLoss {
   readonly nowMs: number
 }
 
-interface LossEntry {
-  readonly kind: Loss['kind']
-  /** Empty for a chat. */
-  readonly messageId: string
-  readonly atMs: number
-}
+/** Stands for the chat as a whole among the ids of its messages. */
+const WHOLE = ''
 
-const LIST_ENTRIES = `select kind, message_id as messageId, at as atMs from losses where chat = ?`
+const LIST_ENTRIES = `select message_id, at from losses where chat = ?`
 const ADD_ENTRY = `insert into losses (chat, kind, message_id, at) values (?, ?, ?, ?)`
-const DROP_ENTRY = `delete from losses where chat = ? and kind = ? and message_id = ?`
+const DROP_ENTRY = `delete from losses where chat = ? and message_id = ?`
 
 /**
  * Updates the ledger of losses for a chat. An entry keeps the time when it was added. It is removed when the lost chat or
  * message is back. @returns the added losses
  */
 export function enterLosses(db: Mirror, chat: ChatLoss): Loss[] {
-  const before = new Map(
-    prepared<LossEntry>(db, LIST_ENTRIES)
-      .all(chat.num)
-      .map((line) => [nameOf(line), line]),
-  )
-  const after = new Map(entriesOf(chat, before).map((line) => [nameOf(line), line]))
-  for (const [name, { kind, messageId }] of before) {
-    if (!after.has(name)) prepared(db, DROP_ENTRY).run(chat.num, kind, messageId)
-  }
-  const entered = [...after].filter(([name]) => !before.has(name)).map(([, line]) => line)
-  for (const { kind, messageId, atMs } of entered) prepared(db, ADD_ENTRY).run(chat.num, kind, messageId, atMs)
-  return entered.map(({ kind, messageId }) => ({
-    kind,
-    chatId: chat.id,
-    messageId: kind === 'chat' ? null : (messageId as MessageId),
-  }))
+  const before = new Map(prepared<[id: string, atMs: number]>(db, LIST_ENTRIES).raw().all(chat.num))
+  const after = lossesOf(chat, before)
+  for (const id of before.keys()) if (!after.has(id)) prepared(db, DROP_ENTRY).run(chat.num, id)
+  return [...after].flatMap(([id, atMs]) => {
+    if (before.has(id)) return []
+    const kind = id === WHOLE ? 'chat' : 'message'
+    prepared(db, ADD_ENTRY).run(chat.num, kind, id, atMs)
+    return { kind, chatId: chat.id, messageId: id === WHOLE ? null : (id as MessageId) }
+  })
 }
 
-const nameOf = ({ kind, messageId }: Pick<LossEntry, 'kind' | 'messageId'>): string => `${kind} ${messageId}`
-
-function entriesOf(chat: ChatLoss, before: ReadonlyMap<string, LossEntry>): LossEntry[] {
-  const { nowMs } = chat
-  const lostAtMs = (message: MessageColumns): number =>
-    chat.isRemembered(message) ? (message.deleted_at ?? nowMs) : nowMs
+/** What is lost now, each with the time of its loss. */
+function lossesOf(chat: ChatLoss, before: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const { nowMs, messages } = chat
   if (!isChatLost(chat)) {
-    return findLost(chat).map((message) => {
-      const line = { kind: 'message', messageId: message.id, atMs: lostAtMs(message) } as const
-      return before.get(nameOf(line)) ?? line
-    })
+    const lostAtMs = (message: MessageColumns): number =>
+      before.get(message.id) ?? (chat.isRemembered(message) ? (message.deleted_at ?? nowMs) : nowMs)
+    return new Map(findLost(chat).map((message) => [message.id, lostAtMs(message)]))
   }
-  const atMs = chat.messages.every((message) => chat.isRemembered(message)) ? chat.deletedAtMs : null
-  const whole = { kind: 'chat', messageId: '', atMs: atMs ?? nowMs } as const
-  const line = before.get(nameOf(whole)) ?? whole
-  const earlier = [...before.values()].filter(
-    ({ kind, atMs: at }) => kind === 'message' && at < line.atMs - ONE_DELETION_MS,
-  )
-  return [line, ...earlier]
+  const isOld = messages.every((message) => chat.isRemembered(message))
+  const atMs = before.get(WHOLE) ?? (isOld ? chat.deletedAtMs : null) ?? nowMs
+  return new Map([
+    [WHOLE, atMs],
+    ...[...before].filter(([id, lostAtMs]) => id !== WHOLE && lostAtMs < atMs - ONE_DELETION_MS),
+  ])
 }
 
 /** A chat that never had a message cannot be lost. */
@@ -97,20 +81,14 @@ function findLost(chat: ChatLoss): MessageColumns[] {
   if (dead.length === 0) return []
   const live = messages.filter(({ is_live }) => is_live === 1)
   const contents = new Set(live.map(({ content_hash }) => content_hash))
-  const words = new Map<number, Set<string>>()
-  const wordsBeside = (source: number): ReadonlySet<string> => {
-    const known = words.get(source)
-    if (known !== undefined) return known
-    const found = new Set(live.filter((one) => one.source !== source).flatMap(keysOf))
-    words.set(source, found)
-    return found
-  }
+  const holders = new Map<string, Set<number>>()
+  for (const one of live)
+    for (const key of splitTextKeys(one.text_keys)) holders.set(key, (holders.get(key) ?? new Set()).add(one.source))
   return dead.filter((one) => {
     // Cursor rewrote the message under another id.
     if (one.is_shadowed === 1 && contents.has(one.content_hash)) return false
-    const keys = keysOf(one)
-    return keys.length === 0 || !keys.every((key) => wordsBeside(one.source).has(key))
+    const isBeside = (key: string): boolean => [...(holders.get(key) ?? [])].some((source) => source !== one.source)
+    const keys = splitTextKeys(one.text_keys)
+    return keys.length === 0 || !keys.every(isBeside)
   })
 }
-
-const keysOf = ({ text_keys }: MessageColumns): string[] => splitTextKeys(text_keys)

@@ -1,7 +1,8 @@
+import { basename, dirname } from 'node:path'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { Position } from '../../model/change.ts'
-import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
+import { asSourceId, type ChatId, type MessageId, type SourceId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { SourceState } from '../../model/source.ts'
 
@@ -23,29 +24,23 @@ const FIND_SOURCE = `select num from sources where id = ?`
 /** The number of this source in other tables. Adds the source if it is new, and completes it if only its id was salvaged. */
 export function sourceNum(db: Mirror, source: SourceName): number {
   prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
-  const row = prepared<{ num: number }>(db, FIND_SOURCE).get(source.id)
-  if (row === undefined) throw new Error('an insert left no row')
-  return row.num
+  return Number(prepared(db, FIND_SOURCE).pluck().get(source.id))
 }
 
 const FIRST_ID = `select coalesce(first_id, id) as id from sources where num = ?`
 
 /** The id that the source had before its path changed. Ids of messages that were derived from it stay the same. */
-export function firstSourceId(db: Mirror, source: number): SourceId {
-  const row = prepared<{ id: SourceId }>(db, FIRST_ID).get(source)
-  if (row === undefined) throw new Error(`there is no source ${source}`)
-  return row.id
-}
+export const firstSourceId = (db: Mirror, source: number): SourceId =>
+  asSourceId(String(prepared(db, FIRST_ID).pluck().get(source)))
 
 const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
 
 /** The number of the source with this kind and path; null before its first pass. */
 export const findSource = (db: Mirror, kind: string, path: string): number | null =>
-  prepared<{ num: number }>(db, FIND_BY_PATH).get(kind, path)?.num ?? null
+  prepared<number>(db, FIND_BY_PATH).pluck().get(kind, path) ?? null
 
 const READ_POSITION = `
-select identity, signature, watermark, watermark_key as watermarkKey,
-  counted_at as countedAtMs
+select identity, signature, watermark, watermark_key as watermarkKey, counted_at as countedAtMs
 from sources where num = ?
 `
 
@@ -87,14 +82,12 @@ export function saveCounts(
   prepared(db, SAVE_COUNTS).run(counts.totalRows, counts.nullKeys, nowMs, source)
 }
 
-const LIST_ROWS = `
+const LIVE_ROWS = `
 select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
-where source = ? and key > ? and key <= ? and is_live = 1
+where source = ? and is_live = 1
 `
-const FIND_ROW = `
-select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
-where source = ? and key = ? and is_live = 1
-`
+const LIST_ROWS = `${LIVE_ROWS} and key > ? and key <= ?`
+const FIND_ROW = `${LIVE_ROWS} and key = ?`
 const WAS_ROW = `select 1 from source_rows where source = ? and key = ? and is_live = 0`
 const COUNT_ROWS = `select count(*) as count from source_rows where source = ? and is_live = 1`
 
@@ -108,18 +101,15 @@ export interface HeldRow {
 }
 
 /** Rows that the source held at the last pass, with `after < key <= last`. */
-export function listHeldRows(db: Mirror, source: number, after: string, last: string): HeldRow[] {
-  return prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
-}
+export const listHeldRows = (db: Mirror, source: number, after: string, last: string): HeldRow[] =>
+  prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
 
-export function findHeldRow(db: Mirror, source: number, key: string): HeldRow | undefined {
-  return prepared<HeldRow>(db, FIND_ROW).get(source, key)
-}
+export const findHeldRow = (db: Mirror, source: number, key: string): HeldRow | undefined =>
+  prepared<HeldRow>(db, FIND_ROW).get(source, key)
 
 /** Whether the source once held this row and no longer does. */
-export function isGoneRow(db: Mirror, source: number, key: string): boolean {
-  return prepared(db, WAS_ROW).get(source, key) !== undefined
-}
+export const isGoneRow = (db: Mirror, source: number, key: string): boolean =>
+  prepared(db, WAS_ROW).get(source, key) !== undefined
 
 const LIST_ISSUES = `select key from row_issues where source = ?`
 
@@ -135,20 +125,16 @@ select 1 from source_rows where source = ? and key = ? union all select 1 from r
 export const isRowKnown = (db: Mirror, source: number, key: string): boolean =>
   prepared(db, IS_KNOWN).get(source, key, source, key) !== undefined
 
-export function countHeldRows(db: Mirror, source: number): number {
-  return prepared<{ count: number }>(db, COUNT_ROWS).get(source)?.count ?? 0
-}
+export const countHeldRows = (db: Mirror, source: number): number =>
+  prepared<number>(db, COUNT_ROWS).pluck().get(source) ?? 0
 
 const RECENT_CHATS = `
 select id from chats where source = ? and last_activity_at > ? order by last_activity_at desc limit ?
 `
 
 /** Chats of this source with activity since this time, newest first. */
-export function listRecentChats(db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] {
-  return prepared<{ id: ChatId }>(db, RECENT_CHATS)
-    .all(source, sinceMs, limit)
-    .map((row) => row.id)
-}
+export const listRecentChats = (db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] =>
+  prepared<ChatId>(db, RECENT_CHATS).pluck().all(source, sinceMs, limit)
 
 const DROP_BAD_KEYS = `delete from row_issues where source = ? and reason = 'bad-key'`
 const ADD_BAD_KEY = `
@@ -164,26 +150,23 @@ export function replaceBadKeys(db: Mirror, source: number, names: readonly strin
   })()
 }
 
-export function countBadKeys(db: Mirror, source: number): number {
-  return prepared<{ count: number }>(db, COUNT_BAD_KEYS).get(source)?.count ?? 0
-}
+export const countBadKeys = (db: Mirror, source: number): number =>
+  prepared<number>(db, COUNT_BAD_KEYS).pluck().get(source) ?? 0
 
 const LIST_ROLES = `select messages.id, role from messages join chats on chats.num = chat where chats.id = ?`
 
-export function listRoles(db: Mirror, chatId: ChatId): Map<MessageId, Role> {
-  const rows = prepared<{ id: MessageId; role: Role }>(db, LIST_ROLES).all(chatId)
-  return new Map(rows.map(({ id, role }) => [id, role]))
-}
+export const listRoles = (db: Mirror, chatId: ChatId): Map<MessageId, Role> =>
+  new Map(prepared<[MessageId, Role]>(db, LIST_ROLES).raw().all(chatId))
 
 /** Replaces the rowid of rows that an older decoder read. It differs from every real rowid, so the row is read again. */
 export const OUTDATED_ROWID = -1
 
 const READ_DECODER = `select decoder from sources where num = ?`
-const OUTDATE_ROWS = `
-update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where source = ? and is_live = 1
-`
-const SAVE_DECODER = `update sources set decoder = ?, signature = null, watermark = null, watermark_key = null where num = ?`
-const DROP_SWEEP = `delete from sweeps where source = ?`
+const OUTDATE = [
+  `update sources set decoder = @version, signature = null, watermark = null, watermark_key = null where num = @source`,
+  `update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where source = @source and is_live = 1`,
+  `delete from sweeps where source = @source`,
+]
 
 /**
  * Saves the version of the decoder that reads the source from now on. If another version read it before, all its rows
@@ -191,12 +174,8 @@ const DROP_SWEEP = `delete from sweeps where source = ?`
  * @returns whether the version changed
  */
 export function noteDecoder(db: Mirror, source: number, version: number): boolean {
-  if (prepared<{ decoder: number }>(db, READ_DECODER).get(source)?.decoder === version) return false
-  db.transaction(() => {
-    prepared(db, OUTDATE_ROWS).run(source)
-    prepared(db, SAVE_DECODER).run(version, source)
-    prepared(db, DROP_SWEEP).run(source)
-  })()
+  if (prepared(db, READ_DECODER).pluck().get(source) === version) return false
+  db.transaction(() => OUTDATE.forEach((sql) => prepared(db, sql).run({ source, version })))()
   return true
 }
 
@@ -206,26 +185,24 @@ export const ARCHIVE = 'archive'
 /** The kind of sources for chats of other machines, one for each kind of store that they were read from. */
 export const HUB = 'hub'
 
-const LIST_RANKS = `select num, rank, kind from sources`
+const LIST_RANKS = `select num, rank, kind in ('${ARCHIVE}', '${HUB}') as isArchive from sources`
 
 /** Precedence of sources that hold the same chat: the lowest rank first, then the source that was added first. */
 export class SourceRanks {
-  readonly #ranks: ReadonlyMap<number, number>
-  readonly #archives: ReadonlySet<number>
+  readonly #sources: ReadonlyMap<number, { readonly rank: number; readonly isArchive: number }>
 
   constructor(db: Mirror) {
-    const rows = prepared<{ num: number; rank: number; kind: string }>(db, LIST_RANKS).all()
-    this.#ranks = new Map(rows.map(({ num, rank }) => [num, rank]))
-    this.#archives = new Set(rows.filter(({ kind }) => kind === ARCHIVE || kind === HUB).map(({ num }) => num))
+    const rows = prepared<{ num: number; rank: number; isArchive: number }>(db, LIST_RANKS).all()
+    this.#sources = new Map(rows.map((row) => [row.num, row]))
   }
 
   of(source: number): number {
-    return this.#ranks.get(source) ?? Number.MAX_SAFE_INTEGER
+    return this.#sources.get(source)?.rank ?? Number.MAX_SAFE_INTEGER
   }
 
   /** Whether what it says was noted elsewhere: in an archive, or by another machine. */
   isArchive(source: number): boolean {
-    return this.#archives.has(source)
+    return this.#sources.get(source)?.isArchive === 1
   }
 
   /** The better source first. */
@@ -234,53 +211,42 @@ export class SourceRanks {
   }
 
   best(sources: readonly number[]): number | null {
-    let best: number | null = null
-    for (const source of sources) {
-      if (best === null || this.compare(source, best) < 0) best = source
-    }
-    return best
+    return sources.toSorted((a, b) => this.compare(a, b))[0] ?? null
   }
 }
 
 const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`
 
-/** Marks rows that vanished together with too many others: it may be an accident. They still count as held for now. */
-export function noteMissed(db: Mirror, source: number, keys: readonly string[], nowMs: number): void {
-  setMissed(db, source, keys, nowMs)
-}
-
-/** Clears the mark of rows that are back. */
-export function forgetMissed(db: Mirror, source: number, keys: readonly string[]): void {
-  setMissed(db, source, keys, null)
-}
-
-function setMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
+/**
+ * Marks rows that vanished together with too many others: it may be an accident. They still count as held for now.
+ * @param atMs null if the rows are back
+ */
+export function markMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
   if (keys.length === 0) return
   db.transaction(() => {
     for (const key of keys) prepared(db, NOTE).run(atMs, source, key)
   })()
 }
 
-/** Rows of a source that vanished at once. They do not count as deleted until a later pass confirms it. */
-export interface MissedRows {
-  readonly rows: number
-  /** How many rows the source held, including the missed ones. */
-  readonly of: number
-  /** When the first of them was missed, in epoch milliseconds. */
-  readonly sinceMs: number
-}
-
 const SUM_UP = `
 select count(*) as rows, min(missed_at) as sinceMs from source_rows where source = ? and missed_at is not null
 `
 
-export const countMissed = (db: Mirror, source: number): number =>
-  prepared<{ rows: number }>(db, SUM_UP).get(source)?.rows ?? 0
+export const countMissed = (db: Mirror, source: number): number => prepared<number>(db, SUM_UP).pluck().get(source) ?? 0
 
-export function readMissed(db: Mirror, source: number): MissedRows | null {
-  const sum = prepared<{ rows: number; sinceMs: number | null }>(db, SUM_UP).get(source)
-  if (sum === undefined || sum.sinceMs === null) return null
-  return { rows: sum.rows, of: countHeldRows(db, source), sinceMs: sum.sinceMs }
+/**
+ * The rows of a source that are missed, of all that it held, and when the first of them was missed, in epoch milliseconds.
+ * They do not count as deleted until a later pass confirms it.
+ */
+export function readMissed(
+  db: Mirror,
+  source: number,
+): { readonly rows: number; readonly of: number; readonly sinceMs: number } | null {
+  const { rows, sinceMs } = prepared<{ rows: number; sinceMs: number }>(db, SUM_UP).get(source) ?? {
+    rows: 0,
+    sinceMs: 0,
+  }
+  return rows === 0 ? null : { rows, of: countHeldRows(db, source), sinceMs }
 }
 
 /** Progress of a sweep: the comparison of every value of a source. */
@@ -303,16 +269,91 @@ select verified_signature as verifiedSignature, signature, after_rowid as afterR
 from sweeps where source = ?
 `
 const SAVE = `
-insert into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at) values (?, ?, ?, ?, ?, ?)
-on conflict (source) do update set verified_signature = excluded.verified_signature, signature = excluded.signature,
-  after_rowid = excluded.after_rowid, started_at = excluded.started_at, ended_at = excluded.ended_at
+insert or replace into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at)
+values (@source, @verifiedSignature, @signature, @afterRowid, @startedAtMs, @endedAtMs)
 `
 
 const noSweep: Sweep = { verifiedSignature: null, signature: null, afterRowid: 0, startedAtMs: 0, endedAtMs: null }
 
 export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(db, READ).get(source) ?? noSweep
 
-export function saveSweep(db: Mirror, source: number, sweep: Sweep): void {
-  const { verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs } = sweep
-  prepared(db, SAVE).run(source, verifiedSignature, signature, afterRowid, startedAtMs, endedAtMs)
+export const saveSweep = (db: Mirror, source: number, sweep: Sweep): void =>
+  void prepared(db, SAVE).run({ source, ...sweep })
+
+interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
+  readonly num: number
+  /** Null if the source was never read. */
+  readonly identity: string | null
+  /** Epoch milliseconds; null if no pass succeeded yet. */
+  readonly lastSyncAt: number | null
+  readonly state: SourceState
+  readonly hasRows: number
+}
+
+/** The file or folder that is at a path now. */
+export interface Found {
+  readonly identity: string
+  /** Creation time in epoch milliseconds; 0 if the file system does not report it. */
+  readonly madeAtMs: number
+}
+
+const LIST_KNOWN = `
+select num, id, kind, path, identity, last_sync_at as lastSyncAt, state,
+  exists (select 1 from source_rows where source = num) as hasRows
+from sources
+`
+const RENAME = `update sources set first_id = coalesce(first_id, id), id = ?, path = ? where num = ?`
+const MISS = `update sources set state = 'missing', detail = null where num = ?`
+/** Kinds that are not looked for, and that of a source of which only its id was salvaged. */
+const NOT_FOLLOWED: ReadonlySet<string> = new Set(['', ARCHIVE, HUB])
+
+/**
+ * Compares the sources that are looked for now with those that the mirror knows. A store under a new path, for example of
+ * a moved folder, is recognised: its source keeps its rows and gets the path. As a second source, the first one would hold
+ * all its rows forever, so nothing that Cursor deletes later would count as deleted. Of the others, those that were never
+ * read are deleted, for example those of a misspelled folder, and those whose file is gone are marked as missing.
+ * @param look examines a path; null if nothing exists there, undefined if it must not be read
+ */
+export function followSources(
+  db: Mirror,
+  current: ReadonlyMap<SourceId, SourceName>,
+  look: (path: string) => Found | null | undefined,
+): void {
+  const known = prepared<Known>(db, LIST_KNOWN).all()
+  const former = known.filter(({ id, kind }) => !current.has(id) && !NOT_FOLLOWED.has(kind))
+  if (former.length === 0) return
+  const ids = new Set(known.map(({ id }) => id))
+  const fresh = [...current.values()].filter(({ id }) => !ids.has(id))
+  // One file can be several sources, and the mirror may know the file's identity for only some of them.
+  const movedTo = new Map<string, string>()
+  for (const { kind, path } of fresh) {
+    const found = look(path)
+    const before = found ? former.find((one) => one.kind === kind && wasRead(one, found)) : undefined
+    if (before !== undefined && isNamedAlike(before.path, path)) movedTo.set(before.path, path)
+  }
+  for (const { id, kind, path } of fresh) {
+    const before = former.find((one) => one.kind === kind && movedTo.get(one.path) === path)
+    if (before !== undefined) prepared(db, RENAME).run(id, path, before.num)
+  }
+  for (const { num, path, state, lastSyncAt, hasRows } of former.filter((one) => !movedTo.has(one.path))) {
+    if (state !== 'ok' && lastSyncAt === null && hasRows === 0) forget(db, num)
+    else if (state !== 'missing' && look(path) === null) prepared(db, MISS).run(num)
+  }
+}
+
+/** A file system reuses the inode of a deleted file. The new file was created after the former one was last read. */
+const wasRead = ({ identity, lastSyncAt }: Known, found: Found): boolean =>
+  identity === found.identity && lastSyncAt !== null && found.madeAtMs <= lastSyncAt
+
+/** A check for file systems without creation times: a file of another workspace is in a folder of another name. */
+const isNamedAlike = (a: string, b: string): boolean =>
+  basename(a) === basename(b) && basename(dirname(a)) === basename(dirname(b))
+
+function forget(db: Mirror, num: number): void {
+  try {
+    prepared(db, `delete from sources where num = ?`).run(num)
+  } catch (error) {
+    // Other rows refer to the source, so it was in use after all.
+    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error
+  }
 }

@@ -1,12 +1,10 @@
 import type { MessageId } from '../../model/ids.ts'
-import type { Placeholder } from '../../model/message.ts'
-import type { ChatTime, Outline, Placement, ThreadEntry } from '../../model/thread.ts'
+import type { Role } from '../../model/message.ts'
+import type { ChatTime, Outline, OutlineEntry } from '../../model/thread.ts'
 import type { SourceRanks } from '../sources/sources.ts'
-import type { MessageColumns, NextMessage, Place } from '../write/messages.ts'
+import type { NextMessage, Place, SaidMessage } from '../write/messages.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
-import { arrangeThread } from './arrange-thread.ts'
 import { mergeThreads, type ListedThread, type MergedThread } from './merge-threads.ts'
-import { lendTokens, type LentTokens } from './placeholders.ts'
 
 /** All that the sources say of a chat, without the texts of its messages. */
 export interface ChatSayings {
@@ -17,17 +15,18 @@ export interface ChatSayings {
   readonly ranks: SourceRanks
   /** A source's order of the chat; null if it gives none, undefined if it never had the chat's own row. */
   readonly outlineOf: (source: number) => Outline | undefined
-  readonly placeholdersOf: (source: number) => readonly Placeholder[]
   /** Whether another chat contains the message, which then only repeats it. */
-  readonly isRepeated: (message: MessageColumns) => boolean
+  readonly isRepeated: (message: SaidMessage) => boolean
 }
 
 export interface Assembled {
-  readonly placed: readonly PlacedMessage[]
-  readonly lent: LentTokens
+  readonly placed: readonly (readonly [NextMessage, Place])[]
+  /** The source that gives the order; null if there is no message. */
+  readonly best: number | null
+  readonly outline: Outline
+  /** The messages that have a place in the order, or could have one. */
+  readonly thread: readonly NextMessage[]
 }
-
-export type PlacedMessage = readonly [NextMessage, Place]
 
 /**
  * Places all messages of a chat. The best source with messages gives the order. A message of another source is placed if
@@ -37,97 +36,37 @@ export type PlacedMessage = readonly [NextMessage, Place]
 export function assemble(chat: ChatSayings): Assembled {
   const { messages, ranks, chatTime } = chat
   const best = bestSource(messages, ranks)
+  if (best === null) return { placed: [], best, outline: null, thread: [] }
   const { chosen, repeated } = chooseById(chat, best)
+  const merged = mergedList(chat, best)
+  const outline = merged?.outline ?? orderOf(chat, best)
+  const named = new Set(outline?.map(({ id }) => id))
   // All archives of a chat count as one source, even if different mirrors made them.
-  const isOfArchives = best !== null && ranks.isArchive(best)
-  const isBest = (source: number): boolean => source === best || (isOfArchives && ranks.isArchive(source))
-  const isOneSource = chosen.every(({ columns }) => isBest(columns.source))
-  const merged = isOneSource || best === null ? null : mergedList(chat, best)
-  const outline = merged?.outline ?? (best === null ? null : orderOf(chat, best))
-  const named = new Set(isOneSource ? [] : outline?.map(({ id }) => id))
-  const isPlacedByOrder = ({ columns }: NextMessage): boolean => isBest(columns.source) || named.has(columns.id)
-  const placedByOrder = isOneSource ? chosen : chosen.filter(isPlacedByOrder)
-  const foreign = isOneSource
-    ? []
-    : chosen
-        .filter((message) => !isPlacedByOrder(message))
-        .toSorted((a, b) => ranks.compare(a.columns.source, b.columns.source))
+  const isPlacedByOrder = ({ columns: { source, id } }: NextMessage): boolean =>
+    source === best || named.has(id) || (ranks.isArchive(best) && ranks.isArchive(source))
+  const placedByOrder = chosen.filter(isPlacedByOrder)
+  const foreign = chosen
+    .filter((message) => !isPlacedByOrder(message))
+    .toSorted((a, b) => ranks.compare(a.columns.source, b.columns.source))
   // Messages in merged lists were compared one by one.
   const others = foreign.filter(({ columns }) => merged?.listed.has(columns.id) !== true)
   const repeats = foreign.filter(({ columns }) => merged?.repeated.has(columns.id))
   const copies = new Set([...findCopies(placedByOrder, others), ...repeats])
-  const joining = outline === null ? foreign.filter((one) => hasTime(one.columns) && !copies.has(one)) : []
-  const inThread = new Map([...placedByOrder, ...joining].map((message) => [message.columns.id, message]))
-  const outside = foreign.filter((one) => inThread.get(one.columns.id) !== one)
-  const entries = Array.from(inThread.values(), threadEntry)
-  const thread = arrangeThread(outline, entries, chatTime).flatMap((placement): readonly PlacedMessage[] => {
-    const message = inThread.get(placement.id)
-    return message === undefined ? [] : [[message, placeColumns(placement)]]
-  })
+  const fresh = foreign.filter((message) => !copies.has(message))
+  const joins = ({ columns }: NextMessage): boolean => outline === null && hasTime(columns)
+  const thread = [...placedByOrder, ...fresh.filter(joins)]
+  // Orphans of other sources are indexed unless the thread has the same content.
+  const contents = new Set(placedByOrder.map(({ columns }) => columns.content_hash))
   const placed = [
-    ...thread,
-    ...placeForeign(
-      outside.filter((message) => !copies.has(message)),
-      placedByOrder,
-      chatTime,
-    ),
-    ...[...outside.filter((message) => copies.has(message)), ...repeated].map(
+    ...arrange(outline, thread, chatTime),
+    ...fresh
+      .filter((message) => !joins(message))
+      .map((message) => [message, placeOrphan(message.columns, contents, chatTime)] as const),
+    ...[...foreign.filter((message) => copies.has(message)), ...repeated].map(
       (message) => [message, placeCopy(message.columns)] as const,
     ),
   ]
-  return { placed, lent: best === null ? new Map() : lendInThread(chat, best, outline, entries, placed) }
-}
-
-/**
- * Places the messages of one part of a long chat relative to each other only. All messages of the chat are placed together
- * with the last part: doing that after each part would multiply the memory and time for a long chat.
- */
-export function arrangePart(
-  messages: readonly NextMessage[],
-  outline: Outline,
-  chatTime: ChatTime | null,
-): readonly PlacedMessage[] {
-  const read = new Map(messages.map((message) => [message.columns.id, message]))
-  return arrangeThread(outline, messages.map(threadEntry), chatTime).flatMap((placement) => {
-    const message = read.get(placement.id)
-    return message === undefined ? [] : [[message, placeColumns(placement)] as const]
-  })
-}
-
-function lendInThread(
-  { placeholdersOf, ranks }: ChatSayings,
-  best: number,
-  outline: Outline,
-  entries: readonly ThreadEntry[],
-  placed: readonly PlacedMessage[],
-): LentTokens {
-  const placeholders = placeholdersOf(best)
-  if (placeholders.length === 0) return new Map()
-  // A row that is also held as a message would count twice.
-  const held = new Set(placed.map(([{ columns }]) => columns.id))
-  const shown = placed.flatMap(([{ columns }, { is_orphan }]) =>
-    is_orphan === 0 ? [[columns.id, columns] as const] : [],
-  )
-  const isSettled = ({ source }: MessageColumns): boolean => ranks.isArchive(source)
-  return lendTokens(
-    { outline, entries, shown: new Map(shown), isSettled },
-    placeholders.filter(({ id }) => !held.has(id)),
-  )
-}
-
-/** Orphans of other sources, dated like orphans of the best source. They are indexed unless the thread has the same content. */
-function placeForeign(
-  foreign: readonly NextMessage[],
-  placedByOrder: readonly NextMessage[],
-  chatTime: ChatTime | null,
-): PlacedMessage[] {
-  const contents = new Set(placedByOrder.map(({ columns }) => columns.content_hash))
-  return foreign.flatMap((message) =>
-    arrangeThread([], [threadEntry(message)], chatTime).map((placement) => {
-      const isShadowed = contents.has(message.columns.content_hash)
-      return [message, placeColumns({ ...placement, isShadowed })] as const
-    }),
-  )
+  return { placed, best, outline, thread }
 }
 
 /** The order to use. That of an archive orders the archive's messages, and those of a source that never had the chat's own row. */
@@ -139,46 +78,41 @@ function orderOf({ owner, ranks, outlineOf }: ChatSayings, best: number): Outlin
 /** The list of the best source, completed by the lists of others with the same rank; null if there are none. */
 function mergedList(chat: ChatSayings, best: number): MergedThread | null {
   const { messages, ranks } = chat
-  const listOf = (source: number): ListedThread[] => {
-    const own = messages.filter(({ columns }) => columns.source === source && columns.is_embedded === 1)
-    const outline = own.length === 0 ? null : orderOf(chat, source)
-    const contents = own.map(({ columns }) => [columns.id, `${columns.role} ${columns.content_hash}`] as const)
-    const textKeys = own.map(
-      ({ columns }) => [columns.id, keysOf(columns).map((key) => `${columns.role} ${key}`)] as const,
-    )
-    return outline === null ? [] : [{ outline, contents: new Map(contents), textKeys: new Map(textKeys) }]
-  }
   const others = [...new Set(messages.map(({ columns }) => columns.source))]
     .filter((of) => of !== best && ranks.of(of) === ranks.of(best) && !ranks.isArchive(of))
     .toSorted((a, b) => ranks.compare(a, b))
-    .flatMap(listOf)
-  const [first] = others.length === 0 ? [] : listOf(best)
-  return first === undefined ? null : mergeThreads(first, others)
+  if (others.length === 0) return null
+  const [first, ...lists] = [best, ...others].map((source): ListedThread | null => {
+    const own = messages.flatMap(({ columns }) =>
+      columns.source === source && columns.is_embedded === 1 ? [columns] : [],
+    )
+    const outline = own.length === 0 ? null : orderOf(chat, source)
+    return outline === null ? null : { outline, messages: own }
+  })
+  const listed = lists.filter((list) => list !== null)
+  return first === undefined || first === null || listed.length === 0 ? null : mergeThreads(first, listed)
 }
 
-interface ChosenRows {
-  readonly chosen: readonly NextMessage[]
-  /** Other sources' rows of the same messages, and messages that another chat contains. */
-  readonly repeated: readonly NextMessage[]
-}
-
-/** Chooses one of several rows of a message: live rows first, then the row of the best source. */
-function chooseById({ messages, ranks, isRepeated }: ChatSayings, best: number | null): ChosenRows {
+/**
+ * Chooses one of several rows of a message: live rows first, then the row of the best source. Repeated are the others, and
+ * messages that another chat contains.
+ */
+function chooseById({ messages, ranks, isRepeated }: ChatSayings, best: number) {
   const chosen = new Map<MessageId, NextMessage>()
   const repeated: NextMessage[] = []
-  const isBetter = (one: MessageColumns, other: MessageColumns): boolean => {
+  const isBetter = (one: SaidMessage, other: SaidMessage): boolean => {
     if (one.is_live !== other.is_live) return one.is_live > other.is_live
     if (other.source === best) return false
-    return one.source === best || ranks.best([one.source, other.source]) === one.source
+    return one.source === best || ranks.compare(one.source, other.source) < 0
   }
   for (const message of messages) {
-    const rival = chosen.get(message.columns.id)
-    if (isRepeated(message.columns)) repeated.push(message)
-    else if (rival === undefined) chosen.set(message.columns.id, message)
-    else if (isBetter(message.columns, rival.columns)) {
-      repeated.push(rival)
-      chosen.set(message.columns.id, message)
-    } else repeated.push(message)
+    const { columns } = message
+    const rival = chosen.get(columns.id)
+    if (isRepeated(columns) || (rival !== undefined && !isBetter(columns, rival.columns))) repeated.push(message)
+    else {
+      if (rival !== undefined) repeated.push(rival)
+      chosen.set(columns.id, message)
+    }
   }
   return { chosen: [...chosen.values()], repeated }
 }
@@ -198,7 +132,7 @@ function bestSource(messages: readonly NextMessage[], ranks: SourceRanks): numbe
   return (known.get(former) ?? 0) >= (held.get(next) ?? 0) ? former : next
 }
 
-const isLive = ({ columns }: NextMessage): boolean => columns.is_live === 1
+const isLive = ({ columns }: Placeable): boolean => columns.is_live === 1
 
 function countBySource(messages: readonly NextMessage[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
@@ -212,41 +146,11 @@ function countBySource(messages: readonly NextMessage[]): ReadonlyMap<number, nu
  */
 function fullestOfBest(counts: ReadonlyMap<number, number>, ranks: SourceRanks): number | null {
   const first = ranks.best([...counts.keys()])
-  if (first === null || counts.size === 1 || ranks.isArchive(first)) return first
+  if (first === null || ranks.isArchive(first)) return first
   const rivals = [...counts].filter(([source]) => ranks.of(source) === ranks.of(first))
   const most = Math.max(...rivals.map(([, count]) => count))
   return ranks.best(rivals.flatMap(([source, count]) => (count === most ? source : [])))
 }
-
-const hasTime = ({ sent_at, started_at, timing_at }: MessageColumns): boolean =>
-  (sent_at ?? started_at ?? timing_at) !== null
-
-const placeCopy = ({ sent_at }: MessageColumns): Place => ({
-  position: null,
-  created_at: sent_at,
-  created_at_source: sent_at === null ? null : 'message',
-  is_orphan: 2,
-  is_shadowed: 1,
-})
-
-const threadEntry = ({ columns }: NextMessage): ThreadEntry => ({
-  id: columns.id,
-  alias: columns.alias,
-  role: columns.role,
-  sentAtMs: columns.sent_at,
-  startedAtMs: columns.started_at,
-  timingAtMs: columns.timing_at,
-  isLive: columns.is_live === 1,
-  contentHash: columns.content_hash,
-})
-
-const placeColumns = (placement: Placement): Place => ({
-  position: placement.position,
-  created_at: placement.createdAtMs,
-  created_at_source: placement.createdAtSource,
-  is_orphan: placement.isOrphan ? 1 : 0,
-  is_shadowed: placement.isShadowed ? 1 : 0,
-})
 
 /**
  * The messages that only repeat texts of the thread, or of a better source. Sources use different ids and split messages
@@ -256,13 +160,13 @@ const placeColumns = (placement: Placement): Place => ({
 function findCopies(thread: readonly NextMessage[], others: readonly NextMessage[]): ReadonlySet<NextMessage> {
   const copies = new Set<NextMessage>()
   if (others.length === 0) return copies
-  const known = new Set(thread.flatMap(({ columns }) => keysOf(columns)))
+  const known = new Set(thread.flatMap(({ columns }) => splitTextKeys(columns.text_keys)))
   const hasTools = thread.some(({ columns }) => columns.tool_calls > 0)
   // A source is compared with those before it but not with itself: the same text can be sent twice.
   for (const source of new Set(others.map(({ columns }) => columns.source))) {
     const fresh: string[] = []
     for (const message of others.filter(({ columns }) => columns.source === source)) {
-      const keys = keysOf(message.columns)
+      const keys = splitTextKeys(message.columns.text_keys)
       const isCopy =
         keys.length === 0 ? hasTools && message.columns.text_keys === '' : keys.every((key) => known.has(key))
       if (isCopy) copies.add(message)
@@ -273,4 +177,147 @@ function findCopies(thread: readonly NextMessage[], others: readonly NextMessage
   return copies
 }
 
-const keysOf = ({ text_keys }: MessageColumns): string[] => splitTextKeys(text_keys)
+/** What decides its place and time: of a message, or of a row with nothing to show. */
+export interface Placeable {
+  readonly columns: Pick<
+    SaidMessage,
+    'id' | 'alias' | 'role' | 'sent_at' | 'started_at' | 'timing_at' | 'is_live' | 'content_hash'
+  >
+}
+
+/**
+ * Gives messages of a chat their order and times.
+ * Order: the chat's outline; without one, by time. A message that the outline does not name is an orphan.
+ * Times, best first: the row's own, the outline's, the request timings, a neighbour's, the chat's. The origin of each time
+ * is returned with it.
+ */
+export function arrange<Item extends Placeable>(
+  outline: Outline,
+  items: readonly Item[],
+  chatTime: ChatTime | null,
+): (readonly [Item, Place])[] {
+  const ordered = outline === null ? orderByTime(items) : orderByOutline(outline, items)
+  const own = ordered.map(([position, { columns }]) => ownTime(columns, outline?.[position]))
+  const next = carry(own.toReversed()).toReversed()
+  const previous = carry(own)
+  const placed = ordered.map(([position, item], at) => {
+    const [before, after] = [previous[at], next[at]]
+    // An answer was written soon after its question. The user may ask days after the answer before.
+    const nearest = item.columns.role === 'assistant' ? (before ?? after) : (after ?? before)
+    return [item, placeAt(position, own[at] ?? (nearest && { ...nearest, source: 'neighbour' }) ?? chatTime)] as const
+  })
+  const inThread = new Set(placed.map(([item]) => item))
+  const contents = new Set(placed.map(([{ columns }]) => columns.content_hash))
+  const orphans = items.filter((item) => !inThread.has(item))
+  return [...placed, ...orphans.map((item) => [item, placeOrphan(item.columns, contents, chatTime)] as const)]
+}
+
+function orderByTime<Item extends Placeable>(items: readonly Item[]): (readonly [number, Item])[] {
+  const timeOf = ({ columns }: Item): number => ownTime(columns)?.atMs ?? Number.MAX_SAFE_INTEGER
+  // Ids break ties: random, but stable across rebuilds. Rowids would change with every rewrite.
+  return items
+    .toSorted((a, b) => timeOf(a) - timeOf(b) || (a.columns.id < b.columns.id ? -1 : 1))
+    .map((item, position) => [position, item])
+}
+
+/**
+ * Places messages by id. After a checkpoint restore, the outline and the rows have different ids but the same start times,
+ * so the remaining messages are matched by their alias, then by role and start time. A message whose row vanished keeps its
+ * place only if no live row takes it.
+ */
+function orderByOutline<Item extends Placeable>(
+  outline: NonNullable<Outline>,
+  items: readonly Item[],
+): (readonly [number, Item])[] {
+  const taken = new Map<number, Item>()
+  const left = new Map(items.map((item) => [item.columns.id, item]))
+  /** @param find the messages that an entry may mean */
+  const take = (find: (listed: OutlineEntry) => readonly (Item | undefined)[]): void => {
+    // Usually the outline names every row, and no message is left.
+    if (left.size === 0) return
+    for (const [position, listed] of outline.entries()) {
+      const found = taken.has(position) ? undefined : find(listed).find((item) => item && left.has(item.columns.id))
+      if (found === undefined) continue
+      taken.set(position, found)
+      left.delete(found.columns.id)
+    }
+  }
+  const listLive = (): Item[] => [...left.values()].filter(isLive)
+  const byId = new Map(listLive().map((item) => [item.columns.id, item]))
+  take(({ id }) => (id === null ? [] : [byId.get(id)]))
+  const byAlias = new Map(listLive().map((item) => [item.columns.alias, item]))
+  take(({ id }) => (id === null ? [] : [byAlias.get(id)]))
+  const byStart = indexByStart(listLive())
+  take(({ role, startedAtMs, createdAtMs }) =>
+    [startedAtMs, createdAtMs].flatMap((atMs) =>
+      (role === null ? (['user', 'assistant'] as const) : [role]).flatMap(
+        (of) => byStart.get(startKey(of, atMs)) ?? [],
+      ),
+    ),
+  )
+  take(({ id }) => (id === null ? [] : [left.get(id)]))
+  return [...taken].sort(([a], [b]) => a - b)
+}
+
+function indexByStart<Item extends Placeable>(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
+  const byStart = new Map<string, Item[]>()
+  for (const item of items) {
+    const { role, started_at: startedAt, sent_at: sentAt, timing_at: timingAt } = item.columns
+    for (const atMs of new Set([startedAt, sentAt, timingAt])) {
+      if (atMs === null) continue
+      const key = startKey(role, atMs)
+      const same = byStart.get(key)
+      if (same === undefined) byStart.set(key, [item])
+      else same.push(item)
+    }
+  }
+  return byStart
+}
+
+const startKey = (role: Role, atMs: number | null): string => `${role} ${atMs}`
+
+interface Time {
+  readonly atMs: number
+  readonly source: NonNullable<Place['created_at_source']>
+}
+
+const hasTime = ({ sent_at, started_at, timing_at }: SaidMessage): boolean =>
+  (sent_at ?? started_at ?? timing_at) !== null
+
+function ownTime({ sent_at, timing_at }: Placeable['columns'], listed?: OutlineEntry): Time | null {
+  if (sent_at !== null) return { atMs: sent_at, source: 'message' }
+  const listedAtMs = listed?.createdAtMs ?? listed?.startedAtMs ?? null
+  if (listedAtMs !== null) return { atMs: listedAtMs, source: 'header' }
+  return timing_at === null ? null : { atMs: timing_at, source: 'timing' }
+}
+
+/** For each index, the last time seen so far. */
+function carry(times: readonly (Time | null)[]): (Time | null)[] {
+  let last: Time | null = null
+  return times.map((time) => (last = time ?? last))
+}
+
+const placeAt = (position: number | null, time: Time | null): Place => ({
+  position,
+  created_at: time?.atMs ?? null,
+  created_at_source: time?.source ?? null,
+  is_orphan: 0,
+  is_shadowed: 0,
+})
+
+/** An orphan with the same content as a message of the thread is stored but not indexed. */
+const placeOrphan = (
+  columns: Placeable['columns'],
+  contents: ReadonlySet<string>,
+  chatTime: ChatTime | null,
+): Place => ({
+  ...placeAt(null, ownTime(columns) ?? chatTime),
+  is_orphan: 1,
+  is_shadowed: contents.has(columns.content_hash) ? 1 : 0,
+})
+
+const placeCopy = ({ sent_at }: SaidMessage): Place => ({
+  ...placeAt(null, sent_at === null ? null : { atMs: sent_at, source: 'message' }),
+  is_orphan: 2,
+  is_shadowed: 1,
+})

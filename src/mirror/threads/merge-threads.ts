@@ -1,13 +1,12 @@
 import type { MessageId } from '../../model/ids.ts'
 import type { OutlineEntry } from '../../model/thread.ts'
+import type { SaidMessage } from '../write/messages.ts'
+import { splitTextKeys } from '../write/pack-message.ts'
 
 /** A chat as one source lists it. */
 export interface ListedThread {
   readonly outline: readonly OutlineEntry[]
-  /** The role and the content of each message, in a form that can be compared. */
-  readonly contents: ReadonlyMap<MessageId, string>
-  /** The role and a hash of each text of each message. */
-  readonly textKeys: ReadonlyMap<MessageId, readonly string[]>
+  readonly messages: readonly SaidMessage[]
 }
 
 export interface MergedThread {
@@ -20,7 +19,9 @@ export interface MergedThread {
 
 interface Item {
   readonly entry: OutlineEntry
+  /** The role and the content, in a form that can be compared; null if there is no such message. */
   readonly content: string | null
+  /** The role and a hash of each text. */
   readonly textKeys: readonly string[]
 }
 
@@ -50,12 +51,15 @@ export function mergeThreads(first: ListedThread, others: readonly ListedThread[
   return { outline: merged.map(({ entry }) => entry), listed, repeated }
 }
 
-const itemsOf = ({ outline, contents, textKeys }: ListedThread): readonly Item[] =>
-  outline.map((entry) => ({
-    entry,
-    content: entry.id === null ? null : (contents.get(entry.id) ?? null),
-    textKeys: entry.id === null ? [] : (textKeys.get(entry.id) ?? []),
-  }))
+function itemsOf({ outline, messages }: ListedThread): readonly Item[] {
+  const byId = new Map<MessageId | null, SaidMessage>(messages.map((message) => [message.id, message]))
+  return outline.map((entry) => {
+    const message = byId.get(entry.id)
+    if (message === undefined) return { entry, content: null, textKeys: [] }
+    const { role, content_hash: hash, text_keys: keys } = message
+    return { entry, content: `${role} ${hash}`, textKeys: splitTextKeys(keys).map((key) => `${role} ${key}`) }
+  })
+}
 
 /**
  * Pairs what occurs once in both lists, and then the equal neighbours of each pair. So a prompt that is repeated all the
@@ -89,69 +93,51 @@ const isEqual = (one: Item | undefined, other: Item | undefined): boolean =>
 function uniquePairs(thread: readonly Item[], items: readonly Item[]): readonly Pair[] {
   const inThread = uniqueContents(thread)
   return [...uniqueContents(items)].flatMap(([content, piece]) => {
-    const item = inThread.get(content)
-    return item === undefined ? [] : [{ piece, item }]
+    const item = inThread.get(content) ?? null
+    return piece === null || item === null ? [] : [{ piece, item }]
   })
 }
 
-/** The places of the contents that occur once, in the order of the list. */
-function uniqueContents(items: readonly Item[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>()
-  const several = new Set<string>()
+/** The places of the contents, in the order of the list; null for one that occurs several times. */
+function uniqueContents(items: readonly Item[]): ReadonlyMap<string, number | null> {
+  const places = new Map<string, number | null>()
   for (const [place, { content }] of items.entries()) {
-    if (content === null) continue
-    if (places.has(content)) several.add(content)
-    else places.set(content, place)
+    if (content !== null) places.set(content, places.has(content) ? null : place)
   }
-  for (const content of several) places.delete(content)
   return places
 }
 
-/** Looks at what stands in both lists between two neighbouring pairs. */
+/**
+ * Looks at what stands in both lists between two neighbouring pairs. Pairs messages with the same id, and messages whose
+ * texts the other list has in another form: a text transcript lacks some of what is in the newer form, so the same words
+ * have another content there.
+ */
 function pairInGaps(thread: readonly Item[], items: readonly Item[], places: Places): void {
   const pairs = [...places].toSorted(([at], [other]) => at - other)
   let [at, place] = [0, 0]
   for (const [nextAt, nextPlace] of [...pairs, [items.length, thread.length] as const]) {
-    if (at < nextAt && place < nextPlace) pairInGap(thread, items, places, { at, nextAt, place, nextPlace })
+    const placesById = new Map<MessageId | null, number>()
+    const placesByText = new Map<string, number>()
+    const contents = new Set<string | null>()
+    let last = place - 1
+    for (const [offset, { entry, content, textKeys }] of thread.slice(place, nextPlace).entries()) {
+      placesById.set(entry.id, place + offset)
+      for (const key of textKeys) placesByText.set(key, place + offset)
+      contents.add(content)
+    }
+    for (const [offset, { entry, content, textKeys }] of items.slice(at, nextAt).entries()) {
+      const placeOfId = placesById.get(entry.id)
+      if (placeOfId !== undefined && placeOfId > last) places.set(at + offset, (last = placeOfId))
+      // An equal message that is not beside a pair may be said again.
+      if (contents.has(content)) continue
+      const placeOfText = placesByText.get(textKeys.at(-1) ?? '')
+      if (placeOfText === undefined || !textKeys.every((key) => placesByText.has(key))) continue
+      places.set(at + offset, placeOfText)
+      // What is said twice here was not said twice there.
+      for (const key of textKeys) placesByText.delete(key)
+    }
     at = nextAt + 1
     place = nextPlace + 1
-  }
-}
-
-interface Gap {
-  readonly at: number
-  readonly nextAt: number
-  readonly place: number
-  readonly nextPlace: number
-}
-
-/**
- * Pairs messages with the same id, and messages whose texts the other list has in another form: a text transcript lacks
- * some of what is in the newer form, so the same words have another content there.
- */
-function pairInGap(thread: readonly Item[], items: readonly Item[], places: Places, gap: Gap): void {
-  const placesById = new Map<MessageId | null, number>()
-  const placesByText = new Map<string, number>()
-  const contents = new Set<string | null>()
-  for (const [offset, { entry, content, textKeys }] of thread.slice(gap.place, gap.nextPlace).entries()) {
-    placesById.set(entry.id, gap.place + offset)
-    for (const key of textKeys) placesByText.set(key, gap.place + offset)
-    contents.add(content)
-  }
-  let last = gap.place - 1
-  for (const [offset, { entry, content, textKeys }] of items.slice(gap.at, gap.nextAt).entries()) {
-    const place = placesById.get(entry.id)
-    if (place !== undefined && place > last) {
-      places.set(gap.at + offset, place)
-      last = place
-    }
-    // An equal message that is not beside a pair may be said again.
-    if (contents.has(content)) continue
-    const placeOfText = placesByText.get(textKeys.at(-1) ?? '')
-    if (placeOfText === undefined || !textKeys.every((key) => placesByText.has(key))) continue
-    places.set(gap.at + offset, placeOfText)
-    // What is said twice here was not said twice there.
-    for (const key of textKeys) placesByText.delete(key)
   }
 }
 

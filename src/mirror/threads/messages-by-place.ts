@@ -6,8 +6,7 @@ import { prepared } from '../sql.ts'
 import { textsOf } from '../purge/scope.ts'
 import type { ChatChange, MessageWrite } from '../../model/change.ts'
 import { type HeldMessage, type NextMessage, readParts } from '../write/messages.ts'
-import type { ThreadWrite } from '../write/write-thread.ts'
-import { parseParts } from '../parse-parts.ts'
+import { parseParts } from '../write/pack-message.ts'
 
 // The id of a message without one is made of its chat and its place. Two stores, or one at two times, can have other
 // words at the same place: each of these messages then gets an id of its own, so that all of them are kept.
@@ -73,8 +72,7 @@ export function withOwnIds(db: Mirror, source: number, chat: ChatChange): ChatCh
 }
 
 /** Gives messages of other stores that must leave their ids to this one the ids that reading them again would give them. */
-export function renameRivals(db: Mirror, num: number, source: number, { isByPlace, messages }: ChatChange): void {
-  if (isByPlace === undefined) return
+export function renameRivals(db: Mirror, num: number, source: number, { messages }: ChatChange): void {
   for (const { id, source: of, store } of listRivals(db, num, source, messages)) {
     const own = madeFrom(id, store)
     // If it has that id already, reading it again settles both.
@@ -90,10 +88,11 @@ export function replacedMessage(
   db: Mirror,
   held: HeldMessage,
   message: MessageWrite,
-  { write, nowMs }: Pick<ThreadWrite, 'write' | 'nowMs'>,
+  { messages }: ChatChange,
+  nowMs: number,
 ): NextMessage | null {
-  if (write.isByPlace !== true || write.supersedes === true || held.content_hash === message.contentHash) return null
-  if (write.messages.some(({ contentHash }) => contentHash === held.content_hash)) return null
+  if (held.content_hash === message.contentHash) return null
+  if (messages.some(({ contentHash }) => contentHash === held.content_hash)) return null
   const now = textsIn(message.partsJson)
   if (textsIn(readParts(db, held.body)).every((text) => now.some((longer) => longer.startsWith(text)))) return null
   const deleted_at = held.is_live === 1 ? nowMs : held.deleted_at

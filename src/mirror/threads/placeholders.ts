@@ -1,22 +1,17 @@
-import type { MessageId } from '../../model/ids.ts'
-import { recordedTokens, type Placeholder, type RecordedTokens, type Role } from '../../model/message.ts'
-import type { Outline, ThreadEntry } from '../../model/thread.ts'
+import { recordedTokens, type Placeholder, type RecordedTokens } from '../../model/message.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { ChatChange } from '../../model/change.ts'
-import type { MessageColumns } from '../write/messages.ts'
-import { arrangeThread } from './arrange-thread.ts'
+import type { NextMessage, SaidMessage } from '../write/messages.ts'
+import { arrange, type Assembled, type Placeable } from './assemble.ts'
 
-// A placeholder is a row that records tokens and has nothing to show. Messages of the thread borrow its tokens.
+// A placeholder is a row that records tokens and has nothing to show. Messages of the thread borrow its tokens. Few chats
+// have any.
 
-const IS_ANY_HELD = `select 1 from placeholders where chat = ? and source = ? limit 1`
 const DROP = `delete from placeholders where chat = ? and source = ? and id = ?`
 const SAVE = `
-insert into placeholders (chat, source, id, alias, role, sent_at, started_at, timing_at, input, output)
+insert or replace into placeholders (chat, source, id, alias, role, sent_at, started_at, timing_at, input, output)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (chat, source, id) do update set
-  alias = excluded.alias, role = excluded.role, sent_at = excluded.sent_at, started_at = excluded.started_at,
-  timing_at = excluded.timing_at, input = excluded.input, output = excluded.output
 `
 
 /**
@@ -24,156 +19,107 @@ on conflict (chat, source, id) do update set
  * now contains a message or no longer records tokens.
  */
 export function notePlaceholders(db: Mirror, chat: number, source: number, write: ChatChange): void {
-  const placeholders = [...(write.placeholders ?? [])]
-  if (placeholders.length + write.messages.length === 0) return
-  if (prepared(db, IS_ANY_HELD).get(chat, source) !== undefined) {
-    for (const { id } of write.messages) prepared(db, DROP).run(chat, source, id)
-    for (const [id, placeholder] of placeholders) if (placeholder === null) prepared(db, DROP).run(chat, source, id)
-  }
-  for (const [id, placeholder] of placeholders) {
-    if (placeholder === null) continue
-    const { alias, role, sentAtMs, startedAtMs, timingAtMs, tokens } = placeholder
-    const times = [sentAtMs, startedAtMs, timingAtMs]
-    prepared(db, SAVE).run(chat, source, id, alias, role, ...times, tokens.input, tokens.output)
+  const read = new Map<string, Placeholder | null>(write.messages.map(({ id }) => [id, null]))
+  for (const [id, placeholder] of [...read, ...(write.placeholders ?? [])]) {
+    if (placeholder === null) prepared(db, DROP).run(chat, source, id)
+    else {
+      const { alias, role, sentAtMs, startedAtMs, timingAtMs, tokens } = placeholder
+      const times = [sentAtMs, startedAtMs, timingAtMs]
+      prepared(db, SAVE).run(chat, source, id, alias, role, ...times, tokens.input, tokens.output)
+    }
   }
 }
 
+/** They have no content that could be compared. */
 const LIST = `
-select id, alias, role, sent_at as sentAtMs, started_at as startedAtMs, timing_at as timingAtMs, input, output
+select id, alias, role, sent_at, started_at, timing_at, input, output, 1 as is_live, '' as content_hash
 from placeholders where chat = ? and source = ?
 `
 
-interface Row extends Omit<Placeholder, 'tokens'> {
-  readonly id: MessageId
-  readonly role: Role
-  readonly input: number | null
-  readonly output: number | null
-}
-
-/** A source's rows of a chat that record tokens but contain nothing to show. */
-export const listPlaceholders = (db: Mirror, chat: number, source: number): Placeholder[] =>
-  prepared<Row>(db, LIST)
-    .all(chat, source)
-    .flatMap(({ input, output, ...row }) => {
-      const tokens = recordedTokens(input, output)
-      return tokens === null ? [] : [{ ...row, tokens }]
-    })
-
 /** Tokens of placeholders that a message borrows; 0 if none. */
-interface Lent {
+interface Lent extends Pick<SaidMessage, 'source' | 'id'> {
   readonly input: number
   readonly output: number
 }
 
-/** By source and id of the messages. Nearly all chats have none. */
+/** By source and id of the messages. */
 export type LentTokens = ReadonlyMap<string, Lent>
 
-export const noneLent: LentTokens = new Map()
-
-type Borrower = Pick<MessageColumns, 'source' | 'id'>
-const keyOf = ({ source, id }: Borrower): string => `${source} ${id}`
+const keyOf = ({ source, id }: Pick<SaidMessage, 'source' | 'id'>): string => `${source} ${id}`
 
 const LIST_LENT = `select source, id, input, output from lent_tokens where chat = ?`
 const DROP_LENT = `delete from lent_tokens where chat = ?`
 const ADD_LENT = `insert into lent_tokens (chat, source, id, input, output) values (?, ?, ?, ?, ?)`
 
 /** The part of the tokens of a chat's messages that comes from its placeholders. */
-export function readLent(db: Mirror, chat: number): LentTokens {
-  const rows = prepared<Lent & Borrower>(db, LIST_LENT).all(chat)
-  return rows.length === 0
-    ? noneLent
-    : new Map(rows.map(({ input, output, ...row }) => [keyOf(row), { input, output }]))
-}
+export const readLent = (db: Mirror, chat: number): LentTokens =>
+  new Map(
+    prepared<Lent>(db, LIST_LENT)
+      .all(chat)
+      .map((lent) => [keyOf(lent), lent]),
+  )
 
-export function saveLent(db: Mirror, chat: number, before: LentTokens, after: LentTokens): void {
-  const isSame = before.size === after.size && [...after].every(([key, lent]) => isEqual(before.get(key), lent))
-  if (isSame) return
-  prepared(db, DROP_LENT).run(chat)
-  for (const [key, { input, output }] of after) {
-    const space = key.indexOf(' ')
-    prepared(db, ADD_LENT).run(chat, Number(key.slice(0, space)), key.slice(space + 1), input, output)
-  }
-}
-
-const isEqual = (one: Lent | undefined, other: Lent): boolean =>
-  one?.input === other.input && one.output === other.output
-
-type Tokens = Pick<MessageColumns, 'input_tokens' | 'output_tokens'>
-
-/** A message without the tokens that it borrows. */
-export const ownTokens = <Message extends Borrower & Tokens>(message: Message, lent: LentTokens): Message =>
-  shifted(message, lent.get(keyOf(message)), -1)
-
-/** A message with the tokens that it borrows. */
-export const withLent = <Message extends Borrower & Tokens>(message: Message, lent: LentTokens): Message =>
-  shifted(message, lent.get(keyOf(message)), 1)
-
-function shifted<Message extends Tokens>(message: Message, lent: Lent | undefined, sign: 1 | -1): Message {
-  if (lent === undefined) return message
-  // Zero means not recorded.
-  const shift = (tokens: number | null, by: number): number | null => {
-    const sum = (tokens ?? 0) + sign * by
-    return sum > 0 ? sum : null
-  }
-  return {
-    ...message,
-    input_tokens: shift(message.input_tokens, lent.input),
-    output_tokens: shift(message.output_tokens, lent.output),
-  }
-}
-
-/** A thread whose messages may borrow. */
-export interface LendingThread<Message extends Borrower> {
-  readonly outline: Outline
-  /** The messages that the outline places. */
-  readonly entries: readonly ThreadEntry[]
-  /** The messages that are shown, by id. */
-  readonly shown: ReadonlyMap<MessageId, Message>
-  /** Of an archive: it stores the displayed tokens of a message, which already include those of placeholders. */
-  readonly isSettled: (message: Message) => boolean
+/** The message with the tokens that it borrows, or without them if `sign` is -1. */
+export function withLent(message: SaidMessage, lent: LentTokens, sign: 1 | -1 = 1): SaidMessage {
+  const part = lent.get(keyOf(message))
+  if (part === undefined) return message
+  const { input_tokens: input, output_tokens: output } = message
+  const tokens = recordedTokens((input ?? 0) + sign * part.input, (output ?? 0) + sign * part.output)
+  return { ...message, input_tokens: tokens?.input ?? null, output_tokens: tokens?.output ?? null }
 }
 
 /**
- * A placeholder's tokens go to the last message before it in its turn (a turn begins with the user's message). If there is
- * none, they go to the first message after it; at the end of a chat, to the last message.
+ * Distributes the tokens of a chat's placeholders again. Those of a placeholder go to the last message before it in its
+ * turn (a turn begins with the user's message). If there is none, they go to the first message after it; at the end of a
+ * chat, to the last message.
+ * @param isSettled of an archive: it has the displayed tokens of a message, which already include those of placeholders
  */
-export function lendTokens<Message extends Borrower>(
-  { outline, entries, shown, isSettled }: LendingThread<Message>,
-  placeholders: readonly Placeholder[],
+export function lendTokens(
+  db: Mirror,
+  chat: number,
+  { best, outline, thread, placed }: Assembled,
+  isSettled: (source: number) => boolean,
 ): LentTokens {
-  if (placeholders.length === 0) return noneLent
-  const lending = new Map(placeholders.map((placeholder) => [placeholder.id, placeholder]))
-  // The content of placeholders is never compared.
-  const empty = placeholders.map((placeholder) => ({ ...placeholder, isLive: true, contentHash: '' }))
+  // A row that is also held as a message would count twice.
+  const held = new Set(placed.map(([{ columns }]) => columns.id))
+  const placeholders = prepared<Placeable['columns'] & RecordedTokens>(db, LIST)
+    .all(chat, best)
+    .filter(({ id }) => !held.has(id))
+    .map((columns) => ({ columns, tokens: columns }))
+  const shown = new Set(placed.flatMap(([message, place]) => (place.is_orphan === 0 ? [message] : [])))
   const lent = new Map<string, Lent>()
-  const lend = (message: Message, { input, output }: RecordedTokens): void => {
-    if (isSettled(message)) return
-    const sum = lent.get(keyOf(message)) ?? { input: 0, output: 0 }
-    lent.set(keyOf(message), { input: sum.input + (input ?? 0), output: sum.output + (output ?? 0) })
+  const lend = ({ columns: { source, id } }: NextMessage, { input, output }: RecordedTokens): void => {
+    if (isSettled(source)) return
+    const sum = lent.get(keyOf({ source, id })) ?? { source, id, input: 0, output: 0 }
+    lent.set(keyOf(sum), { ...sum, input: sum.input + (input ?? 0), output: sum.output + (output ?? 0) })
   }
-  let inTurn: Message | null = null
-  let last: Message | null = null
+  let inTurn: NextMessage | null = null
+  let last: NextMessage | null = null
   let waiting: RecordedTokens[] = []
   let next = 0
-  for (const { id, position } of arrangeThread(outline, [...entries, ...empty], null)) {
+  for (const [item, { position }] of arrange<NextMessage | (typeof placeholders)[number]>(
+    outline,
+    [...thread, ...placeholders],
+    null,
+  )) {
     // An orphan has no place in the thread.
     if (position === null) continue
     // The message that begins a turn may be missing in the thread.
     for (; next < position; next += 1) if (outline?.[next]?.role === 'user') inTurn = null
     next = position + 1
-    const message = shown.get(id)
-    const placeholder = lending.get(id)
-    if (message !== undefined) {
-      for (const tokens of waiting) lend(message, tokens)
+    if ('tokens' in item) {
+      if (item.columns.role === 'user') inTurn = null
+      if (inTurn === null) waiting.push(item.tokens)
+      else lend(inTurn, item.tokens)
+    } else if (shown.has(item)) {
+      for (const tokens of waiting) lend(item, tokens)
       waiting = []
-      inTurn = message
-      last = message
-    } else if (placeholder !== undefined) {
-      if (placeholder.role === 'user') inTurn = null
-      if (inTurn === null) waiting.push(placeholder.tokens)
-      else lend(inTurn, placeholder.tokens)
+      inTurn = item
+      last = item
     }
   }
   if (last !== null) for (const tokens of waiting) lend(last, tokens)
+  prepared(db, DROP_LENT).run(chat)
+  for (const { source, id, input, output } of lent.values()) prepared(db, ADD_LENT).run(chat, source, id, input, output)
   return lent
 }

@@ -2,8 +2,7 @@ import type { Role } from '../../model/message.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { parseParts } from '../parse-parts.ts'
-import { callsOf, replaceCalls } from '../write/pack-message.ts'
+import { callsOf, parseParts, replaceCalls } from '../write/pack-message.ts'
 
 const IS_OFF = `select 1 from upkeep where task = 'estimates-off'`
 const TURN_OFF = `insert into upkeep (task, done_at) values ('estimates-off', ?) on conflict do nothing`
@@ -22,17 +21,10 @@ export function turnEstimates(db: Mirror, isOn: boolean, nowMs: number): void {
 /** Puts every chat on the list of those whose messages are counted again. */
 export const noteUncounted = (db: Mirror): void => void prepared(db, COUNT_ALL).run()
 
-const COUNT = `select count(*) as count from uncounted`
+const COUNT = `select count(*) from uncounted`
 
 /** How many chats wait for the calls or the estimates of their messages. */
-export const countUncounted = (db: Mirror): number => prepared<{ count: number }>(db, COUNT).get()?.count ?? 0
-
-interface Stored {
-  readonly key: number
-  readonly body: number
-  readonly role: Role
-  readonly parts: string
-}
+export const countUncounted = (db: Mirror): number => prepared<number>(db, COUNT).pluck().get() ?? 0
 
 const NEXT = `select chat from uncounted order by chat desc limit 1`
 const LIST = `select key, body, role, parts from messages join bodies on bodies.num = body where chat = ?`
@@ -49,7 +41,10 @@ export function countNext(db: Mirror): number {
   if (chat === undefined) return 0
   db.transaction(() => {
     const isEstimating = hasEstimates(db)
-    for (const { key, body, role, parts: json } of prepared<Stored>(db, LIST).all(chat)) {
+    for (const { key, body, role, parts: json } of prepared<{ key: number; body: number; role: Role; parts: string }>(
+      db,
+      LIST,
+    ).all(chat)) {
       const parts = parseParts(json)
       replaceCalls(db, body, callsOf(parts))
       const { input, output } = estimateMessage(role, parts)

@@ -1,5 +1,4 @@
 import type { ChatId } from '../../model/ids.ts'
-import type { TrackedWrite } from '../../model/commit.ts'
 import type { Change } from '../../model/change.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
@@ -35,16 +34,13 @@ select 1 from chats where id = ? and (
  */
 export function writeTracked(db: Mirror, { source, tracked, scoredCommits }: Change): ChatId[] {
   for (const { sha, chatLines } of scoredCommits) prepared(db, SAVE_COMMIT).run(sha, source, chatLines)
-  const changed = tracked.filter((write) => saveHour(db, source, write)).map(({ chatId }) => chatId)
-  return changed.filter((chatId) => prepared(db, IS_OPEN).get(chatId) !== undefined)
-}
-
-function saveHour(db: Mirror, source: number, { chatId, ...write }: TrackedWrite): boolean {
-  const hour = Math.floor(write.firstAtMs / HOUR_MS)
-  const held = listHours(db, FIND, chatId, source, hour)
-  const { firstAtMs, lastAtMs, models } = merge([...held, { ...write, models: [...write.models] }])
-  const saved = prepared(db, SAVE).run(chatId, source, hour, firstAtMs, lastAtMs, JSON.stringify(models))
-  return saved.changes > 0
+  return tracked.flatMap(({ chatId, ...write }) => {
+    const hour = Math.floor(write.firstAtMs / HOUR_MS)
+    const held = listHours(db, FIND, chatId, source, hour)
+    const { firstAtMs, lastAtMs, models } = merge([...held, { ...write, models: [...write.models] }])
+    const saved = prepared(db, SAVE).run(chatId, source, hour, firstAtMs, lastAtMs, JSON.stringify(models))
+    return saved.changes > 0 && prepared(db, IS_OPEN).get(chatId) !== undefined ? chatId : []
+  })
 }
 
 /** Cursor's records of a chat, of an hour or of all. */

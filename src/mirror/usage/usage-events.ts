@@ -1,6 +1,7 @@
-import { prepared } from '../sql.ts'
+import { isChosenModel, modelFamily } from '../../text/tokens/model-name.ts'
 import type { Mirror } from '../open.ts'
-import { matchUsage, type NoMatch } from './match-usage.ts'
+import { prepared } from '../sql.ts'
+import { sortKeyFloor } from '../write/messages.ts'
 
 /** One row of a usage file that the user downloaded. Missing values are null. */
 export interface UsageEvent {
@@ -21,12 +22,7 @@ export interface UsageEvent {
   readonly cents: number | null
 }
 
-export interface UnmatchedEvent {
-  readonly line: number
-  readonly atMs: number
-  readonly model: string | null
-  readonly reason: NoMatch
-}
+export type UnmatchedEvent = Pick<UsageEvent, 'line' | 'atMs' | 'model'> & { readonly reason: NoMatch }
 
 /** `rows` is the sum of `matched`, `unmatched` and `already`. */
 export interface UsageImport {
@@ -73,74 +69,124 @@ export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: nu
       else added.set(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid), event)
     }
     const outcomes = matchUsage(db)
-    const isNew = ({ num }: { readonly num: number }): boolean => added.has(num)
-    const unmatched = outcomes.filter(isNew).flatMap(({ num, reason }) => {
-      const event = added.get(num)
-      return reason === null || event === undefined
-        ? []
-        : [{ line: event.line, atMs: event.atMs, model: event.model, reason }]
+    const unmatched = [...added].flatMap(([num, { line, atMs, model }]) => {
+      const reason = outcomes.get(num) ?? null
+      return reason === null ? [] : { line, atMs, model, reason }
     })
-    const found = outcomes.filter(({ reason }) => reason === null)
+    const matched = added.size - unmatched.length
     return {
       rows: events.length,
-      matched: found.filter(isNew).length,
+      matched,
       unmatched: unmatched.length,
       already: events.length - added.size,
-      rematched: found.filter((outcome) => !isNew(outcome)).length,
+      rematched: [...outcomes.values()].filter((reason) => reason === null).length - matched,
       firstUnmatched: unmatched.toSorted((a, b) => a.line - b.line).slice(0, LISTED_MAX),
     }
   })()
 }
 
 const MINUTE_MS = 60_000
+const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
 
 /** The minute, the model and the token total are in every version of the file. */
 const SAME = `
-select num, at, user from usage_events
+select num, at from usage_events
 where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and @inAll =
   coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0))
+  and (user is null or @user is null or user = @user)
 order by num
 `
-
-type ComparedRow = Pick<
-  UsageEvent,
-  'atMs' | 'model' | 'user' | 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total'
->
-
-interface HeldRow {
-  readonly num: number
-  readonly at: number
-  readonly user: string | null
-}
 
 /**
  * Finds the rows that an earlier file already brought. Each saved row is used once, because equal rows of one file are
  * separate events. Files of 2025 have times in minutes, later ones in milliseconds. So a row with only a minute matches a
  * row within that minute, if no row with exactly that time is left. Two different times within a minute are two events.
  */
-export function findHeld<Row extends ComparedRow>(db: Mirror, events: readonly Row[]): ReadonlyMap<Row, number> {
-  const held = new Map<Row, number>()
+function findHeld(db: Mirror, events: readonly UsageEvent[]): ReadonlyMap<UsageEvent, number> {
+  const held = new Map<UsageEvent, number>()
   const taken = new Set<number>()
-  const take = (event: Row, mayBe: (row: HeldRow) => boolean): void => {
-    const row = sameRows(db, event).find((each) => !taken.has(each.num) && isSameUser(each, event) && mayBe(each))
+  const take = (event: UsageEvent, mayBe: (atMs: number, eventMs: number) => boolean): void => {
+    const { model, user, input, output, cacheRead, cacheWrite, total } = event
+    const atMs = Math.floor(event.atMs)
+    const minute = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
+    const inAll = total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
+    const rows = prepared<{ num: number; at: number }>(db, SAME).all({ minute, model, user, inAll })
+    const row = rows.find(({ num, at }) => !taken.has(num) && mayBe(at, atMs))
     if (row === undefined) return
     taken.add(row.num)
     held.set(event, row.num)
   }
-  for (const event of events) take(event, ({ at }) => at === Math.floor(event.atMs))
-  for (const event of events) {
-    if (!held.has(event)) take(event, ({ at }) => isMinute(at) !== isMinute(Math.floor(event.atMs)))
-  }
+  for (const event of events) take(event, (at, atMs) => at === atMs)
+  for (const event of events) if (!held.has(event)) take(event, (at, atMs) => isMinute(at) !== isMinute(atMs))
   return held
 }
 
-const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
+const named = (pick: 'min' | 'max'): string => `(
+  select ${pick}(n.model) from messages n indexed by token_counts where n.chat = c.num and n.is_orphan = 0
+)`
 
-const isSameUser = (row: HeldRow, { user }: ComparedRow): boolean =>
-  row.user === null || user === null || row.user === user
+/**
+ * SQL expression over a chat `c`: the model of its messages, if they all name the same one. The model that is selected in
+ * the chat is not used: it applies to the next message, not to former ones.
+ */
+export const ONLY_MODEL = `iif(${named('min')} = ${named('max')}, ${named('min')}, null)`
 
-function sameRows(db: Mirror, { atMs, model, input, output, cacheRead, cacheWrite, total }: ComparedRow): HeldRow[] {
-  const inAll = total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
-  const minute = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
-  return prepared<HeldRow>(db, SAME).all({ minute, model, inAll })
+/** `several-users`: a chat matches, but rows of several users match chats, and it is unknown who uses this machine. */
+export type NoMatch = 'no-answer-near' | 'other-model' | 'several-chats' | 'several-users'
+
+/** An answer is written during its request or soon after. Requests of two chats are rarely this close. */
+const NEAR_MS = 5 * 60_000
+/** If very many messages have the same time, their keys can lie behind that time. */
+const KEY_SLACK = 64 * 1024 * 1024
+
+const LIST_UNMATCHED = `select num, at as atMs, model, user from usage_events where chat is null order by at`
+const ANSWERS_NEAR = `
+select distinct m.chat, coalesce(m.model, ${ONLY_MODEL}) as model
+from messages m join chats c on c.num = m.chat
+where m.key >= ? and m.key < ? and m.created_at between ? and ? and m.role = 'assistant' and m.is_orphan = 0
+  and m.created_at_source in ('message', 'header', 'timing') and c.is_draft = 0 and c.machine is null
+`
+const MATCHED_USERS = `select distinct user from usage_events where chat is not null and user is not null`
+const SAVE = `update usage_events set chat = ? where num = ?`
+
+/**
+ * Looks for the chat of every event that has none. A chat matches if it has an answer within five minutes of the event
+ * whose model can be the event's, and if it is the only such chat. Chats of other machines may be another person's. The
+ * chats of this machine belong to one person, but a team's file also has rows of others who worked at the same time. So
+ * of rows that name a user, only those of one user are matched.
+ * @returns the events; null if the chat was found
+ */
+function matchUsage(db: Mirror): ReadonlyMap<number, NoMatch | null> {
+  const events = prepared<Pick<UsageEvent, 'atMs' | 'model' | 'user'> & { readonly num: number }>(db, LIST_UNMATCHED)
+    .all()
+    .map((event) => ({ ...event, found: findChat(db, event) }))
+  const fitting = events.flatMap(({ user, found }) => (user === null || typeof found === 'string' ? [] : user))
+  const owners = prepared<string>(db, MATCHED_USERS).pluck().all()
+  const [owner, ...others] = new Set(owners.length > 0 ? owners : fitting)
+  return new Map(
+    events.map(({ num, user, found }) => {
+      if (typeof found === 'string') return [num, found]
+      if (user !== null && (user !== owner || others.length > 0)) return [num, 'several-users']
+      prepared(db, SAVE).run(found, num)
+      return [num, null]
+    }),
+  )
+}
+
+function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | NoMatch {
+  const [fromMs, toMs] = [atMs - NEAR_MS, atMs + NEAR_MS]
+  const keys = [BigInt(sortKeyFloor(fromMs)), BigInt(sortKeyFloor(toMs + 1) + KEY_SLACK)]
+  const near = prepared<{ chat: number; model: string | null }>(db, ANSWERS_NEAR).all(...keys, fromMs, toMs)
+  if (near.length === 0) return 'no-answer-near'
+  const chats = new Set(near.filter((answer) => mayBeOne(answer.model, model)).map(({ chat }) => chat))
+  const [first, ...others] = chats
+  if (first === undefined) return 'other-model'
+  return others.length === 0 ? first : 'several-chats'
+}
+
+/** An unknown model fits every other one. If Cursor chose the model, both sides must say so. */
+function mayBeOne(answer: string | null, event: string | null): boolean {
+  if (answer === null || event === null) return true
+  if (isChosenModel(answer) || isChosenModel(event)) return isChosenModel(answer) && isChosenModel(event)
+  return modelFamily(answer) === modelFamily(event)
 }

@@ -1,117 +1,23 @@
 import { writeDictionary } from '../fulltext/terms.ts'
 import type { Mirror } from '../open.ts'
+import { ARCHIVE, type SourceRanks } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
-import type { OwnRowState } from './own-row.ts'
-import { type ModelSource, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'
+import { type Change, type ChatFacts, type ChatMetadata, type OwnRow, tellsFacts } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
+import type { Outline } from '../../model/thread.ts'
 import { indexTermBytes } from '../../text/terms/terms.ts'
-
-/** The columns of a chat's own row, of a chat of which only messages are known. */
-export const noFacts = {
-  format: 'split' as string,
-  summary: null as string | null,
-  todos: null as string | null,
-  cursor_model: null as string | null,
-  status: null as string | null,
-  context_used: null as number | null,
-  context_limit: null as number | null,
-  recorded_cost_cents: null as number | null,
-  octets: 0,
-}
-
-/** The columns that the chat's own row and the lists of chats say together. */
-const noMetadata = {
-  name: null as string | null,
-  cursor_created_at: null as number | null,
-  cursor_updated_at: null as number | null,
-  mode: null as string | null,
-  branch: null as string | null,
-  is_archived: 0,
-  is_draft: 0,
-  is_subagent: 0,
-  parent_chat_id: null as ChatId | null,
-  lines_added: null as number | null,
-  lines_removed: null as number | null,
-  files_changed: null as number | null,
-}
-
-/** The columns that follow from the chat's messages. */
-const nothingDerived = {
-  title: UNTITLED_CHAT as string,
-  title_source: 'none' as TitleSource,
-  created_at: null as number | null,
-  last_activity_at: null as number | null,
-  model: null as string | null,
-  models: '[]',
-  model_source: null as ModelSource | null,
-  message_count: 0,
-  user_message_count: 0,
-  tool_call_count: 0,
-  size_bytes: 0,
-  duration_ms: null as number | null,
-}
-
-export type OwnColumns = Readonly<typeof noFacts>
-export type MergedMetadata = Readonly<typeof noMetadata>
-export type DerivedChat = Readonly<typeof nothingDerived>
-
-/** The columns of `chats` that a write may change. */
-const emptyColumns = {
-  source: 0,
-  ...noFacts,
-  ...noMetadata,
-  ...nothingDerived,
-  own_row: 'none' as OwnRowState,
-  is_live: 1,
-  deleted_at: null as number | null,
-}
-
-export type ChatColumns = Readonly<typeof emptyColumns>
-export type ChatRow = ChatColumns & { readonly num: number; readonly id: ChatId }
-
-const COLUMNS = Object.keys(emptyColumns) as (keyof ChatColumns)[]
-const OWN_COLUMNS = Object.keys(noFacts) as (keyof OwnColumns)[]
-
-export const pickOwn = (row: OwnColumns): OwnColumns =>
-  Object.fromEntries(OWN_COLUMNS.map((column) => [column, row[column]])) as unknown as OwnColumns
-
-/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
-const ADD_CHAT = `
-insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
-`
-
-export function addChat(db: Mirror, id: ChatId, source: number): ChatRow {
-  const { lastInsertRowid } = prepared(db, ADD_CHAT).run(id, source)
-  return { ...emptyColumns, num: Number(lastInsertRowid), id, source }
-}
-
-const IS_LINKED = `select 1 from chat_links where child_id = ?`
-const SAVE_CHAT = `update chats set ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, revision = ? where num = ?`
-
-/**
- * @param before null for a chat that was just added
- * @returns whether any column differed
- */
-export function saveColumns(
-  db: Mirror,
-  { num, id }: Pick<ChatRow, 'num' | 'id'>,
-  before: ChatRow | null,
-  next: ChatColumns,
-): boolean {
-  const isLinked = prepared(db, IS_LINKED).get(id) !== undefined
-  const after = isLinked ? { ...next, is_subagent: 1 } : next
-  if (before !== null && COLUMNS.every((column) => before[column] === after[column])) return false
-  prepared(db, SAVE_CHAT).run(...COLUMNS.map((column) => after[column]), nextRevision(db), num)
-  writeTitleTerms(db, num, before, after)
-  return true
-}
 
 const DROP_TITLE = `delete from chat_terms where rowid = ?`
 const ADD_TITLE = `insert into chat_terms (rowid, title, summary) values (?, ?, ?)`
 
-type TitleColumns = Pick<ChatRow, 'title' | 'summary' | 'todos'>
+interface TitleColumns {
+  readonly title: string
+  readonly summary: string | null
+  readonly todos: string | null
+}
 
-function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
+/** @param before null for a chat that was just added */
+export function writeTitleTerms(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
   if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
   if (before !== null) prepared(db, DROP_TITLE).run(BigInt(num))
   addTitleTerms(db, num, after)
@@ -138,12 +44,10 @@ export function fillTitles(db: Mirror): number {
   return chats.length
 }
 
-const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 as revision from chats`
+const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 from chats`
 
 /** The next revision. Every change of a chat, or of data that belongs to it, uses one, so readers can ask for changes. */
-export function nextRevision(db: Mirror): number {
-  return prepared<{ revision: number }>(db, NEXT_REVISION).get()?.revision ?? 1
-}
+export const nextRevision = (db: Mirror): number => prepared<number>(db, NEXT_REVISION).pluck().get() ?? 1
 
 const TOUCH = `update chats set revision = ? where id = ?`
 
@@ -151,3 +55,225 @@ const TOUCH = `update chats set revision = ? where id = ?`
 export function touchChat(db: Mirror, id: ChatId): void {
   prepared(db, TOUCH).run(nextRevision(db), id)
 }
+
+export type OwnRowState = 'none' | 'live' | 'gone'
+
+/** The list name under which the metadata of the chat's own row is stored. */
+const OWN_ROW = ''
+
+/** The metadata that the chat's own row contains, as a list would give it. */
+export const ownRowMetadata = (chatId: ChatId, facts: ChatFacts): ChatMetadata => ({
+  branch: null,
+  ...facts,
+  chatId,
+  list: OWN_ROW,
+})
+
+/** The columns of a list's entry. */
+const columnsOf = (said: ChatMetadata) => ({
+  name: said.name,
+  created_at: said.createdAtMs,
+  updated_at: said.updatedAtMs,
+  mode: said.mode,
+  branch: said.branch,
+  is_archived: flag(said.isArchived),
+  is_draft: flag(said.isDraft),
+  is_subagent: flag(said.isSubagent),
+  parent_chat_id: said.parentChatId,
+  lines_added: said.linesAdded,
+  lines_removed: said.linesRemoved,
+  files_changed: said.filesChanged,
+})
+type MetadataColumns = ReturnType<typeof columnsOf>
+
+const flag = (value: boolean | null): number | null => (value === null ? null : Number(value))
+
+/** @returns whether anything changed */
+export function saveMetadata(db: Mirror, source: number, said: ChatMetadata): boolean {
+  const columns = columnsOf(said)
+  const names = Object.keys(columns)
+  const sql = `
+insert into heads (chat_id, source, list, ${names.join(', ')}) values (?, ?, ?${', ?'.repeat(names.length)})
+on conflict (chat_id, source, list) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
+`
+  return prepared(db, sql).run(said.chatId, source, said.list, ...Object.values(columns)).changes > 0
+}
+
+/** @returns the chats whose metadata changed */
+export const writeChatMetadata = (db: Mirror, { source, heads }: Change): ChatId[] =>
+  heads.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
+
+const FORGET_OWN_ROW = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
+
+/**
+ * Metadata of the chat's own row stays when the row is gone. It is deleted once another store of the same rank has the
+ * chat's row, because the chat then lives on there, for example in another profile.
+ */
+export function forgetMoved(
+  db: Mirror,
+  chatId: ChatId,
+  ownRows: ReadonlyMap<number, OwnRowState>,
+  ranks: SourceRanks,
+): void {
+  const liveRanks = new Set([...ownRows].flatMap(([source, state]) => (state === 'live' ? ranks.of(source) : [])))
+  for (const [source, state] of ownRows) {
+    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_ROW).run(chatId, source)
+  }
+}
+
+/** Builds with this list no longer update the older lists. Archiving a chat does not change its update time. */
+const NEWEST_LIST = 'header-table'
+
+/**
+ * The chat's own row first, that of the best source before others. Then the lists, the latest update first; of two with
+ * the same time, the list that is still updated.
+ */
+const LIST_METADATA = `
+select heads.*, kind from heads cross join sources on sources.num = heads.source
+where chat_id = ?
+order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
+`
+
+const IS_LINKED = `select 1 from chat_links where child_id = ?`
+
+/** What the chat's own row and all lists say together, as columns of `chats`. */
+export function mergeMetadata(db: Mirror, chatId: ChatId) {
+  const all = prepared<MetadataColumns & { list: string; kind: string }>(db, LIST_METADATA).all(chatId)
+  // An archive's metadata of the chat's own row counts only if no store ever had that row.
+  const hasStoreRow = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
+  const counted = hasStoreRow ? all.filter(({ kind }) => kind !== ARCHIVE) : all
+  const first = <Key extends keyof MetadataColumns>(key: Key): MetadataColumns[Key] | null =>
+    counted.find((said) => said[key] !== null)?.[key] ?? null
+  // A missing flag in the chat's own row does not mean "not archived". Otherwise the latest entry decides.
+  const archival = counted.filter(({ list, is_archived }) =>
+    list === OWN_ROW ? is_archived === 1 : is_archived !== null,
+  )
+  const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
+  const own = counted.find(({ list }) => list === OWN_ROW)
+  const isLinked = prepared(db, IS_LINKED).get(chatId) !== undefined
+  const updates = counted.flatMap(({ updated_at }) => updated_at ?? [])
+  return {
+    name: first('name'),
+    cursor_created_at: first('created_at'),
+    cursor_updated_at: updates.length === 0 ? null : Math.max(...updates),
+    mode: first('mode'),
+    branch: first('branch'),
+    is_archived: newest?.is_archived ?? 0,
+    // Only the own row decides: an outdated list must not hide a chat.
+    is_draft: own?.is_draft ?? 0,
+    is_subagent: isLinked || counted.some((said) => said.is_subagent === 1) ? 1 : 0,
+    parent_chat_id: first('parent_chat_id'),
+    lines_added: first('lines_added'),
+    lines_removed: first('lines_removed'),
+    files_changed: first('files_changed'),
+  }
+}
+
+const WRITE_OUTLINE = `
+insert into outlines (chat, source, entries, own_row) values (@chat, @source, coalesce(@entries, 'null'), @state)
+on conflict (chat, source) do update set entries = coalesce(@entries, entries), own_row = @state
+where entries <> coalesce(@entries, entries) or own_row <> @state
+`
+
+/**
+ * Saves what a source reports of the chat's own row. The known order stays when the row is gone.
+ * @returns whether anything changed
+ */
+export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: OwnRow): boolean {
+  if (ownRow.kind === 'unread') return false
+  const state = ownRow.kind === 'gone' || ownRow.kind === 'remembered' ? 'gone' : 'live'
+  const entries = tellsFacts(ownRow) ? JSON.stringify(ownRow.outline) : null
+  return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
+}
+
+const DROP_COPY = `delete from asks where chat = ? and source = ? and kind = 'copy'`
+const ADD_COPY = `insert into asks (chat, source, message_id, kind, name) values (?, ?, '', 'copy', '')`
+
+/**
+ * Saves whether a chat's own row, which was just read or is gone, refers to a copy of the thread. The reference has no
+ * message, and gets a new number each time, because the copy may have changed with the row.
+ */
+export function noteCopy(db: Mirror, chat: number, source: number, namesCopy: boolean): void {
+  prepared(db, DROP_COPY).run(chat, source)
+  if (namesCopy) prepared(db, ADD_COPY).run(chat, source)
+}
+
+const DROP_OUTLINE = `delete from outlines where chat = ? and source = ?`
+
+/** Forgets that a source had the chat's own row. @returns whether anything changed */
+export const dropOwnRow = (db: Mirror, chat: number, source: number): boolean =>
+  prepared(db, DROP_OUTLINE).run(chat, source).changes > 0
+
+const LIST_STATES = `select source, own_row as state from outlines where chat = ?`
+
+/** State of the chat's own row in every source that ever had one. */
+export function readOwnRows(db: Mirror, chat: number): ReadonlyMap<number, OwnRowState> {
+  const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chat)
+  return new Map(rows.map(({ source, state }) => [source, state]))
+}
+
+const FIND_CHAT = `select num from chats where id = ?`
+
+/** State of the chat's own row in one source; `none` if the source never had one. */
+export const readOwnRow = (db: Mirror, id: ChatId, source: number): OwnRowState =>
+  readOwnRows(db, prepared<number>(db, FIND_CHAT).pluck().get(id) ?? 0).get(source) ?? 'none'
+
+const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
+
+/** A source's order of a chat; null if it gives none, undefined if it never had the chat's own row. */
+export function readOutline(db: Mirror, chat: number, source: number): Outline | undefined {
+  const entries = prepared<string>(db, READ_OUTLINE).pluck().get(chat, source)
+  return entries === undefined ? undefined : (JSON.parse(entries) as Outline)
+}
+
+/** What the mirror has of a chat. A restore adds the rest. */
+export interface HeldChat {
+  /** Whether a store of Cursor has, or once had, the chat's own row. */
+  readonly isTold: boolean
+  /** Whether an archive has it. */
+  readonly isRemembered: boolean
+  readonly hasProject: boolean
+  /** Epoch milliseconds, from its rows and lists. */
+  readonly updatedAtMs: number | null
+  /** Ids of its messages from all sources, live or not, and of messages that only an older decoder yielded. */
+  readonly messageIds: ReadonlySet<string>
+}
+
+const FIND = `
+select project is not null as hasProject, cursor_updated_at as updatedAtMs from chats where id = ? and machine is null
+`
+const LIST_TELLING = `
+select distinct kind = '${ARCHIVE}' from outlines join sources on sources.num = outlines.source
+where outlines.chat = (select num from chats where id = ?)
+`
+const LIST_IDS = `
+select id from messages where chat = (select num from chats where chats.id = @id)
+union select id from superseded_messages where chat_id = @id
+`
+
+/** Null if the mirror has nothing of the chat. A pulled copy is nothing: it goes when a source of this machine has the chat. */
+export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
+  const found = prepared<{ hasProject: number; updatedAtMs: number | null }>(db, FIND).get(id)
+  if (found === undefined) return null
+  const telling = prepared<number>(db, LIST_TELLING).pluck().all(id)
+  return {
+    isTold: telling.includes(0),
+    isRemembered: telling.includes(1),
+    hasProject: found.hasProject === 1,
+    updatedAtMs: found.updatedAtMs,
+    messageIds: new Set(prepared<string>(db, LIST_IDS).pluck().all({ id })),
+  }
+}
+
+const MACHINE_OF = `select machine from chats where id = ?`
+/** Null for a chat of this machine, undefined if there is none. */
+const machineOf = (db: Mirror, id: ChatId): number | null | undefined =>
+  prepared<number | null>(db, MACHINE_OF).pluck().get(id)
+
+export const isMirrored = (db: Mirror, id: ChatId): boolean => machineOf(db, id) !== undefined
+
+/** Whether a source of this machine has the chat, or once had it. */
+export const isOwn = (db: Mirror, id: ChatId): boolean => machineOf(db, id) === null
+
+export const isPulled = (db: Mirror, id: ChatId): boolean => typeof machineOf(db, id) === 'number'

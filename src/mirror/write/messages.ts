@@ -1,7 +1,6 @@
-import type { PendingTerms } from '../fulltext/backlog.ts'
 import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
-import { addCalls, replaceCalls, rowsOf } from './pack-message.ts'
+import { addCalls, replaceCalls, rowsOf, type packParts } from './pack-message.ts'
 import type { WriteTools } from './write.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { CallFact, Role, TimeSource } from '../../model/message.ts'
@@ -44,16 +43,32 @@ const emptyColumns = {
 export type MessageColumns = Readonly<typeof emptyColumns>
 export type HeldMessage = MessageColumns & { readonly key: number; readonly body: number }
 
+export const placeColumns = ['position', 'created_at', 'created_at_source', 'is_orphan', 'is_shadowed'] as const
 /** A message's position and time. */
-export type Place = Pick<MessageColumns, 'position' | 'created_at' | 'created_at_source' | 'is_orphan' | 'is_shadowed'>
+export type Place = Pick<MessageColumns, (typeof placeColumns)[number]>
 
-/** The next state of a message. `partsJson` and `calls` are set if the message was read again. */
+/** What is said of a message. Its place follows from what is said of the whole chat. */
+export type SaidMessage = Omit<MessageColumns, keyof Place>
+
+/** The next state of a message, except for its place. `partsJson` and `calls` are set if the message was read again. */
 export interface NextMessage {
   readonly held: HeldMessage | null
-  readonly columns: MessageColumns
+  readonly columns: SaidMessage
   readonly partsJson: string | null
   readonly calls: readonly CallFact[] | null
 }
+
+/** The columns that follow from a message's parts. */
+export const contentColumns = (message: ReturnType<typeof packParts>, { isEstimating }: WriteTools) => ({
+  estimated_input: isEstimating ? message.estimate.input : null,
+  estimated_output: isEstimating ? message.estimate.output : null,
+  tool_calls: message.toolCalls,
+  content_hash: message.contentHash,
+  user_text: message.userText,
+  text_keys: message.textKeys,
+  marks: message.marks,
+  is_index_capped: message.isIndexCapped ? 1 : 0,
+})
 
 const COLUMNS = Object.keys(emptyColumns) as (keyof MessageColumns)[]
 const SAVED_COLUMNS = ['key', ...COLUMNS] as const
@@ -94,9 +109,6 @@ const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
 )
-/** Only what changed: SQLite rewrites the entries of every index over a column that is set, even to the same value. */
-const saveMessage = (changed: readonly string[]): string =>
-  `update messages set ${changed.map((column) => `${column} = ?`).join(', ')} where key = ?`
 const ADD_BODY = `insert into bodies (parts) values (?)`
 const SAVE_BODY = `update bodies set parts = ? where num = ?`
 const READ_PARTS = `select parts from bodies where num = ?`
@@ -109,74 +121,54 @@ export function readParts(db: Mirror, body: number): string {
 }
 
 /**
- * Saves messages of one chat, each with its body and its full-text row. The full-text row moves if the message's time
- * changed, and is removed if the thread already has the same content. New rows are written together, by `write`.
+ * Saves a message with its body and its full-text row. The full-text row moves if the message's time changed, and is
+ * removed if the thread already has the same content. New rows are written together, by `writeAdded`.
+ * @returns whether anything changed
  */
-export class MessageSaver {
-  readonly #db: Mirror
-  readonly #chat: number
-  readonly #tools: WriteTools
-  readonly #rows: unknown[][] = []
-  readonly #calls: unknown[][] = []
-
-  constructor(db: Mirror, chat: number, tools: WriteTools) {
-    this.#db = db
-    this.#chat = chat
-    this.#tools = tools
-  }
-
-  /** @returns whether anything changed */
-  save({ held, columns: wanted, partsJson, calls }: NextMessage): boolean {
-    const { terms, keys, names, isEstimating } = this.#tools
-    const columns =
-      isEstimating || wanted === held ? wanted : { ...wanted, estimated_input: null, estimated_output: null }
-    if (held === null) {
-      if (partsJson === null) throw new Error('a new message needs its body')
-      const key = keys.next(columns.created_at, columns.position)
-      const { lastInsertRowid: body } = prepared(this.#db, ADD_BODY).run(partsJson)
-      this.#rows.push([key, this.#chat, body, ...valuesOf(columns)])
-      this.#calls.push(...rowsOf(body, calls ?? []))
-      if (columns.is_shadowed === 0) terms.add(key, partsJson)
-      names.write(columns.marks, columns.model)
-      return true
-    }
-    const hasNewBody = partsJson !== null && readParts(this.#db, held.body) !== partsJson
-    const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
-    const next = { ...columns, key }
-    const changed = SAVED_COLUMNS.filter((column) => held[column] !== next[column])
-    if (!hasNewBody && changed.length === 0) return false
-    moveTerms(terms, held, columns, key, () => partsJson ?? readParts(this.#db, held.body))
-    if (changed.length > 0) {
-      const values = changed.map((column) => next[column])
-      prepared(this.#db, saveMessage(changed)).run(...values, held.key)
-    }
-    if (hasNewBody) {
-      prepared(this.#db, SAVE_BODY).run(partsJson, held.body)
-      replaceCalls(this.#db, held.body, calls ?? [])
-    }
+export function saveMessage(
+  db: Mirror,
+  chat: number,
+  { held, partsJson, calls }: NextMessage,
+  columns: MessageColumns,
+  { terms, keys, names, added }: WriteTools,
+): boolean {
+  if (held === null) {
+    if (partsJson === null) throw new Error('a new message needs its body')
+    const key = keys.next(columns.created_at, columns.position)
+    const { lastInsertRowid: body } = prepared(db, ADD_BODY).run(partsJson)
+    added.rows.push([key, chat, body, ...COLUMNS.map((column) => columns[column])])
+    added.calls.push(...rowsOf(body, calls ?? []))
+    if (columns.is_shadowed === 0) terms.add(key, partsJson)
     names.write(columns.marks, columns.model)
     return true
   }
-
-  write(): void {
-    addRows.run(this.#db, this.#rows)
-    addCalls.run(this.#db, this.#calls)
+  const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
+  const key = held.created_at === columns.created_at ? held.key : keys.next(columns.created_at, columns.position)
+  const next = { ...columns, key }
+  const changed = SAVED_COLUMNS.filter((column) => held[column] !== next[column])
+  if (!hasNewBody && changed.length === 0) return false
+  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
+  if (key !== held.key || !isSameContent || held.is_shadowed !== columns.is_shadowed) {
+    if (held.is_shadowed === 0) terms.drop(held.key)
+    if (columns.is_shadowed === 0) terms.add(key, partsJson ?? readParts(db, held.body))
   }
+  if (changed.length > 0) {
+    const values = changed.map((column) => next[column])
+    // Only what changed: SQLite rewrites the entries of every index over a column that is set, even to the same value.
+    const set = changed.map((column) => `${column} = ?`).join(', ')
+    prepared(db, `update messages set ${set} where key = ?`).run(...values, held.key)
+  }
+  if (hasNewBody) {
+    prepared(db, SAVE_BODY).run(partsJson, held.body)
+    replaceCalls(db, held.body, calls ?? [])
+  }
+  names.write(columns.marks, columns.model)
+  return true
 }
 
-const valuesOf = (columns: MessageColumns): unknown[] => COLUMNS.map((column) => columns[column])
-
-function moveTerms(
-  terms: PendingTerms,
-  held: HeldMessage,
-  columns: MessageColumns,
-  key: number,
-  parts: () => string,
-): void {
-  const isSameContent = held.content_hash === columns.content_hash && held.marks === columns.marks
-  if (key === held.key && isSameContent && held.is_shadowed === columns.is_shadowed) return
-  if (held.is_shadowed === 0) terms.drop(held.key)
-  if (columns.is_shadowed === 0) terms.add(key, parts())
+export function writeAdded(db: Mirror, { added }: WriteTools): void {
+  addRows.run(db, added.rows.splice(0))
+  addCalls.run(db, added.calls.splice(0))
 }
 
 /** Number of keys per millisecond. If more messages have the same time, they use keys of the next millisecond. */
@@ -192,15 +184,7 @@ export function sortKeyFloor(createdAtMs: number | null): number {
 }
 
 const IS_TAKEN = `select 1 from messages where key = ?`
-const NEXT_KEYS = `select key from messages where key >= ? order by key`
-const LAST_UNTIMED_KEY = `select max(key) as key from messages where key < ?`
-
-/** A range of keys that are all taken. */
-interface Run {
-  readonly from: number
-  /** The key after the last one. */
-  readonly end: number
-}
+const LAST_UNTIMED_KEY = `select max(key) from messages where key < ?`
 
 /**
  * Assigns keys to messages during one transaction: the first free key at or after the message's time; within the
@@ -210,8 +194,8 @@ interface Run {
  */
 export class KeyAllocator {
   readonly #db: Mirror
-  /** By the first key of a millisecond. */
-  readonly #runs = new Map<number, Run>()
+  /** A range of keys that are all taken, by the first key of its millisecond. `end` is the key after the last one. */
+  readonly #runs = new Map<number, { readonly from: number; readonly end: number }>()
   readonly #assigned = new Set<number>()
   #lastUntimed: number | null = null
 
@@ -221,39 +205,19 @@ export class KeyAllocator {
 
   /** @param createdAtMs epoch milliseconds, or null if unknown: such keys are lower than all others */
   next(createdAtMs: number | null, position: number | null): number {
-    if (createdAtMs === null) return this.#nextUntimed()
+    if (createdAtMs === null) {
+      const below = BigInt(sortKeyFloor(1e9))
+      this.#lastUntimed ??= prepared<number | null>(this.#db, LAST_UNTIMED_KEY).pluck().get(below) ?? 0
+      return (this.#lastUntimed += 1)
+    }
     const floor = sortKeyFloor(createdAtMs)
     const wanted = floor + Math.min(position ?? 0, SLOTS_PER_MS - 1)
     const run = this.#runs.get(floor)
-    const isTaken = run !== undefined && run.from <= wanted && wanted <= run.end
-    const key = this.#firstFree(isTaken ? run.end : wanted)
+    const isInRun = run !== undefined && run.from <= wanted && wanted <= run.end
+    let key = isInRun ? run.end : wanted
+    while (this.#assigned.has(key) || prepared(this.#db, IS_TAKEN).get(BigInt(key)) !== undefined) key += 1
     this.#assigned.add(key)
-    this.#runs.set(floor, { from: isTaken ? run.from : wanted, end: key + 1 })
-    return key
-  }
-
-  #nextUntimed(): number {
-    const below = BigInt(sortKeyFloor(1e9))
-    this.#lastUntimed ??= prepared<{ key: number | null }>(this.#db, LAST_UNTIMED_KEY).get(below)?.key ?? 0
-    this.#lastUntimed += 1
-    return this.#lastUntimed
-  }
-
-  #firstFree(from: number): number {
-    // The key is nearly always free, and one lookup is cheaper than the start of a walk.
-    const first = this.#nextUnassigned(from)
-    if (prepared(this.#db, IS_TAKEN).get(BigInt(first)) === undefined) return first
-    let key = first
-    for (const taken of prepared<{ key: number }>(this.#db, NEXT_KEYS).iterate(BigInt(first))) {
-      if (taken.key > key) break
-      if (taken.key === key) key = this.#nextUnassigned(key + 1)
-    }
-    return key
-  }
-
-  #nextUnassigned(from: number): number {
-    let key = from
-    while (this.#assigned.has(key)) key += 1
+    this.#runs.set(floor, { from: isInRun ? run.from : wanted, end: key + 1 })
     return key
   }
 }

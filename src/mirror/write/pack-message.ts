@@ -1,11 +1,27 @@
 import { hash as digest } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
-import type { MessageDraft, MessageWrite, PendingReference } from '../../model/change.ts'
-import type { CallFact } from '../../model/message.ts'
+import type { MessageDraft, MessageWrite } from '../../model/change.ts'
+import type { CallFact, Role } from '../../model/message.ts'
 import { type Part, toolStatuses } from '../../model/part.ts'
 import { marksOf, wholeColumns } from '../../text/terms/columns.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
+
+const DAMAGED: Part = { kind: 'error', text: 'The text of this message is damaged in the mirror.' }
+
+/** The parts of a stored message. If a damaged page changed them, they are one error: no read and no pass fails on it. */
+export const parseParts = (json: string): readonly Part[] => partsOrNull(json) ?? [DAMAGED]
+
+/** Null if a damaged page changed them. */
+export function partsOrNull(json: string): readonly Part[] | null {
+  try {
+    const parts: unknown = JSON.parse(json)
+    if (Array.isArray(parts)) return parts as readonly Part[]
+  } catch {
+    // Not JSON.
+  }
+  return null
+}
 
 /** White space that is not a single space. Most is, and replacing each by itself takes five times as long. */
 const WHITE_SPACE = /[^\S ]\s*| \s+/g
@@ -41,13 +57,10 @@ export function textKeys(parts: readonly Part[]): string | null {
 /** Splits the result of `textKeys`. Empty if there was nothing to compare. */
 export const splitTextKeys = (keys: string | null): string[] => (keys ?? '').split(' ').filter((key) => key !== '')
 
-const noCalls: readonly CallFact[] = []
 /** A call with more paths than this lists files; it does not work on each of them. */
 const PATHS_MAX = 100
 
 export function callsOf(parts: readonly Part[]): readonly CallFact[] {
-  // Most messages have no tool call. They share one empty list.
-  if (!parts.some((part) => part.kind === 'tool')) return noCalls
   return parts.flatMap((part) => {
     if (part.kind !== 'tool') return []
     const { name: tool, paths } = part
@@ -72,13 +85,25 @@ export function replaceCalls(db: Mirror, body: number, calls: readonly CallFact[
   addCalls.run(db, rowsOf(body, calls))
 }
 
-const noReferences: readonly PendingReference[] = []
-const noChildren: MessageWrite['childChatIds'] = []
+/** What is stored of a message's parts, and the facts that follow from them. */
+export function packParts(role: Role, parts: readonly Part[]) {
+  const { columns, isCapped } = wholeColumns(parts)
+  const calls = callsOf(parts)
+  return {
+    partsJson: JSON.stringify(parts),
+    estimate: estimateMessage(role, parts),
+    toolCalls: calls.length,
+    calls,
+    contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
+    isIndexCapped: isCapped,
+    textKeys: textKeys(parts),
+    marks: JSON.stringify(marksOf(parts)),
+    userText: role === 'user' ? textKey(parts) : null,
+  }
+}
 
 /** The expensive part of writing a message. It needs no database. */
 export function packMessage(draft: MessageDraft): MessageWrite {
-  const { parts } = draft
-  const { columns, isCapped } = wholeColumns(parts)
   // Field by field: an object from a rest pattern is slow to create and slow to read afterwards.
   return {
     id: draft.id,
@@ -93,17 +118,9 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     isSimulated: draft.isSimulated,
     octets: draft.octets,
     isEmbedded: draft.isEmbedded,
-    asks: draft.asks ?? noReferences,
-    childChatIds: draft.childChatIds ?? noChildren,
-    partsJson: JSON.stringify(parts),
-    estimate: estimateMessage(draft.role, parts),
-    toolCalls: parts.filter((part) => part.kind === 'tool').length,
-    calls: callsOf(parts),
-    contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
-    isIndexCapped: isCapped,
-    textKeys: textKeys(parts),
-    marks: JSON.stringify(marksOf(parts)),
-    userText: draft.role === 'user' ? textKey(parts) : null,
+    asks: draft.asks ?? [],
+    childChatIds: draft.childChatIds ?? [],
     remembered: draft.remembered ?? null,
+    ...packParts(draft.role, draft.parts),
   }
 }

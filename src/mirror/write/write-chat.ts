@@ -1,124 +1,149 @@
 import type { Mirror } from '../open.ts'
-import { parseParts } from '../parse-parts.ts'
+import { dropChat, dropSayings } from '../purge/drop-chat.ts'
 import { enterLosses } from '../sources/losses.ts'
 import { prepared } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
-import { notePlaceholders } from '../threads/placeholders.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
 import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
-import {
-  type ChatRow,
-  type DerivedChat,
-  type MergedMetadata,
-  type OwnColumns,
-  addChat,
-  nextRevision,
-  noFacts,
-  pickOwn,
-  saveColumns,
-  touchChat,
-} from './chat-columns.ts'
-import { PROMPTS, dropSupersededChat } from './held-chat.ts'
+import type { MessageColumns } from './messages.ts'
 import {
   type OwnRowState,
+  dropOwnRow,
   forgetMoved,
   mergeMetadata,
+  nextRevision,
+  noteCopy,
   noteOwnRow,
   ownRowMetadata,
   readOwnRows,
   saveMetadata,
-} from './own-row.ts'
-import { noteCopy } from './references.ts'
-import { writeThread } from './write-thread.ts'
+  touchChat,
+  writeTitleTerms,
+} from './chat-columns.ts'
+import { parseParts } from './pack-message.ts'
+import { type ThreadOutcome, writeThread } from './write-thread.ts'
 import type { WriteTools } from './write.ts'
-import { type Loss, UNTITLED_CHAT } from '../../model/chat.ts'
-import type { ChatId, MessageId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
+import { type Loss, type TitleSource, UNTITLED_CHAT } from '../../model/chat.ts'
+import type { ChatId } from '../../model/ids.ts'
 import type { ChatTime } from '../../model/thread.ts'
 
-export interface ChatOutcome {
+export interface ChatOutcome extends Omit<ThreadOutcome, 'all'> {
   readonly chatId: ChatId
-  readonly added: number
-  readonly changed: number
-  readonly gone: number
-  readonly messageIds: readonly MessageId[]
   readonly isChanged: boolean
   /** New losses. */
   readonly losses: readonly Loss[]
 }
 
-const FIND_CHAT = `select * from chats where id = ?`
+/** A row of `chats`: what its own row says, what all lists say, what follows from its messages, what its sources have. */
+interface ChatRow extends FactColumns, MergedMetadata, DerivedColumns {
+  readonly num: number
+  readonly source: number
+  readonly own_row: OwnRowState
+  readonly is_live: number
+  readonly deleted_at: number | null
+}
+type FactColumns = ReturnType<typeof factColumns>
+type MergedMetadata = ReturnType<typeof mergeMetadata>
+type DerivedColumns = Omit<ReturnType<typeof deriveColumns>, 'liveWithoutRow'>
 
-export function writeChat(db: Mirror, given: ChatChange, change: Change, tools: WriteTools): ChatOutcome {
-  const held = prepared<ChatRow>(db, FIND_CHAT).get(given.id)
-  if (held !== undefined && given.supersedes === true && given.ownRow.kind === 'gone') {
-    const isDropped = dropSupersededChat(db, { num: held.num, id: given.id, source: change.source })
-    if (isDropped) return { ...noOutcome(given.id), changed: 1, isChanged: true }
-  }
-  const write: ChatChange =
-    given.supersedes === true && given.ownRow.kind === 'gone' ? { ...given, ownRow: { kind: 'unread' } } : given
+const FIND_CHAT = `select * from chats where id = ?`
+/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
+const ADD_CHAT = `
+insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
+`
+
+/** Writes what a pass, or nothing new, says of a chat, and derives what follows from it. */
+export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: WriteTools): ChatOutcome {
+  const { id, ownRow, supersedes } = write
+  const { nowMs } = change
+  const { ranks } = tools
+  const find = prepared<ChatRow>(db, FIND_CHAT)
+  const held = find.get(id)
   // A deletion mark of an unknown chat, for example.
-  const isEmpty =
-    !tellsFacts(write.ownRow) && write.ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
-  if (held === undefined && isEmpty && write.messages.length === 0) return noOutcome(write.id)
-  const before = held ?? addChat(db, write.id, change.source)
-  const isOwnRowNew = noteOwnRow(db, before.num, change.source, write.ownRow)
-  let isTouched = isOwnRowNew
-  if (writeLinks(db, write)) isTouched = true
-  if (tellsFacts(write.ownRow)) saveMetadata(db, change.source, ownRowMetadata(write.id, write.ownRow.facts))
-  if (write.ownRow.kind === 'read') {
-    noteCopy(db, { chat: before.num, source: change.source }, write.ownRow.namesCopy === true)
-  }
-  const ownRows = readOwnRows(db, before.num)
+  const isEmpty = !tellsFacts(ownRow) && ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
+  if (held === undefined && isEmpty && write.messages.length === 0) return { ...noOutcome, chatId: id }
+  if (held === undefined) prepared(db, ADD_CHAT).run(id, change.source)
+  const before = held ?? find.get(id)
+  if (before === undefined) throw new Error('an insert left no row')
+  const { num } = before
+  // Only an older decoder read a chat there.
+  const isSuperseded = supersedes === true && ownRow.kind === 'gone'
+  const isOwnRowNew = isSuperseded ? dropOwnRow(db, num, change.source) : noteOwnRow(db, num, change.source, ownRow)
+  const hasNewLinks = writeLinks(db, write)
+  if (tellsFacts(ownRow)) saveMetadata(db, change.source, ownRowMetadata(id, ownRow.facts))
+  const ownRows = readOwnRows(db, num)
   // A source that read the copy to which the gone row referred has to look again.
-  if (isOwnRowNew && write.ownRow.kind === 'gone' && ownRows.size > 1) {
-    noteCopy(db, { chat: before.num, source: change.source }, true)
+  const looksAgain = isOwnRowNew && ownRow.kind === 'gone' && ownRows.size > 1
+  if (ownRow.kind === 'read' || looksAgain) {
+    noteCopy(db, num, change.source, looksAgain || (ownRow.kind === 'read' && ownRow.namesCopy === true))
   }
-  forgetMoved(db, write.id, ownRows, tools.ranks)
+  forgetMoved(db, id, ownRows, ranks)
   const source = nextOwner(before, write, change, tools, ownRows)
-  const facts = { ...ownColumnsOf(before, write, change.source, source), ...mergeMetadata(db, write.id) }
-  const tracked = readTracked(db, write.id)
-  notePlaceholders(db, before.num, change.source, write)
-  const thread = writeThread(db, {
-    chatNum: before.num,
-    isNew: held === undefined,
-    write,
-    source: change.source,
-    owner: source,
-    isPrompts: facts.format === PROMPTS,
-    chatTime: chatTime(facts.cursor_created_at, tracked),
-    nowMs: change.nowMs,
-    tools,
-  })
-  const after = {
-    ...facts,
-    ...deriveState(db, before, facts, { source, ownRows, write, tracked, nowMs: change.nowMs }),
+  const facts = {
+    ...before,
+    ...(source === before.source ? {} : factColumns(null, 0)),
+    ...(tellsFacts(ownRow) && change.source === source ? factColumns(ownRow.facts, ownRow.octets) : {}),
+    ...mergeMetadata(db, id),
+    source,
   }
-  const hasNewColumns = saveColumns(db, before, held ?? null, after)
+  const tracked = readTracked(db, id)
+  const isNew = held === undefined
+  const { cursor_created_at: createdAt } = facts
+  const trackedTime: ChatTime | null = tracked && { atMs: tracked.firstAtMs, source: 'tracking' }
+  const chatTime: ChatTime | null = createdAt === null ? trackedTime : { atMs: createdAt, source: 'chat' }
+  const { all, ...thread } = writeThread(db, { chat: facts, isNew, write, change, chatTime, tools })
+  if (isSuperseded && prepared(db, IS_LEFT).get({ num }) === undefined) {
+    dropSayings(db, id, () => dropChat(db, num))
+    return { ...noOutcome, chatId: id, changed: 1, isChanged: true }
+  }
+  const { liveWithoutRow, ...derived } = deriveColumns(db, facts, tracked)
+  const states = new Set(ownRows.values())
+  const state = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
+  const isLive = state === 'live' || liveWithoutRow > 0
+  // The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time.
+  const goneAt = before.is_live === 0 ? before.deleted_at : ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
+  const deletedAt = isLive ? null : goneAt
+  const after = { ...facts, ...derived, own_row: state, is_live: isLive ? 1 : 0, deleted_at: deletedAt } as const
+  const hasNewColumns = saveColumns(db, before, after, isNew)
+  const isRemembered = ({ source: of }: MessageColumns): boolean => ranks.isArchive(of)
   const losses =
-    thread.all === null
-      ? []
-      : enterLosses(db, {
-          num: before.num,
-          id: write.id,
-          deletedAtMs: after.deleted_at,
-          isLive: after.is_live === 1,
-          messages: thread.all,
-          isRemembered: ({ source: of }) => tools.ranks.isArchive(of),
-          nowMs: change.nowMs,
-        })
+    all === null ? [] : enterLosses(db, { num, id, deletedAtMs: deletedAt, isLive, messages: all, isRemembered, nowMs })
   const messagesChanged = thread.added + thread.changed + thread.gone
-  if (!hasNewColumns && (isTouched || messagesChanged > 0)) touchChat(db, write.id)
+  if (!hasNewColumns && (isOwnRowNew || hasNewLinks || messagesChanged > 0)) touchChat(db, id)
   return {
-    chatId: write.id,
-    added: thread.added,
-    changed: thread.changed + (messagesChanged === 0 && hasNewColumns && held !== undefined ? 1 : 0),
-    gone: thread.gone,
-    messageIds: thread.messageIds,
+    ...thread,
+    chatId: id,
+    changed: thread.changed + (messagesChanged === 0 && hasNewColumns && !isNew ? 1 : 0),
     isChanged: messagesChanged > 0 || hasNewColumns,
     // A loss from an archive is not new: it happened earlier, perhaps on another machine.
-    losses: tools.ranks.isArchive(change.source) ? [] : losses,
+    losses: ranks.isArchive(change.source) ? [] : losses,
   }
+}
+
+/** @returns whether any column differed */
+function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean): boolean {
+  const changed = (Object.keys(after) as (keyof ChatRow)[]).filter((column) => before[column] !== after[column])
+  if (!isNew && changed.length === 0) return false
+  const values = changed.map((column) => after[column])
+  prepared(db, `update chats set ${changed.map((column) => `${column} = ?, `).join('')}revision = ? where num = ?`).run(
+    ...values,
+    nextRevision(db),
+    after.num,
+  )
+  writeTitleTerms(db, after.num, isNew ? null : before, after)
+  return true
+}
+
+export const noOutcome = { added: 0, changed: 0, gone: 0, messageIds: [], isChanged: false, losses: [] }
+
+const IS_LEFT = `
+select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1
+`
+
+/** Writes a chat again of which nothing was read: something else changed that it depends on. */
+export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): ChatOutcome {
+  const source = prepared<ChatRow>(db, FIND_CHAT).get(id)?.source ?? change.source
+  return writeChat(db, { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }, { ...change, source }, tools)
 }
 
 /**
@@ -142,73 +167,16 @@ function nextOwner(
   return hasBetterRank || isSuccessor ? change.source : source
 }
 
-function ownColumnsOf(before: ChatRow, { ownRow }: ChatChange, source: number, owner: number): OwnColumns {
-  if (tellsFacts(ownRow) && source === owner) return ownColumns(ownRow.facts, ownRow.octets)
-  return owner === before.source ? pickOwn(before) : noFacts
-}
-
-function chatTime(createdAtMs: number | null, tracked: TrackedFacts | null): ChatTime | null {
-  if (createdAtMs !== null) return { atMs: createdAtMs, source: 'chat' }
-  return tracked === null ? null : { atMs: tracked.firstAtMs, source: 'tracking' }
-}
-
-interface StateBasis {
-  readonly source: number
-  readonly ownRows: ReadonlyMap<number, OwnRowState>
-  readonly write: ChatChange
-  readonly tracked: TrackedFacts | null
-  readonly nowMs: number
-}
-
-/** The columns derived from the chat's messages, and whether any source still has the chat. */
-function deriveState(db: Mirror, before: ChatRow, facts: OwnColumns & MergedMetadata, basis: StateBasis) {
-  const { source, ownRows } = basis
-  const { columns, liveWithoutRow } = deriveChat(db, before.num, facts, basis.tracked)
-  const states = new Set(ownRows.values())
-  const ownRow: OwnRowState = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
-  const isLive = ownRow === 'live' || liveWithoutRow > 0
-  return {
-    ...columns,
-    source,
-    own_row: ownRow,
-    is_live: isLive ? 1 : 0,
-    deleted_at: isLive ? null : deletedAt(before, basis),
-  }
-}
-
-/** The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time. */
-function deletedAt({ deleted_at, is_live }: ChatRow, { write: { ownRow }, nowMs }: StateBasis): number | null {
-  if (is_live === 0) return deleted_at
-  return ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
-}
-
-/** Writes the merged metadata of a chat again after a list changed. @returns whether the chat changed */
-export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): boolean {
-  const before = prepared<ChatRow>(db, FIND_CHAT).get(id)
-  if (before === undefined) return false
-  const write: ChatChange = { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }
-  return writeChat(db, write, { ...change, source: before.source }, tools).isChanged
-}
-
-const noOutcome = (chatId: ChatId): ChatOutcome => ({
-  chatId,
-  added: 0,
-  changed: 0,
-  gone: 0,
-  messageIds: [],
-  isChanged: false,
-  losses: [],
-})
-
-const ownColumns = (facts: ChatFacts, octets: number): OwnColumns => ({
-  format: facts.format,
-  summary: facts.summary,
-  todos: facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
-  cursor_model: facts.model,
-  status: facts.status,
-  context_used: facts.contextTokens?.used ?? null,
-  context_limit: facts.contextTokens?.limit ?? null,
-  recorded_cost_cents: facts.recordedCostCents,
+/** The columns of a chat's own row. @param facts null for a chat of which only messages are known */
+const factColumns = (facts: ChatFacts | null, octets: number) => ({
+  format: facts?.format ?? 'split',
+  summary: facts?.summary ?? null,
+  todos: facts === null || facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
+  cursor_model: facts?.model ?? null,
+  status: facts?.status ?? null,
+  context_used: facts?.contextTokens?.used ?? null,
+  context_limit: facts?.contextTokens?.limit ?? null,
+  recorded_cost_cents: facts?.recordedCostCents ?? null,
   octets,
 })
 
@@ -225,8 +193,6 @@ function writeLinks(db: Mirror, write: ChatChange): boolean {
   return isNew
 }
 
-type ChatBasis = Pick<ChatRow, 'name' | 'cursor_created_at' | 'cursor_updated_at' | 'cursor_model' | 'octets'>
-
 /** Times taken from the chat or from a neighbour do not tell when something happened, so they are not used. */
 const SUM_UP_THREAD = `
 select
@@ -237,64 +203,57 @@ select
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
   count(*) filter (where is_live = 1 and not exists (
     select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source
-  )) as live_without_row,
-  min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as first_at,
-  max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as last_at
+  )) as liveWithoutRow,
+  min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as firstAt,
+  max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as lastAt
 from messages where chat = ?
 `
 
-type ThreadSum = Pick<
-  ChatRow,
-  'message_count' | 'user_message_count' | 'tool_call_count' | 'duration_ms' | 'octets'
-> & { readonly live_without_row: number; readonly first_at: number | null; readonly last_at: number | null }
+interface ThreadSum {
+  readonly message_count: number
+  readonly user_message_count: number
+  readonly tool_call_count: number
+  readonly duration_ms: number | null
+  readonly octets: number
+  /** How many live messages are from sources that never had the chat's own row. */
+  readonly liveWithoutRow: number
+  readonly firstAt: number | null
+  readonly lastAt: number | null
+}
 
 const LIST_MODELS = `
-select model, max(position) as last from messages
-where chat = ? and is_orphan = 0 and model is not null
-group by model order by last desc
+select model from messages where chat = ? and is_orphan = 0 and model is not null
+group by model order by max(position) desc
 `
 
-export function deriveChat(
+/** The columns that follow from the chat's messages. */
+function deriveColumns(
   db: Mirror,
-  chatNum: number,
-  basis: ChatBasis,
+  facts: FactColumns & MergedMetadata & { readonly num: number },
   tracked: TrackedFacts | null,
-): {
-  readonly columns: DerivedChat
-  /** Number of live messages from sources that never had the chat's own row. */
-  readonly liveWithoutRow: number
-} {
-  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(chatNum)
+) {
+  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(facts.num)
   if (sum === undefined) throw new Error('an aggregate returned no row')
-  const used = prepared<{ model: string }>(db, LIST_MODELS)
-    .all(chatNum)
-    .map((row) => row.model)
-  const own = basis.cursor_model === null ? used : [...new Set([basis.cursor_model, ...used])]
-  const models = own.length > 0 ? own : (tracked?.models ?? []).map(([name]) => name)
+  const { firstAt, lastAt, octets, ...counts } = sum
+  const { num, name, cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
+  const used = prepared<string>(db, LIST_MODELS).pluck().all(num)
+  const own = model === null ? used : [...new Set([model, ...used])]
+  const models = own.length > 0 ? own : (tracked?.models ?? []).map(([of]) => of)
+  const lastKnown = createdAt === null ? tracked?.lastAtMs : Math.max(createdAt, tracked?.lastAtMs ?? createdAt)
   return {
-    liveWithoutRow: sum.live_without_row,
-    columns: {
-      ...titleOf(basis.name, readUserParts(db, chatNum)),
-      created_at: basis.cursor_created_at ?? sum.first_at ?? tracked?.firstAtMs ?? null,
-      last_activity_at:
-        sum.last_at ?? basis.cursor_updated_at ?? later(basis.cursor_created_at, tracked?.lastAtMs ?? null),
-      model: models[0] ?? null,
-      models: JSON.stringify(models),
-      model_source: models.length === 0 ? null : own.length > 0 ? 'cursor' : 'tracking',
-      message_count: sum.message_count,
-      user_message_count: sum.user_message_count,
-      tool_call_count: sum.tool_call_count,
-      size_bytes: basis.octets + sum.octets,
-      duration_ms: sum.duration_ms,
-    },
+    ...counts,
+    ...titleOf(db, num, name),
+    created_at: createdAt ?? firstAt ?? tracked?.firstAtMs ?? null,
+    last_activity_at: lastAt ?? updatedAt ?? lastKnown ?? null,
+    model: models[0] ?? null,
+    models: JSON.stringify(models),
+    model_source: models.length === 0 ? null : own.length > 0 ? ('cursor' as const) : ('tracking' as const),
+    size_bytes: facts.octets + octets,
   }
 }
 
-const later = (one: number | null, other: number | null): number | null =>
-  one === null || other === null ? (one ?? other) : Math.max(one, other)
-
 /** How many of the user's messages are searched for a title. */
-export const TITLE_MESSAGES_MAX = 5
+const TITLE_MESSAGES_MAX = 5
 const FIRST_USER_BODIES = `
 select bodies.parts from messages cross join bodies on bodies.num = messages.body
 where messages.chat = ? and messages.is_orphan = 0 and messages.role = 'user' and messages.is_simulated = 0
@@ -302,23 +261,15 @@ order by messages.position limit ${TITLE_MESSAGES_MAX}
 `
 const TITLE_CHARS_MAX = 80
 
-function* readUserParts(db: Mirror, chatNum: number): Generator<readonly Part[]> {
-  for (const { parts } of prepared<{ parts: string }>(db, FIRST_USER_BODIES).iterate(chatNum)) {
-    yield parseParts(parts)
-  }
-}
-
-/**
- * The displayed title of a chat: its name, else the first words of the user's first message with text.
- * @param userParts the parts of the user's messages, in order; read only if there is no name
- */
-export function titleOf(
+/** The displayed title of a chat: its name, else the first words of the user's first message with text. */
+function titleOf(
+  db: Mirror,
+  num: number,
   name: string | null,
-  userParts: Iterable<readonly Part[]>,
-): Pick<DerivedChat, 'title' | 'title_source'> {
+): { readonly title: string; readonly title_source: TitleSource } {
   if (name !== null) return { title: name, title_source: 'cursor' }
-  for (const parts of userParts) {
-    for (const part of parts) {
+  for (const json of prepared<string>(db, FIRST_USER_BODIES).pluck().iterate(num)) {
+    for (const part of parseParts(json)) {
       const words = part.kind === 'text' ? firstWords(part.text) : ''
       if (words !== '') return { title: words, title_source: 'first-message' }
     }

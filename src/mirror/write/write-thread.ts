@@ -1,48 +1,38 @@
-import type { ChatTime, Outline } from '../../model/thread.ts'
-import type { MessageId } from '../../model/ids.ts'
-import type { Part } from '../../model/part.ts'
+import type { ChatTime } from '../../model/thread.ts'
+import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
-import { parseParts } from '../parse-parts.ts'
+import { dropMessage } from '../purge/drop-chat.ts'
+import { HUB } from '../sources/sources.ts'
 import { prepared } from '../sql.ts'
-import { arrangePart, assemble, type Assembled, type PlacedMessage } from '../threads/assemble.ts'
+import { arrange, assemble } from '../threads/assemble.ts'
 import { renameRivals, replacedMessage } from '../threads/messages-by-place.ts'
-import { readOutline } from './own-row.ts'
+import { readOutline } from './chat-columns.ts'
+import { lendTokens, notePlaceholders, readLent, withLent, type LentTokens } from '../threads/placeholders.ts'
+import type { Change, ChatChange, MessageWrite } from '../../model/change.ts'
 import {
-  listPlaceholders,
-  noneLent,
-  ownTokens,
-  readLent,
-  saveLent,
-  withLent,
-  type LentTokens,
-} from '../threads/placeholders.ts'
-import { tellsFacts, type ChatChange, type MessageWrite, type PendingReference } from '../../model/change.ts'
-import { dropSuperseded, isPromptHeld } from './held-chat.ts'
-import {
+  contentColumns,
   findMessage,
   listMessages,
-  MessageSaver,
-  readParts,
+  placeColumns,
+  saveMessage,
+  writeAdded,
   type HeldMessage,
   type MessageColumns,
   type NextMessage,
+  type Place,
 } from './messages.ts'
-import { packMessage } from './pack-message.ts'
-import { notePendingReferences } from './references.ts'
+import { notePendingReferences, withFoundContent } from './references.ts'
 import type { WriteTools } from './write.ts'
 
 export interface ThreadWrite {
-  readonly chatNum: number
+  /** `source` decides its facts. */
+  readonly chat: { readonly num: number; readonly source: number; readonly format: string }
   /** True if the mirror had nothing of the chat before. */
   readonly isNew: boolean
   readonly write: ChatChange
-  /** The source from which `write` was read. */
-  readonly source: number
-  /** The source that decides the chat's facts. */
-  readonly owner: number
-  readonly isPrompts: boolean
+  /** Its source is the one from which `write` was read. */
+  readonly change: Pick<Change, 'source' | 'nowMs'>
   readonly chatTime: ChatTime | null
-  readonly nowMs: number
   readonly tools: WriteTools
 }
 
@@ -55,71 +45,96 @@ export interface ThreadOutcome {
   readonly all: readonly MessageColumns[] | null
 }
 
+const HAS_PLACEHOLDERS = `
+select 1 from placeholders where chat = @chat union all select 1 from lent_tokens where chat = @chat limit 1
+`
+const noneLent: LentTokens = new Map()
+const NOTE_UNPLACED = `insert into unplaced (chat) values (?) on conflict do nothing`
+const TAKE_PLACED = `delete from unplaced where chat = ?`
+const ADD_SUPERSEDED = `insert into superseded_messages (chat_id, id) values (?, ?) on conflict do nothing`
+
 /**
  * Updates the messages of one chat from a source, and places all of them again: a new outline or a new neighbour can move
  * a message that did not change itself.
  */
 export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
-  const lent = thread.isNew ? noneLent : readLent(db, thread.chatNum)
-  if (thread.write.hasMore === true && canWait(db, thread)) {
-    prepared(db, NOTE_UNPLACED).run(thread.chatNum)
-    const read = thread.write.messages.map((message) =>
-      readAgain(db, thread, findMessage(db, thread.chatNum, message.id, thread.source), message),
+  const { isNew, write, chatTime } = thread
+  const { num: chat, source: owner } = thread.chat
+  const { source } = thread.change
+  const { ranks } = thread.tools
+  const isLending =
+    [...(write.placeholders?.values() ?? [])].some((placeholder) => placeholder !== null) ||
+    (!isNew && prepared(db, HAS_PLACEHOLDERS).get({ chat }) !== undefined)
+  if (isLending) notePlaceholders(db, chat, source, write)
+  const lent = isLending ? readLent(db, chat) : noneLent
+  if (write.hasMore === true && canWait(db, thread)) {
+    prepared(db, NOTE_UNPLACED).run(chat)
+    const read = write.messages.map((message) =>
+      readAgain(db, thread, findMessage(db, chat, message.id, source), message),
     )
-    const outline = readOutline(db, thread.chatNum, thread.source) ?? null
-    return { ...savePlaced(db, thread, { placed: arrangePart(read, outline, thread.chatTime), lent }), all: null }
+    const placed = arrange(readOutline(db, chat, source) ?? null, read, chatTime)
+    return { ...savePlaced(db, thread, placed, lent), all: null }
   }
-  prepared(db, TAKE_PLACED).run(thread.chatNum)
+  prepared(db, TAKE_PLACED).run(chat)
   const next = nextMessages(db, thread, lent)
-  const superseded = thread.write.supersedes === true ? next.filter(isSuperseded) : []
-  for (const { held } of superseded) {
-    if (held === null) continue
-    const { key, id, body, is_shadowed: isShadowed } = held
-    dropSuperseded(db, thread.write.id, { key, chat: thread.chatNum, id, body, isShadowed })
+  // Messages that only an older decoder read as such: the source, read again, no longer yields them.
+  const isSuperseded = ({ held, columns }: NextMessage): boolean =>
+    write.supersedes === true &&
+    columns.source === source &&
+    columns.is_live === 0 &&
+    (held?.is_live === 1 || write.ownRow.kind === 'gone')
+  const superseded = next.filter(isSuperseded).flatMap(({ held }) => held ?? [])
+  for (const { key, id, body, is_shadowed: isShadowed } of superseded) {
+    dropMessage(db, { key, chat, id, body, isShadowed })
+    prepared(db, ADD_SUPERSEDED).run(write.id, id)
   }
-  const rest = superseded.length === 0 ? next : next.filter((message) => !isSuperseded(message))
-  const assembled = assemble(sayingsOf(db, thread, rest))
-  saveLent(db, thread.chatNum, lent, assembled.lent)
-  const outcome = savePlaced(db, thread, assembled)
+  const assembled = assemble({
+    messages: superseded.length === 0 ? next : next.filter((message) => !isSuperseded(message)),
+    owner,
+    chatTime,
+    ranks,
+    outlineOf: (of) => readOutline(db, chat, of),
+    isRepeated: ({ user_text }) => thread.chat.format === PROMPTS && isPromptHeld(db, user_text),
+  })
+  const lentNow = isLending ? lendTokens(db, chat, assembled, (of) => ranks.isArchive(of)) : noneLent
+  const outcome = savePlaced(db, thread, assembled.placed, lentNow)
   return { ...outcome, changed: outcome.changed + superseded.length }
 }
 
-const NOTE_UNPLACED = `insert into unplaced (chat) values (?) on conflict do nothing`
-const TAKE_PLACED = `delete from unplaced where chat = ?`
 const IS_HELD = `select 1 from messages where chat = ? and id = ? limit 1`
 const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1`
 
-/** Whether the messages that were read can have a place for themselves until the rest of the chat is read. */
-function canWait(db: Mirror, { chatNum, isNew, isPrompts, source, write }: ThreadWrite): boolean {
-  if (isNew || isPrompts || write.ownRow.kind !== 'unread') return false
+/**
+ * Whether the messages that were read can have a place for themselves until the rest of the chat is read. Placing all
+ * messages after each part would multiply the memory and time for a long chat.
+ */
+function canWait(db: Mirror, { chat: { num, format }, isNew, change, write }: ThreadWrite): boolean {
+  if (isNew || format === PROMPTS || write.ownRow.kind !== 'unread') return false
   // A vanished row counts only if it was a message: a row with nothing to show may never have been one.
-  const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(chatNum, id) !== undefined)
-  return !isAnyLost && prepared(db, HAS_OTHER).get(chatNum, source) === undefined
+  const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(num, id) !== undefined)
+  return !isAnyLost && prepared(db, HAS_OTHER).get(num, change.source) === undefined
 }
-
-/** A message that only an older decoder read as one: the source, read again, no longer yields it. */
-const isSuperseded = ({ held, columns }: NextMessage): boolean => held?.is_live === 1 && columns.is_live === 0
 
 /** The next state of every message of the chat, except for its place and for the tokens of placeholders. */
 function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMessage[] {
-  if (!thread.isNew) renameRivals(db, thread.chatNum, thread.source, thread.write)
-  const held = thread.isNew ? [] : listMessages(db, thread.chatNum)
-  const vanished = new Set(thread.write.vanished)
+  const { isNew, write } = thread
+  const { num } = thread.chat
+  const { source, nowMs } = thread.change
+  if (!isNew && write.isByPlace !== undefined) renameRivals(db, num, source, write)
+  const vanished = new Set(write.vanished)
   const others: NextMessage[] = []
   const own = new Map<MessageId, NextMessage>()
-  for (const message of held) {
-    const columns = lent.size === 0 ? message : ownTokens(message, lent)
-    const next = { held: message, columns, partsJson: null, calls: null }
-    if (message.source !== thread.source) others.push(next)
-    else
-      own.set(
-        message.id,
-        isLost(message, thread.write.ownRow, vanished) ? { ...next, columns: gone(columns, thread.nowMs) } : next,
-      )
+  for (const held of isNew ? [] : listMessages(db, num)) {
+    const columns = lent.size === 0 ? held : withLent(held, lent, -1)
+    const next = { held, columns, partsJson: null, calls: null }
+    if (held.source !== source) others.push(next)
+    else if (!isLost(held, write.ownRow, vanished)) own.set(held.id, next)
+    else own.set(held.id, { ...next, columns: { ...columns, is_live: 0, deleted_at: nowMs } })
   }
-  for (const message of thread.write.messages) {
+  const keepsReplaced = write.isByPlace === true && write.supersedes !== true
+  for (const message of write.messages) {
     const before = own.get(message.id)?.held ?? null
-    const former = before === null ? null : replacedMessage(db, before, message, thread)
+    const former = before === null || !keepsReplaced ? null : replacedMessage(db, before, message, write, nowMs)
     const isMoved = former !== null && !own.has(former.columns.id)
     if (isMoved) own.set(former.columns.id, former)
     own.set(message.id, readAgain(db, thread, isMoved ? null : before, message))
@@ -138,133 +153,92 @@ function isLost(
   return ownRow.kind === 'gone' || (ownRow.kind === 'read' && !ownRow.embeddedIds.has(id))
 }
 
-const gone = (columns: MessageColumns, deletedAtMs: number): MessageColumns => ({
-  ...columns,
-  is_live: 0,
-  deleted_at: deletedAtMs,
-})
-
-/** The next state of a message that was read. Its place is still the former one. */
+/** The next state of a message that was read. */
 function readAgain(
   db: Mirror,
-  { chatNum, source }: ThreadWrite,
+  { chat, change: { source }, tools }: ThreadWrite,
   held: HeldMessage | null,
   read: MessageWrite,
 ): NextMessage {
-  const message = withFoundContent(db, held, read)
-  notePendingReferences(db, { chat: chatNum, source, messageId: message.id }, message, held === null)
-  const columns: MessageColumns = {
+  const message = held === null || read.asks.length === 0 ? read : withFoundContent(db, held, read)
+  if (held !== null || read.asks.length > 0) notePendingReferences(db, [chat.num, source, read.id], message.asks)
+  const columns = {
+    ...contentColumns(message, tools),
     source,
     id: message.id,
     role: message.role,
     alias: message.alias,
-    position: held?.position ?? null,
-    created_at: held?.created_at ?? null,
-    created_at_source: held?.created_at_source ?? null,
     sent_at: message.sentAtMs,
     started_at: message.startedAtMs,
     timing_at: message.timingAtMs,
     model: message.model,
     input_tokens: message.tokens?.input ?? null,
     output_tokens: message.tokens?.output ?? null,
-    estimated_input: message.estimate.input,
-    estimated_output: message.estimate.output,
     request_id: message.requestId ?? null,
-    is_orphan: held?.is_orphan ?? 0,
-    is_shadowed: held?.is_shadowed ?? 0,
     is_simulated: message.isSimulated ? 1 : 0,
     is_embedded: message.isEmbedded ? 1 : 0,
     is_live: message.remembered ? 0 : 1,
     deleted_at: message.remembered?.deletedAtMs ?? null,
-    tool_calls: message.toolCalls,
     octets: message.octets,
-    content_hash: message.contentHash,
-    user_text: message.userText,
-    text_keys: message.textKeys,
-    marks: message.marks,
-    is_index_capped: message.isIndexCapped ? 1 : 0,
   }
   return { held, columns, partsJson: message.partsJson, calls: message.calls }
 }
 
-function sayingsOf(
+function savePlaced(
   db: Mirror,
-  { chatNum, source, owner, isPrompts, write, chatTime, tools: { ranks } }: ThreadWrite,
-  messages: readonly NextMessage[],
-): Parameters<typeof assemble>[0] {
-  return {
-    messages,
-    owner,
-    chatTime,
-    ranks,
-    outlineOf: (of: number): Outline | undefined =>
-      of === source && tellsFacts(write.ownRow) ? write.ownRow.outline : readOutline(db, chatNum, of),
-    placeholdersOf: (of) => listPlaceholders(db, chatNum, of),
-    isRepeated: ({ user_text }) => isPrompts && isPromptHeld(db, user_text),
-  }
-}
-
-function savePlaced(db: Mirror, thread: ThreadWrite, { placed, lent }: Assembled) {
-  const saver = new MessageSaver(db, thread.chatNum, thread.tools)
+  { chat, tools }: ThreadWrite,
+  placed: readonly (readonly [NextMessage, Place])[],
+  lent: LentTokens,
+) {
   const outcome = { added: 0, changed: 0, gone: 0, messageIds: [] as MessageId[], all: [] as MessageColumns[] }
   for (const [message, place] of placed) {
     const { held } = message
     const own = lent.size === 0 ? message.columns : withLent(message.columns, lent)
-    if (held !== null && own === held && isInPlace(held, place)) {
+    // Nearly all messages of a long chat after one was written. It saves comparing them column by column.
+    if (held !== null && own === held && placeColumns.every((column) => place[column] === held[column])) {
       outcome.all.push(held)
       continue
     }
-    const next = { ...message, columns: { ...own, ...place } }
-    outcome.all.push(next.columns)
-    if (!saver.save(next)) continue
-    if (!thread.isPrompts) notePrompts(thread, next)
+    const columns: MessageColumns = { ...own, ...place }
+    outcome.all.push(columns)
+    if (!saveMessage(db, chat.num, message, columns, tools)) continue
+    // A prompt in a chat of prompts counts only while no other chat contains it, so a changed text affects those chats.
+    if (chat.format !== PROMPTS && held?.user_text !== columns.user_text) {
+      for (const text of [held?.user_text ?? null, columns.user_text]) if (text !== null) tools.said.add(text)
+    }
     if (held === null) outcome.added += 1
-    else if (held.is_live === 1 && next.columns.is_live === 0) outcome.gone += 1
+    else if (held.is_live === 1 && columns.is_live === 0) outcome.gone += 1
     else outcome.changed += 1
-    outcome.messageIds.push(next.columns.id)
+    outcome.messageIds.push(columns.id)
   }
-  saver.write()
+  writeAdded(db, tools)
   return outcome
 }
 
-/** True for nearly all messages of a long chat after one was written. It saves comparing them column by column. */
-const isInPlace = (held: HeldMessage, place: PlacedMessage[1]): boolean =>
-  place.position === held.position &&
-  place.created_at === held.created_at &&
-  place.created_at_source === held.created_at_source &&
-  place.is_orphan === held.is_orphan &&
-  place.is_shadowed === held.is_shadowed
+/**
+ * The format of a chat whose prompts alone are left. A prompt counts only if no other chat of this machine
+ * contains it.
+ */
+export const PROMPTS = 'prompts'
 
-/** A prompt in a chat of prompts counts only while no other chat contains it, so a changed text affects those chats. */
-function notePrompts({ tools }: ThreadWrite, { held, columns }: NextMessage): void {
-  if (held?.user_text === columns.user_text) return
-  tools.prompts.note(held?.user_text ?? null)
-  tools.prompts.note(columns.user_text)
-}
+const IS_HELD_ELSEWHERE = `
+select 1 from messages cross join chats on chats.num = messages.chat
+where user_text = ? and chats.format <> '${PROMPTS}'
+  and messages.source not in (select num from sources where kind = '${HUB}') limit 1
+`
 
-/** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
-function withFoundContent(db: Mirror, held: HeldMessage | null, message: MessageWrite): MessageWrite {
-  const { asks, partsJson } = message
-  if (held === null || asks.length === 0) return message
-  const before = parseParts(readParts(db, held.body))
-  let parts = parseParts(partsJson)
-  const open = asks.filter((reference) => {
-    const found = before.find((part) => isContentOf(part, reference))
-    if (found !== undefined) parts = addContent(parts, reference, found)
-    return found === undefined
-  })
-  return open.length === asks.length ? message : packMessage({ ...message, parts, asks: open })
-}
+/** Whether a complete chat of this machine contains a prompt with these words. */
+const isPromptHeld = (db: Mirror, userText: number | null): boolean =>
+  userText !== null && prepared(db, IS_HELD_ELSEWHERE).get(userText) !== undefined
 
-const isContentOf = (part: Part, { kind, name }: PendingReference): boolean =>
-  kind === 'output'
-    ? part.kind === 'tool' && part.callId === name && part.outputFrom !== undefined
-    : part.kind === 'attachment' && part.hash === name
+const HAS_PROMPTS = `select 1 from chats where format = '${PROMPTS}' limit 1`
+const LIST_REPEATING = `
+select distinct chats.id from messages cross join chats on chats.num = messages.chat
+where user_text = ? and chats.format = '${PROMPTS}'
+`
 
-function addContent(parts: readonly Part[], { name }: PendingReference, answer: Part): readonly Part[] {
-  if (answer.kind !== 'tool') return [...parts, answer]
-  const { output, outputFrom } = answer
-  return parts.map((part) =>
-    part.kind === 'tool' && part.callId === name && outputFrom !== undefined ? { ...part, output, outputFrom } : part,
-  )
-}
+/** The chats of prompts that have one of these texts. */
+export const listRepeating = (db: Mirror, texts: ReadonlySet<number>): ChatId[] =>
+  texts.size === 0 || prepared(db, HAS_PROMPTS).get() === undefined
+    ? []
+    : [...texts].flatMap((text) => prepared<ChatId>(db, LIST_REPEATING).pluck().all(text))

@@ -1,21 +1,26 @@
 import { PendingTerms, sealCommits } from '../fulltext/backlog.ts'
 import { listingTerms } from '../fulltext/terms.ts'
-import { hideCopies } from '../hub/pulled-copy.ts'
+import { dropCopy } from '../hub/pulled-copy.ts'
 import type { Mirror } from '../open.ts'
 import { withoutExcluded } from '../projects/exclusion.ts'
-import { writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
+import { excludedIn, writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
 import { withoutPurged } from '../purge/bars.ts'
 import { HUB, SourceRanks } from '../sources/sources.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import { hasEstimates } from '../usage/estimates.ts'
 import { writeTracked } from '../usage/tracked.ts'
-import { type Change, type Written, type ChatChange, type Position, tellsFacts } from '../../model/change.ts'
-import { RepeatedPrompts } from './held-chat.ts'
+import { type Change, type Written, emptyChange, tellsFacts } from '../../model/change.ts'
 import { KeyAllocator } from './messages.ts'
-import { writeChatMetadata } from './own-row.ts'
-import { completeChats, writeBlobCalls } from './references.ts'
-import { refreshChat, writeChat } from './write-chat.ts'
+import { writeChatMetadata } from './chat-columns.ts'
+import { completeMessages, writeBlobCalls } from './references.ts'
+import { noOutcome, refreshChat, writeChat } from './write-chat.ts'
+import { listRepeating } from './write-thread.ts'
 import type { ChatId } from '../../model/ids.ts'
+
+const WRITE_POSITION = `
+update sources set identity = @identity, signature = @signature, watermark = @watermark, watermark_key = @watermarkKey
+where num = @source
+`
 
 /**
  * Writes rows, full-text rows, issues, evidence and position in one transaction. If the process is killed, the mirror has
@@ -24,51 +29,81 @@ import type { ChatId } from '../../model/ids.ts'
  * @throws SqliteError if the disk is full or the mirror is damaged; then nothing was written
  */
 export function writeChange(db: Mirror, unfiltered: Change): Written {
-  const change = withoutExcluded(db, withoutPurged(db, unfiltered))
+  const patterns = excludedIn(db)
+  const allowed = withoutPurged(db, unfiltered)
+  const change = patterns.length === 0 ? allowed : withoutExcluded(db, allowed, patterns)
   const written = listingTerms(db, () => {
-    if (!isOfHub(db, change.source)) hideCopies(db, change.chats.filter(hasContent))
-    const terms = new PendingTerms()
-    const tools = {
-      terms,
+    // A chat that comes into being here hides the copies of other machines.
+    if (mayHide(db, change.source)) {
+      const born = change.chats.filter(({ ownRow, messages }) => messages.length > 0 || tellsFacts(ownRow))
+      for (const { id } of born) dropCopy(db, id)
+    }
+    const tools: WriteTools = {
+      terms: new PendingTerms(),
       keys: new KeyAllocator(db),
       ranks: new SourceRanks(db),
-      prompts: new RepeatedPrompts(db),
+      said: new Set(),
       names: new Names(db),
+      added: { rows: [], calls: [] },
       isEstimating: hasEstimates(db),
     }
     const outcomes = change.chats.map((chat) => writeChat(db, chat, change, tools))
-    for (const { source, write } of [...tools.prompts.writes, ...completeChats(db, change)])
-      outcomes.push(writeChat(db, write, { ...change, source }, tools))
-    writeBlobCalls(db, change)
+    const completed = change.answers.length === 0 ? [] : completeMessages(db, change, tools)
+    for (const { id, chatId } of completed)
+      outcomes.push({ ...noOutcome, chatId, changed: 1, messageIds: [id], isChanged: true })
+    if (change.blobCalls.length > 0) writeBlobCalls(db, change)
     writeRows(db, change)
     writeWorkspaces(db, change)
-    const affected = new Set([...writeChatMetadata(db, change), ...writeTracked(db, change)])
-    const renamed = [...affected].filter((chatId) => refreshChat(db, chatId, change, tools))
-    terms.write(db, change)
+    const again = new Set([
+      ...listRepeating(db, tools.said),
+      ...completed.map(({ chatId }) => chatId),
+      ...writeChatMetadata(db, change),
+      ...writeTracked(db, change),
+    ])
+    for (const chatId of again) outcomes.push(refreshChat(db, chatId, change, tools))
+    tools.terms.write(db, change)
     writePaths(db, change)
-    const moved = [...renamed, ...writeEvidence(db, change)]
-    if (change.position !== null) writePosition(db, change.source, change.position)
+    const moved = writeEvidence(db, change)
+    if (change.position !== null) prepared(db, WRITE_POSITION).run({ ...change.position, source: change.source })
     const changed = outcomes.filter((outcome) => outcome.isChanged)
+    const sum = (of: 'added' | 'changed' | 'gone'): number =>
+      outcomes.reduce((total, outcome) => total + outcome[of], 0)
     return {
-      added: sum(outcomes.map((outcome) => outcome.added)),
-      changed: sum(outcomes.map((outcome) => outcome.changed)) + new Set(moved).size,
-      gone: sum(outcomes.map((outcome) => outcome.gone)),
-      chatIds: [...new Set([...changed.map((outcome) => outcome.chatId), ...moved])],
-      losses: outcomes.flatMap((outcome) => outcome.losses),
-      messages: changed.flatMap((outcome) => outcome.messageIds.map((id) => ({ id, chatId: outcome.chatId }))),
+      added: sum('added'),
+      changed: sum('changed') + new Set(moved).size,
+      gone: sum('gone'),
+      chatIds: [...new Set([...changed.map(({ chatId }) => chatId), ...moved])],
+      losses: outcomes.flatMap(({ losses }) => losses),
+      messages: changed.flatMap(({ messageIds, chatId }) => messageIds.map((id) => ({ id, chatId }))),
     }
   })
   if (written.gone > 0 || change.goneKeys.length > 0) sealCommits(db, change.source)
   return written
 }
 
-/** Whether the chat comes into being by it. */
-const hasContent = ({ ownRow, messages }: ChatChange): boolean => messages.length > 0 || tellsFacts(ownRow)
+/** Whether any chats were pulled, and the source is one of this machine. */
+const MAY_HIDE = `select 1 from machines where (select kind from sources where num = ?) <> '${HUB}' limit 1`
+const mayHide = (db: Mirror, source: number): boolean => prepared(db, MAY_HIDE).get(source) !== undefined
 
-const SOURCE_KIND = `select kind from sources where num = ?`
-const isOfHub = (db: Mirror, source: number): boolean => prepared<string>(db, SOURCE_KIND).pluck().get(source) === HUB
+const NEXT_UNPLACED = `
+select num, id, source from unplaced join chats on chats.num = unplaced.chat order by chat desc limit 1
+`
+const TAKE_UNPLACED = `delete from unplaced where chat = ?`
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+/**
+ * Places the messages of the newest chat whose reading was interrupted, or that has times by an older rule, from what the
+ * mirror has of it: Cursor may have deleted it.
+ * @returns whether there was such a chat
+ */
+export function placeNext(db: Mirror, nowMs: number): boolean {
+  const chat = prepared<{ num: number; id: ChatId; source: number }>(db, NEXT_UNPLACED).get()
+  if (chat === undefined) return false
+  const unread = { id: chat.id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
+  writeChange(db, { ...emptyChange, source: chat.source, nowMs, chats: [unread] })
+  // What was purged or is excluded is not written.
+  prepared(db, TAKE_UNPLACED).run(chat.num)
+  return true
+}
 
 const upsertRows = new RowInsert(
   'source_rows (source, key, source_rowid, octets, checksum, is_live)',
@@ -88,13 +123,17 @@ on conflict (source, key) do update set reason = excluded.reason, octets = exclu
 /** Makes the row count as changed once it can be read again. */
 const FORGET_CHECKSUM = `update source_rows set checksum = null where source = ? and key = ?`
 
-export function writeRows(db: Mirror, change: Change): void {
+const DROP_ROW_CHATS = `delete from row_chats where source = ? and key = ?`
+const ADD_ROW_CHAT = `insert into row_chats (source, key, chat_id) values (?, ?, ?) on conflict do nothing`
+
+function writeRows(db: Mirror, change: Change): void {
   // Few sources have any issue: one check saves a statement per row.
   const hasIssues = prepared(db, HAS_ISSUES).get(change.source) !== undefined
   const clear = prepared(db, CLEAR_ISSUE)
-  for (const row of change.rows) {
-    if (row.chatIds !== undefined) writeRowChats(db, change.source, row.key, row.chatIds)
-    if (hasIssues) clear.run(change.source, row.key)
+  for (const { key, chatIds } of change.rows) {
+    if (chatIds !== undefined) prepared(db, DROP_ROW_CHATS).run(change.source, key)
+    for (const id of chatIds ?? []) prepared(db, ADD_ROW_CHAT).run(change.source, key, id)
+    if (hasIssues) clear.run(change.source, key)
   }
   upsertRows.run(
     db,
@@ -114,36 +153,11 @@ export function writeRows(db: Mirror, change: Change): void {
   }
 }
 
-const DROP_ROW_CHATS = `delete from row_chats where source = ? and key = ?`
-const ADD_ROW_CHAT = `insert into row_chats (source, key, chat_id) values (?, ?, ?) on conflict do nothing`
-const LIST_ROW_CHATS = `select chat_id as id from row_chats where source = ? and key = ?`
-
-function writeRowChats(db: Mirror, source: number, key: string, chatIds: readonly ChatId[]): void {
-  prepared(db, DROP_ROW_CHATS).run(source, key)
-  for (const id of chatIds) prepared(db, ADD_ROW_CHAT).run(source, key, id)
-}
+const LIST_ROW_CHATS = `select chat_id from row_chats where source = ? and key = ?`
 
 /** The chats that a row contained when it was last read. */
 export const listRowChats = (db: Mirror, source: number, key: string): ChatId[] =>
-  prepared<{ id: ChatId }>(db, LIST_ROW_CHATS)
-    .all(source, key)
-    .map(({ id }) => id)
-
-const WRITE_POSITION = `
-update sources
-set identity = ?, signature = ?, watermark = ?, watermark_key = ?
-where num = ?
-`
-
-export function writePosition(db: Mirror, source: number, position: Position): void {
-  prepared(db, WRITE_POSITION).run(
-    position.identity,
-    position.signature,
-    position.watermark,
-    position.watermarkKey,
-    source,
-  )
-}
+  prepared<ChatId>(db, LIST_ROW_CHATS).pluck().all(source, key)
 
 /** A name that a search can use as a filter, with its kind. */
 const ADD_NAME = `insert into names (kind, name) values (?, ?) on conflict do nothing`
@@ -160,19 +174,14 @@ export class Names {
 
   /** @param marksJson the message's marks as stored */
   write(marksJson: string, model: string | null): void {
-    if (marksJson.includes(TOOL)) {
-      for (const mark of JSON.parse(marksJson) as readonly string[]) {
-        if (mark.startsWith(TOOL)) this.#add('tool', mark.slice(TOOL.length))
-      }
+    const marks = marksJson.includes(TOOL) ? (JSON.parse(marksJson) as readonly string[]) : []
+    const tools = marks.filter((mark) => mark.startsWith(TOOL))
+    for (const entry of model === null ? tools : [...tools, `model:${model}`]) {
+      if (this.#listed.has(entry)) continue
+      this.#listed.add(entry)
+      const colon = entry.indexOf(':')
+      prepared(this.#db, ADD_NAME).run(entry.slice(0, colon), entry.slice(colon + 1))
     }
-    if (model !== null) this.#add('model', model)
-  }
-
-  #add(kind: 'tool' | 'model', name: string): void {
-    const entry = `${kind} ${name}`
-    if (this.#listed.has(entry)) return
-    prepared(this.#db, ADD_NAME).run(kind, name)
-    this.#listed.add(entry)
   }
 }
 
@@ -181,8 +190,11 @@ export interface WriteTools {
   readonly terms: PendingTerms
   readonly keys: KeyAllocator
   readonly ranks: SourceRanks
-  readonly prompts: RepeatedPrompts
+  /** The user's texts that appeared or went. */
+  readonly said: Set<number>
   readonly names: Names
+  /** Rows of new messages, and of their calls. */
+  readonly added: { readonly rows: unknown[][]; readonly calls: unknown[][] }
   /** Whether messages get an estimate of their tokens. */
   readonly isEstimating: boolean
 }

@@ -58,11 +58,15 @@ export class Original {
 
   /**
    * The lost messages that need none of these pages, neither their own nor those above them. Without the schema SQLite
-   * reads nothing. If both names of a chat are lost, only the texts are known.
+   * reads nothing. If both names of a chat are lost, only the texts are known. Of a table with several damaged pages, what
+   * is between them is lost too.
    */
   survivors(damaged: ReadonlySet<number>): string[] {
     if (this.#schemaPages.some((page) => damaged.has(page))) return []
     if (this.#chatPages.filter((page) => damaged.has(page)).length > 1) return []
+    const isTorn = (table: string): boolean =>
+      [...damaged].filter((page) => this.#owners.get(page) === table).length > 1
+    if (isTorn('messages') || isTorn('bodies')) return []
     const isWhole = (pages: readonly number[]): boolean => pages.every((page) => !damaged.has(page))
     return [...this.#needs].flatMap(([name, pages]) => (isWhole(pages) ? [name] : []))
   }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeMessageRow } from '../../../src/indexer/sources/records/message.ts'
 import { casesBeside, writtenOut } from '../../helpers/cases.ts'
-import { bytes, decodeBubble, halfCharacter, halvedJson, identity, messageOf, partsOf, toolOf } from './rows.ts'
+import { bytes, decodeBubble, halfCharacter, halvedJson, messageId, messageOf, partsOf, toolOf } from './rows.ts'
 
 const cases = casesBeside(import.meta.url)
 
@@ -15,7 +15,7 @@ test.each(writtenOut(cases<[string, Fields, object]>('rows')))('%s', (_, bubble,
 test.each(cases<[string, string, Fields]>('a row that is no message'))(
   '%s is reported with its reason',
   (_, text, expected) => {
-    expect(decodeMessageRow(Buffer.from(text), identity, 1)).toEqual(expected)
+    expect(decodeMessageRow(Buffer.from(text), messageId, 1)).toEqual(expected)
   },
 )
 
@@ -66,7 +66,7 @@ describe('parts', () => {
 
   test('text is read from an editor state deeper than the stack, and from one wider than an argument list', () => {
     const deep = `{"root":${'{"type":"link","children":['.repeat(50_000)}{"text":"deep"}${']}'.repeat(50_000)}}`
-    expect(decodeMessageRow(Buffer.from(`{"richText":${deep}}`), identity, 1)).toMatchObject({
+    expect(decodeMessageRow(Buffer.from(`{"richText":${deep}}`), messageId, 1)).toMatchObject({
       message: { parts: [{ text: 'deep' }] },
     })
     const children = Array.from({ length: 200_000 }, () => ({ type: 'text', text: 'w' }))
@@ -76,9 +76,9 @@ describe('parts', () => {
 
   test('text has only broken UTF-8 and half surrogates replaced', () => {
     const broken = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from([0xff]), Buffer.from('b"}')])
-    expect(decodeMessageRow(broken, identity, 1)).toMatchObject({ message: { parts: [{ text: 'a\uFFFDb' }] } })
+    expect(decodeMessageRow(broken, messageId, 1)).toMatchObject({ message: { parts: [{ text: 'a\uFFFDb' }] } })
     const half = Buffer.from('{"text":"a\\ud800b \\ud83d\\ude00 \\u0000"}')
-    expect(decodeMessageRow(half, identity, 1)).toMatchObject({ message: { parts: [{ text: 'a\uFFFDb 😀 \u0000' }] } })
+    expect(decodeMessageRow(half, messageId, 1)).toMatchObject({ message: { parts: [{ text: 'a\uFFFDb 😀 \u0000' }] } })
   })
 })
 
@@ -102,7 +102,7 @@ describe('a call', () => {
   test('has exact numbers that JavaScript would round, even if it is an object in its row', () => {
     const row = '{"type":2,"toolFormerData":{"name":"query","params":{"id":7318349394477056123}}}'
     const parts = [{ input: { id: '7318349394477056123' } }]
-    expect(decodeMessageRow(row, identity, row.length)).toMatchObject({ message: { parts } })
+    expect(decodeMessageRow(row, messageId, row.length)).toMatchObject({ message: { parts } })
   })
 
   test.each(cases<[string, Fields, unknown, unknown]>('input and output'))(
@@ -115,7 +115,7 @@ describe('a call', () => {
 
   test('has no output that is nested a hundred thousand levels deep', () => {
     const row = `{"toolFormerData":{"name":"any","result":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`
-    const decoded = decodeMessageRow(Buffer.from(row), identity, 1)
+    const decoded = decodeMessageRow(Buffer.from(row), messageId, 1)
     expect(decoded).toMatchObject({ issue: 'too-deep', message: { parts: [{ output: null, status: 'completed' }] } })
   })
 
@@ -186,7 +186,7 @@ describe('decoding is total', () => {
   test('any bytes become something that can be stored', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (raw) => {
-        expect(typeof JSON.stringify(decodeMessageRow(Buffer.from(raw), identity, raw.length))).toBe('string')
+        expect(typeof JSON.stringify(decodeMessageRow(Buffer.from(raw), messageId, raw.length))).toBe('string')
       }),
     )
   })
@@ -211,12 +211,12 @@ describe('decoding is total', () => {
 
   test('a row with an unknown field nested a hundred thousand levels deep is still read', () => {
     const row = `{"text":"a","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
-    expect(decodeMessageRow(Buffer.from(row), identity, 1)).toMatchObject({ kind: 'message', issue: null })
+    expect(decodeMessageRow(Buffer.from(row), messageId, 1)).toMatchObject({ kind: 'message', issue: null })
   })
 
   test('a key named __proto__ has no effect', () => {
     const row = Buffer.from('{"__proto__":{"text":"p"},"type":1,"codeBlocks":[]}')
-    expect(decodeMessageRow(row, identity, 1)).toEqual({ kind: 'nothing', issue: null })
+    expect(decodeMessageRow(row, messageId, 1)).toEqual({ kind: 'nothing', issue: null })
     expect(bytes({}).toString()).toBe('{}')
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonRecord } from '../../../src/indexer/sources/records/json.ts'
 import {
   decodeModelThread,
-  listToolResults,
+  readResults,
   parseModelMessages,
   type DecodedThread,
 } from '../../../src/indexer/sources/records/model-messages.ts'
@@ -31,26 +31,26 @@ describe('a blob', () => {
 
 describe('a result', () => {
   const outputOf = (part: object, more: object = {}): unknown =>
-    listToolResults({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', ...part }], ...more })
+    readResults({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', ...part }], ...more })
 
   test.each(cases<[string, object, unknown, boolean]>('outputs'))('that is %s is read', (_, part, output, isError) => {
-    expect(outputOf(part)).toEqual([{ callId: 'c', output, isError }])
+    expect(outputOf(part)).toMatchObject([{ callId: 'c', output, isError }])
   })
 
   test('is an error if its message says so', () => {
     const marked = { providerOptions: { cursor: { highLevelToolCallResult: { isError: true } } } }
-    expect(outputOf({ result: 'no' }, marked)).toEqual([{ callId: 'c', output: 'no', isError: true }])
+    expect(outputOf({ result: 'no' }, marked)).toMatchObject([{ callId: 'c', output: 'no', isError: true }])
     const within = { providerOptions: { cursor: { highLevelToolCallResult: { output: { isError: true } } } } }
-    expect(outputOf({ result: 'no' }, within)).toEqual([{ callId: 'c', output: 'no', isError: true }])
+    expect(outputOf({ result: 'no' }, within)).toMatchObject([{ callId: 'c', output: 'no', isError: true }])
   })
 
   test('can be the whole message', () => {
     const message = { role: 'tool', toolCallId: 'c', content: 'done' }
-    expect(listToolResults(message)).toEqual([{ callId: 'c', output: 'done', isError: false }])
+    expect(readResults(message)).toMatchObject([{ callId: 'c', output: 'done', isError: false }])
   })
 
   test.each(['user', 'system', 'developer', undefined])('is ignored in a message of the role %s', (role) => {
-    expect(listToolResults({ role, content: [{ type: 'tool-result', toolCallId: 'c', result: 'a' }] })).toEqual([])
+    expect(readResults({ role, content: [{ type: 'tool-result', toolCallId: 'c', result: 'a' }] })).toEqual([])
   })
 })
 

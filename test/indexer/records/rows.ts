@@ -7,13 +7,13 @@ import { asChatId, asMessageId, type MessageId } from '../../../src/model/ids.ts
 import type { Part, ToolPart } from '../../../src/model/part.ts'
 
 export const chatId = asChatId('chat-1')
-export const identity = { chatId, messageId: asMessageId('message-1') }
+export const messageId = asMessageId('message-1')
 export const makeId = (ordinal: number): MessageId => asMessageId(`made-${ordinal}`)
 
 export const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 
 export const decodeBubble = (bubble: unknown, toolData?: unknown) =>
-  decodeMessageRow(bytes(bubble), identity, 77, toolData)
+  decodeMessageRow(bytes(bubble), messageId, 77, toolData)
 
 export function messageOf(bubble: unknown, toolData?: unknown): MessageDraft {
   const decoded = decodeBubble(bubble, toolData)

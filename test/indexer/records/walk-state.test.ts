@@ -60,13 +60,13 @@ test('a blob of several messages gives each a key of its own', () => {
 test('facts in a state beside its messages are read', () => {
   const atMs = Date.UTC(2026, 5, 2)
   const plan = { entries: [], tokens: { used: 7, limit: 9 }, workspaceUris: ['file:///a', '/b'], startedAtMs: atMs }
-  expect(new Blobs().walk(plan)).toMatchObject({
+  expect(new Blobs().walk(plan).state).toMatchObject({
     contextTokens: { used: 7, limit: 9 },
     workspaceUris: ['file:///a', '/b'],
     startedAtMs: atMs,
   })
   expect(
-    new Blobs().walk({ entries: [], tokens: { used: 0, limit: 0 }, startedAtMs: 7, workspaceUris: ['a'] }),
+    new Blobs().walk({ entries: [], tokens: { used: 0, limit: 0 }, startedAtMs: 7, workspaceUris: ['a'] }).state,
   ).toMatchObject({
     contextTokens: null,
     startedAtMs: null,
@@ -158,28 +158,27 @@ describe('turns', () => {
   })
 
   test.each<[string, Buffer, object | null]>([
-    ['words', bytesField(1, text('a')), { kind: 'text', text: 'a' }],
-    ['no words', bytesField(1, text(' ')), { kind: 'nothing' }],
+    ['words', bytesField(1, text('a')), [{ type: 'text', text: 'a' }]],
+    ['no words', bytesField(1, text(' ')), []],
     [
       'thinking',
       bytesField(3, Buffer.concat([text('a'), numberField(2, 5)])),
-      { kind: 'thinking', text: 'a', durationMs: 5 },
+      [{ type: 'reasoning', text: 'a', durationMs: 5 }],
     ],
     [
       'a call of the shell',
       bytesField(2, bytesField(1, bytesField(1, Buffer.concat([text('ls'), bytesField(2, Buffer.from('/w'))])))),
-      { kind: 'tool', name: 'shell', input: { command: 'ls', working_directory: '/w' } },
+      [{ type: 'tool-call', toolName: 'shell', input: { command: 'ls', working_directory: '/w' } }],
     ],
     [
       'a call of a tool to come',
       bytesField(2, bytesField(99, text('a'))),
-      { kind: 'tool', name: 'unknown', input: {} },
+      [{ type: 'tool-call', toolName: 'unknown', input: {} }],
     ],
     ['something else', bytesField(8, text('a')), null],
     ['no message', Buffer.from([0x0a, 0x7f]), null],
-  ])('have steps that are %s', (_, bytes, step) => {
-    const { texts: _texts, ...found } = { texts: [], ...(decodeStep(bytes) ?? { kind: null }) }
-    expect(found).toEqual(step === null ? { kind: null } : { ...step, atMs: null })
+  ])('have steps that are %s', (_, bytes, content) => {
+    expect(decodeStep(bytes)?.content ?? null).toEqual(content)
   })
 })
 

@@ -199,7 +199,7 @@ test('for a config file with an unknown key the exit code is 2, and the key is n
 test.each([
   ['serve', 99, 'knows'],
   ['chats', 99, 'knows'],
-  ['chats', 21, 'upgrades 22'],
+  ['chats', 21, 'knows 22 to'],
 ])('%s refuses a mirror of schema %i: a sentence, exit code 1', async (name, version, verb) => {
   mkdirSync(place.dataDir)
   const db = new Database(join(place.dataDir, 'mirror.db'))

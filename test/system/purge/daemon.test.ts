@@ -124,22 +124,39 @@ test('a daemon that was killed during a purge finishes it at the next start', as
   expect(findBytes(place.dataDir, wordOf(7))).toEqual([])
 })
 
+/** Whether the daemon says that bars are lost. */
+async function saysLost(): Promise<boolean> {
+  const { state, reasons } = await getJson<{ state: string; reasons: string[] }>(url, '/api/status')
+  return state === 'degraded' && reasons.join().includes('bars-lost')
+}
+
 test('a daemon whose user.db is lost reads nothing of Cursor and says so, until the user accepts it', async () => {
-  const lost = async (): Promise<boolean> => {
-    const { state, reasons } = await getJson<{ state: string; reasons: string[] }>(url, '/api/status')
-    return state === 'degraded' && reasons.join().includes('bars-lost')
-  }
   expect((await place.purgeSecret(3)).exitCode).toBe(0)
   await daemon.stop('SIGTERM')
   rmSync(join(place.dataDir, 'user.db'))
   place.writeSecret(4, ' said meanwhile')
   ;({ url } = await place.place.serve())
-  await waitUntil('the status', lost)
+  await waitUntil('the status', saysLost)
   expect(await searchFor('said meanwhile')).toBe(0)
   const { exitCode, stdout } = await place.run(['purge', '--accept-lost-bars'])
   expect([exitCode, stdout]).toEqual([0, 'Cursor is read again, without the bars.\n'])
   await waitUntil('what is new', async () => (await searchFor('said meanwhile')) === 1)
-  await waitUntil('the status', async () => !(await lost()))
+  await waitUntil('the status', async () => !(await saysLost()))
+})
+
+test('a daemon whose user.db is damaged meanwhile reads nothing more of Cursor, and keeps its mirror', async () => {
+  expect((await place.purgeSecret(3)).exitCode).toBe(0)
+  const kept = readFileSync(join(place.dataDir, 'user.db'))
+  writeFileSync(join(place.dataDir, 'user.db'), 'no database at all '.repeat(999))
+  place.writeSecret(4, ' said meanwhile')
+  await waitUntil('the status', saysLost)
+  expect(await searchFor('said meanwhile')).toBe(0)
+  expect(readdirSync(place.dataDir).filter((name) => name.includes('damaged'))).toEqual(['user.db.damaged'])
+  await daemon.stop('SIGTERM')
+  writeFileSync(join(place.dataDir, 'user.db'), kept)
+  ;({ url } = await place.place.serve())
+  await waitUntil('what is new', async () => (await searchFor('said meanwhile')) === 1)
+  expect(await searchFor(secretOf(3))).toBe(0)
 })
 
 test('invalid requests are refused with the reason', async () => {

@@ -1,7 +1,7 @@
 import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { ChatFile, ToolCount } from '../../answers/chats.ts'
-import { parseParts } from '../../../mirror/parse-parts.ts'
+import { parseParts } from '../../../mirror/write/pack-message.ts'
 
 /** What a chat did, without texts: a tool call, or a file attached for the model. */
 export type ChatAct =

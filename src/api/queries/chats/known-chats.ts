@@ -1,8 +1,7 @@
-import { EXCLUDED_URI } from '../../../mirror/projects/exclusion.ts'
+import { EXCLUDED_URI } from '../../../mirror/projects/place-chats.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/sql.ts'
-import { Bars } from '../../../mirror/purge/bars.ts'
-import { openBars } from '../../../mirror/purge/user-file.ts'
+import { Bars, openBars } from '../../../mirror/purge/bars.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 
 const HAS_MESSAGES = `

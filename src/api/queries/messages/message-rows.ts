@@ -5,7 +5,7 @@ import { HUB } from '../../../mirror/sources/sources.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { toIso } from '../../iso.ts'
 import type { Message, Tokens } from '../../answers/messages.ts'
-import { parseParts } from '../../../mirror/parse-parts.ts'
+import { parseParts } from '../../../mirror/write/pack-message.ts'
 
 interface MessageRow {
   readonly id: string

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
+import { ONLY_MODEL } from '../../../mirror/usage/usage-events.ts'
 import { isOfMachines } from '../machines.ts'
 import type { MessageScope } from '../message-sums.ts'
 

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../../mirror/open.ts'
-import { ONLY_MODEL } from '../../../mirror/usage/match-usage.ts'
+import { ONLY_MODEL } from '../../../mirror/usage/usage-events.ts'
 import { type Bound, bind, bindPeriod, COUNTED, type MessageScope, narrow, ofUndated, within } from '../message-sums.ts'
 import { countedTokens, IS_FORK_COPY, listForkCopies } from './fork-copies.ts'
 import { sortKeyFloor } from '../../../mirror/write/messages.ts'

@@ -8,7 +8,7 @@ import type { Scorer } from '../scorer.ts'
 import { walkMessages } from './walk.ts'
 import { rowsOf } from './statement.ts'
 import { stepThrough, type Steps } from './steps.ts'
-import { parseParts } from '../../../mirror/parse-parts.ts'
+import { parseParts } from '../../../mirror/write/pack-message.ts'
 
 export interface RankedMessage {
   readonly key: number

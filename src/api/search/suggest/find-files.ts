@@ -6,7 +6,7 @@ import { expressionOf } from '../plan/condition.ts'
 import { slipsForgiven } from '../spelling/near-words.ts'
 import type { FrequentWords } from './frequent-words.ts'
 import type { TypedWord } from './typed.ts'
-import { parseParts } from '../../../mirror/parse-parts.ts'
+import { parseParts } from '../../../mirror/write/pack-message.ts'
 
 /** A message can be as large as the output of a tool, so only a few of moderate size are read. */
 const MESSAGES_MAX = 12

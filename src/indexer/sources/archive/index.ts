@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import { emptyChange, type Written, type ChatChange, type MessageWrite } from '../../../model/change.ts'
-import { findHeldChat, type HeldChat } from '../../../mirror/write/held-chat.ts'
+import { emptyChange, type Written, type MessageWrite } from '../../../model/change.ts'
+import { findHeldChat, type HeldChat } from '../../../mirror/write/chat-columns.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'
@@ -10,7 +10,6 @@ import { writeChange } from '../../../mirror/write/write.ts'
 import { asChatId, asSourceId } from '../../../model/ids.ts'
 import { INDEXED_AT_ONCE } from '../../source.ts'
 import * as decode from './decode.ts'
-import type { MapUri } from './map-uri.ts'
 
 /** Every other source of a chat is more complete. */
 const RANK = 1000
@@ -24,7 +23,7 @@ export interface RestoreWorld {
   readonly mirror: () => Mirror
   /** Epoch milliseconds. */
   readonly now: () => number
-  readonly mapUri: MapUri
+  readonly mapUri: decode.MapUri
 }
 
 /**
@@ -52,11 +51,9 @@ export function* restoreChat(
   let added = before
   for (const [index, messages] of portionsOf(missing).entries()) {
     const db = mirror()
-    const source = sourceNum(db, sourceOf(chat.origin))
-    saveSourceState(db, source, 'ok', null, now())
     const outcome = writeChange(db, {
       ...emptyChange,
-      source,
+      source: sourceOf(db, ARCHIVE, chat.origin, now()),
       nowMs: now(),
       chats: [{ id, vanished: [], ownRow: index === 0 ? ownRow : UNREAD, messages }],
       ...(index === 0 ? { evidence, paths, tracked } : {}),
@@ -84,14 +81,19 @@ function portionsOf(messages: readonly ArchivedMessage[]): readonly (readonly Me
   return portions
 }
 
-/** One source for each mirror from which chats were archived; its path is the identity of that mirror. */
-function sourceOf(origin: string) {
-  const id = createHash('sha256').update(`${ARCHIVE}\0${origin}`).digest('hex').slice(0, 16)
-  return { id: asSourceId(id), kind: ARCHIVE, path: origin, rank: RANK }
+/**
+ * The number of the source of all chats that come from one place.
+ * @param path the identity of the mirror from which chats were archived, or the kind of store of pulled ones
+ */
+export function sourceOf(db: Mirror, kind: string, path: string, nowMs: number): number {
+  const id = createHash('sha256').update(`${kind}\0${path}`).digest('hex').slice(0, 16)
+  const source = sourceNum(db, { id: asSourceId(id), kind, path, rank: RANK })
+  saveSourceState(db, source, 'ok', null, nowMs)
+  return source
 }
 
-const ownRowOf = (object: ArchivedObject): ChatChange['ownRow'] => ({
-  kind: 'remembered',
+export const ownRowOf = (object: ArchivedObject) => ({
+  kind: 'remembered' as const,
   facts: decode.decodeFacts(object.chat),
   outline: decode.decodeOutline(object),
   octets: object.chat.octets,

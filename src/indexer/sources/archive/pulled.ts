@@ -1,20 +1,24 @@
-import { createHash } from 'node:crypto'
 import type { ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import { bestMachine, dropLedger, isShown, saveLedger, showCopy, wantBest } from '../../../mirror/hub/ledger.ts'
+import { dropLedger, giveChat, type MachineName, saveLedger, showIfBest, wantBest } from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
-import { giveChat, type MachineName } from '../../../mirror/machines/write-machines.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { HUB, saveSourceState, sourceNum } from '../../../mirror/sources/sources.ts'
-import { emptyChange, type Written, type EvidenceWrite, type Root } from '../../../model/change.ts'
-import { isMirrored, isOwn } from '../../../mirror/write/held-chat.ts'
+import { HUB } from '../../../mirror/sources/sources.ts'
+import {
+  type ChatChange,
+  emptyChange,
+  type Written,
+  type EvidenceWrite,
+  type MessageDraft,
+  type Root,
+} from '../../../model/change.ts'
+import { isMirrored, isOwn } from '../../../mirror/write/chat-columns.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { forgetSeenTerms } from '../../../mirror/fulltext/terms.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
-import { asChatId, asSourceId } from '../../../model/ids.ts'
+import { asChatId } from '../../../model/ids.ts'
 import * as decode from './decode.ts'
-
-const RANK = 1000
+import { ownRowOf, sourceOf } from './index.ts'
 
 /** A row of the hub, as it was read. */
 export interface PulledRow {
@@ -41,18 +45,16 @@ export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | nu
   inOne(db, () => {
     const { chat, project, sequence } = row
     const machine = row.machine.uuid
-    const wasShown = isShown(db, machine, chat)
     const object = read?.chat.id === chat ? read : null
     const found =
       object === null
         ? ({ state: 'damaged', activity: null, messages: null } as const)
         : ({ state: 'other', activity: activityOf(object), messages: object.messages.length } as const)
-    saveLedger(db, { machine, chat, project, sequence, ...found })
+    const wasShown = saveLedger(db, { machine, chat, project, sequence, ...found })
     if (isOwn(db, asChatId(chat))) return { outcome: null, wantsOther: false }
-    if (object === null || bestMachine(db, chat) !== machine) {
+    if (object === null || !showIfBest(db, machine, chat)) {
       return { outcome: null, wantsOther: wasShown && dropShown(db, chat) }
     }
-    showCopy(db, machine, chat)
     return { outcome: replaceCopy(db, row, object, nowMs), wantsOther: false }
   })
 
@@ -61,11 +63,7 @@ export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | nu
  * @returns true if another machine's copy has to be fetched instead
  */
 export const dropPulled = (db: Mirror, machine: string, chat: string): boolean =>
-  inOne(db, () => {
-    const wasShown = isShown(db, machine, chat)
-    dropLedger(db, machine, chat)
-    return wasShown && dropShown(db, chat)
-  })
+  inOne(db, () => dropLedger(db, machine, chat) && dropShown(db, chat))
 
 /** Removes the copy that was shown. The next best one takes its place when it was fetched again. */
 function dropShown(db: Mirror, chat: string): boolean {
@@ -78,27 +76,19 @@ function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: 
   const { chat, messages } = object
   const id = asChatId(row.chat)
   dropCopy(db, id, new Set(messages.map((message) => message.id)))
-  const facts = decode.decodeFacts(chat)
-  const outline = decode.decodeOutline(object)
-  const deletedAtMs = decode.atMs(chat.deletedAt)
-  const { octets } = chat
+  const { deletedAtMs, ...told } = ownRowOf(object)
   // As it is where it comes from: what was not deleted there is not a loss here.
-  const ownRow =
-    deletedAtMs === null
-      ? ({ kind: 'read', facts, outline, octets, embeddedIds: new Set<never>() } as const)
-      : ({ kind: 'remembered', facts, outline, octets, deletedAtMs } as const)
+  const ownRow: ChatChange['ownRow'] =
+    deletedAtMs === null ? { ...told, kind: 'read', embeddedIds: new Set<never>() } : { ...told, deletedAtMs }
   const kinds = [...new Set([chat.source, ...messages.map((message) => message.source)])]
   const outcomes = kinds.map((kind, at) => {
-    const source = sourceNum(db, sourceOf(kind))
-    saveSourceState(db, source, 'ok', null, nowMs)
-    const ofKind = messages.filter((message) => message.source === kind)
-    const write = { id, vanished: [], messages: ofKind.map((message) => packMessage(asItIs(message))) }
+    const ofKind = messages.filter((message) => message.source === kind).map((message) => packMessage(asItIs(message)))
     const first = { evidence: evidenceOf(db, chat, project), tracked: decode.decodeTracked(chat) }
     return writeChange(db, {
       ...emptyChange,
-      source,
+      source: sourceOf(db, HUB, kind, nowMs),
       nowMs,
-      chats: [{ ...write, ownRow: at === 0 ? ownRow : ({ kind: 'unread' } as const) }],
+      chats: [{ id, vanished: [], messages: ofKind, ownRow: at === 0 ? ownRow : { kind: 'unread' } }],
       ...(at === 0 ? first : {}),
       isIndexedLater: true,
     })
@@ -112,10 +102,10 @@ function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: 
   }))
 }
 
-const asItIs = (message: ArchivedMessage): ReturnType<typeof decode.decodeMessage> => {
-  const draft = decode.decodeMessage(message)
-  return message.deletedAt === null ? { ...draft, remembered: null } : draft
-}
+const asItIs = (message: ArchivedMessage): MessageDraft => ({
+  ...decode.decodeMessage(message),
+  ...(message.deletedAt === null ? { remembered: null } : {}),
+})
 
 /** The machine says which project the chat belongs to. Here it is the local project of that name, or one made for it. */
 function evidenceOf(db: Mirror, chat: ArchivedObject['chat'], project: string): EvidenceWrite[] {
@@ -133,12 +123,6 @@ function activityOf({ chat, messages }: ArchivedObject): number {
     last = Math.max(last, decode.atMs(sentAt) ?? decode.atMs(startedAt) ?? decode.atMs(timingAt) ?? -1)
   }
   return last >= 0 ? last : (decode.atMs(chat.updatedAt) ?? decode.atMs(chat.createdAt) ?? 0)
-}
-
-/** One source for each kind of store that pulled chats were read from. */
-function sourceOf(kind: string) {
-  const id = createHash('sha256').update(`${HUB}\0${kind}`).digest('hex').slice(0, 16)
-  return { id: asSourceId(id), kind: HUB, path: kind, rank: RANK }
 }
 
 function inOne<Result>(db: Mirror, act: () => Result): Result {

@@ -14,19 +14,12 @@ import {
   readModelName,
   readTime,
 } from '../records/json.ts'
-import type { WalkedState } from '../records/walk-state.ts'
+import type { ConversationState } from '../records/conversation-state.ts'
 import type { RawFacts } from './read-store.ts'
 
-/**
- * A store's facts about itself. Of the encryption key only its presence is reported; the key never leaves the decoder.
- */
+/** A store's facts about itself. Of the encryption key only its presence is reported. */
 export interface StoreFacts {
-  /** Null if it names none. */
-  readonly rootId: string | null
-  readonly name: string | null
-  readonly mode: string | null
-  readonly createdAtMs: number | null
-  readonly model: string | null
+  readonly record: JsonRecord
   readonly isEncrypted: boolean
 }
 
@@ -37,17 +30,10 @@ const PLACEHOLDER = 'New Agent'
 /** One row of JSON, usually as hex; in other builds one row per fact. Null if the row is not a JSON object. */
 export function decodeStoreFacts({ values, hasKey }: RawFacts): StoreFacts | null {
   const own = values.get(OWN_ROW)?.toString('utf8')
-  const record = own === undefined ? recordOf(values) : parseHexed(own)
-  if (record === null) return null
-  const name = filledStringIn(record, 'name')
-  return {
-    rootId: filledStringIn(record, 'latestRootBlobId')?.trim() ?? null,
-    name: name === PLACEHOLDER ? null : name,
-    mode: filledStringIn(record, 'mode'),
-    createdAtMs: readTime(record['createdAt']),
-    model: readModelName(record, 'lastUsedModel'),
-    isEncrypted: hasKey || filledStringIn(record, 'blobEncryptionKey') !== null,
-  }
+  const found = own === undefined ? recordOf(values) : parseHexed(own)
+  if (found === null) return null
+  const { blobEncryptionKey: key, ...record } = found
+  return { record, isEncrypted: hasKey || filledString(key) !== null }
 }
 
 function parseHexed(text: string): JsonRecord | null {
@@ -65,41 +51,11 @@ function recordOf(values: RawFacts['values']): JsonRecord {
   return Object.fromEntries(entries)
 }
 
-/** The content of `meta.json` beside the store. */
-export interface Sidecar {
-  readonly title: string | null
-  readonly cwd: string | null
-  readonly createdAtMs: number | null
-  readonly updatedAtMs: number | null
-  /** Null if it is not given. */
-  readonly hasConversation: boolean | null
-  readonly isSubagent: boolean
-}
-
-const emptySidecar: Sidecar = {
-  title: null,
-  cwd: null,
-  createdAtMs: null,
-  updatedAtMs: null,
-  hasConversation: null,
-  isSubagent: false,
-}
-
 /** `isTorn`: the file has text that is not a JSON object. An empty file is about to be written. */
-export function decodeSidecar(bytes: Buffer | null): { readonly sidecar: Sidecar; readonly isTorn: boolean } {
+export function decodeSidecar(bytes: Buffer | null): { readonly sidecar: JsonRecord; readonly isTorn: boolean } {
   const text = bytes?.toString('utf8') ?? ''
-  const record = asRecord(parseJson(text)?.value)
-  if (record === null) return { sidecar: emptySidecar, isTorn: !isBlank(text) }
-  const hasConversation = record['hasConversation']
-  const sidecar: Sidecar = {
-    title: filledStringIn(record, 'title'),
-    cwd: absolutePath(record['cwd']),
-    createdAtMs: readTime(record['createdAtMs']),
-    updatedAtMs: readTime(record['updatedAtMs']),
-    hasConversation: typeof hasConversation === 'boolean' ? hasConversation : null,
-    isSubagent: record['isSubagent'] === true,
-  }
-  return { sidecar, isTorn: false }
+  const sidecar = asRecord(parseJson(text)?.value)
+  return { sidecar: sidecar ?? {}, isTorn: sidecar === null && !isBlank(text) }
 }
 
 const PATH_LENGTH_MAX = 4096
@@ -111,22 +67,30 @@ function absolutePath(value: unknown): string | null {
   return /^(?:\/|[a-z]:[\\/]|\\\\)/i.test(path) ? path : null
 }
 
-export function factsOf(chatId: ChatId, facts: StoreFacts, sidecar: Sidecar, state: WalkedState | null): ChatFacts {
+/** @param sidecar the content of `meta.json` beside the store */
+export function factsOf(
+  chatId: ChatId,
+  { record }: StoreFacts,
+  sidecar: JsonRecord,
+  state: ConversationState | null,
+): ChatFacts {
   const plain = decodeFacts({}, chatId, 'cli')
+  const name = filledStringIn(record, 'name')
   return {
     ...plain,
-    name: sidecar.title ?? facts.name,
-    createdAtMs: facts.createdAtMs ?? sidecar.createdAtMs ?? state?.startedAtMs ?? null,
-    updatedAtMs: sidecar.updatedAtMs,
-    mode: facts.mode,
-    model: facts.model,
-    isSubagent: plain.isSubagent || sidecar.isSubagent,
+    name: filledStringIn(sidecar, 'title') ?? (name === PLACEHOLDER ? null : name),
+    createdAtMs: readTime(record['createdAt']) ?? readTime(sidecar['createdAtMs']) ?? state?.startedAtMs ?? null,
+    updatedAtMs: readTime(sidecar['updatedAtMs']),
+    mode: filledStringIn(record, 'mode'),
+    model: readModelName(record, 'lastUsedModel'),
+    isSubagent: plain.isSubagent || sidecar['isSubagent'] === true,
     contextTokens: state?.contextTokens ?? null,
   }
 }
 
 /** Where the chat was started, according to the store. If the window had several roots, the first counts. */
-export function evidenceOf({ cwd }: Sidecar, state: WalkedState | null): readonly Evidence[] {
+export function evidenceOf(sidecar: JsonRecord, state: ConversationState | null): readonly Evidence[] {
+  const cwd = absolutePath(sidecar['cwd'])
   const uri = state?.workspaceUris.map(readFileUri).find((place) => place !== null) ?? null
   return [
     ...(cwd === null ? [] : [{ method: 'cli-folder' as const, uri: cwd }]),

@@ -11,17 +11,18 @@ import {
   tryRead,
 } from '../../open-safely/cursor-file.ts'
 import { walkState, type WalkedState } from '../records/walk-state.ts'
-import { decodeSidecar, decodeStoreFacts, type Sidecar, type StoreFacts } from './decode-facts.ts'
-import type { StoreFile } from './list-stores.ts'
+import { type JsonRecord, filledStringIn } from '../records/json.ts'
+import { decodeSidecar, decodeStoreFacts, type StoreFacts } from './decode-facts.ts'
+import type { StoreFile } from './index.ts'
 
 /** The current content of a store. */
 export interface ReadStore {
   /** Null if nothing of it can be read. */
   readonly chat: {
     readonly facts: StoreFacts
-    readonly sidecar: Sidecar
+    readonly sidecar: JsonRecord
     /** Null if the chat is still empty. */
-    readonly state: WalkedState | null
+    readonly walked: WalkedState | null
   } | null
   /** Why it cannot be read, or a part of it. */
   readonly issue: IssueReason | null
@@ -82,19 +83,19 @@ function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Content {
   if (facts === null) return unread('bad-json')
   const { sidecar, isTorn } = decodeSidecar(sidecarBytes)
   const beside = isTorn ? 'bad-json' : null
-  const { rootId } = facts
+  const rootId = filledStringIn(facts.record, 'latestRootBlobId')?.trim() ?? null
   if (rootId === null) {
-    const isLost = sidecar.hasConversation !== false && reader.read(hasBlobs)
-    return isLost ? unread('missing-blob') : { chat: { facts, sidecar, state: null }, issue: beside }
+    const isLost = sidecar['hasConversation'] !== false && reader.read(hasBlobs)
+    return isLost ? unread('missing-blob') : { chat: { facts, sidecar, walked: null }, issue: beside }
   }
   const root = reader.blobs([rootId]).get(rootId) ?? null
   if (root === null) return unread(reader.reasonOf(rootId))
-  const state = walkState(root, (ids) => reader.blobs(ids), rootId)
-  const [first] = state.issues
+  const walked = walkState(root, (ids) => reader.blobs(ids), rootId)
+  const [first] = walked.issues
   const issue = first === undefined ? beside : reader.explain(first.key, first.reason, facts)
-  if (issue !== null && state.issues.some(({ key }) => key === rootId) && state.entries.length === 0)
+  if (issue !== null && walked.issues.some(({ key }) => key === rootId) && walked.entries.length === 0)
     return unread(issue)
-  return { chat: { facts, sidecar, state }, issue }
+  return { chat: { facts, sidecar, walked }, issue }
 }
 
 class StoreReader {
@@ -175,25 +176,21 @@ select octet_length(data) as octets, case when octet_length(data) <= 33554432 th
 from blobs where id = ?
 `
 
-/** The value of an id, or why it cannot be read. */
-type RawBlob = Buffer | IssueReason
-
-/** The first of these blobs, as many as one short transaction reads, and at least one. */
-function readBlobs(db: Database.Database, ids: readonly string[], msMax: number): ReadonlyMap<string, RawBlob> {
-  const found = new Map<string, RawBlob>()
+/** The first of these blobs, or why they cannot be read: as many as one short transaction reads, and at least one. */
+function readBlobs(
+  db: Database.Database,
+  ids: readonly string[],
+  msMax: number,
+): ReadonlyMap<string, Buffer | IssueReason> {
+  const found = new Map<string, Buffer | IssueReason>()
   readPortion(db, ids, msMax, (id) => {
-    const blob = readBlob(db, id)
-    found.set(id, blob)
-    return typeof blob === 'string' ? 0 : blob.length
+    const read = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
+    const { octets, data } = read?.value ?? { octets: null, data: null }
+    const reason = octets === null ? 'missing-blob' : 'too-large'
+    found.set(id, read === null ? 'unreadable-page' : (data ?? reason))
+    return data?.length ?? 0
   })
   return found
-}
-
-function readBlob(db: Database.Database, id: string): RawBlob {
-  const read = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
-  if (read === null) return 'unreadable-page'
-  const { octets, data } = read.value ?? { octets: null, data: null }
-  return data ?? (octets === null ? 'missing-blob' : 'too-large')
 }
 
 const HAS_BLOB = `select 1 from blobs limit 1`

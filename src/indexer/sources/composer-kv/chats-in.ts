@@ -1,18 +1,18 @@
 import type Sqlite from 'better-sqlite3'
 import type { KnownChats } from '../../../model/chat.ts'
 import { asMessageId, type ChatId } from '../../../model/ids.ts'
-import { UnknownLayout, type OpenFile } from '../../open-safely/cursor-file.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { decodeChatRow } from '../records/chat.ts'
 import { decodeMessageRow } from '../records/message.ts'
 import {
   type RawRow,
   chatKey,
   families,
-  findTable,
+  hasTable,
   listChat,
+  listKeyPage,
   messageFamily,
   messageRange,
-  nextKey,
   ofChat,
   readPage,
   splitKey,
@@ -23,9 +23,7 @@ import {
  * nobody else uses a file that Cursor set aside, and opening it for each chat takes longer than the seeks.
  */
 export function* chatsIn(file: OpenFile, known: KnownChats): Generator<ChatId> {
-  const table = file.read(findTable)
-  if (table.kind === 'unknown') throw new UnknownLayout(table.why)
-  if (table.kind === 'none') return
+  if (!file.read(hasTable)) return
   const found: ChatId[] = []
   try {
     file.read((db) => {
@@ -38,14 +36,12 @@ export function* chatsIn(file: OpenFile, known: KnownChats): Generator<ChatId> {
 
 function* eachChat(db: Sqlite.Database): Generator<ChatId> {
   for (const family of families) {
-    let after: Buffer = Buffer.from(family.from)
-    for (;;) {
-      const next = nextKey(db, family, after)
-      if (next === null) break
-      const chatId = splitKey(next.key)?.chatId
+    for (let after: Buffer | null = Buffer.from(family.from); after !== null;) {
+      const page = listKeyPage(db, family, after, 1)
+      const chatId = splitKey(page.refs[0]?.key ?? '')?.chatId
       if (chatId !== undefined) yield chatId
       const isSkipped = chatId !== undefined && family === messageFamily
-      after = isSkipped ? Buffer.from(messageRange(chatId).to) : next.bytes
+      after = isSkipped ? Buffer.from(messageRange(chatId).to) : page.next
     }
   }
 }
@@ -71,5 +67,5 @@ function holdsUnknown({ key, value, octets }: RawRow, chatId: ChatId, known: Kno
   }
   const split = splitKey(key)
   if (split?.kind !== 'message' || known.hasMessage(chatId, split.messageId)) return false
-  return decodeMessageRow(value, split, octets).kind === 'message'
+  return decodeMessageRow(value, split.messageId, octets).kind === 'message'
 }

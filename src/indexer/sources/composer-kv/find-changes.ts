@@ -1,13 +1,11 @@
 import * as held from '../../../mirror/sources/sources.ts'
 import * as store from './read.ts'
-import type { Comparison } from '../../mass-loss.ts'
 import { type OpenFile, openCursorFile, tryRead } from '../../open-safely/cursor-file.ts'
 import type { Turn } from '../../source.ts'
 import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
-import { type RowRef, chatKey, families, listChat, messageRange, ofChat, splitKey } from './read.ts'
+import { chatKey, splitKey } from './read.ts'
 import type { Aside, AsideTask } from '../../../mirror/aside.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import type { Sweep } from '../../../mirror/sources/sources.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { Again } from '../../../model/pass.ts'
 
@@ -31,18 +29,13 @@ type Begin = (diffs: readonly ChatDiff[]) => AsideTask<Portion> | null
 
 /** Gives changed chats in groups, in the given order, while the next groups are read ahead. */
 export class ChatQueue {
-  readonly #compared: Compared
-  readonly #chats: readonly DirtyChat[]
-  readonly #verdict: Verdict
+  readonly #groups: Generator<readonly ChatDiff[], void, number>
   readonly #begin: Begin | null
-  #at = 0
-  #diffs: ChatDiff[] = []
   readonly #waiting: ReadGroup[] = []
 
   constructor(compared: Compared, chats: readonly DirtyChat[], verdict: Verdict, begin: Begin | null = null) {
-    this.#compared = compared
-    this.#chats = chats
-    this.#verdict = verdict
+    this.#groups = groupsOf(compared, chats, verdict)
+    this.#groups.next(0)
     this.#begin = begin
   }
 
@@ -50,26 +43,11 @@ export class ChatQueue {
   next(rowsMax: number): ReadGroup | null {
     const most = this.#begin === null ? 1 : 1 + GROUPS_AHEAD
     while (this.#waiting.length < most) {
-      const diffs = this.#takeGroup(rowsMax)
+      const diffs = this.#groups.next(rowsMax).value ?? []
       if (diffs.length === 0) break
       this.#waiting.push({ diffs, task: this.#begin?.(diffs) ?? null })
     }
     return this.#waiting.shift() ?? null
-  }
-
-  #takeGroup(rowsMax: number): readonly ChatDiff[] {
-    const group: ChatDiff[] = []
-    for (let rows = 0; rows < rowsMax;) {
-      if (this.#diffs.length === 0) {
-        this.#diffs = diffChats(this.#compared, this.#chats.slice(this.#at, this.#at + CHATS_PER_READ), this.#verdict)
-        this.#at += CHATS_PER_READ
-      }
-      const diff = this.#diffs.shift()
-      if (diff === undefined) break
-      group.push(diff)
-      rows += diff.changed.length + 1
-    }
-    return group
   }
 
   /**
@@ -84,9 +62,31 @@ export class ChatQueue {
   }
 }
 
+/** Each group is as large as its `next` says. The store is opened once for several chats. */
+function* groupsOf(
+  compared: Compared,
+  chats: readonly DirtyChat[],
+  verdict: Verdict,
+): Generator<readonly ChatDiff[], void, number> {
+  let rowsMax = yield []
+  let group: ChatDiff[] = []
+  let rows = 0
+  for (let at = 0; at < chats.length; at += CHATS_PER_READ) {
+    for (const diff of diffChats(compared, chats.slice(at, at + CHATS_PER_READ), verdict)) {
+      group.push(diff)
+      rows += diff.changed.length + 1
+      if (rows < rowsMax) continue
+      rowsMax = yield group
+      group = []
+      rows = 0
+    }
+  }
+  yield group
+}
+
 /** What must be read of these chats, and what is gone. The store is opened once for all of them. */
 export function diffChats(compared: Compared, chats: readonly DirtyChat[], verdict: Verdict): ChatDiff[] {
-  const listed = compared.file.read((db) => chats.map(({ chatId }) => listChat(db, chatId)))
+  const listed = compared.file.read((db) => chats.map(({ chatId }) => store.listChat(db, chatId)))
   const differences = chats.map((chat, index) => diffChat(compared, chat, listed[index] ?? []))
   const isGone = verdict(differences.flatMap(({ missing }) => missing))
   return differences.map(({ missing, ...difference }) => ({
@@ -96,11 +96,11 @@ export function diffChats(compared: Compared, chats: readonly DirtyChat[], verdi
   }))
 }
 
-function diffChat({ mirror, num }: Compared, { chatId, suspects }: DirtyChat, listed: readonly RowRef[]) {
+function diffChat({ mirror, num }: Compared, { chatId, suspects }: DirtyChat, listed: readonly store.RowRef[]) {
   // The key range of one chat also contains keys of any chat whose id continues after a colon.
-  const isOfChat = ofChat(chatId)
+  const isOfChat = store.ofChat(chatId)
   const refs = listed.filter((ref) => isOfChat(ref.key))
-  const { from, to } = messageRange(chatId)
+  const { from, to } = store.messageRange(chatId)
   const own = held.findHeldRow(mirror, num, chatKey(chatId))
   const messages = held.listHeldRows(mirror, num, from, to).filter((row) => isOfChat(row.key))
   const rows = own === undefined ? messages : [own, ...messages]
@@ -241,19 +241,18 @@ export function findNew({ file, mirror, num }: Compared, position: held.HeldPosi
 /** Keys are read from the index, several hundred per millisecond if it is in memory. */
 const KEYS_PER_MS = 200
 
-export type FoundByKeys = Found & Comparison & { readonly badKeys: string[] }
-
 /**
  * Compares every key of the store with the mirror, a page of the index per step; values are not read. In a large store
  * this takes seconds. Missing rows are not added to `dirty`: the caller decides whether they are gone.
+ * @returns also `backKeys`: rows that were missing before and are present again
  */
-export async function findByKeys({ file, mirror, num }: Compared, turn: Turn): Promise<FoundByKeys> {
+export async function findByKeys({ file, mirror, num }: Compared, turn: Turn) {
   const dirty = new DirtyChats()
   const badKeys: string[] = []
   const missing: held.HeldRow[] = []
   const backKeys: string[] = []
   let top: store.RowRef | null = null
-  for (const range of families) {
+  for (const range of store.families) {
     let after: Buffer | null = Buffer.from(range.from)
     let afterKey = range.from
     while (after !== null) {
@@ -338,17 +337,8 @@ const SMALL_OCTETS = 2 * SLICE_OCTETS
 const LONG_REST_MS = 600_000
 const REST_FACTOR = 10
 
-/** A comparison of all values that begins now. */
-export const newSweep = (before: Sweep, signature: string, nowMs: number): Sweep => ({
-  ...before,
-  signature,
-  afterRowid: 0,
-  startedAtMs: nowMs,
-  endedAtMs: nowMs,
-})
-
 /** Every value was read or compared since the file was in this state. */
-export const endedSweep = (signature: string, nowMs: number): Sweep => ({
+export const endedSweep = (signature: string, nowMs: number): held.Sweep => ({
   verifiedSignature: signature,
   signature: null,
   afterRowid: 0,
@@ -363,11 +353,11 @@ export const endedSweep = (signature: string, nowMs: number): Sweep => ({
  */
 export async function compareSlice(
   compared: Compared,
-  before: Sweep,
+  before: held.Sweep,
   { nowMs, isAsked }: { readonly nowMs: number; readonly isAsked: boolean },
   dirty: DirtyChats,
   turn: Turn,
-): Promise<Sweep> {
+): Promise<held.Sweep> {
   const { file } = compared
   const sweep = { ...before, endedAtMs: nowMs }
   // A copy in memory has already been read.
@@ -379,7 +369,11 @@ export async function compareSlice(
     octets += await compareValues(compared, refs, dirty, turn)
     const last = refs.at(-1)
     // Rowids too large for a JavaScript number all look the same and are the last ones.
-    if (last === undefined || !store.isExact(last)) return ended(sweep, file.signature)
+    if (last === undefined || !store.isExact(last)) {
+      // Verified only if the file is the same as when the comparison began.
+      const verifiedSignature = sweep.signature === file.signature ? file.signature : sweep.verifiedSignature
+      return { ...sweep, verifiedSignature, signature: null, afterRowid: 0 }
+    }
     after = last.rowid
     // The rest can wait. If Cursor quit while we have the file open, its backup would be stale.
     if (!isAsked && file.isTouched()) break
@@ -387,24 +381,18 @@ export async function compareSlice(
   return { ...sweep, afterRowid: after }
 }
 
-/** Verified only if the file is the same as when the comparison began. */
-function ended(sweep: Sweep, signature: string): Sweep {
-  const verifiedSignature = sweep.signature === signature ? signature : sweep.verifiedSignature
-  return { ...sweep, verifiedSignature, signature: null, afterRowid: 0 }
-}
-
 /**
  * How long the next comparison of all values has to wait. If the clock was set back, one full rest and no longer.
  * @param octets the size of the store
  */
-export function restLeftMs({ endedAtMs }: Sweep, octets: number, nowMs: number): number {
+export function restLeftMs({ endedAtMs }: held.Sweep, octets: number, nowMs: number): number {
   const tookMs = (octets / SLICE_OCTETS) * SLICE_EVERY_MS
   const restMs = octets <= SMALL_OCTETS ? REST_MS : Math.max(LONG_REST_MS, tookMs * REST_FACTOR)
   return Math.min(restMs, (endedAtMs ?? 0) + restMs - nowMs)
 }
 
 /** When to continue comparing; empty if the file is the same as when all values were found equal. */
-export function compareAgain(sweep: Sweep, signature: string | null, octets: number, nowMs: number): Again[] {
+export function compareAgain(sweep: held.Sweep, signature: string | null, octets: number, nowMs: number): Again[] {
   if (sweep.signature !== null) return [{ depth: 'values', inMs: SLICE_EVERY_MS }]
   if (signature === null || signature === sweep.verifiedSignature) return []
   return [{ depth: 'values', inMs: Math.max(REST_MS, restLeftMs(sweep, octets, nowMs)) }]

@@ -194,7 +194,7 @@ class PortionDraft {
       return
     }
     const { toolData, roles, copies } = draft
-    const decoded = decodeMessageRow(row.value, key, row.octets, toolData.get(messageId), roles.get(messageId))
+    const decoded = decodeMessageRow(row.value, messageId, row.octets, toolData.get(messageId), roles.get(messageId))
     if (decoded.kind === 'issue') {
       noteIssue(decoded.reason)
       const copy = copies.get(messageId)

@@ -25,8 +25,6 @@ const KNOWN_STARTS = [
   'ofsContent:',
   'patch-graph:',
 ] as const
-/** In these keys the id comes first. */
-const KNOWN_ENDS = [':cloudAgent:metadata'] as const
 const KNOWN_TABLES: ReadonlySet<string> = new Set(['cursorDiskKV', 'ItemTable', 'composerHeaders'])
 
 /** Rows that no source reads and that this version does not know. No value of them is read. */
@@ -59,7 +57,8 @@ export function lookAtStore(path: string): StoreLook {
     for (let after: string | undefined = tables.includes('cursorDiskKV') ? '' : undefined; after !== undefined;) {
       const from: string = after
       const page = file.read((db) => prepared<{ key: string | null }>(db, LIST_KEYS).all(from, PAGE))
-      for (const { key } of page) if (key !== null && !isKnown(key)) count(counts, startOf(key))
+      for (const { key } of page)
+        if (key !== null && !isKnown(key)) counts.set(startOf(key), (counts.get(startOf(key)) ?? 0) + 1)
       after = page.length < PAGE ? undefined : (page.at(-1)?.key ?? undefined)
     }
     const ofKeys = [...counts].map(([start, rows]) => ({ table: 'cursorDiskKV', start, rows }))
@@ -77,9 +76,8 @@ export function lookAtStore(path: string): StoreLook {
 }
 
 const isKnown = (key: string): boolean =>
-  KNOWN_STARTS.some((start) => key.startsWith(start)) || KNOWN_ENDS.some((end) => key.endsWith(end))
-
-const count = (counts: Map<string, number>, start: string): void => void counts.set(start, (counts.get(start) ?? 0) + 1)
+  // In the last one the id comes first.
+  KNOWN_STARTS.some((start) => key.startsWith(start)) || key.endsWith(':cloudAgent:metadata')
 
 /** A name as programs have them: a word, not an id, a path or a person's words. */
 const isName = (text: string): boolean =>

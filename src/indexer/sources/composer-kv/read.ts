@@ -1,7 +1,7 @@
 import Database from '../../../sqlite.ts'
 import type Sqlite from 'better-sqlite3'
 import { crc32 } from 'node:zlib'
-import { type OpenFile, type Portion, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
+import { type OpenFile, type Portion, UnknownLayout, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
 
@@ -95,12 +95,6 @@ export interface RawRow extends SizedRef {
 
 const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
 
-export type TableKind =
-  | { readonly kind: 'table' }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'unknown'; readonly why: string }
-
-/** A store whose table does not exist yet, or was dropped, is treated as an empty table. */
 export const emptyStore = (file: OpenFile): OpenFile => ({
   ...file,
   read: (use) => {
@@ -114,16 +108,18 @@ export const emptyStore = (file: OpenFile): OpenFile => ({
   },
 })
 
-/** Whether the store has the table, and whether its rows can be tracked. */
-export function findTable(db: Db): TableKind {
+/**
+ * Whether the store has the table.
+ * @throws UnknownLayout if its rows cannot be tracked
+ */
+export function hasTable(db: Db): boolean {
   const row = prepared<{ type: string; sql: string }>(db, FIND_TABLE).get()
-  if (row === undefined) return { kind: 'none' }
-  if (row.type === 'view') return { kind: 'unknown', why: 'Its chats are behind a view. This layout is unknown.' }
-  if (/without\s+rowid/i.test(row.sql)) {
-    return { kind: 'unknown', why: 'Its table has no rowids. This layout is unknown.' }
-  }
+  if (row === undefined) return false
+  if (row.type === 'view') throw new UnknownLayout('Its chats are behind a view. This layout is unknown.')
+  if (/without\s+rowid/i.test(row.sql)) throw new UnknownLayout('Its table has no rowids. This layout is unknown.')
   const encoding = String(db.pragma('encoding', { simple: true }))
-  return encoding === 'UTF-8' ? { kind: 'table' } : { kind: 'unknown', why: `Its text is ${encoding}, not UTF-8.` }
+  if (encoding !== 'UTF-8') throw new UnknownLayout(`Its text is ${encoding}, not UTF-8.`)
+  return true
 }
 
 /**
@@ -179,15 +175,11 @@ export function listTail(db: Db, rowid: number, limit: number): SizedRef[] {
 }
 
 const FIND_BY_KEY = `select key, rowid, octet_length(value) as octets from cursorDiskKV where key = ?`
-const FIND_BY_ROWID = `select key, rowid, octet_length(value) as octets from cursorDiskKV where rowid = ?`
+const KEY_AT = `select key from cursorDiskKV where rowid = ?`
 
 export function findByKey(db: Db, key: string): SizedRef | undefined {
   const row = prepared<SizedRef>(db, FIND_BY_KEY).get(key)
   return row === undefined ? undefined : withOctets(row)
-}
-
-export function findByRowid(db: Db, rowid: number): (SizedRef & { key: string | null }) | undefined {
-  return prepared<SizedRef>(db, FIND_BY_ROWID).get(BigInt(rowid))
 }
 
 /**
@@ -196,7 +188,7 @@ export function findByRowid(db: Db, rowid: number): (SizedRef & { key: string | 
  */
 export function isCanaryWell(db: Db, watermark: number, key: string | null): boolean {
   if (key === null) return true
-  const there = findByRowid(db, watermark)
+  const there = prepared<{ key: string | null }>(db, KEY_AT).get(BigInt(watermark))
   if (there !== undefined) return there.key === key
   const now = findByKey(db, key)
   return now !== undefined && now.rowid > watermark
@@ -244,14 +236,6 @@ const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? an
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`
 const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
 
-const NEXT_KEY = `
-select key, cast(key as blob) as bytes from cursorDiskKV where key > cast(? as text) and key < ? order by key limit 1
-`
-
-/** The first key of a family after a bound, from the index alone. */
-export const nextKey = (db: Db, range: KeyRange, after: Buffer): { key: string; bytes: Buffer } | null =>
-  prepared<{ key: string; bytes: Buffer }>(db, NEXT_KEY).get(after, range.to) ?? null
-
 export interface RowCounts {
   readonly chatRows: number
   readonly totalRows: number
@@ -281,53 +265,41 @@ const reading = (column: string) => ({
 const byRowid = reading('rowid')
 const byKey = reading('key')
 
-interface ValueRow extends SizedRef {
-  readonly value: string | null
-  /** Set if the text may differ from the stored bytes. */
-  readonly bytes: Buffer | null
-}
-
 export interface Page extends Portion {
   readonly rows: readonly RawRow[]
-  /** Rows that were deleted since they were listed, or now have another key. */
-  readonly missing: readonly RowRef[]
   /** Rows that SQLite could not read from a damaged page. */
   readonly unreadable: readonly RowRef[]
 }
 
 /** Reads the values of the first of these rows in one short transaction. Damage affects only the damaged row. */
 export function readPage(db: Db, refs: readonly RowRef[], readMsMax: number): Page {
-  const found: ValueRow[] = []
-  const missing: RowRef[] = []
+  const found: (Omit<RawRow, 'checksum'> & { readonly bytes: Buffer | null })[] = []
   const unreadable: RowRef[] = []
-  const portion = readPortion(db, refs, readMsMax, (ref) => {
-    const row = tryRead(() => readRow(db, ref))
-    if (row === null) unreadable.push(ref)
-    else if (row.value?.key !== ref.key) missing.push(ref)
-    else {
-      const { octets, value, bytes } = row.value
-      found.push({ key: ref.key, rowid: ref.rowid, octets, value, bytes })
-      return value === null ? 0 : (octets ?? 0)
-    }
-    return 0
+  const portion = readPortion(db, refs, readMsMax, ({ key, rowid }) => {
+    const read = tryRead(() => readRow(db, { key, rowid }))
+    if (read === null) unreadable.push({ key, rowid })
+    const row = read?.value
+    // Else it was deleted since it was listed, or now has another key.
+    if (row?.key !== key) return 0
+    const octets = row.octets ?? 0
+    found.push({ key, rowid, octets, value: row.value, bytes: row.bytes })
+    return row.value === null ? 0 : octets
   })
-  return { rows: found.map(checked), missing, unreadable, ...portion }
-}
-
-/** The checksum is calculated after the transaction. */
-function checked({ key, rowid, octets, value, bytes }: ValueRow): RawRow {
-  return { key, rowid, octets: octets ?? 0, value, checksum: value === null ? null : crc32(bytes ?? value) }
+  // Checksums are calculated after the transaction.
+  const rows = found.map(({ bytes, ...row }) => {
+    return { ...row, checksum: row.value === null ? null : crc32(bytes ?? row.value) }
+  })
+  return { rows, unreadable, ...portion }
 }
 
 /** Replaces bytes that are not UTF-8. The text may also contain it itself. */
 const REPLACEMENT = '\ufffd'
 
-function readRow(db: Db, ref: RowRef): ValueRow | undefined {
+/** `bytes` is set if the text may differ from the stored bytes. */
+function readRow(db: Db, ref: RowRef) {
   const [sql, at] = isExact(ref) ? [byRowid, BigInt(ref.rowid)] : [byKey, ref.key]
-  const row = prepared<Omit<ValueRow, 'bytes'>>(db, sql.row).get(at)
-  if (row === undefined) return undefined
-  const { key, rowid, octets, value } = row
-  const mayDiffer = value?.includes(REPLACEMENT) === true
+  const row = prepared<Omit<RawRow, 'checksum'>>(db, sql.row).get(at)
+  const mayDiffer = row?.value?.includes(REPLACEMENT) === true
   const bytes = mayDiffer ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
-  return { key, rowid, octets, value, bytes }
+  return row === undefined ? undefined : { ...row, bytes }
 }

@@ -2,9 +2,18 @@ import * as detect from './find-changes.ts'
 import * as held from '../../../mirror/sources/sources.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { judgeMissing, massRule } from '../../mass-loss.ts'
-import { type OpenFile, UnknownLayout, fileSignature, filesOf, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { INDEXED_AT_ONCE, type PassRequest, type PassStep, type Source, skipped, sourceId } from '../../source.ts'
+import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
+import {
+  INDEXED_AT_ONCE,
+  type PassRequest,
+  type PassStep,
+  type Source,
+  judgeMissing,
+  massRule,
+  ofDatabase,
+  skipped,
+  whileOpen,
+} from '../../source.ts'
 import { chatsIn } from './chats-in.ts'
 import {
   CHATS_PER_READ,
@@ -21,7 +30,7 @@ import {
 } from './find-changes.ts'
 import { type Known, type Portion, readChats } from './read-chats.ts'
 import { lookAtStore } from './read-unknown.ts'
-import { type RowRef, countRows, emptyStore, findTable, listAbove, listTail } from './read.ts'
+import { type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
 import type { AsideTask } from '../../../mirror/aside.ts'
 import { inBulk } from '../../../mirror/fulltext/backlog.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -30,46 +39,29 @@ import { type Change, type Position, emptyChange } from '../../../model/change.t
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'
 
-const KIND = 'composer-kv'
-const DECODER = 3
-
 /**
  * The global key-value store of one Cursor user folder.
  * @param userDir Cursor's `User` folder
  */
 export function composerKvSource(userDir: string): Source {
-  const folder = join(userDir, 'globalStorage')
-  const path = join(folder, 'state.vscdb')
+  const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
-    id: sourceId(KIND, path),
-    kind: KIND,
-    decoder: DECODER,
-    path,
-    rank: 0,
-    folder,
-    files: filesOf(path),
-    isAlwaysWarm: true,
-    signature: () => fileSignature(path),
+    ...ofDatabase({ kind: 'composer-kv', decoder: 3, path, rank: 0, isAlwaysWarm: true }),
     async pass(mirror, num, request) {
       const signature = fileSignature(path)
       const octets = statSync(path, { throwIfNoEntry: false })?.size ?? 0
       if (skipped(mirror, num, request, signature) !== null) {
         return { isRead: false, again: compareAgain(readSweep(mirror, num), signature, octets, request.now()) }
       }
-      const file = openCursorFile(path)
-      if (file.kind === 'closed') return file
-      try {
-        const table = file.read(findTable)
-        if (table.kind === 'unknown') throw new UnknownLayout(table.why)
+      return whileOpen(path, async (file) => {
+        // A store whose table does not exist yet, or was dropped, is treated as an empty table.
+        const store = file.read(hasTable) ? file : emptyStore(file)
         // A first pass takes a while. The store must not be reported as missing in the meantime.
         if (held.readPosition(mirror, num).watermark === null) held.saveSourceState(mirror, num, 'ok', null, null)
-        const store = table.kind === 'none' ? emptyStore(file) : file
         const again = await new StorePass({ file: store, mirror, num }, octets, request).run()
         await request.turn({ longestReadMs: file.longestReadMs() })
         return { isRead: true, again }
-      } finally {
-        file.close()
-      }
+      })
     },
     look: () => lookAtStore(path),
     chatsIn,
@@ -90,11 +82,10 @@ const FIRST_ROWS = 2000
 const compareSoon: Again = { depth: 'values', inMs: 15_000 }
 
 /** One pass over a store, from start to end. */
-export class StorePass {
-  readonly #file: OpenFile
-  readonly #mirror: Mirror
-  readonly #num: number
-  readonly #compared: Compared
+class StorePass implements Compared {
+  readonly file: OpenFile
+  readonly mirror: Mirror
+  readonly num: number
   readonly #request: PassRequest
   /** The size of the store. */
   readonly #octets: number
@@ -108,12 +99,10 @@ export class StorePass {
   /** True if a cheap look misses more rows than it may call gone: a comparison of all keys is needed. */
   #isInDoubt = false
 
-  constructor(compared: Compared, octets: number, request: PassRequest) {
-    const { file, mirror, num } = compared
-    this.#file = file
-    this.#mirror = mirror
-    this.#num = num
-    this.#compared = compared
+  constructor({ file, mirror, num }: Compared, octets: number, request: PassRequest) {
+    this.file = file
+    this.mirror = mirror
+    this.num = num
     this.#request = request
     this.#octets = octets
     this.#firstId = held.firstSourceId(mirror, num)
@@ -126,63 +115,62 @@ export class StorePass {
   /** @returns when to pass again */
   async run(): Promise<readonly Again[]> {
     const { turn, now, isAsked = false } = this.#request
-    const before = held.readPosition(this.#mirror, this.#num)
-    const sweep = readSweep(this.#mirror, this.#num)
+    const before = held.readPosition(this.mirror, this.num)
+    const sweep = readSweep(this.mirror, this.num)
     const isFirst = before.watermark === null
-    const isSwapped = before.identity !== null && before.identity !== this.#file.identity
+    const isSwapped = before.identity !== null && before.identity !== this.file.identity
     const depth = isSwapped ? 'values' : this.#request.depth
-    const isDue = sweep.signature === null && detect.restLeftMs(sweep, this.#octets, now()) <= 0
+    const isDue =
+      sweep.signature === null &&
+      sweep.verifiedSignature !== this.file.signature &&
+      detect.restLeftMs(sweep, this.#octets, now()) <= 0
     /** Whether a comparison of all values begins, or goes on. */
-    const begins = depth === 'values' && (isSwapped || isAsked || (isDue && !this.#isVerified(sweep.verifiedSignature)))
+    const begins = depth === 'values' && (isSwapped || isAsked || isDue)
     const goesOn = depth === 'values' && !begins && sweep.signature !== null
-    if (this.#file.bytesRead > 0) await turn({ bytesRead: this.#file.bytesRead })
+    if (this.file.bytesRead > 0) await turn({ bytesRead: this.file.bytesRead })
 
     // A comparison of all keys includes this one.
-    let found = isFirst || isSwapped || isAsked ? null : detect.findNew(this.#compared, before, now())
+    let found = isFirst || isSwapped || isAsked ? null : detect.findNew(this, before, now())
     const isByKeys = found === null || found.isAlarmed || depth === 'keys' || begins
     // After a mass loss the rows may be back at any moment.
-    const isCounted = isByKeys || (depth === 'values' && !goesOn) || countMissed(this.#mirror, this.#num) > 0
-    const counts = isCounted ? this.#file.read(countRows) : null
-    if (counts !== null) held.saveCounts(this.#mirror, this.#num, counts, now())
+    const isCounted = isByKeys || (depth === 'values' && !goesOn) || countMissed(this.mirror, this.num) > 0
+    const counts = isCounted ? this.file.read(countRows) : null
+    if (counts !== null) held.saveCounts(this.mirror, this.num, counts, now())
     // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
-    const isNew = isFirst && held.countHeldRows(this.#mirror, this.#num) === 0
+    const isNew = isFirst && held.countHeldRows(this.mirror, this.num) === 0
     if (isNew) {
-      await inBulk(this.#mirror, () => this.#readNewest())
+      await inBulk(this.mirror, () => this.#readNewest())
       // It starts while all keys are compared.
-      asideFor(this.#compared, this.#request.aside, counts?.chatRows ?? 0)?.wake()
+      asideFor(this, this.#request.aside, counts?.chatRows ?? 0)?.wake()
     }
     if (found !== null) await this.#readDirty(found.dirty, found.top)
     const isCountOdd = counts !== null && counts.chatRows !== this.#countHeld()
     if (found === null || isByKeys || this.#isInDoubt || isCountOdd) {
-      found = isNew ? await inBulk(this.#mirror, () => this.#compareKeys()) : await this.#compareKeys()
+      found = isNew ? await inBulk(this.mirror, () => this.#compareKeys()) : await this.#compareKeys()
     }
     this.#write({ position: this.#positionAt(found.top, before) })
     // A first pass that goes on after a kill compared only keys of what it had read before.
-    if (isNew) saveSweep(this.#mirror, this.#num, detect.endedSweep(this.#file.signature, now()))
+    if (isNew) saveSweep(this.mirror, this.num, detect.endedSweep(this.file.signature, now()))
     else await this.#compareSome(found.top, { isToday: depth !== 'tail' && !goesOn && !isAsked, begins, goesOn })
 
-    const isChanged = !isFirst && before.signature !== this.#file.signature
+    const isChanged = !isFirst && before.signature !== this.file.signature
     return [
       ...(isChanged && depth === 'tail' ? [compareSoon] : []),
-      ...detect.compareAgain(readSweep(this.#mirror, this.#num), this.#file.signature, this.#octets, now()),
+      ...detect.compareAgain(readSweep(this.mirror, this.num), this.file.signature, this.#octets, now()),
     ]
-  }
-
-  #isVerified(signature: string | null): boolean {
-    return signature === this.#file.signature
   }
 
   /** How many rows of chats the store should have. */
   #countHeld(): number {
-    const [mirror, num] = [this.#mirror, this.#num]
+    const [mirror, num] = [this.mirror, this.num]
     return held.countHeldRows(mirror, num) - countMissed(mirror, num) + held.countBadKeys(mirror, num)
   }
 
   /** Where the next pass continues: everything dirty up to the newest row seen has been read. */
   #positionAt(top: RowRef | null, before: held.HeldPosition): Position {
-    const { identity, signature } = this.#file
+    const { identity, signature } = this.file
     // It was deleted before it could be read, and a position may only be on a row in the mirror.
-    if (top !== null && !held.isRowKnown(this.#mirror, this.#num, top.key)) {
+    if (top !== null && !held.isRowKnown(this.mirror, this.num, top.key)) {
       return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
     }
     return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
@@ -191,8 +179,8 @@ export class StorePass {
   /** Runs before all keys are listed, because that takes longer the larger the store is. */
   async #readNewest(): Promise<void> {
     const dirty = new DirtyChats()
-    for (const ref of this.#file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
-    const queue = new ChatQueue(this.#compared, dirty.newestFirst(), this.#goneIfFew(false))
+    for (const ref of this.file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
+    const queue = new ChatQueue(this, dirty.newestFirst(), this.#goneIfFew(false))
     for (let group = queue.next(GROUP_ROWS_MAX); group !== null; group = queue.next(GROUP_ROWS_MAX)) {
       await this.#readGroup(group, true)
       if (this.#isIndexedLater) break
@@ -201,9 +189,9 @@ export class StorePass {
 
   async #compareKeys(): Promise<Found> {
     const { turn, now, isAsked = false } = this.#request
-    const found = await detect.findByKeys(this.#compared, turn)
-    held.replaceBadKeys(this.#mirror, this.#num, found.badKeys, now())
-    const gone = judgeMissing(this.#mirror, this.#num, found, this.#request)
+    const found = await detect.findByKeys(this, turn)
+    held.replaceBadKeys(this.mirror, this.num, found.badKeys, now())
+    const gone = judgeMissing(this.mirror, this.num, found, this.#request)
     for (const row of found.missing) if (gone.has(row.key)) found.dirty.add(row)
     // What vanished since then is left to the next comparison: it may be very much, and only a full count tells.
     await this.#readDirty(found.dirty, found.top, () => (row) => isAsked || gone.has(row.key))
@@ -216,14 +204,15 @@ export class StorePass {
     { isToday, begins, goesOn }: { readonly isToday: boolean; readonly begins: boolean; readonly goesOn: boolean },
   ): Promise<void> {
     const { turn, now, isAsked = false } = this.#request
-    if (isToday) await this.#readDirty(await detect.compareToday(this.#compared, now(), turn), top)
-    let sweep = readSweep(this.#mirror, this.#num)
-    if (begins) sweep = detect.newSweep(sweep, this.#file.signature, now())
+    if (isToday) await this.#readDirty(await detect.compareToday(this, now(), turn), top)
+    let sweep = readSweep(this.mirror, this.num)
+    if (begins)
+      sweep = { ...sweep, signature: this.file.signature, afterRowid: 0, startedAtMs: now(), endedAtMs: now() }
     for (let isMore = begins || goesOn; isMore; isMore = isAsked && sweep.signature !== null) {
       const dirty = new DirtyChats()
-      sweep = await detect.compareSlice(this.#compared, sweep, { nowMs: now(), isAsked }, dirty, turn)
+      sweep = await detect.compareSlice(this, sweep, { nowMs: now(), isAsked }, dirty, turn)
       await this.#readDirty(dirty, top)
-      saveSweep(this.#mirror, this.#num, sweep)
+      saveSweep(this.mirror, this.num, sweep)
     }
   }
 
@@ -249,13 +238,9 @@ export class StorePass {
   async #readDirty(dirty: DirtyChats, top: RowRef | null, verdict?: Verdict): Promise<void> {
     const { now, aside } = this.#request
     const chats = dirty.newestFirst()
-    const begin = beginAside(this.#compared, this.#firstId, asideFor(this.#compared, aside, dirty.rows))
-    const queue = new ChatQueue(
-      this.#compared,
-      chats,
-      verdict ?? this.#goneIfFew(chats.length <= CHATS_PER_READ),
-      begin,
-    )
+    const begin = beginAside(this, this.#firstId, asideFor(this, aside, dirty.rows))
+    const isGone = verdict ?? this.#goneIfFew(chats.length <= CHATS_PER_READ)
+    const queue = new ChatQueue(this, chats, isGone, begin)
     this.#progress = { done: 0, total: dirty.rows }
     let newReadAtMs = now()
     let seenRowid = top?.rowid ?? 0
@@ -277,10 +262,10 @@ export class StorePass {
 
   /** A first pass over a large store takes minutes. What the user writes in the meantime must not wait for its end. */
   async #readNew(seenRowid: number): Promise<number> {
-    const above = this.#file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
+    const above = this.file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
     const dirty = new DirtyChats()
     for (const ref of above) dirty.add(ref)
-    const diffs = diffChats(this.#compared, dirty.newestFirst(), this.#goneIfFew(false))
+    const diffs = diffChats(this, dirty.newestFirst(), this.#goneIfFew(false))
     if (diffs.length > 0) await this.#readGroup({ diffs, task: null })
     return above.at(-1)?.rowid ?? seenRowid
   }
@@ -292,7 +277,7 @@ export class StorePass {
   async #readGroup({ diffs, task }: ReadGroup, isListedLater = false): Promise<void> {
     // After a failure, what was written already is written once more, which changes nothing.
     if (task !== null && (await this.#takeRead(task))) return
-    for (const portion of readChats(this.#file, this.#firstId, diffs, this.#known)) {
+    for (const portion of readChats(this.file, this.#firstId, diffs, this.#known)) {
       await this.#writePortion(portion, isListedLater)
     }
   }
@@ -325,6 +310,6 @@ export class StorePass {
   }
 
   #write(change: Partial<Change>): PassStep['outcome'] {
-    return writeChange(this.#mirror, { ...emptyChange, ...change, source: this.#num, nowMs: this.#request.now() })
+    return writeChange(this.mirror, { ...emptyChange, ...change, source: this.num, nowMs: this.#request.now() })
   }
 }

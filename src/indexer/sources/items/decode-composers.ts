@@ -7,7 +7,6 @@ import { decodeChatRecord, decodeHead, mostComplete, nameMessage, octetsOf } fro
 import {
   asRecord,
   filledString,
-  filledStringIn,
   holdsSomething,
   listIn,
   recordIn,
@@ -15,6 +14,7 @@ import {
   type JsonRecord,
 } from '../records/json.ts'
 import type { ItemContent } from './decode-items.ts'
+import { listComposers } from './decode-lists.ts'
 
 const LIST = 'workspace-heads'
 
@@ -24,20 +24,22 @@ const LIST = 'workspace-heads'
  * tabs are left. Null if the value is neither an object nor an array.
  */
 export function decodeComposers(value: unknown): Partial<ItemContent> | null {
-  const data = asRecord(value)
-  if (data === null && !Array.isArray(value)) return null
-  const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
+  const entries = listComposers(value)
+  if (entries === null) return null
   const found: WholeFound = { chats: [], evidence: [], issue: null }
   const heads = new Map<ChatId, ChatMetadata>()
-  for (const entry of entries.map(asRecord)) {
-    const id = filledStringIn(entry, 'composerId')
-    if (entry !== null && id !== null) {
-      const chatId = asChatId(id)
+  for (const { entry, chatId } of entries) {
+    if (entry !== null && chatId !== null) {
       if (isWhole(entry)) takeWhole(found, entry, chatId)
       else if (!heads.has(chatId)) heads.set(chatId, decodeHead(entry, chatId, LIST))
     } else if (holdsMessages(entry)) found.issue ??= 'bad-key'
   }
-  return { ...found, chats: mostComplete(found.chats), heads: [...heads.values()], openTabs: decodeOpenTabs(data) }
+  return {
+    ...found,
+    chats: mostComplete(found.chats),
+    heads: [...heads.values()],
+    openTabs: decodeOpenTabs(asRecord(value)),
+  }
 }
 
 interface WholeFound {

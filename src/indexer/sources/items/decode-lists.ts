@@ -24,20 +24,26 @@ import type { RootOf } from '../records/user-folder.ts'
 import type { ItemContent } from './decode-items.ts'
 import { VALUE_OCTETS_MAX, type HeadRow } from './read.ts'
 
-/**
- * The list of heads: `{allComposers: […]}`, or an array. If a chat has two heads, the first is used. Null if the value
- * is neither an object nor an array.
- */
-export function decodeHeadList(value: unknown): Pick<ItemContent, 'heads' | 'evidence'> | null {
+/** The chats of a list, `{allComposers: […]}` or an array. Null if the value is neither. */
+export function listComposers(value: unknown) {
   const data = asRecord(value)
   if (data === null && !Array.isArray(value)) return null
   const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
+  return entries.map((element) => {
+    const entry = asRecord(element)
+    const id = filledStringIn(entry, 'composerId')
+    return { entry, chatId: id === null ? null : asChatId(id) }
+  })
+}
+
+/** The list of heads. If a chat has two heads, the first is used. */
+export function decodeHeadList(value: unknown): Pick<ItemContent, 'heads' | 'evidence'> | null {
+  const entries = listComposers(value)
+  if (entries === null) return null
   const heads = new Map<ChatId, ChatMetadata>()
   const evidence: EvidenceWrite[] = []
-  for (const entry of entries.map(asRecord)) {
-    const id = filledStringIn(entry, 'composerId')
-    if (entry === null || id === null || heads.has(asChatId(id))) continue
-    const chatId = asChatId(id)
+  for (const { entry, chatId } of entries) {
+    if (entry === null || chatId === null || heads.has(chatId)) continue
     heads.set(chatId, decodeHead(entry, chatId, 'header-list'))
     evidence.push(...headEvidence(entry, chatId, 'header-list'))
   }
@@ -74,14 +80,18 @@ export function decodeHeadTable(rows: readonly HeadRow[], rootOf: RootOf): Piece
   }
 }
 
-interface DecodedRow {
+function decodeHeadRow(
+  row: HeadRow,
+  rootOf: RootOf,
+): {
   readonly head: ChatMetadata | null
   readonly evidence: readonly EvidenceWrite[]
   readonly issue: IssueReason | null
-}
-
-function decodeHeadRow(row: HeadRow, rootOf: RootOf): DecodedRow {
-  const { record, issue } = readValue(row)
+} {
+  const isTooLarge = row.value === null && row.octets > VALUE_OCTETS_MAX
+  const parsed = row.value === null ? null : parseRow(row.value)
+  const record: JsonRecord = parsed?.kind === 'record' ? parsed.record : {}
+  const issue = parsed?.kind === 'issue' ? parsed.reason : isTooLarge ? 'too-large' : null
   const id = filledString(row.composerId) ?? filledStringIn(record, 'composerId')
   if (id === null) return { head: null, evidence: [], issue }
   const chatId = asChatId(id)
@@ -95,16 +105,6 @@ function columnEvidence({ workspaceId }: HeadRow, chatId: ChatId, rootOf: RootOf
   const id = filledString(workspaceId)
   const uri = id === null ? null : rootOf(id)
   return uri === null ? [] : weighEvidence(chatId, [{ method: 'header-table', uri }], { isOnly: true })
-}
-
-const emptyRecord: JsonRecord = {}
-
-function readValue({ value, octets }: HeadRow): { readonly record: JsonRecord; readonly issue: IssueReason | null } {
-  if (value === null) return { record: emptyRecord, issue: octets > VALUE_OCTETS_MAX ? 'too-large' : null }
-  const parsed = parseRow(value)
-  return parsed.kind === 'issue'
-    ? { record: emptyRecord, issue: parsed.reason }
-    : { record: parsed.record, issue: null }
 }
 
 /** The columns are written with every change, the value only now and then. */
@@ -129,25 +129,24 @@ function checksumOf(rows: readonly HeadRow[]): number {
 
 /** The projects in the sidebar, by id: an array of objects with an `id`, or an object with the ids as keys. */
 export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
-  const entries = listEntries(value, 'projects').map(
-    ({ key, value: entry }): readonly [string | null, string | null] => {
-      const project = asRecord(entry)
-      return [filledStringIn(project, 'id') ?? key, project === null ? null : readProjectUri(project)]
-    },
-  )
-  return new Map(entries.flatMap(([id, uri]) => (id === null || uri === null ? [] : [[id, uri]])))
+  const entries = listEntries(value, 'projects').flatMap(([key, entry]) => {
+    const project = asRecord(entry)
+    const id = filledStringIn(project, 'id') ?? key
+    const uri = project === null ? null : readProjectUri(project)
+    return id === null || uri === null ? [] : [[id, uri] as const]
+  })
+  return new Map(entries)
 }
 
 /** The project of each chat: an object with the chats' ids as keys, or an array of pairs. */
 export function decodeMembership(value: unknown): ReadonlyMap<ChatId, string> {
-  const entries = listEntries(value, 'membership').map(
-    ({ key, value: entry }): readonly [string | null, string | null] => {
-      const pair = asRecord(entry)
-      const id = firstFilledIn(pair, ['composerId', 'agentId', 'id']) ?? key
-      return [id, filledString(entry) ?? firstFilledIn(pair, ['projectId', 'localAgentProjectId'])]
-    },
-  )
-  return new Map(entries.flatMap(([id, project]) => (id === null || project === null ? [] : [[asChatId(id), project]])))
+  const entries = listEntries(value, 'membership').flatMap(([key, entry]) => {
+    const pair = asRecord(entry)
+    const id = firstFilledIn(pair, ['composerId', 'agentId', 'id']) ?? key
+    const project = filledString(entry) ?? firstFilledIn(pair, ['projectId', 'localAgentProjectId'])
+    return id === null || project === null ? [] : [[asChatId(id), project] as const]
+  })
+  return new Map(entries)
 }
 
 /** Combines the two: neither says anything alone. */
@@ -161,18 +160,12 @@ export function placeMembers(
   })
 }
 
-interface Entry {
-  readonly key: string | null
-  readonly value: unknown
-}
-
-/** The entries of the value, or of its field `name`, in case a later build adds a wrapper. */
-function listEntries(value: unknown, name: string): readonly Entry[] {
-  const record = asRecord(value)
-  const inner: unknown = record?.[name]
+/** The entries of the value, with their keys, or of its field `name`, in case a later build adds a wrapper. */
+function listEntries(value: unknown, name: string): readonly (readonly [key: string | null, entry: unknown])[] {
+  const inner: unknown = asRecord(value)?.[name]
   const list = typeof inner === 'object' && inner !== null && !isProject(inner) ? inner : value
-  if (Array.isArray(list)) return list.map((entry: unknown) => ({ key: null, value: entry }))
-  return Object.entries(asRecord(list) ?? {}).map(([key, entry]) => ({ key: wellFormed(key), value: entry }))
+  if (Array.isArray(list)) return list.map((entry: unknown) => [null, entry])
+  return Object.entries(asRecord(list) ?? {}).map(([key, entry]) => [wellFormed(key), entry])
 }
 
 /** A project's id may be the same as the wrapper's name. */

@@ -13,13 +13,12 @@ import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
-import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
+import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
 import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
 import { decodeItems, type Workspace } from './decode-items.ts'
 import { decodeHeadTable } from './decode-lists.ts'
 import { findLayout, readHeads, readItem, type HeadRow } from './read.ts'
 
-const GLOBAL = 'global-items'
 const WORKSPACE = 'workspace-items'
 const DECODER = 3
 /** The global store's version of a chat is newer: these copies are from before the chat was moved there. */
@@ -32,29 +31,16 @@ const LOOK_EVERY_MS = 15_000
  * @param userDir Cursor's `User` folder
  */
 export function globalItemsSource(userDir: string): Source {
-  const folder = join(userDir, 'globalStorage')
-  const path = join(folder, 'state.vscdb')
+  const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
-    id: sourceId(GLOBAL, path),
-    kind: GLOBAL,
-    decoder: DECODER,
-    path,
-    rank: RANK,
-    folder,
-    files: filesOf(path),
-    isAlwaysWarm: true,
-    signature: () => fileSignature(path),
+    ...ofDatabase({ kind: 'global-items', decoder: DECODER, path, rank: RANK, isAlwaysWarm: true }),
     async pass(mirror, num, request) {
       const skip = skipped(mirror, num, request, fileSignature(path), LOOK_EVERY_MS)
       if (skip !== null) return skip
-      const file = openCursorFile(path)
-      if (file.kind === 'closed') return file
-      try {
+      return whileOpen(path, async (file) => {
         await writeWhole(mirror, num, { ...readItems(file, path, null), signature: file.signature }, request)
         return read
-      } finally {
-        file.close()
-      }
+      })
     },
     chatsIn: (file, known) => unknownIn(readItems(file, path, null), known),
   }
@@ -103,14 +89,8 @@ function workspaceSource(path: string): Source {
     return store === null && stat === undefined ? null : `${store ?? '-'} ${ofJson}`
   }
   return {
-    id: sourceId(WORKSPACE, path),
-    kind: WORKSPACE,
-    decoder: DECODER,
-    path,
-    rank: RANK,
-    folder,
+    ...ofDatabase({ kind: WORKSPACE, decoder: DECODER, path, rank: RANK, isAlwaysWarm: false }),
     files: [...filesOf(path), json],
-    isAlwaysWarm: false,
     signature,
     async pass(mirror, num, request) {
       const now = signature()

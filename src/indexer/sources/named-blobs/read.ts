@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
-import { type OpenFile, readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
+import { readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
 
 const HAS_TABLE = `
 select 1 from sqlite_master
@@ -18,39 +18,20 @@ export interface NamedValue {
   readonly value: Buffer | null
 }
 
-const READ = `
+const READ_VALUE = `
 select key, octet_length(value) as octets, substr(cast(value as blob), 1, ?) as value from cursorDiskKV where key = ?
 `
 
-export interface NamedPage {
-  readonly values: readonly NamedValue[]
-  readonly bytesRead: number
-  readonly elapsedMs: number
-}
-
-/**
- * The values of these keys, each by one seek in the index. Unknown keys and rows on damaged pages are left out. Each
- * page is one short transaction.
- * @param octetsMax only this many bytes of a longer value are read
- */
-export function* readNamed(file: OpenFile, keys: readonly string[], octetsMax: number): Generator<NamedPage, void> {
-  for (let rest = keys; rest.length > 0;) {
-    const from = rest
-    const { taken, ...page } = file.read((db) => readPage(db, from, octetsMax, file.readMsMax))
-    yield page
-    rest = rest.slice(taken)
-  }
-}
-
-function readPage(
+/** The values of the first of these keys, in one short transaction. */
+export function readPage(
   db: Database.Database,
   keys: readonly string[],
   octetsMax: number,
   readMsMax: number,
-): NamedPage & Portion {
+): Portion & { readonly values: readonly NamedValue[] } {
   const values: NamedValue[] = []
   const portion = readPortion(db, keys, readMsMax, (key) => {
-    const row = tryRead(() => prepared<NamedValue>(db, READ).get(octetsMax, key))?.value
+    const row = tryRead(() => prepared<NamedValue>(db, READ_VALUE).get(octetsMax, key))?.value
     if (row !== undefined) values.push({ ...row, octets: row.octets ?? 0 })
     return row?.value?.length ?? 0
   })

@@ -1,7 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import type { NameMessage, Piece, WholeChat } from '../../open-safely/whole-store.ts'
 import type { Evidence } from '../../projects/root-uri.ts'
-import { readStateText } from './conversation-state.ts'
 import {
   type JsonRecord,
   asRecord,
@@ -28,7 +27,7 @@ import type { ChatFacts, ChatMetadata, MessageDraft } from '../../../model/chang
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../model/chat.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import type { Placeholder, Placeholders, Role } from '../../../model/message.ts'
+import type { Placeholder, Placeholders } from '../../../model/message.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 
 export interface DecodedChatRow {
@@ -49,13 +48,11 @@ export interface DecodedChatRow {
   readonly issue: IssueReason | null
 }
 
-export type DecodedChat = DecodedChatRow | DecodedIssue
-
 /**
  * Decodes the value of a `composerData:` row. Total: any bytes become a chat or an issue. `makeId` gives an id to an
  * embedded message that has none, from its ordinal in the row.
  */
-export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: MakeId): DecodedChat {
+export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: MakeId): DecodedChatRow | DecodedIssue {
   const row = parseRow(value)
   return row.kind === 'issue' ? row : decodeChatRecord(row.record, chatId, makeId)
 }
@@ -70,7 +67,7 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
   return {
     kind: 'chat',
     facts: decodeFacts(chat, chatId, readFormat(chat, headers !== null)),
-    outline: headers ?? outlineOf(conversation),
+    outline: headers ?? (conversation.length === 0 ? null : conversation.map(({ id, record }) => entryOf(id, record))),
     embedded: embedded.messages,
     placeholders: embedded.placeholders,
     toolData,
@@ -79,6 +76,17 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
     namesCopy: readStateText(chat) !== null,
     issue: embedded.issue,
   }
+}
+
+/** The mark before the state's bytes, which are base64 or hex. The mark alone is an empty state. */
+const MARK = '~'
+
+/** The encoded state of a chat's thread as the model saw it; null if the row has none. */
+export function readStateText(chat: JsonRecord): string | null {
+  const state = chat['conversationState']
+  if (typeof state !== 'string') return null
+  const text = state.startsWith(MARK) ? state.slice(MARK.length) : state
+  return text === '' ? null : text
 }
 
 /** Decided by the content: the version number does not tell, and one file can contain all formats. */
@@ -102,15 +110,15 @@ function readToolData(chat: JsonRecord): ReadonlyMap<MessageId, unknown> {
 }
 
 /** A message's body inside its chat's row. `record` is null if the element is not an object. */
-export interface EmbeddedBody {
+interface EmbeddedBody {
   readonly id: MessageId
   readonly record: JsonRecord | null
 }
 
-export type MakeId = (ordinal: number) => MessageId
+type MakeId = (ordinal: number) => MessageId
 
 /** The bodies of `conversation[]` in order, each with a unique id. */
-export function readConversation(chat: JsonRecord, makeId: MakeId): readonly EmbeddedBody[] {
+function readConversation(chat: JsonRecord, makeId: MakeId): readonly EmbeddedBody[] {
   const taken = new Set<MessageId>()
   return listIn(chat, 'conversation').map((element, ordinal) => {
     const record = asRecord(element)
@@ -122,36 +130,25 @@ export function readConversation(chat: JsonRecord, makeId: MakeId): readonly Emb
 }
 
 /** The bodies of `conversationMap` that are not in `conversation[]`. Their ordinals continue after those. */
-export function readConversationMap(
+function readConversationMap(
   chat: JsonRecord,
   conversation: readonly EmbeddedBody[],
   makeId: MakeId,
 ): readonly EmbeddedBody[] {
   const listed = new Set(conversation.map((body) => body.id))
   const taken = new Set<MessageId>()
-  const bodies: EmbeddedBody[] = []
-  for (const [index, [key, element]] of Object.entries(recordIn(chat, 'conversationMap') ?? {}).entries()) {
+  return Object.entries(recordIn(chat, 'conversationMap') ?? {}).flatMap(([key, element], index) => {
     const own = asMessageId(wellFormed(key))
     const record = asRecord(element)
-    if (record === null || listed.has(own)) continue
+    if (record === null || listed.has(own)) return []
     const id = key === '' || taken.has(own) ? makeId(conversation.length + index) : own
     taken.add(id)
-    bodies.push({ id, record })
-  }
-  return bodies
-}
-
-export interface DecodedEmbedded {
-  readonly messages: readonly MessageDraft[]
-  readonly placeholders: Placeholders
-  readonly issue: IssueReason | null
+    return { id, record }
+  })
 }
 
 /** Bodies that have nothing to show are left out; their place in the order stays, as a gap. */
-export function decodeEmbedded(
-  bodies: readonly EmbeddedBody[],
-  toolData: ReadonlyMap<MessageId, unknown>,
-): DecodedEmbedded {
+function decodeEmbedded(bodies: readonly EmbeddedBody[], toolData: ReadonlyMap<MessageId, unknown>) {
   const messages: MessageDraft[] = []
   const placeholders = new Map<MessageId, Placeholder | null>()
   let issue: IssueReason | null = null
@@ -169,33 +166,24 @@ export function decodeEmbedded(
  * The order from the chat's list of headers. Null if no entry has anything to find a message by. An entry without an id
  * or a time keeps its place, and no message takes it.
  */
-export function decodeHeaders(chat: JsonRecord): Outline {
-  const entries = listIn(chat, 'fullConversationHeadersOnly').map((header) => decodeHeader(asRecord(header)))
+function decodeHeaders(chat: JsonRecord): Outline {
+  const entries = listIn(chat, 'fullConversationHeadersOnly').map((element) => {
+    const header = asRecord(element)
+    const id = stringIn(header, 'bubbleId')
+    return entryOf(id === null ? null : asMessageId(id), header)
+  })
   const canBeFound = entries.some(
     ({ id, createdAtMs, startedAtMs }) => (id ?? '') !== '' || (createdAtMs ?? startedAtMs) !== null,
   )
   return canBeFound ? entries : null
 }
 
-function decodeHeader(header: JsonRecord | null): OutlineEntry {
-  const id = stringIn(header, 'bubbleId')
-  return entryOf(id === null ? null : asMessageId(id), header)
-}
-
-/** The order of the messages in the chat's own row. */
-export function outlineOf(conversation: readonly EmbeddedBody[]): Outline {
-  return conversation.length === 0 ? null : conversation.map(({ id, record }) => entryOf(id, record))
-}
-
+/** `role`: only the two known numbers. A guess here would match an entry with the wrong row. */
 function entryOf(id: MessageId | null, record: JsonRecord | null): OutlineEntry {
   const startedAtMs = readTime(record?.['startedAtMs'])
   const createdAtMs = readTime(record?.['createdAt']) ?? startedAtMs ?? readTime(record?.['completedAtMs'])
-  return { id, role: readHeaderRole(record?.['type']), createdAtMs, startedAtMs }
-}
-
-/** Only the two known numbers: a guess here would match an entry with the wrong row. */
-function readHeaderRole(type: unknown): Role | null {
-  return type === 1 || type === 2 ? readRole(type) : null
+  const type = record?.['type']
+  return { id, role: type === 1 || type === 2 ? readRole(type) : null, createdAtMs, startedAtMs }
 }
 
 /** The items that contain tabs, in a workspace's store and in the global one. The second key is the older one. */
@@ -204,14 +192,13 @@ export const tabKeys: readonly string[] = [
   'workbench.panel.chat.view.chat.chatdata',
 ]
 
-export interface DecodedTabs {
-  readonly chats: readonly WholeChat[]
-  /** Why a part could not be read; everything else was decoded. */
-  readonly issue: IssueReason | null
-}
-
-/** The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null if the value is not an object. */
-export function decodeTabs(value: unknown): DecodedTabs | null {
+/**
+ * The chats of the oldest builds: `{tabs: [{tabId, chatTitle, bubbles}]}`. Null if the value is not an object. `issue`
+ * says why a part could not be read; everything else was decoded.
+ */
+export function decodeTabs(
+  value: unknown,
+): { readonly chats: readonly WholeChat[]; readonly issue: IssueReason | null } | null {
   const data = asRecord(value)
   if (data === null) return null
   const chats: WholeChat[] = []
@@ -299,10 +286,11 @@ export function eachChatOnce(pieces: readonly Piece[]): Piece[] {
  * are never read; neither is its encryption key.
  */
 export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat): ChatFacts {
+  const latest = recordIn(chat, 'latestConversationSummary')
   return {
     ...readCommon(chat),
     format,
-    summary: readSummary(chat),
+    summary: filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary'),
     todos: decodeTodos(listIn(chat, 'todos')),
     mode: firstFilledIn(chat, ['unifiedMode', 'forceMode']) ?? (chat['isAgentic'] === true ? 'agent' : null),
     model: readModelName(recordIn(chat, 'modelConfig'), 'modelName'),
@@ -331,11 +319,6 @@ function readCommon(record: JsonRecord) {
   }
 }
 
-function readSummary(chat: JsonRecord): string | null {
-  const latest = recordIn(chat, 'latestConversationSummary')
-  return filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary')
-}
-
 /** During a run Cursor writes the status `aborted`; only the run's own field is right. */
 function readStatus(chat: JsonRecord): string | null {
   if ((chat['unfinishedRunAt'] ?? null) !== null) return 'generating'
@@ -346,8 +329,8 @@ function readStatus(chat: JsonRecord): string | null {
 /** Not `subComposerIds`: those are alternative answers to one prompt, not chats started by this one. */
 function readChildren(chat: JsonRecord): readonly ChatId[] {
   const ids = [...listIn(chat, 'subagentComposerIds'), ...listIn(chat, 'supersededSubagentComposerIds')]
-  const named = ids.filter((id) => typeof id === 'string').filter((id) => id !== '')
-  return [...new Set(named.map((id) => asChatId(wellFormed(id))))]
+  const named = ids.flatMap((id) => (typeof id === 'string' && id !== '' ? asChatId(wellFormed(id)) : []))
+  return [...new Set(named)]
 }
 
 function readContextTokens(chat: JsonRecord): ChatFacts['contextTokens'] {

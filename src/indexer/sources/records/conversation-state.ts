@@ -41,9 +41,7 @@ export function decodeConversationState(bytes: Buffer): ConversationState | null
     workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
     startedAtMs: readTime(numberAt(fields, STARTED)),
   }
-  const { entries, turns, archives, contextTokens, workspaceUris, startedAtMs } = state
-  const named = entries.length + turns.length + archives.length + workspaceUris.length
-  const isKnown = named > 0 || (contextTokens ?? startedAtMs) !== null
+  const isKnown = Object.values(state).some((value) => value !== null && (!Array.isArray(value) || value.length > 0))
   return isKnown || bytes.length === 0 ? state : null
 }
 
@@ -81,21 +79,16 @@ function readTokens(fields: readonly WireField[]): ConversationState['contextTok
   return used === null && limit === null ? null : { used, limit }
 }
 
-/** The ids of the messages that one summary replaced, in order, without the previous summary. */
-export interface StateArchive {
-  readonly messages: readonly string[]
-  /** Id of the message that replaced them. */
-  readonly summary: string | null
-}
-
-/** Null for bytes that are not an archive. */
-export function decodeArchive(bytes: Buffer): StateArchive | null {
+/** The ids of the messages that one summary replaced, in order, and of that summary. Null for bytes that are not an archive. */
+export function decodeArchive(
+  bytes: Buffer,
+): { readonly messages: readonly string[]; readonly summary: string | null } | null {
   const fields = readWire(bytes) ?? []
   const archive = { messages: idsIn(fields, 1), summary: idsIn(fields, 4)[0] ?? null }
   return archive.messages.length === 0 ? null : archive
 }
 
-export interface StateTurn {
+interface StateTurn {
   readonly userMessage: string | null
   readonly steps: readonly string[]
   /** Epoch milliseconds; null if the turn has no time. */
@@ -105,11 +98,7 @@ export interface StateTurn {
 /** A turn's blob: the ids of a prompt and of its steps, directly or one level deeper. */
 export function decodeTurn(bytes: Buffer): StateTurn | null {
   const fields = readWire(bytes)
-  if (fields === null) return null
-  const own = turnOf(fields)
-  if (own !== null) return own
-  const inner = readWire(bytesIn(fields, 1)[0] ?? Buffer.alloc(0))
-  return inner === null ? null : turnOf(inner)
+  return fields === null ? null : (turnOf(fields) ?? turnOf(messageIn(fields, 1)))
 }
 
 function turnOf(fields: readonly WireField[]): StateTurn | null {
@@ -118,30 +107,20 @@ function turnOf(fields: readonly WireField[]): StateTurn | null {
   return userMessage === null && steps.length === 0 ? null : { userMessage, steps, atMs: earliestTime(fields) }
 }
 
-/** A turn's prompt; null if the blob has none. */
-export function decodeTurnMessage(bytes: Buffer): { readonly text: string; readonly atMs: number | null } | null {
-  const fields = readWire(bytes) ?? []
-  const text = firstText(fields)
-  return text === null ? null : { text, atMs: earliestTime(fields) }
+/** A prompt or a step of a turn, which is a blob. */
+export interface StateStep {
+  readonly atMs: number | null
+  /** As in a message of the model's. */
+  readonly content: string | readonly JsonRecord[]
+  /** Short texts of a call and its arguments. The call's id is one of them; its field depends on the tool. */
+  readonly texts: readonly string[]
 }
 
-const firstText = (fields: readonly WireField[]): string | null =>
-  filledString(bytesIn(fields, 1)[0]?.toString('utf8') ?? null)
-
-/** One step of a turn; each is a blob. */
-export type StateStep = { readonly atMs: number | null } & (
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'thinking'; readonly text: string; readonly durationMs: number | null }
-  | StateCall
-  | { readonly kind: 'nothing' }
-)
-
-interface StateCall {
-  readonly kind: 'tool'
-  readonly name: string
-  readonly input: Readonly<Record<string, string>>
-  /** Short texts of the call and its arguments. The call's id is one of them; its field depends on the tool. */
-  readonly texts: readonly string[]
+/** A turn's prompt; null if the blob has none. */
+export function decodeTurnMessage(bytes: Buffer): StateStep | null {
+  const fields = readWire(bytes) ?? []
+  const text = textIn(fields, 1)
+  return text === null ? null : { content: text, atMs: earliestTime(fields), texts: [] }
 }
 
 /** Null for an unknown kind of step. */
@@ -152,11 +131,9 @@ export function decodeStep(bytes: Buffer): StateStep | null {
   if (field === undefined || inner === null) return null
   if (field.number === 2) return decodeCall(fields, inner)
   if (field.number !== 1 && field.number !== 3) return null
-  const [text, atMs] = [firstText(inner), earliestTime([...fields, ...inner])]
-  if (text === null) return { kind: 'nothing', atMs }
-  return field.number === 1
-    ? { kind: 'text', text, atMs }
-    : { kind: 'thinking', text, durationMs: numberAt(inner, 2), atMs }
+  const kind = field.number === 1 ? { type: 'text' } : { type: 'reasoning', durationMs: numberAt(inner, 2) }
+  const text = textIn(inner, 1)
+  return { content: text === null ? [] : [{ ...kind, text }], atMs: earliestTime([...fields, ...inner]), texts: [] }
 }
 
 /** By field number: the tool's name, and names for the first fields of its arguments. */
@@ -184,35 +161,22 @@ const CALL_ID_BYTES_MAX = 200
 /** Every tool has its own message type for its arguments. For most of them only the tool is known. */
 function decodeCall(step: readonly WireField[], fields: readonly WireField[]): StateStep {
   const [call] = fields
-  const [name = 'unknown', ...named] = tools.get(call?.number ?? 0) ?? []
+  const [toolName = 'unknown', ...named] = tools.get(call?.number ?? 0) ?? []
   const value = call !== undefined && Buffer.isBuffer(call.value) ? (readWire(call.value) ?? []) : []
-  const args = readWire(bytesIn(value, 1)[0] ?? Buffer.alloc(0)) ?? []
-  const input = named.flatMap((arg, index) => {
-    const text = filledString(bytesIn(args, index + 1)[0]?.toString('utf8') ?? null)
-    return text === null ? [] : [[arg, text] as const]
+  const args = messageIn(value, 1)
+  const input = named.flatMap((name, index) => {
+    const text = textIn(args, index + 1)
+    return text === null ? [] : [[name, text] as const]
   })
   const texts = [...fields, ...value, ...args].flatMap((each) =>
     Buffer.isBuffer(each.value) && each.value.length <= CALL_ID_BYTES_MAX ? [each.value.toString('utf8')] : [],
   )
   return {
-    kind: 'tool',
-    name,
-    input: Object.fromEntries(input),
+    content: [{ type: 'tool-call', toolName, input: Object.fromEntries(input) }],
     texts,
     // Without the times in the arguments and the result, which have another meaning.
     atMs: earliestTime([...step, ...fields, ...value]),
   }
-}
-
-/** The mark before the state's bytes, which are base64 or hex. The mark alone is an empty state. */
-const MARK = '~'
-
-/** The encoded state of a chat's thread as the model saw it; null if the row has none. */
-export function readStateText(chat: JsonRecord): string | null {
-  const state = chat['conversationState']
-  if (typeof state !== 'string') return null
-  const text = state.startsWith(MARK) ? state.slice(MARK.length) : state
-  return text === '' ? null : text
 }
 
 /** The bytes of a state; null if the text is neither base64 nor hex. */
@@ -295,3 +259,10 @@ export function numberAt(fields: readonly WireField[], number: number): number |
   const values = fields.flatMap((field) => (field.number === number ? [field.value] : []))
   return values.findLast((value) => typeof value === 'number') ?? null
 }
+
+/** The first message with this number; empty if there is none. */
+const messageIn = (fields: readonly WireField[], number: number): readonly WireField[] =>
+  readWire(bytesIn(fields, number)[0] ?? Buffer.alloc(0)) ?? []
+
+const textIn = (fields: readonly WireField[], number: number): string | null =>
+  filledString(bytesIn(fields, number)[0]?.toString('utf8'))

@@ -34,8 +34,6 @@ export const isBlank = (text: string): boolean => !/\S/u.test(text)
 /** An escape such as `\ud800` parses to half a surrogate pair, which SQLite would store as invalid UTF-8. */
 export const wellFormed = (text: string): string => text.toWellFormed()
 
-export const isWellFormed = (text: string): boolean => text.isWellFormed()
-
 export function stringIn(record: JsonRecord | null, name: string): string | null {
   const value = record?.[name]
   return typeof value === 'string' ? wellFormed(value) : null
@@ -49,13 +47,8 @@ export function filledString(value: unknown): string | null {
 export const filledStringIn = (record: JsonRecord | null, name: string): string | null => filledString(record?.[name])
 
 /** The first of the fields that is not blank. */
-export function firstFilledIn(record: JsonRecord | null, names: readonly string[]): string | null {
-  for (const name of names) {
-    const text = filledStringIn(record, name)
-    if (text !== null) return text
-  }
-  return null
-}
+export const firstFilledIn = (record: JsonRecord | null, names: readonly string[]): string | null =>
+  firstOf(names, (name) => filledStringIn(record, name))
 
 /** Finite only: `1e999` parses to Infinity. */
 export function numberIn(record: JsonRecord | null, name: string): number | null {
@@ -76,6 +69,16 @@ export function recordIn(record: JsonRecord | null, name: string): JsonRecord | 
 export function listIn(record: JsonRecord | null, name: string): readonly unknown[] {
   const value = record?.[name]
   return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
+
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return groups
 }
 
 /** False for null, blank text, `[]` and `{}`. */
@@ -106,10 +109,10 @@ function inspect(root: unknown): 'fine' | 'ill-formed' | 'too-deep' {
   const waiting = [{ value: root, depth: 0 }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value, depth } = next
-    if (typeof value === 'string') isFine &&= isWellFormed(value)
+    if (typeof value === 'string') isFine &&= value.isWellFormed()
     if (typeof value !== 'object' || value === null) continue
     if (depth === DEPTH_MAX) return 'too-deep'
-    if (!Array.isArray(value)) isFine &&= Object.keys(value).every(isWellFormed)
+    if (!Array.isArray(value)) isFine &&= Object.keys(value).every((key) => key.isWellFormed())
     for (const child of Object.values(value)) waiting.push({ value: child, depth: depth + 1 })
   }
   return isFine ? 'fine' : 'ill-formed'
@@ -162,17 +165,17 @@ export function parsedOrText(text: string): unknown {
 const mayBeRounded = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
-/** In valid JSON, digits outside strings occur only in numbers. */
+/** In valid JSON, digits outside strings occur only in numbers. A quote after an odd number of backslashes is escaped. */
 function withDigitsAsText(text: string): string {
-  const pieces: string[] = []
-  for (let at = 0; at < text.length;) {
-    const quote = text.indexOf('"', at)
-    const opens = quote < 0 ? text.length : quote
-    pieces.push(text.slice(at, opens).replace(/-?\d[\d.eE+-]*/g, exactNumber))
-    at = quote < 0 ? opens : endOfString(text, opens)
-    pieces.push(text.slice(opens, at))
-  }
-  return pieces.join('')
+  let isInside = false
+  const pieces = text.split('"').map((piece) => {
+    const shown = isInside ? piece : piece.replace(/-?\d[\d.eE+-]*/g, exactNumber)
+    let slashes = 0
+    while (piece.at(-1 - slashes) === '\\') slashes += 1
+    isInside = !isInside || slashes % 2 === 1
+    return shown
+  })
+  return pieces.join('"')
 }
 
 /** A number in exponent notation stays a number if it is finite: its text is no more exact. */
@@ -180,16 +183,6 @@ function exactNumber(written: string): string {
   const value = Number(written)
   const isExact = !mayBeRounded(value) || String(value) === written
   return isExact || (Number.isFinite(value) && /e/i.test(written)) ? written : JSON.stringify(written)
-}
-
-/** The position after the closing quote. A quote after an odd number of backslashes is escaped. */
-function endOfString(text: string, opens: number): number {
-  for (let end = text.indexOf('"', opens + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (text[end - 1 - slashes] === '\\') slashes += 1
-    if (slashes % 2 === 0) return end + 1
-  }
-  return text.length
 }
 
 export type ParsedRow =
@@ -228,14 +221,15 @@ export function decodeTodos(items: readonly unknown[]): readonly TodoItem[] {
 
 function decodeTodo(item: unknown): TodoItem | null {
   const record = parsedRecord(item)
-  if (record === null) return typeof item === 'string' && !isBlank(item) ? bareTodo(item) : null
+  if (record === null) {
+    const text = filledString(item)
+    return text === null ? null : { id: null, content: text, status: null }
+  }
   const content = filledStringIn(record, 'content')
   if (content === null) return null
   const id = filledStringIn(record, 'id') ?? numberIn(record, 'id')?.toString() ?? null
   return { id, content, status: filledStringIn(record, 'status') }
 }
-
-const bareTodo = (text: string): TodoItem => ({ id: null, content: wellFormed(text), status: null })
 
 /** Most records have no evidence; all of them share this array. */
 const noEvidence: readonly Evidence[] = []
@@ -287,10 +281,10 @@ function evidenceOf(method: EvidenceMethod, uri: string | null): readonly Eviden
   return uri === null ? noEvidence : [{ method, uri }]
 }
 
-function firstOf(items: readonly unknown[], read: (item: unknown) => string | null): string | null {
+function firstOf<Item, Value>(items: readonly Item[], read: (item: Item) => Value | null): Value | null {
   for (const item of items) {
-    const uri = read(item)
-    if (uri !== null) return uri
+    const value = read(item)
+    if (value !== null) return value
   }
   return null
 }
@@ -406,36 +400,20 @@ function timeOfText(text: string): number {
   const match = isoShape.exec(text)
   if (match === null) return NaN
   const [, day = '', minute = '00:00', second = '00', fraction = '', zone = 'Z'] = match
-  return Date.parse(`${day}T${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}${fullZone(zone)}`)
-}
-
-function fullZone(zone: string): string {
-  if (zone.toUpperCase() === 'Z') return 'Z'
-  const digits = zone.slice(1).replace(':', '').padEnd(4, '0')
-  return `${zone.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`
-}
-
-export interface RowTimes {
-  readonly sentAtMs: number | null
-  readonly startedAtMs: number | null
-  readonly timingAtMs: number | null
+  const offset = zone.slice(1).replace(':', '').padEnd(4, '0')
+  const fullZone = zone.length === 1 ? 'Z' : `${zone.slice(0, 1)}${offset.slice(0, 2)}:${offset.slice(2)}`
+  return Date.parse(`${day}T${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}${fullZone}`)
 }
 
 /** A message's own times. Rows from before autumn 2025 have only their request timings. */
-export function readRowTimes(record: JsonRecord): RowTimes {
+export function readRowTimes(record: JsonRecord) {
   const startedAtMs = readTime(record['startedAtMs'])
-  const timingAtMs = readTiming(recordIn(record, 'timingInfo'))
+  // In many rows `clientStartTime` counts from the start of the window; the range check recognises an epoch time.
+  const timing = recordIn(record, 'timingInfo')
+  const timings = ['clientStartTime', 'clientRpcSendTime', 'clientSettleTime', 'clientEndTime']
+  const timingAtMs = firstOf(timings, (name) => readTime(numberIn(timing, name)))
   const lastResortMs = timingAtMs === null ? readTime(record['timestamp']) : null
   return { sentAtMs: readTime(record['createdAt']) ?? startedAtMs ?? lastResortMs, startedAtMs, timingAtMs }
-}
-
-/** In many rows `clientStartTime` counts from the start of the window; the range check recognises an epoch time. */
-function readTiming(timing: JsonRecord | null): number | null {
-  for (const name of ['clientStartTime', 'clientRpcSendTime', 'clientSettleTime', 'clientEndTime']) {
-    const atMs = readTime(numberIn(timing, name))
-    if (atMs !== null) return atMs
-  }
-  return null
 }
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']

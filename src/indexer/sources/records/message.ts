@@ -25,7 +25,7 @@ import {
 } from './json.ts'
 import { decodeCode, decodeTool, withoutCopies } from './tool.ts'
 import type { MessageDraft, PendingReference } from '../../../model/change.ts'
-import { type ChatId, type MessageId, asMessageId } from '../../../model/ids.ts'
+import { type MessageId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'
 import { type Placeholder, type Role, recordedTokens } from '../../../model/message.ts'
@@ -53,48 +53,32 @@ export type DecodedMessage =
   | DecodedIssue
 
 /**
- * The ids from the key. They take precedence over the id in the JSON, which is empty in some rows and another row's in
- * others.
- */
-export interface MessageIdentity {
-  readonly chatId: ChatId
-  readonly messageId: MessageId
-}
-
-/**
  * Decodes the value of a `bubbleId:` row. Total: any bytes become a message, nothing to show, or an issue. `octets` is
  * the row's size in bytes. `toolData` is this message's data from the chat's row, in chats of old builds. `listedRole`
  * is the role in the chat's list, for a row without a role.
+ * @param id from the key. It takes precedence over the id in the JSON, which is empty in some rows and another row's in
+ * others
  */
 export function decodeMessageRow(
   value: string | Buffer,
-  identity: MessageIdentity,
+  id: MessageId,
   octets: number,
   toolData?: unknown,
   listedRole: Role | null = null,
 ): DecodedMessage {
   const row = parseRow(value)
   if (row.kind === 'issue') return row
-  const place = { id: identity.messageId, octets, isEmbedded: false, toolData, listedRole }
-  const decoded = decodeMessageRecord(row.record, place)
+  const decoded = decodeMessageRecord(row.record, { id, octets, isEmbedded: false, toolData, listedRole })
   if (decoded.kind === 'issue') return decoded
   const evidence = decodeMessageEvidence(row.record)
   const withEvidence = evidence.length === 0 ? decoded : { ...decoded, evidence }
-  return withEvidence.kind === 'message' ? withAsks(withEvidence, value, row.record) : withEvidence
-}
-
-type MessageResult = Extract<DecodedMessage, { readonly kind: 'message' }>
-
-function withAsks(withEvidence: MessageResult, value: string | Buffer, record: JsonRecord): MessageResult {
-  const contents = value.includes(CONTENT_PREFIX) ? findContents(record) : []
+  if (withEvidence.kind === 'nothing') return withEvidence
+  const contents = value.includes(CONTENT_PREFIX) ? findContents(row.record) : []
   const asks = [...findOmissions(withEvidence.message.parts), ...contents]
   return asks.length === 0 ? withEvidence : { ...withEvidence, message: { ...withEvidence.message, asks } }
 }
 
-export interface MessagePlace {
-  readonly id: MessageId
-  readonly octets: number
-  readonly isEmbedded: boolean
+interface MessagePlace extends Pick<MessageDraft, 'id' | 'octets' | 'isEmbedded'> {
   readonly toolData: unknown
   readonly listedRole?: Role | null
 }
@@ -103,18 +87,16 @@ export interface MessagePlace {
 export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): DecodedMessage {
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, childChatIds, issue } = decodeParts(record, role, place.toolData)
-  const tokens = readTokens(recordIn(record, 'tokenCount'))
+  // Every row has both counts. Zero, as in all rows since early 2026, means not recorded, and so does an invalid value.
+  const count = recordIn(record, 'tokenCount')
+  const tokens = recordedTokens(countIn(count, 'inputTokens'), countIn(count, 'outputTokens'))
+  const base = { id: place.id, alias: readAlias(record, place.id), role, ...readRowTimes(record) }
   if (parts.length === 0) {
     if (issue === null && holdsUnknownText(record)) return { kind: 'issue', reason: 'unknown-shape' }
-    if (tokens === null) return { kind: 'nothing', issue }
-    const base = { id: place.id, alias: readAlias(record, place.id), role, ...readRowTimes(record) }
-    return { kind: 'nothing', issue, placeholder: { ...base, tokens } }
+    return tokens === null ? { kind: 'nothing', issue } : { kind: 'nothing', issue, placeholder: { ...base, tokens } }
   }
   const message: MessageDraft = {
-    id: place.id,
-    alias: readAlias(record, place.id),
-    role,
-    ...readRowTimes(record),
+    ...base,
     model: readModelName(recordIn(record, 'modelInfo'), 'modelName') ?? readModelName(record, 'modelType'),
     tokens,
     requestId: tokens === null ? null : filledStringIn(record, 'requestId'),
@@ -139,43 +121,26 @@ export function readRole(type: unknown): Role | null {
   return type === undefined || type === null ? null : 'assistant'
 }
 
-/**
- * Every row has both counts. Zero, as in all rows since early 2026, means not recorded, and so does an invalid value.
- */
-function readTokens(count: JsonRecord | null): MessageDraft['tokens'] {
-  return recordedTokens(countIn(count, 'inputTokens'), countIn(count, 'outputTokens'))
-}
-
-interface DecodedParts {
-  readonly parts: readonly Part[]
-  readonly childChatIds: readonly ChatId[]
-  readonly issue: IssueReason | null
-}
-
 /** A row may contain several things at once. All of them are returned, in the order in which Cursor shows them. */
-function decodeParts(record: JsonRecord, role: Role, toolData: unknown): DecodedParts {
+function decodeParts(record: JsonRecord, role: Role, toolData: unknown) {
   const tool = decodeTool(record['toolFormerData'], toolData)
   const text = decodeText(record)
   const thinking = decodeThinking(record)
   const work = [...withoutCopies([...decodeCode(record, text?.text ?? ''), ...(tool?.code ?? [])]), tool?.part ?? null]
   const attachments = decodeAttachments(record)
   const error = decodeError(record['errorDetails'])
-  const closing = [todoPart(record), error.part]
+  const items = decodeTodos(listIn(record, 'todos'))
+  const todo: Part | null = items.length === 0 ? null : { kind: 'todo', items }
   const parts: readonly (Part | null)[] =
     role === 'user'
-      ? [text, ...attachments, thinking, ...work, ...closing]
-      : [thinking, text, ...work, ...attachments, ...closing]
+      ? [text, ...attachments, thinking, ...work, todo, error.part]
+      : [thinking, text, ...work, ...attachments, todo, error.part]
   const isTooDeep = tool?.isTooDeep === true || error.isTooDeep
   return {
     parts: parts.filter((part) => part !== null),
     childChatIds: tool?.childChatIds ?? [],
-    issue: isTooDeep ? 'too-deep' : null,
+    issue: isTooDeep ? ('too-deep' as const) : null,
   }
-}
-
-function todoPart(record: JsonRecord): Part | null {
-  const items = decodeTodos(listIn(record, 'todos'))
-  return items.length === 0 ? null : { kind: 'todo', items }
 }
 
 /** The field names differ by build, so every string is used. */
@@ -233,13 +198,12 @@ export function decodeText(record: JsonRecord): TextPart | null {
   return null
 }
 
-type TextReader = (record: JsonRecord) => string | null
-
-const textReaders: readonly TextReader[] = [
+const textReaders: readonly ((record: JsonRecord) => string | null)[] = [
   (record) => plainText(record['text']),
   (record) => decodeRichText(record['richText']),
   (record) => plainText(record['rawText']),
-  (record) => delegateText(record['delegate']),
+  // Also `{a: text}`, according to an exporter for the oldest builds; we have not seen it in a file.
+  (record) => plainText(record['delegate']) ?? filledStringIn(asRecord(record['delegate']), 'a'),
   (record) => decodeRichText(record['initText']),
   (record) => plainText(record['content']),
   (record) => plainText(record['message']),
@@ -249,33 +213,19 @@ const textReaders: readonly TextReader[] = [
 function plainText(value: unknown): string | null {
   if (typeof value === 'string') return wellFormed(value)
   if (!Array.isArray(value)) return null
-  const blocks = (value as readonly unknown[]).map(blockText).filter((text) => text !== null)
-  return blocks.join('\n')
-}
-
-function blockText(block: unknown): string | null {
-  return filledString(block) ?? filledStringIn(asRecord(block), 'text')
-}
-
-/** Also `{a: text}`, according to an exporter for the oldest builds; we have not seen it in a file. */
-function delegateText(value: unknown): string | null {
-  return plainText(value) ?? filledStringIn(asRecord(value), 'a')
+  const blocks = value as readonly unknown[]
+  return blocks.flatMap((block) => filledString(block) ?? filledStringIn(asRecord(block), 'text') ?? []).join('\n')
 }
 
 /** The reasoning before an answer. Its signature is never read, as it is of no use to people. */
-export function decodeThinking(record: JsonRecord): ThinkingPart | null {
-  const text = thinkingText(record)
-  return text === null ? null : { kind: 'thinking', text, durationMs: numberIn(record, 'thinkingDurationMs') }
-}
-
-function thinkingText(record: JsonRecord): string | null {
+function decodeThinking(record: JsonRecord): ThinkingPart | null {
   const own = filledStringIn(record, 'thinking') ?? filledStringIn(asRecord(record['thinking']), 'text')
-  if (own !== null) return own
-  const blocks = listIn(record, 'allThinkingBlocks').map(
-    (block) => filledString(block) ?? firstFilledIn(asRecord(block), ['thinking', 'text']),
+  const blocks = listIn(record, 'allThinkingBlocks').flatMap(
+    (block) => filledString(block) ?? firstFilledIn(asRecord(block), ['thinking', 'text']) ?? [],
   )
-  const filled = blocks.filter((text) => text !== null)
-  return filled.length === 0 ? null : filled.join('\n\n')
+  if (own === null && blocks.length === 0) return null
+  const durationMs = numberIn(record, 'thinkingDurationMs')
+  return { kind: 'thinking', text: own ?? blocks.join('\n\n'), durationMs }
 }
 
 /**
@@ -326,7 +276,7 @@ function isBlock(child: unknown): boolean {
 }
 
 /** The attachments of a message, from the row itself and from its `context`, without duplicates. */
-export function decodeAttachments(record: JsonRecord): readonly AttachmentPart[] {
+function decodeAttachments(record: JsonRecord): readonly AttachmentPart[] {
   const found = new Map<string, AttachmentPart>()
   for (const scope of [record, recordIn(record, 'context')]) {
     for (const [field, decode] of attachmentFields) {
@@ -401,7 +351,7 @@ function decodeImage(item: unknown): AttachmentPart | null {
 }
 
 /** Finished calls whose row has no output: it may be in what was sent to the model. */
-export function findOmissions(parts: readonly Part[]): readonly PendingReference[] {
+function findOmissions(parts: readonly Part[]): readonly PendingReference[] {
   const asks: PendingReference[] = []
   for (const part of parts) {
     if (part.kind !== 'tool' || part.callId === null || part.status === 'running' || part.error !== null) continue
@@ -433,7 +383,7 @@ const CONTENTS_MAX = 100
  * The contents that a message's record refers to. Tool data is skipped: the versions of a file before and after each
  * edit are neither pasted nor attached, and the call already describes the edit.
  */
-export function findContents(record: JsonRecord): readonly PendingReference[] {
+function findContents(record: JsonRecord): readonly PendingReference[] {
   const paths = new Map<string, string | null>()
   const { toolFormerData: _, ...rest } = record
   const waiting: { value: unknown; path: string | null; depth: number }[] = [{ value: rest, path: null, depth: 0 }]

@@ -19,7 +19,7 @@ import {
   numberIn,
   recordIn,
 } from './json.ts'
-import { readToolName, readPayload, readToolPaths } from './tool.ts'
+import { noInput, openCall, readPayload } from './tool.ts'
 import { joinPrompts, unwrapPrompt, type Prompt } from './unwrap-prompt.ts'
 
 export type ParsedMessages =
@@ -35,16 +35,6 @@ export function parseModelMessages(bytes: Buffer): ParsedMessages {
   const messages = list.map(asRecord).filter((message) => message !== null)
   return messages.length < list.length ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'messages', messages }
 }
-
-export interface ToolResult {
-  readonly callId: string
-  readonly output: Json
-  readonly isError: boolean
-}
-
-/** The results of tools in a message. */
-export const listToolResults = (message: JsonRecord): readonly ToolResult[] =>
-  readResults(message).map(({ callId, output, isError }) => ({ callId, output, isError }))
 
 export interface ModelEntry {
   readonly key: string
@@ -147,10 +137,9 @@ class Calls {
       this.#results.set(call, result)
       return []
     }
-    const callId = result.callId === '' ? null : result.callId
-    const alone: ToolPart = { ...openCall, name: readToolName(result.toolName, null), callId }
-    this.#results.set(alone, result)
-    return [alone]
+    const { part } = openCall(result.toolName, result.callId === '' ? null : result.callId, noInput)
+    this.#results.set(part, result)
+    return [part]
   }
 
   /** A call without a result is still running if nothing follows it. */
@@ -170,9 +159,6 @@ class Calls {
 
 /** Takes the place of a message that could not be read; the reason is recorded elsewhere. */
 export const unreadMessage: JsonRecord = Object.freeze({})
-
-/** A call before anything else is known about it. */
-export const openCall = { kind: 'tool', status: 'running', input: null, output: null, error: null, paths: [] } as const
 
 /** The decoded content of a message of the model's, without its place. */
 export interface DecodedEntry {
@@ -194,9 +180,6 @@ const emptyEntry: DecodedEntry = {
   issue: null,
 }
 const unknown: DecodedEntry = { ...emptyEntry, isGap: true, issue: 'unknown-shape' }
-
-/** Whether there is anything to show of the message. */
-export const isShown = (message: JsonRecord): boolean => decodeEntry(message).parts.length > 0
 
 export function decodeEntry(message: JsonRecord): DecodedEntry {
   if (message === unreadMessage) return { ...emptyEntry, isGap: true }
@@ -268,23 +251,14 @@ function decodeAnswerPart(part: unknown): AnswerPart {
     case 'tool-result':
       return plain(null)
     case 'tool-call':
-      return decodeCall(record ?? {})
+      return openCall(
+        filledStringIn(record, 'toolName'),
+        filledStringIn(record, 'toolCallId'),
+        boundJson(readPayload(record?.['args'] ?? record?.['input'])),
+      )
     default:
       return { part: null, issue: 'unknown-shape' }
   }
-}
-
-function decodeCall(part: JsonRecord): AnswerPart {
-  const input = boundJson(readPayload(part['args'] ?? part['input']))
-  const name = filledStringIn(part, 'toolName')
-  const call: ToolPart = {
-    ...openCall,
-    name: readToolName(name, input.value),
-    callId: filledStringIn(part, 'toolCallId'),
-    input: input.value,
-    paths: readToolPaths(name, input.value),
-  }
-  return { part: call, issue: input.isTooDeep ? 'too-deep' : null }
 }
 
 export interface NamedResult {

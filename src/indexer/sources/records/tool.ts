@@ -2,10 +2,12 @@ import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { type ChatId, asChatId } from '../../../model/ids.ts'
 import type { CodePart, ToolPart, ToolStatus } from '../../../model/part.ts'
 import {
+  type BoundedJson,
   type JsonRecord,
   asRecord,
   boundJson,
   filledStringIn,
+  firstFilledIn,
   holdsSomething,
   isBlank,
   listIn,
@@ -16,7 +18,7 @@ import {
   stringLeaves,
 } from './json.ts'
 
-export interface DecodedTool {
+interface DecodedTool {
   readonly part: ToolPart
   /** Code that the call wrote or changed, if the row stores it apart from the result. */
   readonly code: readonly CodePart[]
@@ -63,22 +65,17 @@ function decodeCall(record: JsonRecord): DecodedTool {
 }
 
 function toolCode(additional: JsonRecord | null, path: string | null): readonly CodePart[] {
-  const diff = diffText(parsedRecord(additional?.['precomputedDiff']))
-  const diffPart: CodePart | null = diff === null ? null : { kind: 'code', language: 'diff', path, text: diff }
+  const lines = listIn(parsedRecord(additional?.['precomputedDiff']), 'lines').flatMap((each) => {
+    const line = asRecord(each)
+    const content = stringIn(line, 'content')
+    return content === null ? [] : `${diffMark(stringIn(line, 'type') ?? '')}${content}`
+  })
+  const diff = lines.join('\n')
   const block = decodeCodeBlock(parsedRecord(additional?.['codeblock']))
-  const blockPart = block === null ? null : { ...block, path: block.path ?? path }
-  return [diffPart, blockPart].filter((part) => part !== null)
-}
-
-function diffText(diff: JsonRecord | null): string | null {
-  const lines = listIn(diff, 'lines').map((line) => diffLine(asRecord(line)))
-  const text = lines.filter((line) => line !== null).join('\n')
-  return isBlank(text) ? null : text
-}
-
-function diffLine(line: JsonRecord | null): string | null {
-  const content = stringIn(line, 'content')
-  return content === null ? null : `${diffMark(stringIn(line, 'type') ?? '')}${content}`
+  return [
+    ...(isBlank(diff) ? [] : [{ kind: 'code' as const, language: 'diff', path, text: diff }]),
+    ...(block === null ? [] : [{ ...block, path: block.path ?? path }]),
+  ]
 }
 
 /** Cursor's words for the kind of a line vary: added, removed, and several for an unchanged line. */
@@ -86,8 +83,6 @@ function diffMark(type: string): string {
   if (/^(?:add|ins|\+)/i.test(type)) return '+'
   return /^(?:rem|del|-)/i.test(type) ? '-' : ' '
 }
-
-const none: readonly ChatId[] = []
 
 /**
  * The chat of the subagent that a call started. Newer builds name it. Older ones derived its id from the call's id, so
@@ -98,8 +93,17 @@ function readStartedChats(call: JsonRecord, additional: JsonRecord | null): read
   if (named !== null) return [asChatId(named)]
   const callId = filledStringIn(call, 'toolCallId')
   const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
-  return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : none
+  return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : []
 }
+
+/** A call of which only the arguments are known. */
+export function openCall(name: string | null, callId: string | null, { value: input, isTooDeep }: BoundedJson) {
+  const told = { name: readToolName(name, input), callId, input, paths: readToolPaths(name, input) }
+  const part: ToolPart = { kind: 'tool', status: 'running', output: null, error: null, ...told }
+  return { part, issue: isTooDeep ? ('too-deep' as const) : null }
+}
+
+export const noInput: BoundedJson = { value: null, isTooDeep: false }
 
 /** Cursor writes payloads as JSON strings, plain text or objects. Blank text is no payload. */
 export function readPayload(value: unknown): unknown {
@@ -129,13 +133,11 @@ export function readOutput(result: unknown, additional: JsonRecord | null): unkn
 const isBookkeeping = (name: string): boolean => name === 'reviewData' || /^ids?$|Ids?$/.test(name)
 
 /** The message for people, else the one for the model, else any text. */
-export function readToolError(error: unknown): string | null {
+function readToolError(error: unknown): string | null {
   const record = parsedRecord(error)
-  const message = ['clientVisibleErrorMessage', 'modelVisibleErrorMessage']
-    .map((name) => filledStringIn(record, name))
-    .find((text) => text !== null)
-  if (message !== undefined) return message
-  const leaves = typeof error === 'string' ? stringLeaves(error) : stringLeaves(record)
+  const message = firstFilledIn(record, ['clientVisibleErrorMessage', 'modelVisibleErrorMessage'])
+  if (message !== null) return message
+  const leaves = stringLeaves(typeof error === 'string' ? error : record)
   return leaves.length === 0 ? null : leaves.join('\n')
 }
 
@@ -203,7 +205,7 @@ const statusByWord: ReadonlyMap<string, ToolStatus> = new Map([
   ['generating', 'running'],
 ])
 
-export interface ToolOutcome {
+interface ToolOutcome {
   readonly record: JsonRecord
   readonly additional: JsonRecord | null
   readonly result: unknown
@@ -214,39 +216,30 @@ export interface ToolOutcome {
  * How a call ended. A rejected command has the `status` `completed`, and the true state of a question is in its
  * additional data, so `status` is read last.
  */
-export function toolStatus(call: ToolOutcome): ToolStatus {
+function toolStatus(call: ToolOutcome): ToolStatus {
   if (isRejected(call)) return 'rejected'
   // Cursor gives tool number 0 to a call that it could not interpret.
   if (call.record['tool'] === 0 && call.error !== null) return 'error'
-  return wordStatus(call.additional) ?? wordStatus(call.record) ?? impliedStatus(call)
-}
-
-function wordStatus(record: JsonRecord | null): ToolStatus | null {
-  const word = filledStringIn(record, 'status')
-  return word === null ? null : (statusByWord.get(word.trim().toLowerCase()) ?? null)
-}
-
-function impliedStatus(call: ToolOutcome): ToolStatus {
+  const status = wordStatus(call.additional) ?? wordStatus(call.record)
+  if (status !== null) return status
   if (call.error !== null) return 'error'
   return holdsSomething(call.result) ? 'completed' : 'running'
 }
 
-/**
- * Why a call was blocked (`blockReason`) stays in its row after the user allowed it, and does not tell how it ended.
- */
-function isRejected({ record, additional, result }: ToolOutcome): boolean {
-  const review = reviewedAs(additional)
-  if (review !== null) return review === 'rejected'
-  return record['userDecision'] === 'rejected' || asRecord(result)?.['rejected'] === true
+function wordStatus(record: JsonRecord | null): ToolStatus | null {
+  return statusByWord.get(filledStringIn(record, 'status')?.trim().toLowerCase() ?? '') ?? null
 }
 
-/** The user's choice in the dialog. Until its status is `Done`, the option is only the dialog's default. */
-function reviewedAs(additional: JsonRecord | null): 'accepted' | 'rejected' | null {
+/**
+ * Why a call was blocked (`blockReason`) stays in its row after the user allowed it, and does not tell how it ended. The
+ * option of a dialog is only its default until its status is `Done`.
+ */
+function isRejected({ record, additional, result }: ToolOutcome): boolean {
   const review = parsedRecord(additional?.['reviewData'])
-  if (filledStringIn(review, 'status') !== 'Done') return null
-  const option = filledStringIn(review, 'selectedOption') ?? ''
-  if (/^reject/i.test(option)) return 'rejected'
-  return option === 'accept' || option === 'run' ? 'accepted' : null
+  const option = filledStringIn(review, 'status') === 'Done' ? filledStringIn(review, 'selectedOption') : null
+  if (/^reject/i.test(option ?? '')) return true
+  if (option === 'accept' || option === 'run') return false
+  return record['userDecision'] === 'rejected' || asRecord(result)?.['rejected'] === true
 }
 
 /** The row's code blocks, without those that the text already shows: newer builds write both. */

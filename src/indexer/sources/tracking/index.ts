@@ -4,13 +4,10 @@ import * as held from '../../../mirror/sources/sources.ts'
 import { emptyChange, type RowIssue } from '../../../model/change.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { type OpenFile, fileSignature, filesOf, mayBeFolder, openCursorFile } from '../../open-safely/cursor-file.ts'
-import { read, skipped, sourceId, type PassRequest, type Source } from '../../source.ts'
+import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
+import { ofDatabase, read, skipped, whileOpen, type PassDone, type PassRequest, type Source } from '../../source.ts'
 import { findLayout, readPage, trackingTables, TrackingTally, type Page } from './read.ts'
 
-const KIND = 'tracking'
-/** It contains no chats, so no chat ever comes from it. */
-const RANK = 9
 /** Cursor writes to it with every edit, and its content is not urgent. */
 const READ_EVERY_MS = 60_000
 /** This many hours of chats are written in one transaction, as the messages of each chat may need new places. */
@@ -18,38 +15,15 @@ const WRITE_AT_ONCE = 100
 /** Before every row: rowids may be negative. */
 const FIRST = Number.MIN_SAFE_INTEGER
 
-/**
- * Cursor's record of the code that its chats wrote.
- * @param home one of Cursor's home folders, such as `~/.cursor`
- */
-export const trackingSources = (home: string): Source[] => {
-  const folder = join(home, 'ai-tracking')
-  return mayBeFolder(folder) ? [trackingSource(folder)] : []
-}
-
-function trackingSource(folder: string): Source {
+/** Cursor's record of the code that its chats wrote, in the folder `ai-tracking` of one of its home folders. */
+export function trackingSource(folder: string): Source {
   const path = join(folder, 'ai-code-tracking.db')
   return {
-    id: sourceId(KIND, path),
-    kind: KIND,
-    path,
-    rank: RANK,
-    folder,
-    files: filesOf(path),
-    decoder: 1,
-    isAlwaysWarm: false,
-    signature: () => fileSignature(path),
+    // It contains no chats, so no chat ever comes from it.
+    ...ofDatabase({ kind: 'tracking', decoder: 1, path, rank: 9, isAlwaysWarm: false }),
     async pass(mirror, num, request) {
       const skip = skipped(mirror, num, request, fileSignature(path), READ_EVERY_MS)
-      if (skip !== null) return skip
-      const file = openCursorFile(path)
-      if (file.kind === 'closed') return file
-      try {
-        await importTracking(mirror, num, file, request)
-        return read
-      } finally {
-        file.close()
-      }
+      return skip ?? whileOpen(path, (file) => importTracking(mirror, num, file, request))
     },
   }
 }
@@ -59,7 +33,7 @@ function trackingSource(folder: string): Source {
  * interrupted pass starts again: the position is written with the last step. What Cursor removed from the file stays
  * known.
  */
-async function importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Promise<void> {
+async function importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Promise<PassDone> {
   const layout = file.read(findLayout)
   const change = () => ({ ...emptyChange, source: num, nowMs: request.now() })
   let tally = new TrackingTally()
@@ -97,4 +71,5 @@ async function importTracking(mirror: Mirror, num: number, file: OpenFile, reque
     position: { watermark: null, watermarkKey: null, identity: file.identity, signature: file.signature },
   })
   await request.turn({ outcome })
+  return read
 }

@@ -13,17 +13,15 @@ import {
   type JsonRecord,
   stringIn,
 } from '../records/json.ts'
-import { readPayload, readToolName, readToolPaths } from '../records/tool.ts'
+import { openCall, readPayload } from '../records/tool.ts'
 import { unwrapPrompt } from '../records/unwrap-prompt.ts'
 import {
-  openCall,
   answerParts,
   answerStep,
   errorStep,
   isRedacted,
   promptStep,
   unread,
-  type DecodedStep,
   type Step,
   type Steps,
   OpenCalls,
@@ -32,27 +30,26 @@ import {
 /** The JSON Lines format: one JSON object per line. Total: an unreadable line does not affect other lines. */
 export function decodeLines(text: string): Steps {
   const lines = text.split('\n')
-  const steps: Step[] = []
-  let issue: IssueReason | null = null
-  for (const [index, line] of lines.entries()) {
-    if (isBlank(line)) continue
+  const steps = lines.flatMap((line, index) => {
+    if (isBlank(line)) return []
     const parsed = parseExactly(line)
+    if (parsed !== null) return decodeLine(parsed.value)
     // The last line has no line break yet: Cursor is still writing it, and the next pass reads it.
-    if (parsed === null && index === lines.length - 1) break
-    const decoded = parsed === null ? unread('bad-json') : decodeLine(parsed.value)
-    steps.push(decoded.step)
-    issue ??= decoded.issue
-  }
-  return { steps, issue }
+    return index === lines.length - 1 ? [] : unread('bad-json')
+  })
+  return { steps }
 }
 
-function decodeLine(value: unknown): DecodedStep {
+function decodeLine(value: unknown): Step {
   const line = asRecord(value)
   if (line === null) return unread('not-an-object')
   const role = readRole(line)
-  if (role === null) return { step: decodeControl(line), issue: null }
+  if (role === null) return decodeControl(line)
   const blocks = readBlocks(line)
-  return role === 'user' ? decodePrompt(blocks) : decodeAnswer(blocks)
+  if (role === 'user') return promptStep(blocks.flatMap((block) => blockText(block) ?? []).map(unwrapPrompt))
+  const parts: Part[] = []
+  const issues = blocks.map((block) => addBlock(parts, block))
+  return { ...answerStep(parts), issue: issues.find((issue) => issue !== null) ?? null }
 }
 
 function readRole(line: JsonRecord): Role | null {
@@ -85,39 +82,20 @@ const isText = (block: JsonRecord | string): boolean =>
 const blockText = (block: JsonRecord | string): string | null =>
   isText(block) ? filledString(typeof block === 'string' ? block : block['text']) : null
 
-function decodePrompt(blocks: readonly (JsonRecord | string)[]): DecodedStep {
-  const texts = blocks.map(blockText).filter((text) => text !== null)
-  return { step: promptStep(texts.map(unwrapPrompt)), issue: null }
-}
-
-function decodeAnswer(blocks: readonly (JsonRecord | string)[]): DecodedStep {
-  const decoded = blocks.map(decodeBlock)
-  const isTooDeep = decoded.some((block) => block.isTooDeep)
-  return { step: answerStep(decoded.flatMap((block) => block.parts)), issue: isTooDeep ? 'too-deep' : null }
-}
-
-interface DecodedBlock {
-  readonly parts: readonly Part[]
-  readonly isTooDeep: boolean
-}
-
-function decodeBlock(block: JsonRecord | string): DecodedBlock {
+function addBlock(parts: Part[], block: JsonRecord | string): IssueReason | null {
   const text = blockText(block)
-  if (text !== null) return { parts: answerParts(text), isTooDeep: false }
-  if (typeof block !== 'string' && block['type'] === 'tool_use') return decodeCall(block)
-  const thinking = typeof block !== 'string' && block['type'] === 'thinking' ? firstFilledIn(block, thoughts) : null
-  const isShown = thinking !== null && !isRedacted(thinking)
-  return { parts: isShown ? [{ kind: 'thinking', text: thinking, durationMs: null }] : [], isTooDeep: false }
-}
-
-const thoughts = ['thinking', 'text']
-
-function decodeCall(block: JsonRecord): DecodedBlock {
-  const name = filledStringIn(block, 'name')
-  const input = boundJson(readPayload(block['input']))
-  const paths = readToolPaths(name, input.value)
-  const call = { name: readToolName(name, input.value), callId: filledStringIn(block, 'id'), input: input.value, paths }
-  return { parts: [openCall(call)], isTooDeep: input.isTooDeep }
+  if (text !== null) parts.push(...answerParts(text))
+  else if (typeof block === 'string') return null
+  else if (block['type'] === 'tool_use') {
+    const [name, callId] = [filledStringIn(block, 'name'), filledStringIn(block, 'id')]
+    const { part, issue } = openCall(name, callId, boundJson(readPayload(block['input'])))
+    parts.push(part)
+    return issue
+  } else if (block['type'] === 'thinking') {
+    const thinking = firstFilledIn(block, ['thinking', 'text'])
+    if (thinking !== null && !isRedacted(thinking)) parts.push({ kind: 'thinking', text: thinking, durationMs: null })
+  }
+  return null
 }
 
 /**
@@ -132,8 +110,7 @@ export function decodeRecords(text: string): Steps | null {
     return { steps: [], issue: 'unknown-shape' }
   }
   const calls = new OpenCalls()
-  const decoded = entries.map((entry) => decodeEntry(entry, calls))
-  return { steps: decoded.map(({ step }) => step), issue: decoded.find(({ issue }) => issue !== null)?.issue ?? null }
+  return { steps: entries.map((entry) => decodeEntry(entry, calls)) }
 }
 
 const isRole = (role: unknown): boolean => role === 'user' || role === 'assistant' || role === 'tool'
@@ -141,36 +118,33 @@ const isRole = (role: unknown): boolean => role === 'user' || role === 'assistan
 /** An entry that is not a message, such as the result of an earlier call. */
 const noMessage: Step = { kind: 'control', turn: null, error: '' }
 
-function decodeEntry(entry: unknown, calls: OpenCalls): DecodedStep {
+function decodeEntry(entry: unknown, calls: OpenCalls): Step {
   const record = asRecord(entry)
   const role = record?.['role']
   if (record === null) return unread('not-an-object')
-  if (!isRole(role)) return typeof role === 'string' ? { step: noMessage, issue: null } : unread('unknown-shape')
+  if (!isRole(role)) return typeof role === 'string' ? noMessage : unread('unknown-shape')
   const text = stringIn(record, 'text') ?? ''
   const oddText = typeof (record['text'] ?? '') === 'string' ? null : 'unknown-shape'
   if (role === 'user') {
     calls.clear()
-    return { step: promptStep([unwrapPrompt(text)]), issue: oddText }
+    return { ...promptStep([unwrapPrompt(text)]), issue: oddText }
   }
   const parts: Part[] = role === 'tool' ? [] : [...answerParts(text)]
   const oddCall = addCalls(parts, record['toolCalls'] ?? [], calls)
   const oddResult = endCall(parts, record, role === 'tool' ? text : '', calls)
-  const isNoMessage = role === 'tool' && parts.length === 0
-  return { step: isNoMessage ? noMessage : answerStep(parts), issue: oddText ?? oddCall ?? oddResult }
+  const step = role === 'tool' && parts.length === 0 ? noMessage : answerStep(parts)
+  return { ...step, issue: oddText ?? oddCall ?? oddResult }
 }
 
 function addCalls(parts: Part[], toolCalls: unknown, calls: OpenCalls): IssueReason | null {
   if (!Array.isArray(toolCalls)) return 'unknown-shape'
-  let issue: IssueReason | null = null
+  let found: IssueReason | null = null
   for (const call of (toolCalls as readonly unknown[]).map(asRecord)) {
-    const name = filledStringIn(call, 'toolName')
-    const input = boundJson(readPayload(call?.['args']))
-    const paths = readToolPaths(name, input.value)
-    if (call === null) issue ??= 'unknown-shape'
-    else calls.add(parts, openCall({ name: readToolName(name, input.value), callId: null, input: input.value, paths }))
-    if (input.isTooDeep) issue ??= 'too-deep'
+    const { part, issue } = openCall(filledStringIn(call, 'toolName'), null, boundJson(readPayload(call?.['args'])))
+    if (call !== null) calls.add(parts, part)
+    found ??= call === null ? 'unknown-shape' : issue
   }
-  return issue
+  return found
 }
 
 /** Most results contain only the name of their tool; they only tell that the call ended. */

@@ -2,9 +2,9 @@ import type { Json } from '../../../model/json.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
 import { boundJson, parsedOrText, isBlank } from '../records/json.ts'
-import { readToolPaths } from '../records/tool.ts'
+import { openCall } from '../records/tool.ts'
 import { startsWrapped, unwrapPrompt } from '../records/unwrap-prompt.ts'
-import { openCall, OpenCalls, answerParts, answerStep, isRedacted, promptStep, type Steps } from './transcript.ts'
+import { OpenCalls, answerParts, answerStep, isRedacted, promptStep, type Steps } from './transcript.ts'
 
 /** The old text format, made for people. Total: without a line that opens a message there is nothing to read. */
 export function decodeText(text: string): Steps {
@@ -138,7 +138,7 @@ function decodeAnswer(sections: readonly Section[], names: ReadonlySet<string>, 
       const name = readName(title, results[ended], names)
       if (name === results[ended]) ended += 1
       const input = readInput(title.slice(name.length).trimStart(), body)
-      calls.add(parts, openCall({ name, callId: null, input, paths: readToolPaths(name, input) }))
+      calls.add(parts, openCall(name || null, null, { value: input, isTooDeep: false }).part)
     } else if (kind === 'result') calls.end(title, readValue(dedent(body)), parts)
     else if (kind === 'prose') for (const part of answerParts(textOf(body))) parts.push(part)
     else {

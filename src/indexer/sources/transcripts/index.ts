@@ -1,10 +1,9 @@
 import { constants } from 'node:buffer'
-import { readdirSync, lstatSync, statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { ChatId } from '../../../model/ids.ts'
-import type { IssueReason } from '../../../model/issue.ts'
-import { isAbsence, mayBeFolder, mayExist } from '../../open-safely/cursor-file.ts'
+import { identityOf, listFolders, mayBeFolder, mayExist } from '../../open-safely/cursor-file.ts'
 import {
   writeFolder,
   type FileGroup,
@@ -15,8 +14,9 @@ import {
   type WholeChat,
 } from '../../open-safely/whole-store.ts'
 import { weighEvidence } from '../../projects/root-uri.ts'
-import { closedFolder, read, skipped, sourceId, type Source } from '../../source.ts'
+import { closedFolder, ofFolder, read, skipped, type Source } from '../../source.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
+import { groupBy } from '../records/json.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
 import {
@@ -31,7 +31,6 @@ import {
 import { arrangeSteps, type Steps, type DecodedTranscript } from './transcript.ts'
 
 const KIND = 'transcripts'
-const DECODER = 3
 /** A transcript has no ids, no times and no results of calls: every other source of a chat is more complete. */
 const RANK = 3
 
@@ -53,34 +52,16 @@ export const absentTranscripts = (home: string): string[] =>
 export const nursery = (home: string): string => join(home, 'projects')
 
 /** Null if the folder may not be listed. */
-function listProjects(root: string): Place[] | null {
-  try {
-    return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-      .sort()
-      .map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
-  } catch (error) {
-    // No agent has run yet.
-    if (isAbsence(error)) return []
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
-}
+const listProjects = (root: string): Place[] | null =>
+  listFolders(root)
+    ?.map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
+    .filter(({ project }) => mayBeFolder(project)) ?? null
 
 function transcriptSource(place: Place): Source {
   const { project, folder } = place
   const signature = (): string | null => folderSignature(project, folder)
   return {
-    id: sourceId(KIND, folder),
-    kind: KIND,
-    decoder: DECODER,
-    path: folder,
-    rank: RANK,
-    folder,
-    // Each chat has its own folder. Watching the parent shows new ones; `signature` shows changes inside.
-    files: [],
-    isAlwaysWarm: false,
+    ...ofFolder({ kind: KIND, decoder: 3, folder, rank: RANK }),
     signature,
     async pass(mirror, num, request) {
       const now = signature()
@@ -109,21 +90,17 @@ interface ChatFiles extends FileGroup {
   readonly slug: string | null
 }
 
-interface Reading {
+interface Reading extends Pick<Piece, 'octets' | 'checksum' | 'issue'> {
   readonly file: TranscriptFile
-  readonly octets: number
-  readonly checksum: number | null
-  readonly decoded: DecodedTranscript
-  readonly issue: IssueReason | null
+  /** Null if the file cannot be read. */
+  readonly decoded: DecodedTranscript | null
   /** How much of its chat the file contains, the most important number first; empty if it contains nothing. */
   readonly extent: readonly number[]
 }
 
 /** All transcripts of a project, by chat. */
 function listChats(place: Place, signature: string | null): FolderListing<ChatFiles> {
-  const { dev, ino } = lstatSync(place.folder, { bigint: true })
-  const byChat = new Map<ChatId, TranscriptFile[]>()
-  for (const file of listTranscripts(place.folder)) byChat.set(file.chatId, [...(byChat.get(file.chatId) ?? []), file])
+  const byChat = groupBy(listTranscripts(place.folder), ({ chatId }) => chatId)
   const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
   const slug = rootPath === null && !isWithoutFolder(place.slug) ? place.slug : null
   const groups = [...byChat.values()].map((files) => ({
@@ -134,7 +111,8 @@ function listChats(place: Place, signature: string | null): FolderListing<ChatFi
     rootPath,
     slug,
   }))
-  return { identity: `${dev}:${ino}`, signature, groups }
+  // Afterwards, so that a folder that vanishes meanwhile does not count as empty.
+  return { identity: identityOf(lstatSync(place.folder, { bigint: true })), signature, groups }
 }
 
 /** One piece for each file. The chat comes from the most complete one. */
@@ -150,21 +128,13 @@ function readChat(chat: ChatFiles): GroupContent {
 }
 
 function readFile(file: TranscriptFile): Reading {
-  const content = readTranscript(file)
-  if (content.kind === 'issue') {
-    return { file, octets: file.octets, checksum: null, decoded: nothing, issue: content.reason, extent: [] }
-  }
-  const { bytes } = content
+  const bytes = readTranscript(file)
+  if (typeof bytes === 'string')
+    return { file, octets: file.octets, checksum: null, decoded: null, issue: bytes, extent: [] }
   const decoded = decodeTranscript(bytes, file.chatId, nameMessage)
   const [octets, checksum] = [bytes.length, crc32(bytes)]
-  return { file, octets, checksum, decoded, issue: issueOf(decoded), extent: extentOf(decoded, file) }
+  return { file, octets, checksum, decoded, issue: decoded.issue, extent: extentOf(decoded, file) }
 }
-
-const nothing: DecodedTranscript = { messages: [], outline: [], issue: null, hasOnlyControl: false }
-
-/** A file without any content is being rewritten: the mirror keeps the chat until the file has content again. */
-const issueOf = ({ outline, issue, hasOnlyControl }: DecodedTranscript): IssueReason | null =>
-  issue ?? (outline?.length === 0 && !hasOnlyControl ? 'null-value' : null)
 
 /** The project is not part of the id, so that a chat in two projects has the same messages. */
 export const nameMessage: NameMessage = (chatId, ordinal) => madeId(['transcript', chatId, ordinal])
@@ -195,7 +165,7 @@ function pieceOf(
 ): Piece {
   const { key, chatId, parentChatId } = file
   const bare: Piece = { key, octets, checksum, stamp, issue, chats: [], evidence: [], heads: [] }
-  if (!isChosen) return bare
+  if (!isChosen || decoded === null) return bare
   const plain = decodeFacts({}, chatId, 'transcript')
   const chat: WholeChat = {
     id: chatId,
@@ -209,28 +179,13 @@ function pieceOf(
   return { ...bare, chats: [chat], evidence: weighEvidence(chatId, evidence, { isOnly: false }) }
 }
 
-/** Subfolders, including links to folders, because a project may have been opened by a link. */
-function listFolders(path: string): readonly string[] | null {
-  try {
-    const entries = readdirSync(path, { withFileTypes: true })
-    const isFolder = (name: string): boolean =>
-      statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() ?? false
-    return entries
-      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && isFolder(entry.name)))
-      .map((entry) => entry.name)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
-}
-
 /**
  * Decodes a transcript file of any format. Total: any bytes become messages, nothing, or an issue. The format is
  * recognised by the first character and not by the name: files that end in `.txt` can contain JSON Lines.
  */
 export function decodeTranscript(bytes: Buffer, chatId: ChatId, name: NameMessage): DecodedTranscript {
   if (bytes.length > constants.MAX_STRING_LENGTH) {
-    return { messages: [], outline: [], issue: 'too-large', hasOnlyControl: false }
+    return { messages: [], outline: [], issue: 'too-large' }
   }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   return arrangeSteps(stepsIn(text), chatId, name)
@@ -238,8 +193,8 @@ export function decodeTranscript(bytes: Buffer, chatId: ChatId, name: NameMessag
 
 function stepsIn(text: string): Steps {
   if (/^\s*\{/.test(text)) return decodeLines(text)
-  if (!/^\s*\[/.test(text)) return decodeText(text)
-  const records = decodeRecords(text)
-  const decoded = records ?? decodeText(text)
-  return records === null && decoded.steps.length === 0 ? { steps: [], issue: 'bad-json' } : decoded
+  const records = /^\s*\[/.test(text) ? decodeRecords(text) : null
+  if (records !== null) return records
+  const decoded = decodeText(text)
+  return text.trimStart().startsWith('[') && decoded.steps.length === 0 ? { steps: [], issue: 'bad-json' } : decoded
 }

@@ -1,9 +1,9 @@
 import { hash as digest } from 'node:crypto'
-import { lstatSync, readdirSync, type Dirent } from 'node:fs'
+import { lstatSync, type Dirent } from 'node:fs'
 import { join, parse, posix, win32 } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { readPlainFile } from '../../open-safely/cursor-file.ts'
+import { listEntries, readPlainFile } from '../../open-safely/cursor-file.ts'
 import { filledString, parsedRecord } from '../records/json.ts'
 
 /** Cursor's own limit is unknown; the largest known transcripts are far smaller. */
@@ -22,14 +22,9 @@ export interface TranscriptFile {
   readonly state: string
 }
 
-export type FileContent =
-  | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  | { readonly kind: 'issue'; readonly reason: IssueReason }
-
 /**
  * All transcripts in their folder, from `stat` alone: `<id>`, `<id>/<id>` and `<id>/subagents/<sid>`, each as `.txt`,
  * `.json` or `.jsonl`. Links are skipped.
- * @throws Error if a folder cannot be listed; otherwise its files would count as deleted
  */
 export function listTranscripts(folder: string): readonly TranscriptFile[] {
   const files: TranscriptFile[] = []
@@ -44,10 +39,10 @@ export function listTranscripts(folder: string): readonly TranscriptFile[] {
   for (const entry of listEntries(folder)) {
     if (isTranscript(entry)) add([], entry.name, null)
     if (!entry.isDirectory()) continue
-    for (const inner of listNested(join(folder, entry.name))) {
+    for (const inner of listEntries(join(folder, entry.name))) {
       if (isTranscript(inner) && parse(inner.name).name === entry.name) add([entry.name], inner.name, null)
       if (!inner.isDirectory() || inner.name !== 'subagents') continue
-      const agents = listNested(join(folder, entry.name, inner.name)).filter(isTranscript)
+      const agents = listEntries(join(folder, entry.name, inner.name)).filter(isTranscript)
       for (const { name } of agents) add([entry.name, inner.name], name, asChatId(entry.name))
     }
   }
@@ -55,19 +50,6 @@ export function listTranscripts(folder: string): readonly TranscriptFile[] {
 }
 
 const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:jsonl?|txt)$/i.test(entry.name)
-
-const listEntries = (folder: string): readonly Dirent[] =>
-  readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
-
-function listNested(folder: string): readonly Dirent[] {
-  try {
-    return listEntries(folder)
-  } catch (error) {
-    // Deleted while the parent folder was listed.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
-}
 
 const trustFile = (project: string): string => join(project, '.workspace-trusted')
 
@@ -81,21 +63,17 @@ export function folderSignature(project: string, folder: string): string | null 
   return digest('sha256', lines.join('\n'))
 }
 
-/** Everything that can be wrong with the file is a result, not an error. */
-export function readTranscript({ path, octets }: Pick<TranscriptFile, 'path' | 'octets'>): FileContent {
-  if (octets > FILE_BYTES_MAX) return { kind: 'issue', reason: 'too-large' }
+/** Its bytes, or why it cannot be read. */
+export function readTranscript({ path }: Pick<TranscriptFile, 'path'>): Buffer | IssueReason {
   const file = readPlainFile(path, FILE_BYTES_MAX)
-  if (file.kind === 'bytes') return file
-  return { kind: 'issue', reason: file.kind === 'too-large' ? 'too-large' : 'unreadable-page' }
+  if (file.kind === 'bytes') return file.bytes
+  return file.kind === 'too-large' ? 'too-large' : 'unreadable-page'
 }
 
 /** The root folder according to the project's own file; null if there is no such file, or it names none. */
 export function readWorkspacePath(project: string): string | null {
-  const path = trustFile(project)
-  const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (stat?.isFile() !== true || stat.size > FILE_BYTES_MAX) return null
-  const content = readTranscript({ path, octets: stat.size })
-  return content.kind === 'issue' ? null : filledString(parsedRecord(content.bytes.toString('utf8'))?.['workspacePath'])
+  const bytes = readTranscript({ path: trustFile(project) })
+  return typeof bytes === 'string' ? null : filledString(parsedRecord(bytes.toString('utf8'))?.['workspacePath'])
 }
 
 /** Names of the folders in a folder; null if it cannot be listed. */
@@ -128,16 +106,11 @@ export function resolveSlug(slug: string, platform: NodeJS.Platform, listFolders
   return matches.length === 1 ? (matches[0] ?? null) : null
 }
 
-interface Candidate {
-  readonly path: string
-  /** The part of the slug that the path does not cover yet. */
-  readonly rest: string
-}
-
 /** A window without a folder has a fixed name, or only the digits of its id. */
 export const isWithoutFolder = (slug: string): boolean => slug === 'empty-window' || /^\d*$/.test(slug)
 
-function startOf(slug: string, platform: NodeJS.Platform): Candidate | null {
+/** `rest` is the part of the slug that the path does not cover yet. */
+function startOf(slug: string, platform: NodeJS.Platform): { readonly path: string; readonly rest: string } | null {
   if (isWithoutFolder(slug)) return null
   if (platform !== 'win32') return { path: '/', rest: slugOf(slug) }
   const [, drive, rest] = /^([a-z])-+(.+)$/i.exec(slug) ?? []

@@ -7,7 +7,8 @@ import type { Part, ToolStatus, ToolPart } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank } from '../records/json.ts'
-import { openCall as unsettledCall, plainMessage } from '../records/model-messages.ts'
+import { plainMessage } from '../records/model-messages.ts'
+import { noInput, openCall } from '../records/tool.ts'
 import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
@@ -17,8 +18,8 @@ interface MessageStep {
   readonly sentAtMs: number | null
 }
 
-/** One step of a transcript of any format, in the file's order. */
-export type Step =
+/** One step of a transcript of any format, in the file's order. `issue` says why part of it could not be read. */
+export type Step = { readonly issue?: IssueReason | null } & (
   | MessageStep
   /** The place of a message that could not be read. */
   | { readonly kind: 'gap' }
@@ -27,29 +28,23 @@ export type Step =
    * it did.
    */
   | { readonly kind: 'control'; readonly turn: 'ended' | 'cut' | null; readonly error: string }
+)
 
 export interface Steps {
   readonly steps: readonly Step[]
-  readonly issue: IssueReason | null
+  /** Why there is nothing to read; otherwise the first issue of a step counts. */
+  readonly issue?: IssueReason | null
   /** See `DecodedTranscript`. */
   readonly prompts?: number
 }
 
-/** A step, and why part of it could not be read. */
-export interface DecodedStep {
-  readonly step: Step
-  readonly issue: IssueReason | null
-}
-
-export const unread = (issue: IssueReason): DecodedStep => ({ step: { kind: 'gap' }, issue })
+export const unread = (issue: IssueReason): Step => ({ kind: 'gap', issue })
 
 export interface DecodedTranscript {
   readonly messages: readonly MessageDraft[]
   readonly outline: Outline
   /** Why a part of the file could not be read; everything else was decoded. */
   readonly issue: IssueReason | null
-  /** True if the file describes a run but contains no messages. */
-  readonly hasOnlyControl: boolean
   /** The number of messages that are certainly prompts; left out if all user messages are. */
   readonly prompts?: number
 }
@@ -67,12 +62,13 @@ export function arrangeSteps(
     const id = nameMessage(chatId, ordinal)
     const role = step.kind === 'message' ? step.role : null
     outline.push({ id, role, createdAtMs: null, startedAtMs: null })
-    if (step.kind === 'message' && step.parts.length > 0) messages.push({ ...plainMessage, ...draftOf(step), id })
+    if (step.kind === 'message' && step.parts.length > 0)
+      messages.push({ ...plainMessage, id, role: step.role, parts: step.parts, sentAtMs: step.sentAtMs })
   }
-  return { messages, outline, issue, hasOnlyControl: places.length === 0 && steps.length > 0, ...result }
+  // A file without any content is being rewritten: the mirror keeps the chat until the file has content again.
+  const found = issue ?? steps.find((step) => (step.issue ?? null) !== null)?.issue
+  return { messages, outline, issue: found ?? (steps.length === 0 ? 'null-value' : null), ...result }
 }
-
-const draftOf = ({ role, parts, sentAtMs }: MessageStep) => ({ role, parts, sentAtMs })
 
 /**
  * The error of a turn is added to its answer, unless the answer already contains it. For a prompt without an answer,
@@ -81,20 +77,17 @@ const draftOf = ({ role, parts, sentAtMs }: MessageStep) => ({ role, parts, sent
 function addErrors(steps: readonly Step[]): readonly Step[] {
   const result: Step[] = []
   for (const step of steps) {
-    if (step.kind === 'control' && step.error !== '') addError(result, step.error)
+    const at = result.findLastIndex(({ kind }) => kind !== 'control')
+    const last = result[at]
+    if (step.kind === 'control' && step.error !== '' && last !== undefined) {
+      const text = step.error
+      if (last.kind !== 'message' || last.role === 'user') result.push(errorStep(text))
+      else if (!last.parts.some((part) => part.kind === 'error' && part.text === text))
+        result[at] = { ...last, parts: [...last.parts, { kind: 'error', text }] }
+    }
     result.push(step)
   }
   return result
-}
-
-function addError(result: Step[], text: string): void {
-  const at = result.findLastIndex((step) => step.kind !== 'control')
-  const last = result[at]
-  if (last === undefined) return
-  if (last.kind !== 'message' || last.role === 'user') result.push(errorStep(text))
-  else if (!last.parts.some((part) => part.kind === 'error' && part.text === text)) {
-    result[at] = { ...last, parts: [...last.parts, { kind: 'error', text }] }
-  }
 }
 
 /** An answer that consists of an error. */
@@ -113,11 +106,13 @@ export const answerStep = (parts: readonly Part[]): MessageStep => ({
  */
 function settleCalls(steps: readonly Step[]): readonly Step[] {
   let status: ToolStatus = 'running'
-  const settled: Step[] = []
-  for (const step of steps.toReversed()) {
-    settled.push(settleStep(step, status))
+  const settled = steps.toReversed().map((step): Step => {
+    const after = status
+    const settle = (part: Part): Part =>
+      part.kind === 'tool' && part.status === 'running' ? { ...part, status: after } : part
     status = statusBefore(step) ?? status
-  }
+    return step.kind === 'message' ? { ...step, parts: step.parts.map(settle) } : step
+  })
   return settled.reverse()
 }
 
@@ -127,12 +122,6 @@ function statusBefore(step: Step): ToolStatus | null {
   if (step.kind === 'message') return step.parts.some((part) => part.kind === 'error') ? 'cancelled' : 'completed'
   if (step.turn === null) return null
   return step.turn === 'cut' ? 'cancelled' : 'completed'
-}
-
-function settleStep(step: Step, status: ToolStatus): Step {
-  if (step.kind !== 'message') return step
-  const settle = (part: Part): Part => (part.kind === 'tool' && part.status === 'running' ? { ...part, status } : part)
-  return { ...step, parts: step.parts.map(settle) }
 }
 
 /** A user's message, from its pieces. */
@@ -192,12 +181,13 @@ export class OpenCalls {
    * result with an output becomes a part of its own in `orphans`. Many results have no output.
    */
   end(name: string, output: Json, orphans: Part[]): void {
-    const named = this.#calls.findIndex(({ parts, at }) => nameOf(parts[at]) === name)
+    const called = this.#calls.map(({ parts, at }) => parts[at])
+    const named = called.findIndex((part) => part?.kind === 'tool' && part.name === name)
     const [open] = this.#calls.splice(Math.max(named, 0), 1)
     const call = open?.parts[open.at]
     if (open !== undefined && call?.kind === 'tool') open.parts[open.at] = { ...call, status: 'completed', output }
     else if (output !== null)
-      orphans.push({ ...openCall({ name, callId: null, input: null, paths: [] }), ...ended, output })
+      orphans.push({ ...openCall(name || null, null, noInput).part, status: 'completed', output })
   }
 
   /** Call this at the end of a turn. */
@@ -205,13 +195,3 @@ export class OpenCalls {
     this.#calls.length = 0
   }
 }
-
-const ended = { status: 'completed' } as const
-const nameOf = (part: Part | undefined): string | null => (part?.kind === 'tool' ? part.name : null)
-
-/** A call before it is known how it ended. */
-export const openCall = (call: Pick<ToolPart, 'name' | 'callId' | 'input' | 'paths'>): ToolPart => ({
-  ...unsettledCall,
-  ...call,
-  name: call.name === '' ? 'unknown' : call.name,
-})
