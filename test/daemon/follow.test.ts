@@ -41,7 +41,7 @@ beforeEach(() => {
       run,
       watch: (folder, onEvent) => {
         watched.set(folder, onEvent)
-        return { close: () => watched.delete(folder) }
+        return () => void watched.delete(folder)
       },
       warn: (sentence) => expect.fail(sentence),
     },

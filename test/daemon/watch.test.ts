@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, watch } from 'node:fs'
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Follow } from '../../src/daemon/follow/follow.ts'
+import { openWatch } from '../../src/daemon/follow/watch.ts'
 import { CursorHome } from '../helpers/cursor.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 import { watchedInodes } from '../helpers/watched-inodes.ts'
@@ -9,11 +10,12 @@ import { watchedInodes } from '../helpers/watched-inodes.ts'
 let home: CursorHome
 let folder: string
 let follow: Follow
+let watch: ReturnType<typeof openWatch>
 let runs: number
 let failure: Error | null
 
 /** It never polls, so that only events can cause a pass. */
-function followBy(watchOne: typeof watch): Follow {
+function followHere(): Follow {
   return new Follow(
     { userDirs: [home.userDir], homes: [join(home.root, '.cursor')], disabledKinds: [] },
     {
@@ -26,7 +28,7 @@ function followBy(watchOne: typeof watch): Follow {
         const ends = orders.map(({ id }) => ({ id, ...well }))
         return { changed: 0, added: 0, gone: 0, backlog: 0, needsMerge: false, isWhole: true, ends }
       },
-      watch: (path, onEvent, onError) => watchOne(path, onEvent).on('error', onError),
+      watch: (path, onEvent) => watch.watch(path, onEvent),
       warn: (sentence) => (failure = new Error(sentence)),
     },
   )
@@ -37,10 +39,12 @@ beforeEach(() => {
   folder = dirname(home.globalPath)
   ;[runs, failure] = [0, null]
   mkdirSync(folder, { recursive: true })
-  follow = followBy(watch)
+  watch = openWatch((error) => follow.onWatchError(error))
+  follow = followHere()
 })
-afterEach(() => {
+afterEach(async () => {
   follow.stop()
+  await watch.close()
   home.remove()
 })
 
@@ -84,12 +88,12 @@ test.each([
 })
 
 test('if the system’s limit of watches is reached, this is said once, and sources are still read', async () => {
-  follow = followBy(() => {
-    throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
-  })
+  const noSpace = (): void => follow.onWatchError(Object.assign(new Error('no space'), { code: 'ENOSPC' }))
+  noSpace()
   await readAll()
   expect(failure?.message).toMatch('the limit of watches of this system is reached')
   failure = null
+  noSpace()
   await readAll()
   expect([failure, runs]).toEqual([null, 2])
 })

@@ -28,7 +28,7 @@ export class SimulatedDaemon {
       later: clock.later,
       run: (orders) => this.#run(orders),
       hasMore: () => false,
-      watch: () => ({ close: () => undefined }),
+      watch: () => () => undefined,
       warn: () => undefined,
     })
   }

@@ -1,4 +1,4 @@
-import { existsSync, statSync, type BigIntStats, type FSWatcher } from 'node:fs'
+import { existsSync, statSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import type { RunOutcome, SourceEnd } from '../../engine/writer/messages.ts'
@@ -37,8 +37,8 @@ const SETTLE_MS_MAX = 500
 const REST = 5
 const REST_MS_MAX = 600
 
+/** kind: `change`, of the file with this name, or anything else. */
 type OnEvent = (kind: string, name: string | null) => void
-type Watcher = Pick<FSWatcher, 'close'>
 
 export interface FollowContext {
   now(): number
@@ -48,8 +48,8 @@ export interface FollowContext {
   run(orders: readonly PassOrder[]): Promise<RunOutcome>
   /** True if a run without orders has something to do. */
   hasMore(): boolean
-  /** As `watch` of `node:fs`. */
-  watch(folder: string, onEvent: OnEvent, onError: (error: Error) => void): Watcher
+  /** Watches a folder and not what is below it. @returns how to end that */
+  watch(folder: string, onEvent: OnEvent): () => void
   /** Called once, if events cannot be had. */
   warn(sentence: string): void
 }
@@ -87,7 +87,7 @@ export class Follow {
   readonly #context: FollowContext
   readonly #followed = new Map<SourceId, Followed>()
   readonly #waiting = new Map<SourceId, Waiting>()
-  readonly #watched = new Map<string, { readonly identity: string; readonly watcher: Watcher }>()
+  readonly #watched = new Map<string, { readonly identity: string; readonly end: () => void }>()
   #files: ReadonlySet<string> = new Set()
   /** Folders in which new sources appear, and their state when sources were last looked for. */
   #nurseries: readonly string[] = []
@@ -117,7 +117,7 @@ export class Follow {
   /** No run starts after this, and no event is noticed. */
   stop(): void {
     this.#isStopped = true
-    for (const { watcher } of this.#watched.values()) watcher.close()
+    for (const { end } of this.#watched.values()) end()
     this.#watched.clear()
   }
 
@@ -195,29 +195,19 @@ export class Follow {
     for (const [folder, { identity }] of this.#watched) if (wanted.get(folder) !== identity) this.#unwatch(folder)
     for (const [folder, identity] of wanted) {
       // A folder that does not exist yet is watched once it is found by the poll.
-      if (identity !== null && !this.#watched.has(folder)) this.#watch(folder, identity)
-    }
-  }
-
-  #watch(folder: string, identity: string): void {
-    const onError = (error: Error): void => {
-      this.#unwatch(folder)
-      this.#onWatchError(error)
-    }
-    const onEvent: OnEvent = (kind, name) => this.#onEvent(folder, kind, name)
-    try {
-      this.#watched.set(folder, { identity, watcher: this.#context.watch(folder, onEvent, onError) })
-    } catch (error) {
-      this.#onWatchError(error)
+      if (identity === null || this.#watched.has(folder)) continue
+      const end = this.#context.watch(folder, (kind, name) => this.#onEvent(folder, kind, name))
+      this.#watched.set(folder, { identity, end })
     }
   }
 
   #unwatch(folder: string): void {
-    this.#watched.get(folder)?.watcher.close()
+    this.#watched.get(folder)?.end()
     this.#watched.delete(folder)
   }
 
-  #onWatchError(error: unknown): void {
+  /** Must be called if a folder cannot be watched. */
+  onWatchError(error: unknown): void {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     // The folder was removed in the meantime, or may not be listed.
     if (this.#hasWarned || ['ENOENT', 'EACCES', 'EPERM'].includes(code)) return

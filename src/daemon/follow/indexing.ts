@@ -1,4 +1,4 @@
-import { existsSync, watch } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
@@ -12,6 +12,7 @@ import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writ
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { Follow } from './follow.ts'
+import { openWatch } from './watch.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Passes } from '../../engine/passes.ts'
 import { Metrics } from './metrics.ts'
@@ -62,6 +63,7 @@ export class Indexing implements Passes {
   readonly #timers = new Timers()
   readonly #writer: ThreadWriter
   readonly #follow: Follow
+  readonly #watch = openWatch((error) => this.#follow.onWatchError(error))
   readonly #setup: WriterSetup
   /** Rejects with UserError `mirror-damaged` if an error means that. Never resolves. The next start makes a new mirror. */
   readonly damaged: Promise<never>
@@ -98,7 +100,7 @@ export class Indexing implements Passes {
       later: (act, delayMs) => this.#timers.later(act, delayMs),
       run: (orders) => this.#run(orders),
       hasMore: () => (this.#backlog > 0 || this.#needsMerge) && !this.#isBlocked,
-      watch: (folder, onEvent, onError) => watch(folder, onEvent).on('error', onError),
+      watch: (folder, onEvent) => this.#watch.watch(folder, onEvent),
       warn: (sentence) => log.warn(sentence),
     })
     this.damaged = this.#damaged.promise
@@ -184,7 +186,7 @@ export class Indexing implements Passes {
   async stop(): Promise<void> {
     this.#follow.stop()
     this.#timers.stop()
-    await this.#writer.stop()
+    await Promise.all([this.#watch.close(), this.#writer.stop()])
   }
 
   /** Resolves when all messages are searchable. */

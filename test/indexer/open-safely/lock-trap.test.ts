@@ -134,7 +134,7 @@ test('the main thread, which follows the files, opens none of them', async () =>
       },
       watch: (_, onEvent) => {
         events.push(() => onEvent('rename', null))
-        return { close: () => undefined }
+        return () => undefined
       },
       warn: (sentence) => expect.fail(sentence),
     },
