@@ -3,10 +3,15 @@ import { eachFolderOnce, mayBeFolder } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
 import { cliStoreSource } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/store-pass.ts'
-import { globalItemsSource, workspaceItemsSources, workspacesFolder } from './sources/items/index.ts'
+import {
+  absentWorkspaceStores,
+  globalItemsSource,
+  workspaceItemsSources,
+  workspacesFolder,
+} from './sources/items/index.ts'
 import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
 import { trackingSource } from './sources/tracking/index.ts'
-import { nursery, transcriptSources } from './sources/transcripts/index.ts'
+import { absentTranscripts, nursery, transcriptSources } from './sources/transcripts/index.ts'
 
 export interface Places {
   /** Cursor's `User` folders. */
@@ -20,9 +25,11 @@ export interface Places {
 }
 
 /** One store format: where its stores are, and in which folders new ones appear. */
-export interface StoreFormat {
+interface StoreFormat {
   sources(places: Places): readonly Source[]
   nurseries?(places: Places): readonly string[]
+  /** Stores that do not exist, in folders that do. */
+  absent?(places: Places): readonly string[]
 }
 
 /** A store that is a folder directly in a home folder. */
@@ -36,7 +43,7 @@ const inHomes = (name: string, source: (folder: string) => Source): StoreFormat 
 })
 
 /** Every supported format, one per line. */
-export const formats: readonly StoreFormat[] = [
+const formats: readonly StoreFormat[] = [
   { sources: ({ userDirs }) => userDirs.map(composerKvSource) },
   // These two read only what messages of the source above refer to.
   { sources: ({ userDirs }) => userDirs.map(agentBlobsSource) },
@@ -45,25 +52,33 @@ export const formats: readonly StoreFormat[] = [
   {
     sources: ({ userDirs }) => userDirs.flatMap(workspaceItemsSources),
     nurseries: ({ userDirs }) => userDirs.map(workspacesFolder),
+    absent: ({ userDirs }) => userDirs.flatMap(absentWorkspaceStores),
   },
   // It contains no chats. It is read before the next two sources, so that their chats have dates when they are written.
   inHomes('ai-tracking', trackingSource),
   inHomes('chats', (folder) => cliStoreSource({ folder, layout: 'by-folder' })),
   inHomes('acp-sessions', (folder) => cliStoreSource({ folder, layout: 'flat' })),
-  { sources: ({ homes }) => homes.flatMap(transcriptSources), nurseries: ({ homes }) => homes.map(nursery) },
+  {
+    sources: ({ homes }) => homes.flatMap(transcriptSources),
+    nurseries: ({ homes }) => homes.map(nursery),
+    absent: ({ homes }) => homes.flatMap(absentTranscripts),
+  },
 ]
 
 /** Every store that exists now. Workspaces come and go, so this is called again from time to time. */
-export function discoverSources(places: Places, among: readonly StoreFormat[] = formats): Source[] {
+export function discoverSources(places: Places): Source[] {
   const unique = withoutDuplicates(places)
-  const sources = among.flatMap((format) => format.sources(unique))
+  const sources = formats.flatMap((format) => format.sources(unique))
   return sources.filter((source) => !places.disabledKinds.includes(source.kind))
 }
 
-/** Folders in which new sources appear. */
-export function nurseries(places: Places, among: readonly StoreFormat[] = formats): string[] {
+/** Where new sources appear: folders that get new entries, and stores that do not exist yet. */
+export function nurseries(places: Places): { readonly folders: string[]; readonly absent: string[] } {
   const unique = withoutDuplicates(places)
-  return among.flatMap((format) => format.nurseries?.(unique) ?? [])
+  return {
+    folders: formats.flatMap((format) => format.nurseries?.(unique) ?? []),
+    absent: formats.flatMap((format) => format.absent?.(unique) ?? []),
+  }
 }
 
 /** Checked on each call: a folder that did not exist at the start may turn out to be a second name of another one. */

@@ -1,113 +1,99 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { appendFileSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startWatch, type Watch } from '../../src/daemon/follow/watch.ts'
+import { Follow } from '../../src/daemon/follow/follow.ts'
+import { openWatch } from '../../src/daemon/follow/watch.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
+import { watchedInodes } from '../helpers/watched-inodes.ts'
 
-let root: string
+let home: CursorHome
 let folder: string
-let file: string
-let seen: string[]
-let watch: Watch
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'cursordex-watch-'))
-  folder = join(root, 'globalStorage')
-  file = join(folder, 'state.vscdb')
-  seen = []
-  watch = startWatch(
-    (where, name) => seen.push(join(where, name)),
-    (error) => seen.push(String(error)),
+let follow: Follow
+let watch: ReturnType<typeof openWatch>
+let runs: number
+let failure: Error | null
+
+/** It never polls, so that only events can cause a pass. */
+function followHere(): Follow {
+  return new Follow(
+    { userDirs: [home.userDir], homes: [join(home.root, '.cursor')], disabledKinds: [] },
+    {
+      now: Date.now,
+      later: (act, delayMs) => delayMs < 1000 && setTimeout(act, delayMs).unref(),
+      hasMore: () => false,
+      run: async (orders) => {
+        runs += 1
+        const well = { kind: '', path: '', state: 'ok', detail: null, again: [], pendingLoss: null } as const
+        const ends = orders.map(({ id }) => ({ id, ...well }))
+        return { changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends }
+      },
+      watch: (path, onEvent) => watch.watch(path, onEvent),
+      warn: (sentence) => (failure = new Error(sentence)),
+    },
   )
+}
+
+beforeEach(() => {
+  home = new CursorHome()
+  folder = dirname(home.globalPath)
+  ;[runs, failure] = [0, null]
+  mkdirSync(folder, { recursive: true })
+  watch = openWatch((error) => follow.onWatchError(error))
+  follow = followHere()
 })
 afterEach(async () => {
+  follow.stop()
   await watch.close()
-  rmSync(root, { recursive: true, force: true })
+  home.remove()
 })
 
 /** Writes again and again, because events from before the watch really started are lost. */
-const untilTold = (path: string): Promise<unknown> =>
-  waitUntil(`an event of ${path}`, () => {
+async function untilNoticed(path: string): Promise<void> {
+  const before = runs
+  await waitUntil('a pass', () => {
     appendFileSync(path, '.')
-    return seen.includes(path)
+    return runs > before
   })
-
-/** The inodes that this process watches. */
-function watchedInodes(): number[] {
-  const tellings = readdirSync('/proc/self/fdinfo').flatMap((name) => readIfThere(join('/proc/self/fdinfo', name)))
-  return tellings
-    .flatMap((text) => [...text.matchAll(/^inotify .* ino:([0-9a-f]+)/gm)].map(([, ino]) => `0x${ino}`))
-    .map(Number)
 }
 
-/** A descriptor may be closed meanwhile, for example the one of the list itself. */
-function readIfThere(path: string): string[] {
-  try {
-    return [readFileSync(path, 'utf8')]
-  } catch {
-    return []
-  }
+/** New folders are looked for, and what is there is read. */
+async function readAll(): Promise<void> {
+  await follow.readAll({ depth: 'tail' })
 }
 
 test.runIf(process.platform === 'linux')(
   'if a folder of Cursor was missing, the home folder was watched, and listed at each write in it',
   async () => {
-    const home = join(root, 'home')
-    mkdirSync(home)
-    mkdirSync(folder)
-    writeFileSync(file, '')
-    watch.follow([join(home, '.cursor'), join(home, '.cursor', 'projects')], [])
-    watch.follow([folder], [file])
-    await untilTold(file)
-    const watched = watchedInodes()
+    await readAll()
+    await untilNoticed(home.globalPath)
+    const watched = watchedInodes(process.pid)
     expect(watched).toContain(statSync(folder).ino)
-    expect(watched).not.toContain(statSync(home).ino)
+    expect(watched).not.toContain(statSync(home.root).ino)
   },
 )
 
-test('a folder that appears later is watched after the next call', async () => {
-  watch.follow([folder], [file])
-  mkdirSync(folder)
-  writeFileSync(file, '')
-  watch.follow([folder], [file])
-  await untilTold(file)
-  expect(seen).toContain(file)
+test.each([
+  ['moved away and back', () => renameSync(folder, `${folder}.away`), () => renameSync(`${folder}.away`, folder)],
+  ['removed and made again', () => rmSync(folder, { recursive: true }), () => mkdirSync(folder)],
+])('a folder that was %s had no more events', async (_, leave, comeBack) => {
+  await readAll()
+  await untilNoticed(home.globalPath)
+  leave()
+  await readAll()
+  comeBack()
+  await readAll()
+  await untilNoticed(home.globalPath)
+  expect(failure).toBeNull()
 })
 
-/** Creates the folder with a file in it, and waits for an event. */
-async function followNew(): Promise<void> {
-  mkdirSync(folder)
-  writeFileSync(file, '')
-  seen = []
-  watch.follow([folder], [file])
-  await untilTold(file)
-}
-
-const untilMissed = (): Promise<unknown> => waitUntil('the folder to be missed', () => seen.includes(folder))
-
-test('a folder that was moved away and back had no more events', async () => {
-  await followNew()
-  renameSync(folder, `${folder}.away`)
-  await untilMissed()
-  await followNew()
-  expect(seen).toContain(file)
-})
-
-test('a folder that is removed and created again, perhaps with the same inode, is watched', async () => {
-  await followNew()
-  rmSync(folder, { recursive: true })
-  await untilMissed()
-  watch.follow([folder], [file])
-  await followNew()
-  expect(seen).toContain(file)
+test('if the system’s limit of watches is reached, this is said once, and sources are still read', async () => {
+  const noSpace = (): void => follow.onWatchError(Object.assign(new Error('no space'), { code: 'ENOSPC' }))
+  noSpace()
+  await readAll()
+  expect(failure?.message).toMatch('the limit of watches of this system is reached')
+  failure = null
+  noSpace()
+  await readAll()
+  expect([failure, runs]).toEqual([null, 2])
 })

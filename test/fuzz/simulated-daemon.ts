@@ -1,6 +1,6 @@
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
-import { SourceMonitor } from '../../src/daemon/follow/source-monitor.ts'
-import { PassScheduler } from '../../src/daemon/follow/pass-scheduler.ts'
+import { Follow } from '../../src/daemon/follow/follow.ts'
+import type { PassOrder } from '../../src/model/pass.ts'
 import type { RunOutcome } from '../../src/engine/writer/messages.ts'
 import { beginEpoch } from '../../src/mirror/index/changes.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
@@ -11,14 +11,14 @@ import type { FakeClock } from '../daemon/fake-clock.ts'
 const BACKLOG_MS = Infinity
 
 /**
- * The indexing half of the daemon, on a manual clock. The watcher, the scheduler and the passes are the product’s own,
+ * The indexing half of the daemon, on a manual clock. What follows the files and the passes are the product’s own,
  * and nothing else requests a pass.
  */
 export class SimulatedDaemon {
   readonly mirror: Mirror
   readonly #mirrorPath: string
   readonly #clock: FakeClock
-  readonly #follow: SourceMonitor
+  readonly #follow: Follow
   readonly #userDirs: readonly string[]
   passes = 0
 
@@ -29,18 +29,13 @@ export class SimulatedDaemon {
     this.#mirrorPath = mirrorPath
     this.#clock = clock
     this.#userDirs = [userDir]
-    const pacer = new PassScheduler<RunOutcome>({
+    this.#follow = new Follow(this.#places, {
       now: clock.now,
       later: clock.later,
-      source: (id) => this.#follow.paced(id),
-      run: (sources) => this.#run(sources),
+      run: (orders) => this.#run(orders),
       hasMore: () => false,
-    })
-    this.#follow = new SourceMonitor(this.#places, {
-      now: clock.now,
-      later: clock.later,
-      nudge: (id, depth) => pacer.nudge(id, depth),
-      watch: () => undefined,
+      watch: () => () => undefined,
+      warn: () => undefined,
     })
   }
 
@@ -50,20 +45,10 @@ export class SimulatedDaemon {
 
   /** Follows the files from now on, by polling as the daemon does. */
   start(): void {
-    this.#follow.discover()
-    this.#every(1000, () => this.#follow.poll(false))
-    this.#every(60_000, () => this.#follow.poll(true))
+    this.#follow.start()
   }
 
-  #every(ms: number, act: () => void): void {
-    this.#clock.later(() => {
-      act()
-      this.#every(ms, act)
-    }, ms)
-  }
-
-  async #run(sources: Parameters<SourceMonitor['begin']>[0]): Promise<RunOutcome> {
-    const settle = this.#follow.begin(sources)
+  async #run(sources: readonly PassOrder[]): Promise<RunOutcome> {
     this.passes += 1
     const order = { kind: 'run' as const, sources, backlogMs: BACKLOG_MS }
     const outcome = await runPasses(this.mirror, this.#places, order, {
@@ -71,7 +56,6 @@ export class SimulatedDaemon {
       turn: async () => undefined,
     })
     indexOf(this.#mirrorPath, (index) => index.catchUp())
-    settle(outcome)
     return outcome
   }
 }

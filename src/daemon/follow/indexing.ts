@@ -6,22 +6,19 @@ import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
-import { SourceMonitor } from './source-monitor.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import { explainError, logError } from './explain-error.ts'
 import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
 import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
 import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
 import type { Logger } from '../lifecycle/log.ts'
-import { PassScheduler } from './pass-scheduler.ts'
+import { Follow } from './follow.ts'
+import { openWatch } from './watch.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import type { Passes } from '../../engine/passes.ts'
 import { Metrics } from './metrics.ts'
-import { startWatch, watchError, type Watch } from './watch.ts'
 import type { DaemonState, SyncOutcome } from '../../api/answers/status.ts'
 
-const POLL_MS = 1000
-const POLL_ALL_MS = 60_000
 const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
 /** The index is compared with the mirror once a day, when nothing else happens. */
@@ -74,9 +71,8 @@ export class Indexing implements Passes {
   readonly #timers = new Timers()
   readonly #writer: ThreadWriter
   readonly index: ThreadIndex
-  readonly #sources: SourceMonitor
-  readonly #scheduler: PassScheduler<RunOutcome>
-  readonly #watch: Watch
+  readonly #follow: Follow
+  readonly #watch = openWatch((error) => this.#follow.onWatchError(error))
   readonly #setup: WriterSetup
   /** Rejects with UserError `mirror-damaged` if an error means that. Never resolves. The next start makes a new mirror. */
   readonly damaged: Promise<never>
@@ -117,27 +113,17 @@ export class Indexing implements Passes {
       (step) => this.#onIndexStep(step),
       (error) => this.#onIndexError(error),
     )
-    const later = (act: () => void, delayMs: number): void => this.#timers.later(act, delayMs)
-    this.#scheduler = new PassScheduler({
+    this.#follow = new Follow(setup, {
       now,
-      later,
-      source: (id) => this.#sources.paced(id),
+      later: (act, delayMs) => this.#timers.later(act, delayMs),
       run: (orders) => this.#run(orders),
       hasMore: () => this.#deferred > 0 && !this.#isBlocked,
+      watch: (folder, onEvent) => this.#watch.watch(folder, onEvent),
+      warn: (sentence) => log.warn(sentence),
     })
     this.damaged = this.#damaged.promise
     // Nobody may be listening after a stop.
     this.damaged.catch(() => undefined)
-    this.#watch = startWatch(
-      (folder) => this.#sources.onEvent(folder),
-      (error) => log.warn(watchError(error)),
-    )
-    this.#sources = new SourceMonitor(setup, {
-      now,
-      later,
-      nudge: (id, depth) => this.#scheduler.nudge(id, depth),
-      watch: (folders, files) => this.#watch.follow(folders, files),
-    })
   }
 
   /** Resolves when the mirror can be read. @throws UserError if it cannot be opened */
@@ -150,10 +136,8 @@ export class Indexing implements Passes {
 
   /** Starts to monitor the sources. */
   start(): void {
-    this.#sources.discover()
+    this.#follow.start()
     this.#hasStarted = true
-    this.#timers.every(() => this.#sources.poll(false), POLL_MS)
-    this.#timers.every(() => this.#sources.poll(true), POLL_ALL_MS)
     this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
     this.#timers.every(() => this.#checkIndex(), INDEX_CHECK_MS)
   }
@@ -196,11 +180,9 @@ export class Indexing implements Passes {
   async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
     const startedAt = performance.now()
     const tookMs = (): number => Math.round(performance.now() - startedAt)
-    this.#sources.discover()
-    const order = full ? { depth: 'values' as const, isAsked: true } : { depth: 'keys' as const }
-    const orders = this.#sources.sources.map(({ id }) => ({ id, ...order }))
-    if (orders.length === 0) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
-    const { changed, added, gone, ends } = await this.#scheduler.runNow(orders)
+    const outcome = await this.#follow.readAll(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
+    if (outcome === null) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
+    const { changed, added, gone, ends } = outcome
     await this.#whenSearchable()
     if (full) await this.index.check(true)
     return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
@@ -209,7 +191,7 @@ export class Indexing implements Passes {
   get state(): DaemonState {
     if (this.#errors.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
-    return this.#sources.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
+    return this.#follow.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
   }
 
   /** Why the mirror is not complete, as sentences, and what was done about damage. */
@@ -219,7 +201,7 @@ export class Indexing implements Passes {
 
   get #errors(): string[] {
     const errors = this.#error === null ? [] : [`${this.#error.code}: ${this.#error.message}`]
-    return [...errors, ...sourceReasons(this.#sources.ends)]
+    return [...errors, ...sourceReasons(this.#follow.ends)]
   }
 
   /** Whether everything that the mirror has can be found. */
@@ -232,12 +214,12 @@ export class Indexing implements Passes {
     this.#timers.later(act, delayMs)
   }
 
-  get reading(): Pick<SourceMonitor, 'lagMs' | 'wasAllRead'> {
-    return this.#sources
+  get reading(): Pick<Follow, 'lagMs' | 'wasAllRead'> {
+    return this.#follow
   }
 
   async stop(): Promise<void> {
-    this.#scheduler.stop()
+    this.#follow.stop()
     this.#timers.stop()
     await Promise.all([this.#watch.close(), this.index.stop()])
     await this.#writer.stop()
@@ -254,7 +236,6 @@ export class Indexing implements Passes {
   }
 
   async #run(orders: readonly PassOrder[]): Promise<RunOutcome> {
-    const settle = this.#sources.begin(orders)
     this.metrics.beginRun()
     this.#isRunning = true
     this.#publishState()
@@ -262,7 +243,6 @@ export class Indexing implements Passes {
       const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
       this.#deferred = outcome.backlog
-      settle(outcome)
       const { changed, added, gone } = outcome
       if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
       return outcome
@@ -273,7 +253,7 @@ export class Indexing implements Passes {
       this.#isRunning = false
       this.index.nudge()
       if (this.#deferred === 0) for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
-      // The scheduler still counts this run. A moment later it does not.
+      // The source still counts as unread. A moment later it does not.
       this.#timers.later(() => this.#publishState(), 1)
     }
   }
@@ -314,7 +294,7 @@ export class Indexing implements Passes {
     if (state === this.#lastState) return
     this.#lastState = state
     this.#log.debug({ state }, 'state')
-    if (state === 'ready' && !this.#wasReady && this.#sources.ends.some((end) => end.state === 'ok')) {
+    if (state === 'ready' && !this.#wasReady && this.#follow.ends.some((end) => end.state === 'ok')) {
       this.#wasReady = true
       this.#log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
     }
@@ -337,7 +317,7 @@ export class Indexing implements Passes {
 
   #resume(): void {
     this.#isBlocked = false
-    for (const { id, depth } of this.#missed.splice(0)) this.#scheduler.nudge(id, depth)
-    this.#scheduler.wake()
+    for (const { id, depth } of this.#missed.splice(0)) this.#follow.nudge(id, depth)
+    this.#follow.wake()
   }
 }

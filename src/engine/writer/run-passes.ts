@@ -40,8 +40,7 @@ export async function runPasses(
   order: RunOrder,
   context: RunContext,
 ): Promise<RunOutcome> {
-  const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  if (order.sources.length > 0) followSources(mirror, sources, findAt)
+  const sources = order.sources.length === 0 ? new Map<SourceId, Source>() : sourcesFor(mirror, places, order)
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
@@ -50,6 +49,24 @@ export async function runPasses(
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
   return { ...news, ends, backlog, isWhole: true }
+}
+
+interface Listing {
+  readonly places: Places
+  readonly sources: ReadonlyMap<SourceId, Source>
+}
+
+/** What the run before found. A run that only reads what is new in known sources does not list thousands of folders again. */
+const foundBefore = new WeakMap<Mirror, Listing>()
+
+function sourcesFor(mirror: Mirror, places: Places, order: RunOrder): ReadonlyMap<SourceId, Source> {
+  const before = foundBefore.get(mirror)
+  const isKnown = ({ id, depth }: PassOrder): boolean => depth === 'tail' && before?.sources.has(id) === true
+  if (before?.places === places && order.sources.every(isKnown)) return before.sources
+  const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
+  followSources(mirror, sources, findAt)
+  foundBefore.set(mirror, { places, sources })
+  return sources
 }
 
 /** Stores that name the projects of chats in other stores. */

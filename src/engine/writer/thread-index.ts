@@ -45,6 +45,9 @@ export interface IndexWriter {
 /** Objects of the thread are short-lived. More makes it hardly faster, and costs memory. */
 const YOUNG_MB_MAX = 24
 
+/** How long a step may still take when the daemon stops. */
+const STOP_MS = 1000
+
 /** The index on a thread of its own, for the daemon. */
 export class ThreadIndex implements IndexWriter {
   readonly #worker: Worker
@@ -114,7 +117,10 @@ export class ThreadIndex implements IndexWriter {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#send({ act: 'stop' })
+    // What a long step did not end is done again at the next start.
+    const timer = setTimeout(() => void this.#worker.terminate(), STOP_MS)
     await this.#exited
+    clearTimeout(timer)
     this.#reject(stopped())
   }
 

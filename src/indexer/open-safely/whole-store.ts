@@ -125,13 +125,6 @@ export async function writeWhole(
   }
 }
 
-/** A store that is not there. The mirror keeps everything that it has of it. */
-export function keepWhole(mirror: Mirror, num: number): WholeContent {
-  const keptKeys = new Set(held.listHeldRows(mirror, num, '', LAST_KEY).map(({ key }) => key))
-  const identity = held.readPosition(mirror, num).identity ?? ''
-  return { pieces: [], keptKeys, workspaces: [], identity, signature: null, bytesRead: 0, longestReadMs: 0 }
-}
-
 /** While the piece that a chat was read from cannot be read, its content is kept and no other piece replaces it. */
 function withoutStandIns(mirror: Mirror, num: number, pieces: readonly Piece[]): readonly Piece[] {
   const unread = pieces.filter(({ issue, chats }) => issue !== null && chats.length === 0)

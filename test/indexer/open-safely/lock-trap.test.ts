@@ -3,8 +3,9 @@ import type * as Sqlite from 'better-sqlite3'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { SourceMonitor } from '../../../src/daemon/follow/source-monitor.ts'
+import { Follow } from '../../../src/daemon/follow/follow.ts'
 import { openCursorFile } from '../../../src/indexer/open-safely/cursor-file.ts'
+import { FakeClock } from '../../daemon/fake-clock.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import { CursorHome, type JournalMode } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
@@ -114,18 +115,40 @@ describe.each([
   })
 })
 
-test('the watcher on the main thread opens none of the files', () => {
+test('the main thread, which follows the files, opens none of them', async () => {
   fillHome('wal', 40)
   seen.plain.length = 0
-  const world = { now: Date.now, later: () => undefined, nudge: () => undefined, watch: () => undefined }
-  const follow = new SourceMonitor({ userDirs: [home.userDir], homes: indexer.homes, disabledKinds: [] }, world)
-  follow.discover()
-  for (const isAll of [false, true]) follow.poll(isAll)
-  for (const { folder } of follow.sources) follow.onEvent(folder)
-  expect([follow.sources.length, follow.isUpToDate, follow.lagMs]).toEqual([6, false, 0])
+  const clock = new FakeClock()
+  const events: (() => void)[] = []
+  const runs: number[] = []
+  const follow = new Follow(
+    { userDirs: [home.userDir], homes: indexer.homes, disabledKinds: [] },
+    {
+      now: clock.now,
+      later: clock.later,
+      hasMore: () => false,
+      run: async (orders) => {
+        runs.push(orders.length)
+        const ends = orders.map(({ id }) => ({ id, kind: '', path: '', ...wellRead }))
+        return { changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends }
+      },
+      watch: (_, onEvent) => {
+        events.push(() => onEvent('rename', null))
+        return () => undefined
+      },
+      warn: (sentence) => expect.fail(sentence),
+    },
+  )
+  follow.start()
+  await clock.advance(61_000)
+  for (const happen of events) happen()
+  await clock.advance(1000)
+  expect([runs[0], follow.isUpToDate, follow.lagMs]).toEqual([6, true, 0])
   expect(seen.plain).toEqual([])
   expect(seen.everOpen).toBe(0)
 })
+
+const wellRead = { state: 'ok', detail: null, again: [], pendingLoss: null } as const
 
 test('the trap notices a plain file call on an open database', () => {
   fillHome('wal', 40)

@@ -1,14 +1,15 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, sep } from 'node:path'
 import {
   type OpenFile,
   UnknownLayout,
   fileSignature,
   filesOf,
-  listFolders,
+  isAbsence,
+  mayExist,
   openCursorFile,
 } from '../../open-safely/cursor-file.ts'
-import { type WholeContent, keepWhole, writeWhole } from '../../open-safely/whole-store.ts'
+import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { normaliseRoot } from '../../projects/root-uri.ts'
@@ -46,20 +47,41 @@ export function globalItemsSource(userDir: string): Source {
 }
 
 /**
- * Every workspace folder of one Cursor user folder. One that was moved to another disk is a link; Cursor follows it.
+ * Every workspace of one Cursor user folder. A folder without a store is none: there may be thousands of them.
  * @param userDir Cursor's `User` folder
  */
 export function workspaceItemsSources(userDir: string): Source[] {
   const root = workspacesFolder(userDir)
-  return listFolders(root)?.map((name) => workspaceSource(root, name)) ?? [closedFolder(WORKSPACE, root, RANK)]
+  return storesIn(root)?.filter(mayExist).map(workspaceSource) ?? [closedFolder(WORKSPACE, root, RANK)]
 }
+
+/** The stores of workspaces that have none. */
+export const absentWorkspaceStores = (userDir: string): string[] =>
+  (storesIn(workspacesFolder(userDir)) ?? []).filter((path) => !mayExist(path))
 
 /** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
 
-function workspaceSource(root: string, id: string): Source {
-  const folder = join(root, id)
-  const path = join(folder, 'state.vscdb')
+/**
+ * Where the entries of the folder have a store, if they are workspaces. One that was moved to another disk is a link. Null
+ * if the folder may not be listed. Nothing but strings is made, because there may be a hundred thousand.
+ */
+function storesIn(root: string): string[] | null {
+  try {
+    return readdirSync(root)
+      .sort()
+      .map((name) => `${root}${sep}${name}${sep}state.vscdb`)
+  } catch (error) {
+    // No workspace has been opened yet.
+    if (isAbsence(error)) return []
+    if (error instanceof Error && 'code' in error) return null
+    throw error
+  }
+}
+
+function workspaceSource(path: string): Source {
+  const folder = dirname(path)
+  const id = basename(folder)
   const json = join(folder, 'workspace.json')
   const signature = (): string | null => {
     const [store, stat] = [fileSignature(path), statSync(json, { bigint: true, throwIfNoEntry: false })]
@@ -75,17 +97,16 @@ function workspaceSource(root: string, id: string): Source {
       const skip = skipped(mirror, num, request, now)
       if (skip !== null) return skip
       const file = openCursorFile(path)
-      if (file.kind === 'closed' && file.state !== 'missing') return file
+      if (file.kind === 'closed') return file
       try {
         const rootUri = readWorkspaceRoot(folder)
         const uri = rootUri === null ? null : normaliseRoot(rootUri)
         const workspaces = uri === null ? [] : [{ id, root: uri }]
-        // A workspace without a store still has a folder. What its store contained is kept: it may have been moved away.
-        const content = file.kind === 'closed' ? keepWhole(mirror, num) : readItems(file, path, { id, rootUri })
+        const content = readItems(file, path, { id, rootUri })
         await writeWhole(mirror, num, { ...content, workspaces, signature: now }, request)
         return read
       } finally {
-        if (file.kind === 'open') file.close()
+        file.close()
       }
     },
     chatsIn: (file, known) => unknownIn(readItems(file, path, { id, rootUri: null }), known),

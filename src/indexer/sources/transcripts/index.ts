@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs'
 import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { ChatId } from '../../../model/ids.ts'
-import { identityOf, listFolders, mayBeFolder } from '../../open-safely/cursor-file.ts'
+import { identityOf, listFolders, mayBeFolder, mayExist } from '../../open-safely/cursor-file.ts'
 import {
   writeFolder,
   type FileGroup,
@@ -40,16 +40,22 @@ const RANK = 3
  */
 export function transcriptSources(home: string): Source[] {
   const root = nursery(home)
-  const slugs = listFolders(root)
-  if (slugs === null) return [closedFolder(KIND, root, RANK)]
-  return slugs
-    .map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
-    .filter(({ project, folder }) => mayBeFolder(project) && mayBeFolder(folder))
-    .map(transcriptSource)
+  const projects = listProjects(root)?.filter(({ folder }) => mayBeFolder(folder))
+  return projects?.map(transcriptSource) ?? [closedFolder(KIND, root, RANK)]
 }
+
+/** The folders of transcripts in projects that have none. */
+export const absentTranscripts = (home: string): string[] =>
+  (listProjects(nursery(home)) ?? []).map(({ folder }) => folder).filter((folder) => !mayExist(folder))
 
 /** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
+
+/** Null if the folder may not be listed. */
+const listProjects = (root: string): Place[] | null =>
+  listFolders(root)
+    ?.map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
+    .filter(({ project }) => mayBeFolder(project)) ?? null
 
 function transcriptSource(place: Place): Source {
   const { project, folder } = place
