@@ -58,6 +58,10 @@ export function errorOf(failure: Failure, name: JobName): Error {
   return failure.kind === 'damage' ? mirrorDamaged(failure.message) : new Error(`${name} failed: ${failure.message}`)
 }
 
+/** What a person reads who asked. If the index is damaged, it is made anew meanwhile; if the mirror is, the daemon ends. */
+export const explainSearch = ({ question }: Jobs['search']['input'], error: unknown): unknown =>
+  isDamage(error) && (question.kind === 'search' || question.kind === 'suggest') ? indexDamaged(error) : error
+
 export const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
 /** The error of a job whose process ended without a result. */

@@ -1,5 +1,6 @@
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 import { stopped, type Executor, type RunOptions } from './executor.ts'
+import { explainSearch } from './executor.ts'
 import { JobProcess } from './job-process.ts'
 import { SearchPool } from './search-pool.ts'
 
@@ -42,7 +43,7 @@ export class ForkedExecutor implements Executor {
       return await this.#searches.ask(question, deadlineMs)
     } catch (error) {
       this.#onError(error)
-      throw error
+      throw name === 'search' ? explainSearch(input as Jobs['search']['input'], error) : error
     }
   }
 

@@ -35,8 +35,7 @@ export class InlineExecutor implements Executor {
       const job = await loadJob[name]()
       return await runInSteps(job(input, { mirrorPath: this.#mirrorPath, mirror }), options)
     } catch (error) {
-      noteIfDamaged(this.#mirrorPath, error)
-      throw error
+      throw noteIfDamaged(this.#mirrorPath, error)
     } finally {
       ;(own as Mirror | null)?.close()
     }

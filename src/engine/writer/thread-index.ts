@@ -60,6 +60,7 @@ export class ThreadIndex implements IndexWriter {
   #mirrorPath = ''
   #followed = 0
   #last: IndexStep | null = null
+  #isOpen = false
   #isStopping = false
 
   /** Starts the thread. It loads its modules until `open`. */
@@ -84,6 +85,7 @@ export class ThreadIndex implements IndexWriter {
   /** Call it when the mirror is there. Resolves when the index can be read. @throws UserError */
   async open(mirrorPath: string): Promise<void> {
     this.#mirrorPath = mirrorPath
+    this.#isOpen = true
     this.#worker.postMessage({ mirrorPath } satisfies IndexSetup)
     await this.#opened.promise
   }
@@ -116,9 +118,9 @@ export class ThreadIndex implements IndexWriter {
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#send({ act: 'stop' })
+    if (this.#isOpen) this.#send({ act: 'stop' })
     // What a long step did not end is done again at the next start.
-    const timer = setTimeout(() => void this.#worker.terminate(), STOP_MS)
+    const timer = setTimeout(() => void this.#worker.terminate(), this.#isOpen ? STOP_MS : 0)
     await this.#exited
     clearTimeout(timer)
     this.#reject(stopped())

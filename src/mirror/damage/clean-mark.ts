@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { isDamage } from './find-damage.ts'
+import { hasSoundPages, indexPath, removeIndex } from '../index/index-file.ts'
+import { indexDamaged, isDamage, isOfIndex } from './find-damage.ts'
 
 /** The file beside the mirror with its sizes and times, or with the word `damaged`. */
 const markOf = (path: string): string => `${path}-clean`
@@ -33,9 +34,17 @@ export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   }
 }
 
-/** Marks the mirror if the error of its reader means damage: a later writer replaces it. */
-export function noteIfDamaged(path: string, error: unknown): void {
+/**
+ * After the error of a reader: the next writer makes a damaged index anew, or replaces a damaged mirror.
+ * @returns the error for a person
+ */
+export function noteIfDamaged(path: string, error: unknown): unknown {
+  if (isOfIndex(error) || (isDamage(error) && !hasSoundPages(indexPath(path)))) {
+    removeIndex(indexPath(path))
+    return indexDamaged(error)
+  }
   if (isDamage(error)) leaveMark(path, 'damaged')
+  return error
 }
 
 /** Durably. */

@@ -13,7 +13,7 @@ export const mirrorDamaged = (message: string): UserError =>
 export const INDEX_DAMAGED = 'index-damaged'
 
 /** The error that a user sees. Somebody makes the index anew meanwhile. */
-export const indexDamaged = (cause: Error): UserError =>
+export const indexDamaged = (cause: unknown): UserError =>
   new UserError(INDEX_DAMAGED, 'The full-text index is damaged, and is made anew.', 'Ask again in a moment.', { cause })
 
 /** SQLite's code of an error; empty if it has none. */

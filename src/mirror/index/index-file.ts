@@ -143,7 +143,7 @@ union all select -num, 1 from chats
  */
 export function makeIndex(path: string, mirror: Mirror, nowMs: number): IndexFile {
   const unfinished = `${path}-new`
-  remove(unfinished)
+  removeIndex(unfinished)
   closeSync(openSync(unfinished, 'a', 0o600))
   chmodSync(unfinished, 0o600)
   const index = connect(unfinished)
@@ -163,13 +163,13 @@ export function makeIndex(path: string, mirror: Mirror, nowMs: number): IndexFil
     index.close()
   }
   // The main file first: with a WAL that is not its own, it would be damaged.
-  remove(path)
+  removeIndex(path)
   renameSync(unfinished, path)
   return connect(path)
 }
 
 /** Deletes the index with its WAL. */
-export function remove(path: string): void {
+export function removeIndex(path: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
@@ -205,3 +205,16 @@ select (select count(*) from ${ATTACHED}.pending where key > 0) + (
 
 /** How many messages of the mirror are not searchable yet. @param db a reader that has the index attached */
 export const countWaiting = (db: Mirror): number => prepared<number>(db, COUNT_WAITING).pluck().get() ?? 0
+
+/** Whether no page of the index is damaged; false too if there is none. */
+export function hasSoundPages(path: string): boolean {
+  if (!existsSync(path)) return false
+  const index = new Database(path, { readonly: true, timeout: 10_000 })
+  try {
+    return index.pragma('quick_check(1)', { simple: true }) === 'ok'
+  } catch {
+    return false
+  } finally {
+    index.close()
+  }
+}
