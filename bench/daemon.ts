@@ -1,11 +1,14 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type Sqlite from 'better-sqlite3'
+import { ATTACHED, indexPath } from '../src/mirror/index/index-file.ts'
+import Database from '../src/sqlite.ts'
 
 const START_MS_MAX = 20_000
 const READY_MS_MAX = 900_000
@@ -75,6 +78,17 @@ export class BenchDaemon {
     await ended
   }
 }
+
+/** Opens a mirror with its full-text index, which has a file of its own since schema 29. */
+export function openMirror(mirrorPath: string): Sqlite.Database {
+  const db = new Database(mirrorPath, { readonly: true })
+  const index = indexPath(mirrorPath)
+  if (existsSync(index)) db.prepare(`attach database ? as ${ATTACHED}`).run(index)
+  return db
+}
+
+/** The name of the database that has the full-text tables. */
+export const indexOf = (db: Sqlite.Database): string => (existsSync(indexPath(db.name)) ? ATTACHED : 'main')
 
 export const mirrorIn = (dataDir: string): string => join(dataDir, 'mirror.db')
 

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from '../src/sqlite.ts'
-import { familyCpuMs, peakDuring, type BenchDaemon } from './daemon.ts'
+import { familyCpuMs, openMirror, peakDuring, type BenchDaemon } from './daemon.ts'
 import { bringIntoMemory, indexPlain, readAndParse } from './floors.ts'
 import { bytesOf, median, megabytes, short, table, type Program, type Workshop } from './workshop.ts'
 
@@ -78,7 +77,7 @@ async function timeProgram(shop: Workshop, { bin }: Program) {
 async function watchStages(daemon: BenchDaemon, messages: number): Promise<Stages> {
   const sinceStart = (): number => performance.now() - daemon.startedAtMs
   const stages: Stages = { newest: 0, readable: 0, searchable: 0, cpu: 0, memory: 0, mirror: 0, restart: 0 }
-  const mirror = new Database(daemon.mirrorPath, { readonly: true })
+  const mirror = openMirror(daemon.mirrorPath)
   const count = (sql: string): number => mirror.prepare<[], number>(sql).pluck().get() ?? 0
   for (let round = 0; stages.searchable === 0; round += 1) {
     if (stages.newest === 0 && count(COUNT_SEARCHABLE) >= Math.min(NEWEST, messages)) stages.newest = sinceStart()

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3'
-import Database from '../src/sqlite.ts'
+import { indexOf, openMirror } from './daemon.ts'
 import { createRandom, type Random } from './words.ts'
 
 /** The same question for cursordex and for FTS5. */
@@ -12,7 +12,7 @@ const LINKS = ['how did we', 'the', 'in', 'when the', 'and'] as const
 
 /** Questions of each kind, drawn from the mirror. The same mirror gives the same questions. */
 export function drawQuestions(mirrorPath: string, each: number) {
-  const db = new Database(mirrorPath, { readonly: true })
+  const db = openMirror(mirrorPath)
   try {
     const random = createRandom(7)
     const messages = db.prepare<[], number>('select count(*) from messages').pluck().get() ?? 0
@@ -63,7 +63,7 @@ export function drawPaths(mirrorPath: string, each: number): readonly string[] {
 const isPlain = (text: string): boolean => /^[a-z]{3,}$/.test(text)
 
 function listWords(db: Sqlite.Database): { readonly term: string; readonly doc: number }[] {
-  db.exec('create virtual table temp.words using fts5vocab(main, message_terms, row)')
+  db.exec(`create virtual table temp.words using fts5vocab(${indexOf(db)}, message_terms, row)`)
   const all = db.prepare<[], { term: string; doc: number }>('select term, doc from temp.words where doc > 1').all()
   return all.filter(({ term }) => isPlain(term))
 }

@@ -1,5 +1,4 @@
-import Database from '../src/sqlite.ts'
-import { familyCpuMs } from './daemon.ts'
+import { familyCpuMs, openMirror } from './daemon.ts'
 import { drawQuestions, type KindName, type Question } from './questions.ts'
 import { median, p50and95, percentile, short, table, timeInTurns, type Workshop } from './workshop.ts'
 
@@ -51,7 +50,7 @@ export async function searchLatency(shop: Workshop): Promise<void> {
   const [own] = rivals
   if (own === undefined) return
   const questions = drawQuestions(own.daemon.mirrorPath, EACH * shop.runs)
-  const mirror = new Database(own.daemon.mirrorPath, { readonly: true })
+  const mirror = openMirror(own.daemon.mirrorPath)
   const rows: string[][] = []
   for (const { name, kind, path, order, where = '' } of searches) {
     const floor = order === undefined ? null : mirror.prepare<[object]>(plainSql(order, where))
