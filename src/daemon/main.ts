@@ -60,6 +60,9 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   try {
     // This comes first, so that no request is answered from a mirror that is being created or is not ours.
     await indexing.open()
+    // Reading begins before anybody can ask. The rest of the start happens meanwhile.
+    indexing.start()
+    await indexing.searchable
     // The token exists before the port is open, so that a client that sees the port can read it.
     const token = asksForToken(settings) ? readToken(dataDir) : null
     const server = await listen(settings.http, async (hosts) => {
@@ -77,13 +80,13 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     const excluded = excludedChats(() => reader.open(), settings.exclude.projects)
     const { asTyped = String } = context
     for (const sentence of [...warnings, ...misconfiguredFolders(userDirs), ...excluded]) log.warn(asTyped(sentence))
-    const following = followCursor(parts, server, progress)
+    const tasks = beginTasks(parts, server, progress)
     return {
       url: server.url,
       lost: Promise.race([folder.lost, indexing.damaged]),
       async stop() {
         progress.clear()
-        following.stop()
+        tasks.stop()
         const ended = engine.close()
         folder.leave()
         await server.close()
@@ -103,13 +106,9 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   }
 }
 
-/**
- * Starts to monitor Cursor. After the first order it starts the schedule and loads the HTTP side: that takes about 50 ms,
- * during which the writer would otherwise wait.
- */
-function followCursor(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
-  const { indexing, engine } = parts
-  indexing.start()
+/** Starts the schedule, loads the HTTP side, and finishes what was interrupted. */
+function beginTasks(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
+  const { engine } = parts
   const schedule = scheduleTasks(parts, progress)
   server.makeReady()
   void engine.purging.resume()

@@ -83,6 +83,7 @@ export class Indexing implements Passes {
   #error: UserError | null = null
   /** How many chats wait to be counted or placed. */
   #deferred = 0
+  #searchable: Promise<void> = Promise.resolve()
   #timesRenewed = 0
   #checkedAtMs: number | null = null
   #isChecking = false
@@ -131,7 +132,14 @@ export class Indexing implements Passes {
     const { news, notices } = await this.#writer.opened
     this.#notices = notices
     if (news !== null) this.#log.warn(news)
-    await this.index.open(this.#setup.mirrorPath)
+    this.#searchable = this.index.open(this.#setup.mirrorPath)
+    // It is waited for later.
+    this.#searchable.catch(() => undefined)
+  }
+
+  /** Resolves when the index can be read, too. @throws UserError if it cannot be opened */
+  get searchable(): Promise<void> {
+    return this.#searchable
   }
 
   /** Starts to monitor the sources. */

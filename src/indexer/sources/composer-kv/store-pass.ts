@@ -66,6 +66,8 @@ export function composerKvSource(userDir: string): Source {
 /** Few rows in one group while each message is indexed at once, then more. */
 const GROUP_ROWS_MAX = 400
 const LARGE_GROUP_ROWS_MAX = 1000
+/** The first group of a new store is small, so that the index has something to do early. */
+const FIRST_GROUP_ROWS_MAX = 50
 /** During a long pass, newly written rows are read this often. */
 const READ_NEW_EVERY_MS = 1000
 /**
@@ -172,7 +174,8 @@ class StorePass implements Compared {
     const dirty = new DirtyChats()
     for (const ref of this.file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
     const isGone = this.#goneIfFew(false)
-    for (const group of detect.inGroups(this, dirty.newestFirst(), isGone, () => GROUP_ROWS_MAX)) {
+    const rowsMax = (): number => (this.#written === 0 ? FIRST_GROUP_ROWS_MAX : GROUP_ROWS_MAX)
+    for (const group of detect.inGroups(this, dirty.newestFirst(), isGone, rowsMax)) {
       await this.#readGroup(group)
       if (!this.#isUrgent) break
     }
