@@ -22,7 +22,8 @@ export const codeOf = (error: unknown): string => (error instanceof Error && 'co
 /** Whether an error of a reader is one of the full-text index. FTS5 has a code for damage of its own, and for little else. */
 export const isOfIndex = (error: unknown): error is Error =>
   error instanceof Error &&
-  (codeOf(error) === 'SQLITE_CORRUPT_VTAB' || /fts5|(message|chat)_terms|\bfulltext\b/.test(error.message))
+  (['SQLITE_CORRUPT_VTAB', INDEX_DAMAGED].includes(codeOf(error)) ||
+    /fts5|(message|chat)_terms|\bfulltext\b/.test(error.message))
 
 /** Whether an error, of SQLite or for a user, means that a page of the mirror is damaged. */
 export function isDamage(error: unknown): boolean {

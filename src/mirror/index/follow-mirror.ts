@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { indexTermBytes } from '../../text/terms/terms.ts'
-import { codeOf, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
+import { codeOf, indexDamaged, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import { openReader, type Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { isSound } from './check-index.ts'
@@ -209,7 +209,7 @@ export class MirrorIndex {
     const [index, mirror] = [this.#index, this.#mirror]
     const { num: last, mark } = mirrorPosition(mirror)
     const position = readPosition(index)
-    if (position === undefined) throw new Error('the index has no position')
+    if (position === undefined) throw indexDamaged(new Error('it has no position'))
     const changes = prepared<{ num: number; key: number; isUrgent: number }>(mirror, LIST_CHANGES).all(position.num)
     // Old rows go at once: a key that is free is given again. FTS5 flushes its buffer at each rowid that is less than
     // the one before.

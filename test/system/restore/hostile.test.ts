@@ -106,7 +106,7 @@ test('ids, titles and paths that look like files or commands are treated as text
   expect((await chatIds()).toSorted()).toEqual(names.toSorted())
   expect(stateOf(root)).toEqual(before)
   expect(
-    readdirSync(world.settings.dataDir).filter((name) => !/^(mirror\.db|user\.db|daemon\.lock)/.test(name)),
+    readdirSync(world.settings.dataDir).filter((name) => !/^((mirror|index|user)\.db|daemon\.lock)/.test(name)),
   ).toEqual([])
 })
 

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { empty, HarmedIndex, harms, tables } from '../../helpers/guard/harmed-index.ts'
+import { untilReady } from '../../helpers/spawn-cursordex.ts'
+
+const WORDS = 500
+
+let harmed: HarmedIndex
+beforeAll(async () => {
+  harmed = new HarmedIndex()
+  await harmed.fill()
+})
+afterAll(() => harmed.remove())
+
+const cases: readonly [name: string, harm: () => void][] = [
+  ...Object.entries(harms).map(([name, harm]): [string, () => void] => [name, () => harm(harmed.path, harmed.kept)]),
+  ...tables.map((table): [string, () => void] => [`without the rows of ${table}`, () => empty(harmed.path, table)]),
+]
+
+test.each([...cases, ['newer than a mirror that was put back', () => harmed.putMirrorBack()] as const])(
+  'an index that is %s when the daemon starts is made anew, and every word is found',
+  async (_, harm) => {
+    harm()
+    const { daemon, url } = await harmed.place.serve()
+    await untilReady(url)
+    expect(await harmed.missing(url, WORDS)).toEqual([])
+    expect(await daemon.stop()).toMatchObject({ exitCode: 0 })
+  },
+)
+
+test.each(cases)(
+  'an index that is %s while the daemon runs is made anew without a restart, and every word is found',
+  async (_, harm) => {
+    const { daemon, url } = await harmed.place.serve()
+    await untilReady(url)
+    harm()
+    expect(await harmed.missing(url, WORDS)).toEqual([])
+    expect(await daemon.stop()).toMatchObject({ exitCode: 0 })
+  },
+)
