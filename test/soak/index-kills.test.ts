@@ -35,10 +35,10 @@ test(
       }
       await again.daemon.stop()
       if (round % 20 > 0) continue
-      place.remove()
+      await place.remove()
       place = new Workplace()
     }
-    place.remove()
+    await place.remove()
     expect(missing).toEqual([])
   },
 )

@@ -75,7 +75,7 @@ export class HarmedIndex {
     const other = new Workplace()
     fillStore(other.cursor.global(), { chats: 3, messagesPerChat: 3 })
     await this.#mirror(other, this.#files.ofAnother)
-    other.remove()
+    await other.remove()
     fillStore(store, { chats: CHATS / 2, messagesPerChat: MESSAGES })
     await this.#mirror(this.place, this.#files.older)
     copyFileSync(join(this.place.dataDir, 'mirror.db'), this.#olderMirror)
@@ -109,7 +109,7 @@ export class HarmedIndex {
     putBack(join(this.place.dataDir, 'mirror.db'), this.#olderMirror)
   }
 
-  remove(): void {
-    this.place.remove()
+  async remove(): Promise<void> {
+    await this.place.remove()
   }
 }
