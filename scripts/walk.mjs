@@ -70,12 +70,13 @@ async function walk(root) {
   const daemon = spawn(process.execPath, [join(root, 'dist/cli/bin.js'), 'serve', '--port', '0'], { env })
   const untilFound = async (word) => {
     for (let found; found === undefined; await wait(20)) {
-      const path = join(home, 'data', 'mirror.db')
-      if (!existsSync(path)) continue
-      const mirror = new Database(path, { readonly: true })
-      const isMade = mirror.prepare(`select 1 from sqlite_schema where name = 'message_terms'`).get() !== undefined
-      if (isMade) found = mirror.prepare('select 1 from message_terms where message_terms match ?').get(word)
-      mirror.close()
+      // Versions before schema 29 have the index in the mirror.
+      const path = ['index.db', 'mirror.db'].map((name) => join(home, 'data', name)).find(existsSync)
+      if (path === undefined) continue
+      const index = new Database(path, { readonly: true })
+      const isMade = index.prepare(`select 1 from sqlite_schema where name = 'message_terms'`).get() !== undefined
+      if (isMade) found = index.prepare('select 1 from message_terms where message_terms match ?').get(word)
+      index.close()
     }
   }
   try {
