@@ -62,7 +62,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     await indexing.open()
     // Reading begins before anybody can ask. The rest of the start happens meanwhile.
     indexing.start()
-    await indexing.searchable
+    await indexing.searchable()
     // The token exists before the port is open, so that a client that sees the port can read it.
     const token = asksForToken(settings) ? readToken(dataDir) : null
     const server = await listen(settings.http, async (hosts) => {

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { setImmediate as yieldToOrders } from 'node:timers/promises'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { isDamage } from '../mirror/damage/find-damage.ts'
 import { MirrorIndex } from '../mirror/index/follow-mirror.ts'
 import type { FromIndex, IndexOrder, IndexSetup } from './writer/thread-index.ts'
@@ -11,7 +10,7 @@ import type { FromIndex, IndexOrder, IndexSetup } from './writer/thread-index.ts
  */
 const port = parentPort
 if (port === null) throw new Error('this file runs as a worker')
-const [{ mirrorPath }] = (await once(port, 'message')) as [IndexSetup]
+const { mirrorPath } = workerData as IndexSetup
 const send = (message: FromIndex): void => port.postMessage(message)
 
 /** With so many waiting messages, rows are merged only at the end. */
@@ -96,4 +95,4 @@ port.on('message', (message: IndexOrder) => {
   void work()
 })
 
-await work()
+void work()

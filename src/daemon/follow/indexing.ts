@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
+import { indexPath } from '../../mirror/index/index-file.ts'
 import { INDEX_DAMAGED, isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassOrder } from '../../model/pass.ts'
@@ -83,7 +84,7 @@ export class Indexing implements Passes {
   #error: UserError | null = null
   /** How many chats wait to be counted or placed. */
   #deferred = 0
-  #searchable: Promise<void> = Promise.resolve()
+  #opened: Promise<void> = Promise.resolve()
   #timesRenewed = 0
   #checkedAtMs: number | null = null
   #isChecking = false
@@ -132,14 +133,14 @@ export class Indexing implements Passes {
     const { news, notices } = await this.#writer.opened
     this.#notices = notices
     if (news !== null) this.#log.warn(news)
-    this.#searchable = this.index.open(this.#setup.mirrorPath)
+    this.#opened = this.index.open(this.#setup.mirrorPath)
     // It is waited for later.
-    this.#searchable.catch(() => undefined)
+    this.#opened.catch(() => undefined)
   }
 
-  /** Resolves when the index can be read, too. @throws UserError if it cannot be opened */
-  get searchable(): Promise<void> {
-    return this.#searchable
+  /** Resolves when there is an index that can be read. @throws UserError if it cannot be made */
+  async searchable(): Promise<void> {
+    if (!existsSync(indexPath(this.#setup.mirrorPath))) await this.#opened
   }
 
   /** Starts to monitor the sources. */

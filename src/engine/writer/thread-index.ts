@@ -50,43 +50,43 @@ const STOP_MS = 1000
 
 /** The index on a thread of its own, for the daemon. */
 export class ThreadIndex implements IndexWriter {
-  readonly #worker: Worker
-  readonly #exited: Promise<void>
   readonly #onStep: (step: IndexStep) => void
   readonly #onError: (error: UserError) => void
   readonly #opened = deferred<void>()
   readonly #waiters: { readonly num: number; readonly done: Deferred<void> }[] = []
   readonly #acts: Deferred<boolean>[] = []
+  #worker: Worker | null = null
+  #exited: Promise<void> = Promise.resolve()
   #mirrorPath = ''
   #followed = 0
   #last: IndexStep | null = null
-  #isOpen = false
   #isStopping = false
 
-  /** Starts the thread. It loads its modules until `open`. */
   constructor(onStep: (step: IndexStep) => void, onError: (error: UserError) => void) {
     this.#onStep = onStep
     this.#onError = onError
-    this.#worker = new Worker(new URL('../engine/index-thread.js', import.meta.url), {
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
-    })
-    this.#worker.on('message', (message: FromIndex) => this.#onMessage(message))
-    this.#worker.on('error', (error) => this.#fail(died(error)))
-    this.#exited = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
-        if (!this.#isStopping) this.#fail(died())
-        resolve()
-      })
-    })
-    // Nobody may be waiting for it.
-    this.#opened.promise.catch(() => undefined)
   }
 
-  /** Call it when the mirror is there. Resolves when the index can be read. @throws UserError */
+  /**
+   * Starts the thread. Call it when the mirror is there. While this process starts, another thread would slow it down.
+   * Resolves when the index can be read.
+   * @throws UserError
+   */
   async open(mirrorPath: string): Promise<void> {
     this.#mirrorPath = mirrorPath
-    this.#isOpen = true
-    this.#worker.postMessage({ mirrorPath } satisfies IndexSetup)
+    const worker = new Worker(new URL('../engine/index-thread.js', import.meta.url), {
+      workerData: { mirrorPath } satisfies IndexSetup,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
+    })
+    worker.on('message', (message: FromIndex) => this.#onMessage(message))
+    worker.on('error', (error) => this.#fail(died(error)))
+    const exited = deferred<void>()
+    this.#exited = exited.promise
+    worker.on('exit', () => {
+      if (!this.#isStopping) this.#fail(died())
+      exited.resolve()
+    })
+    this.#worker = worker
     await this.#opened.promise
   }
 
@@ -118,9 +118,9 @@ export class ThreadIndex implements IndexWriter {
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    if (this.#isOpen) this.#send({ act: 'stop' })
+    this.#send({ act: 'stop' })
     // What a long step did not end is done again at the next start.
-    const timer = setTimeout(() => void this.#worker.terminate(), this.#isOpen ? STOP_MS : 0)
+    const timer = setTimeout(() => void this.#worker?.terminate(), STOP_MS)
     await this.#exited
     clearTimeout(timer)
     this.#reject(stopped())
@@ -135,7 +135,7 @@ export class ThreadIndex implements IndexWriter {
   }
 
   #send(order: IndexOrder): void {
-    this.#worker.postMessage(order)
+    this.#worker?.postMessage(order)
   }
 
   #onMessage(message: FromIndex): void {
