@@ -84,6 +84,8 @@ export class Indexing implements Passes {
   #error: UserError | null = null
   /** How many chats wait to be counted or placed. */
   #deferred = 0
+  /** Why the index cannot be written. */
+  #indexError: UserError | null = null
   #opened: Promise<void> = Promise.resolve()
   #timesRenewed = 0
   #checkedAtMs: number | null = null
@@ -209,8 +211,10 @@ export class Indexing implements Passes {
   }
 
   get #errors(): string[] {
-    const errors = this.#error === null ? [] : [`${this.#error.code}: ${this.#error.message}`]
-    return [...errors, ...sourceReasons(this.#follow.ends)]
+    const errors = [this.#error, this.#indexError].flatMap((error) =>
+      error === null ? [] : `${error.code}: ${error.message}`,
+    )
+    return [...new Set(errors), ...sourceReasons(this.#follow.ends)]
   }
 
   /** Whether everything that the mirror has can be found. */
@@ -273,6 +277,7 @@ export class Indexing implements Passes {
       this.#renewReaders()
     }
     this.#timesRenewed = timesRenewed
+    this.#indexError = null
     this.#checkedAtMs = checkedAtMs
     if (this.#isRunning) return
     if (left + this.#deferred > 0) this.metrics.noteBacklog(left + this.#deferred)
@@ -282,8 +287,8 @@ export class Indexing implements Passes {
 
   #onIndexError(error: UserError): void {
     if (isDamage(error)) return this.onError(error)
-    if (this.#error?.code !== error.code) logError(this.#log, error)
-    this.#error = error
+    if (this.#indexError?.code !== error.code) logError(this.#log, error)
+    this.#indexError = error
     this.#timers.later(() => this.index.nudge(), RETRY_MS)
   }
 

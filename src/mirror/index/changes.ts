@@ -48,7 +48,8 @@ export function noteChanges(db: Mirror, keys: Iterable<number>, isUrgent: boolea
 }
 
 const READ_POSITION = `select num, not exists (select 1 from pending) as isDone from position`
-const TRIM = `delete from index_changes where num <= ?`
+/** The last one that was taken stays: it shows where an older index would have a gap. */
+const TRIM = `delete from index_changes where num < ?`
 const COUNT = `select count(*) from index_changes`
 /** Fewer are not worth a transaction. */
 const TRIMMED_MIN = 2000

@@ -86,6 +86,8 @@ export class MirrorIndex {
   #isMergeBegun = false
   /** How often the file was made anew since this was opened: readers have to open it again. */
   timesRenewed = 0
+  /** When it was last compared with the mirror, in epoch milliseconds. */
+  checkedAtMs: number
 
   /** @throws SqliteError if the disk is full or the mirror is damaged */
   constructor(mirrorPath: string, now: () => number) {
@@ -95,9 +97,13 @@ export class MirrorIndex {
     const index = openIndex(this.#path, this.#mirror)
     this.#index = index ?? makeIndex(this.#path, this.#mirror, now())
     this.#identity = identityAt(this.#path)
-    const wasLeftOpen = index !== null && readPosition(index)?.isOpen === 1
-    prepared(this.#index, SET_OPEN).run(1n)
-    if (wasLeftOpen) this.check({ isThorough: false })
+    const position = this.#healing(() => {
+      const found = readPosition(this.#index)
+      prepared(this.#index, SET_OPEN).run(1n)
+      return found
+    })
+    this.checkedAtMs = position?.checkedAtMs ?? now()
+    if (index !== null && position?.isOpen === 1) this.check({ isThorough: false })
   }
 
   /**
@@ -124,7 +130,7 @@ export class MirrorIndex {
 
   /** Whether merging would make the tables smaller, by about 5%. */
   get needsMerge(): boolean {
-    return this.#looseRows >= LOOSE_MIN || this.#isFilling
+    return this.#looseRows >= LOOSE_MIN || this.#healing(() => this.#isFilling)
   }
 
   /** Call it before very many rows are added, see `SETTINGS`. */
@@ -162,13 +168,9 @@ export class MirrorIndex {
       }),
     )
     if (!sound) this.#renew()
-    prepared(this.#index, SET_CHECKED).run(BigInt(this.#now()))
+    this.checkedAtMs = this.#now()
+    this.#healing(() => prepared(this.#index, SET_CHECKED).run(BigInt(this.checkedAtMs)))
     return this.timesRenewed === renewed
-  }
-
-  /** Epoch milliseconds. */
-  get checkedAtMs(): number {
-    return readPosition(this.#index)?.checkedAtMs ?? 0
   }
 
   /**
@@ -178,14 +180,16 @@ export class MirrorIndex {
    */
   forgetWords(): boolean {
     this.catchUp()
-    const index = this.#index
-    index.pragma('secure_delete = on')
-    index.exec(MERGE_ALL)
-    index.transaction(() => index.exec(FORGET_TERMS))()
-    this.#fresh = new FreshTerms()
-    index.exec('vacuum')
-    const [end] = index.pragma('wal_checkpoint(truncate)') as { readonly busy: number }[]
-    return end?.busy === 0
+    return this.#healing(() => {
+      const index = this.#index
+      index.pragma('secure_delete = on')
+      index.exec(MERGE_ALL)
+      index.transaction(() => index.exec(FORGET_TERMS))()
+      this.#fresh = new FreshTerms()
+      index.exec('vacuum')
+      const [end] = index.pragma('wal_checkpoint(truncate)') as { readonly busy: number }[]
+      return end?.busy === 0
+    })
   }
 
   shrinkMemory(): void {
@@ -194,7 +198,11 @@ export class MirrorIndex {
   }
 
   close(): void {
-    if (this.#index.open) prepared(this.#index, SET_OPEN).run(0n)
+    try {
+      prepared(this.#index, SET_OPEN).run(0n)
+    } catch {
+      // The next opening checks it.
+    }
     this.#index.close()
     this.#mirror.close()
   }
@@ -258,8 +266,7 @@ export class MirrorIndex {
       READ_TITLE,
     ).get(num)
     if (chat === undefined) return []
-    const todos = (JSON.parse(chat.todos ?? '[]') as { content: string }[]).map((todo) => todo.content)
-    const more = [chat.summary, ...todos].filter((text) => text !== null).join('\n')
+    const more = [chat.summary, ...todoTexts(chat.todos)].filter((text) => text !== null).join('\n')
     const terms = [indexTermBytes(chat.title), indexTermBytes(more)]
     prepared(this.#index, ADD_TITLE).run(BigInt(num), ...terms)
     return this.#fresh.of(terms)
@@ -268,7 +275,8 @@ export class MirrorIndex {
   /** If the index proves to be damaged, or somebody took its file away, it is made anew. */
   #healing<Outcome>(act: () => Outcome): Outcome {
     try {
-      if (identityAt(this.#path) === this.#identity) return act()
+      // It is closed if there was no room to make it anew.
+      if (this.#index.open && identityAt(this.#path) === this.#identity) return act()
     } catch (error) {
       // Terms that were added in it are no longer there.
       this.#fresh = new FreshTerms()
@@ -295,6 +303,15 @@ export class MirrorIndex {
   #set(merging: keyof typeof SETTINGS): void {
     const [automerge, crisismerge] = SETTINGS[merging]
     prepared(this.#index, WRITE_SETTINGS).run(BigInt(automerge), BigInt(crisismerge))
+  }
+}
+
+/** None if a damaged page changed them. */
+function todoTexts(json: string | null): string[] {
+  try {
+    return (JSON.parse(json ?? '[]') as { content: string }[]).map((todo) => todo.content)
+  } catch {
+    return []
   }
 }
 

@@ -83,11 +83,17 @@ select coalesce((select min(first) from index_epochs next where next.num > epoch
 from index_epochs epoch where mark = ?
 `
 
-/** Whether the mirror knows all that the index took. It does not if it was put back, or is another one. */
+const FIRST_KEPT = `select min(num) from index_changes`
+
+/**
+ * Whether the mirror knows all that the index took, and still has all changes since. It does not if one of them was put
+ * back, or is another one.
+ */
 function isOfMirror(position: Position, mirror: Mirror): boolean {
   if (position.mirror !== mirrorPosition(mirror).mirror) return false
   const end = prepared<number>(mirror, END_OF_EPOCH).pluck().get(position.mark)
-  return end !== undefined && position.num <= end
+  const firstKept = prepared<number | null>(mirror, FIRST_KEPT).pluck().get() ?? 1
+  return end !== undefined && position.num <= end && position.num >= firstKept - 1
 }
 
 /**
