@@ -31,7 +31,7 @@ const SETTLE_MS = 50
 /** A pass begins at most this long after the first change, even if writes continue. */
 const SETTLE_MS_MAX = 500
 /**
- * After a run that took long, as in a chat of tens of thousands of messages, the next one waits some times as long: an agent
+ * After a run that wrote for long, as in a chat of tens of thousands of messages, the next one waits some times as long: an agent
  * writes many times a second, and each run places all messages of its chat.
  */
 const REST = 5
@@ -351,6 +351,10 @@ export class Follow {
         return { id, depth, followed, signature: followed === undefined ? null : signatureOf(followed.source) }
       })
       const outcome = await this.#context.run(ready.map(({ id, depth, isAsked }) => ({ id, depth, isAsked })))
+      const endedAtMs = this.#context.now()
+      const isWriting = outcome.added + outcome.changed + outcome.gone > 0
+      if (ready.length > 0 && isWriting)
+        this.#restsUntilMs = endedAtMs + Math.min(REST * (endedAtMs - beganAtMs), REST_MS_MAX)
       const ends = new Map(outcome.ends.map((end) => [end.id, end]))
       for (const { id, depth, followed, signature } of begun) {
         const end = ends.get(id)
@@ -363,8 +367,6 @@ export class Follow {
     } catch (error) {
       for (const asked of askers) asked.reject(error instanceof Error ? error : new Error(String(error)))
     } finally {
-      const endedAtMs = this.#context.now()
-      if (ready.length > 0) this.#restsUntilMs = endedAtMs + Math.min(REST * (endedAtMs - beganAtMs), REST_MS_MAX)
       this.#isRunning = false
       this.wake()
     }
