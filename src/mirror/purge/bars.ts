@@ -115,7 +115,12 @@ export const countLost = (db: Mirror): number => Math.max(0, readStage(db, 'know
 /** @throws UserError `bars-lost` if what was purged could come in again */
 export function requireBars(db: Mirror): void {
   const lost = countLost(db)
-  if (lost > 0) throw barsLost(`${lost} bars that keep purged chats out are missing`)
+  if (lost > 0)
+    throw barsLost(
+      lost === 1
+        ? 'A bar that keeps a purged chat out is missing'
+        : `${lost} bars that keep purged chats out are missing`,
+    )
 }
 
 const ACCEPT = `update user.lost set bars = bars + ?`
