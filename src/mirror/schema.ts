@@ -69,7 +69,7 @@ create table evidence (
 create table chat_paths (chat_id text not null, uri text not null, primary key (chat_id, uri)) strict, without rowid;
 
 -- What each list, and the chat's own row, says of a chat. The columns of chats are computed from it.
-create table heads (
+create table chat_metadata (
   chat_id text not null, source integer not null references sources (num), list text not null,
   name text, created_at integer, updated_at integer, mode text, branch text,
   is_archived integer, is_draft integer, is_subagent integer, parent_chat_id text,
@@ -182,7 +182,7 @@ create table salvages (
 
 -- Content that a message's row does not have and another value may have. Without a message, another value has a copy of
 -- the chat's thread. Numbers are never used again, so readers can tell which are new.
-create table asks (
+create table pending_references (
   num integer primary key autoincrement, chat integer not null references chats (num),
   source integer not null references sources (num),
   message_id text not null, kind text not null, name text not null, path text,
@@ -220,7 +220,7 @@ create table placeholders (
   sent_at integer, started_at integer, timing_at integer, input integer, output integer,
   primary key (chat, source, id)
 ) strict, without rowid;
-create table lent_tokens (
+create table placeholder_tokens (
   chat integer not null references chats (num) on delete cascade, source integer not null references sources (num),
   id text not null, input integer not null, output integer not null,
   primary key (chat, source, id)

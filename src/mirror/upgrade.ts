@@ -10,6 +10,13 @@ import { DURATION, SUM_TABLES, SUM_UP } from './sum-tables.ts'
 /** The oldest schema that is upgraded. No version with an older one was released. */
 const OLDEST_VERSION = 22
 
+/** Tables of today, and the names that they had until schema 30. */
+export const FORMER_NAMES: Readonly<Record<string, string>> = {
+  chat_metadata: 'heads',
+  pending_references: 'asks',
+  placeholder_tokens: 'lent_tokens',
+}
+
 /** Append only: step n brings a mirror of schema 22 + n to the next one. Each says why it was needed. */
 const steps: readonly string[] = [
   // A row of the global store whose value is NULL is a deletion of Cursor's. It counted as a row that could not be read.
@@ -70,6 +77,11 @@ const steps: readonly string[] = [
   drop table unindexed;
   drop table unlisted;
   ${LEAVE_FORMER_INDEX}`,
+
+  // Three tables had names of their own. Now they have the words of the code.
+  Object.entries(FORMER_NAMES)
+    .map(([name, former]) => `alter table ${former} rename to ${name};`)
+    .join('\n'),
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

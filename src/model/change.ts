@@ -44,7 +44,7 @@ export interface MessageDraft {
   /** Chats of subagents that its calls started; omitted if there are none. */
   readonly childChatIds?: readonly ChatId[]
   /** Pending references: content in other values of the store; omitted if there are none. */
-  readonly asks?: readonly PendingReference[]
+  readonly references?: readonly PendingReference[]
   /** Set if the message comes from an archive and is not in a store now. */
   readonly remembered?: Remembered | null
 }
@@ -55,8 +55,8 @@ export interface Remembered {
 }
 
 /** A message ready to be written: its parts in stored form, and the columns derived from them. */
-export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'asks' | 'childChatIds'> {
-  readonly asks: readonly PendingReference[]
+export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'references' | 'childChatIds'> {
+  readonly references: readonly PendingReference[]
   readonly childChatIds: readonly ChatId[]
   readonly partsJson: string
   readonly estimate: MessageEstimate
@@ -269,7 +269,7 @@ export interface Change {
   readonly chats: readonly ChatChange[]
   readonly evidence: readonly EvidenceWrite[]
   readonly workspaces: readonly WorkspaceWrite[]
-  readonly heads: readonly ChatMetadata[]
+  readonly metadata: readonly ChatMetadata[]
   readonly tracked: readonly TrackedWrite[]
   readonly scoredCommits: readonly ScoredCommit[]
   /** Files that a chat works on. They decide its project if there is no better evidence. */
@@ -289,7 +289,7 @@ export const emptyChange = {
   chats: [],
   evidence: [],
   workspaces: [],
-  heads: [],
+  metadata: [],
   tracked: [],
   scoredCommits: [],
   paths: [],

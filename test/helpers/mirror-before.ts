@@ -1,7 +1,10 @@
 import { readFileSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { FORMER_NAMES } from '../../src/mirror/upgrade.ts'
 
 const OLDEST_SCHEMA = readFileSync(new URL('../data/schema-22.sql', import.meta.url), 'utf8')
+
+const newNames = new Map(Object.entries(FORMER_NAMES).map(([name, former]) => [former, name]))
 
 interface Made {
   readonly name: string
@@ -28,11 +31,12 @@ export function turnBack(path: string): void {
   for (const { name } of triggers) db.exec(`drop trigger ${name}`)
   for (const { name, sql } of listMade(db, 'table')) {
     if (/^create virtual/i.test(sql)) continue
-    const known = new Set(columnsOf(db, 'newer', name))
+    const newer = newNames.get(name) ?? name
+    const known = new Set(columnsOf(db, 'newer', newer))
     const columns = columnsOf(db, 'main', name).filter((column) => known.has(column))
     if (columns.length === 0) continue
     db.exec(`delete from main."${name}"`)
-    db.exec(`insert into main."${name}" (${columns.join(', ')}) select ${columns.join(', ')} from newer."${name}"`)
+    db.exec(`insert into main."${name}" (${columns.join(', ')}) select ${columns.join(', ')} from newer."${newer}"`)
   }
   for (const { sql } of triggers) db.exec(sql)
   db.exec('detach database newer')

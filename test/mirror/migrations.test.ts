@@ -41,7 +41,7 @@ function describeSchema(): unknown[] {
   const list = (sql: string): unknown[] => db.prepare(sql).raw().all()
   const made = list('select type, name, sql from sqlite_schema order by type, name') as string[][]
   db.close()
-  const typed = (sql: string | undefined): string | undefined => sql?.toLowerCase().replaceAll(/\s/g, '')
+  const typed = (sql: string | undefined): string | undefined => sql?.toLowerCase().replaceAll(/[\s"]/g, '')
   return made.map(([type, name, sql]) => [type, name, typed(sql ?? '')])
 }
 

@@ -46,7 +46,7 @@ export interface Piece {
   readonly checksum: number | null
   readonly chats: readonly WholeChat[]
   readonly evidence: readonly EvidenceWrite[]
-  readonly heads: readonly ChatMetadata[]
+  readonly metadata: readonly ChatMetadata[]
   /** Files of its chats, which place them if there is no other evidence. */
   readonly paths?: readonly PathsWrite[]
   /**
@@ -108,7 +108,7 @@ export async function writeWhole(
       rows: step.map(rowOf),
       issues: step.flatMap(({ key, octets, issue }) => (issue === null ? [] : [{ key, octets, reason: issue }])),
       evidence: step.flatMap((piece) => piece.evidence),
-      heads: step.flatMap((piece) => piece.heads),
+      metadata: step.flatMap((piece) => piece.metadata),
       paths: step.flatMap((piece) => piece.paths ?? []),
       ...(isLast ? { goneKeys, droppedKeys, workspaces, position } : {}),
       chats: [...chats, ...(isLast ? goneChats.map(goneChat) : [])].map((chat) =>

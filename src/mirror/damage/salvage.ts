@@ -6,6 +6,7 @@ import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/place-chats.ts'
 import { emptyChange } from '../../model/change.ts'
 import { countBars, noteStage, takeTombstones } from '../purge/bars.ts'
+import { FORMER_NAMES } from '../upgrade.ts'
 import { writeChange } from '../write/write.ts'
 import { codeOf, isUnreadable } from './find-damage.ts'
 
@@ -53,9 +54,10 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     damaged.pragma('writable_schema = on')
     const former = tablesOf(damaged)
     for (const [name, { columns, keys }] of tablesOf(db)) {
-      const known = columns.filter((column) => former.get(name)?.columns.includes(column))
+      const formerName = former.has(name) ? name : (FORMER_NAMES[name] ?? name)
+      const known = columns.filter((column) => former.get(formerName)?.columns.includes(column))
       if (NOT_SAVED.has(name) || known.length === 0) continue
-      db.transaction(() => copyTable(db, damaged, name, { columns: known, keys }))()
+      db.transaction(() => copyTable([damaged, formerName], [db, name], { columns: known, keys }))()
     }
     try {
       if (former.has('tombstones')) takeTombstones(db, damaged, from)
@@ -141,10 +143,14 @@ function readFromBothEnds(
 }
 
 /** Copies rows under the keys that they had. One that does not fit is left out: the page may be one of another table. */
-function copyTable(db: Mirror, damaged: Mirror, name: string, { columns, keys }: Table): void {
+function copyTable(
+  [damaged, from]: readonly [Mirror, string],
+  [db, name]: readonly [Mirror, string],
+  { columns, keys }: Table,
+): void {
   const list = columns.join(', ')
   const insert = db.prepare(`insert or ignore into ${name} (${list}) values (?${', ?'.repeat(columns.length - 1)})`)
-  readFromBothEnds(damaged, `select ${list} from ${name} not indexed`, keys, (row) => {
+  readFromBothEnds(damaged, `select ${list} from ${from} not indexed`, keys, (row) => {
     try {
       insert.run(...row)
     } catch (error) {

@@ -14,7 +14,7 @@ const FIND = `select num from chats where id = ? and machine is not null`
 const LIST_MESSAGES = `select key, chat, id, body, is_shadowed as isShadowed from messages where chat = ?`
 const PROJECTS_OF = `select project from evidence where chat_id = ? and rank = ${HUB_RANK}`
 const FORGET = [
-  ...['heads', 'tracked'].map(
+  ...['chat_metadata', 'tracked'].map(
     (table) => `delete from ${table} where chat_id = ? and source in (select num from sources where kind = '${HUB}')`,
   ),
   `delete from evidence where chat_id = ? and rank = ${HUB_RANK}`,

@@ -104,7 +104,7 @@ export function withoutExcluded(db: Mirror, change: Change, patterns: readonly s
       ...followers,
     ],
     workspaces: change.workspaces.filter(({ root }) => !isExcluded(root)),
-    heads: change.heads.filter(stays),
+    metadata: change.metadata.filter(stays),
     tracked: change.tracked.filter(stays),
     paths: change.paths.filter(stays),
   }
@@ -156,10 +156,10 @@ function judge(db: Mirror, change: Change, isExcluded: (root: Named) => boolean)
   return excludes
 }
 
-function parentsIn({ chats, heads }: Change): ReadonlyMap<ChatId, ChatId> {
+function parentsIn({ chats, metadata }: Change): ReadonlyMap<ChatId, ChatId> {
   const parents = new Map<ChatId, ChatId>()
   for (const chat of chats) for (const child of childrenOf(chat)) parents.set(child, chat.id)
-  for (const { chatId, parentChatId } of heads) if (parentChatId !== null) parents.set(chatId, parentChatId)
+  for (const { chatId, parentChatId } of metadata) if (parentChatId !== null) parents.set(chatId, parentChatId)
   for (const { id, ownRow } of chats) {
     const parent = tellsFacts(ownRow) ? ownRow.facts.parentChatId : null
     if (parent !== null) parents.set(id, parent)

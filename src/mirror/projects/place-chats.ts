@@ -57,7 +57,7 @@ export function writeEvidence(db: Mirror, change: Change): ChatId[] {
     affected.add(chat.id)
     for (const childId of childrenOf(chat)) affected.add(childId)
   }
-  for (const head of change.heads) affected.add(head.chatId)
+  for (const head of change.metadata) affected.add(head.chatId)
   return placeChats(db, [...affected])
 }
 

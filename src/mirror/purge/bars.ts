@@ -218,7 +218,7 @@ export function withoutPurged(db: Mirror, change: Change): Change {
     ...change,
     chats: change.chats.flatMap((chat) => spareChat(bars, chat) ?? []),
     evidence: stay(change.evidence),
-    heads: stay(change.heads).map(({ chatId, name, branch, ...head }) => {
+    metadata: stay(change.metadata).map(({ chatId, name, branch, ...head }) => {
       return { ...head, chatId, name: spared(chatId, name), branch: spared(chatId, branch) }
     }),
     tracked: stay(change.tracked),

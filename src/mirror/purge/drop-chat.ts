@@ -14,7 +14,7 @@ export interface GoingMessage {
 const DROP_BODY = `delete from bodies where num = ?`
 const DROP_MESSAGE = `delete from messages where key = ?`
 const IS_STILL_NAMED = `select 1 from messages where chat = ? and id = ? limit 1`
-const DROP_ASKS = `delete from asks where chat = ? and message_id = ?`
+const DROP_ASKS = `delete from pending_references where chat = ? and message_id = ?`
 const DROP_LOSSES = `delete from losses where chat = ? and message_id = ?`
 
 /** Removes a message: its row, its body, its row in the index, and whatever refers to it. */
@@ -30,14 +30,14 @@ export function dropMessage(db: Mirror, { key, chat, id, body, isShadowed }: Goi
 
 /** Rows that refer to a chat by its number. */
 const BY_NUM = [
-  `delete from asks where chat = ?`,
+  `delete from pending_references where chat = ?`,
   `delete from losses where chat = ?`,
   `delete from outlines where chat = ?`,
   `update usage_events set chat = null where chat = ?`,
   `delete from chats where num = ?`,
 ]
 const BY_ID = [
-  `delete from heads where chat_id = ?`,
+  `delete from chat_metadata where chat_id = ?`,
   `delete from tracked where chat_id = ?`,
   `delete from evidence where chat_id = ?`,
   `delete from chat_paths where chat_id = ?`,

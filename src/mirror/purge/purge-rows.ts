@@ -166,8 +166,8 @@ select 'message' as kind, chatId, id as what, key from typed where isPrompt and 
 /** What is known of chats beside their messages. */
 const FACTS = `
 select 'text' as kind, chatId, what from (
-  select chat_id as chatId, name as what from heads
-  union select chat_id, branch from heads
+  select chat_id as chatId, name as what from chat_metadata
+  union select chat_id, branch from chat_metadata
   union select chat_id, uri from chat_paths
   union select id, summary from chats
   union select chats.id, todo.value ->> 'content' from chats, json_each(chats.todos) todo where todos is not null
@@ -175,7 +175,7 @@ select 'text' as kind, chatId, what from (
 `
 
 const LIST_IDS = `
-select id from chats union select chat_id from heads union select chat_id from tracked
+select id from chats union select chat_id from chat_metadata union select chat_id from tracked
 union select chat_id from evidence union select chat_id from chat_paths
 `
 
@@ -227,8 +227,8 @@ function removeChat(db: Mirror, id: ChatId, nowMs: number): void {
 }
 
 const REMOVE_FACT = [
-  `update heads set name = null where chat_id = @id and name = @text`,
-  `update heads set branch = null where chat_id = @id and branch = @text`,
+  `update chat_metadata set name = null where chat_id = @id and name = @text`,
+  `update chat_metadata set branch = null where chat_id = @id and branch = @text`,
   `delete from chat_paths where chat_id = @id and uri = @text`,
   `update chats set summary = null where id = @id and summary = @text`,
   `update chats set todos = (

@@ -47,9 +47,9 @@ export type LentTokens = ReadonlyMap<string, Lent>
 
 const keyOf = ({ source, id }: Pick<SaidMessage, 'source' | 'id'>): string => `${source} ${id}`
 
-const LIST_LENT = `select source, id, input, output from lent_tokens where chat = ?`
-const DROP_LENT = `delete from lent_tokens where chat = ?`
-const ADD_LENT = `insert into lent_tokens (chat, source, id, input, output) values (?, ?, ?, ?, ?)`
+const LIST_LENT = `select source, id, input, output from placeholder_tokens where chat = ?`
+const DROP_LENT = `delete from placeholder_tokens where chat = ?`
+const ADD_LENT = `insert into placeholder_tokens (chat, source, id, input, output) values (?, ?, ?, ?, ?)`
 
 /** The part of the tokens of a chat's messages that comes from its placeholders. */
 export const readLent = (db: Mirror, chat: number): LentTokens =>

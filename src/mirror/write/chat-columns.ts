@@ -67,7 +67,7 @@ export function saveMetadata(db: Mirror, source: number, said: ChatMetadata): bo
   const columns = columnsOf(said)
   const names = Object.keys(columns)
   const sql = `
-insert into heads (chat_id, source, list, ${names.join(', ')}) values (?, ?, ?${', ?'.repeat(names.length)})
+insert into chat_metadata (chat_id, source, list, ${names.join(', ')}) values (?, ?, ?${', ?'.repeat(names.length)})
 on conflict (chat_id, source, list) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
 where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 `
@@ -75,10 +75,10 @@ where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 }
 
 /** @returns the chats whose metadata changed */
-export const writeChatMetadata = (db: Mirror, { source, heads }: Change): ChatId[] =>
-  heads.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
+export const writeChatMetadata = (db: Mirror, { source, metadata }: Change): ChatId[] =>
+  metadata.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
 
-const FORGET_OWN_ROW = `delete from heads where chat_id = ? and source = ? and list = '${OWN_ROW}'`
+const FORGET_OWN_ROW = `delete from chat_metadata where chat_id = ? and source = ? and list = '${OWN_ROW}'`
 
 /**
  * Metadata of the chat's own row stays when the row is gone. It is deleted once another store of the same rank has the
@@ -104,7 +104,7 @@ const NEWEST_LIST = 'header-table'
  * the same time, the list that is still updated.
  */
 const LIST_METADATA = `
-select heads.*, kind from heads cross join sources on sources.num = heads.source
+select chat_metadata.*, kind from chat_metadata cross join sources on sources.num = chat_metadata.source
 where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
@@ -161,8 +161,8 @@ export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: Own
   return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
 }
 
-const DROP_COPY = `delete from asks where chat = ? and source = ? and kind = 'copy'`
-const ADD_COPY = `insert into asks (chat, source, message_id, kind, name) values (?, ?, '', 'copy', '')`
+const DROP_COPY = `delete from pending_references where chat = ? and source = ? and kind = 'copy'`
+const ADD_COPY = `insert into pending_references (chat, source, message_id, kind, name) values (?, ?, '', 'copy', '')`
 
 /**
  * Saves whether a chat's own row, which was just read or is gone, refers to a copy of the thread. The reference has no

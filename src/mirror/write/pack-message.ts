@@ -118,7 +118,7 @@ export function packMessage(draft: MessageDraft): MessageWrite {
     isSimulated: draft.isSimulated,
     octets: draft.octets,
     isEmbedded: draft.isEmbedded,
-    asks: draft.asks ?? [],
+    references: draft.references ?? [],
     childChatIds: draft.childChatIds ?? [],
     remembered: draft.remembered ?? null,
     ...packParts(draft.role, draft.parts),

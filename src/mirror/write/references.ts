@@ -11,25 +11,25 @@ import type { AttachmentPart, Part, ToolPart } from '../../model/part.ts'
 
 /** Drops those that a message no longer has. */
 const DROP_OTHERS = `
-delete from asks where chat = ? and source = ? and message_id = ?
+delete from pending_references where chat = ? and source = ? and message_id = ?
   and kind || ' ' || name not in (select value from json_each(?))
 `
 const ADD = `
-insert into asks (chat, source, message_id, kind, name, path) values (?, ?, ?, ?, ?, ?) on conflict do nothing
+insert into pending_references (chat, source, message_id, kind, name, path) values (?, ?, ?, ?, ?, ?) on conflict do nothing
 `
 
 /** Saves the pending references of a message that was just read. */
 export function notePendingReferences(
   db: Mirror,
   place: readonly [chat: number, source: number, messageId: MessageId],
-  asks: readonly PendingReference[],
+  references: readonly PendingReference[],
 ): void {
-  const still = JSON.stringify(asks.map(({ kind, name }) => `${kind} ${name}`))
+  const still = JSON.stringify(references.map(({ kind, name }) => `${kind} ${name}`))
   prepared(db, DROP_OTHERS).run(...place, still)
-  for (const { kind, name, path } of asks) prepared(db, ADD).run(...place, kind, name, path)
+  for (const { kind, name, path } of references) prepared(db, ADD).run(...place, kind, name, path)
 }
 
-const NEWEST = `select coalesce(max(num), 0) from asks`
+const NEWEST = `select coalesce(max(num), 0) from pending_references`
 
 /** The number of the newest pending reference; 0 if there is none. */
 export const newestReference = (db: Mirror): number => prepared<number>(db, NEWEST).pluck().get() ?? 0
@@ -38,7 +38,7 @@ const LIST_CHATS = `
 select chats.num as num, chats.id as id,
   exists (select 1 from messages where messages.chat = chats.num and messages.source = ?) as hasMessages
 from chats
-where num in (select chat from asks where num > ? and source = ? and kind in ('output', 'copy'))
+where num in (select chat from pending_references where num > ? and source = ? and kind in ('output', 'copy'))
 order by last_activity_at desc, num
 `
 
@@ -56,12 +56,12 @@ export function listReferringChats(db: Mirror, source: number, after: number): R
 }
 
 const LIST_OPEN = `
-select asks.num as num, name, path from asks
-join messages on messages.chat = asks.chat and messages.id = asks.message_id and messages.source = asks.source
-where asks.source = ? and asks.kind = ? and messages.is_live = 1
+select pending_references.num as num, name, path from pending_references
+join messages on messages.chat = pending_references.chat and messages.id = pending_references.message_id and messages.source = pending_references.source
+where pending_references.source = ? and pending_references.kind = ? and messages.is_live = 1
 `
-const LIST_OUTPUTS = `${LIST_OPEN} and asks.chat = (select num from chats where id = ?)`
-const LIST_CONTENTS = `${LIST_OPEN} and asks.num > ? order by asks.num`
+const LIST_OUTPUTS = `${LIST_OPEN} and pending_references.chat = (select num from chats where id = ?)`
+const LIST_CONTENTS = `${LIST_OPEN} and pending_references.num > ? order by pending_references.num`
 
 /** A pending reference of a message that its source still has. */
 export interface OpenReference {
@@ -100,10 +100,10 @@ interface FoundContent extends PendingReference {
 }
 
 const FIND_REFERENCE = `
-select asks.num, chat, chats.id as chatId, asks.source, message_id as messageId, kind, asks.name, path
-from asks join chats on chats.num = chat where asks.num = ?
+select pending_references.num, chat, chats.id as chatId, pending_references.source, message_id as messageId, kind, pending_references.name, path
+from pending_references join chats on chats.num = chat where pending_references.num = ?
 `
-const SETTLE = `delete from asks where num = ?`
+const SETTLE = `delete from pending_references where num = ?`
 
 /**
  * Adds found content to the messages that refer to it, and deletes these pending references.
@@ -153,15 +153,15 @@ const addContent = (parts: readonly Part[], name: string, content: Content): rea
 
 /** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
 export function withFoundContent(db: Mirror, held: HeldMessage, message: MessageWrite): MessageWrite {
-  const { asks, partsJson } = message
+  const { references, partsJson } = message
   const before = parseParts(readParts(db, held.body))
   let parts = parseParts(partsJson)
-  const open = asks.filter((reference) => {
+  const open = references.filter((reference) => {
     const content = before.map((part) => contentIn(part, reference)).find((found) => found !== null)
     if (content !== undefined) parts = addContent(parts, reference.name, content)
     return content === undefined
   })
-  return open.length === asks.length ? message : packMessage({ ...message, parts, asks: open })
+  return open.length === references.length ? message : packMessage({ ...message, parts, references: open })
 }
 
 function contentIn(part: Part, { kind, name }: PendingReference): Content | null {

@@ -46,7 +46,7 @@ export interface ThreadOutcome {
 }
 
 const HAS_PLACEHOLDERS = `
-select 1 from placeholders where chat = @chat union all select 1 from lent_tokens where chat = @chat limit 1
+select 1 from placeholders where chat = @chat union all select 1 from placeholder_tokens where chat = @chat limit 1
 `
 const noneLent: LentTokens = new Map()
 const NOTE_UNPLACED = `insert into unplaced (chat) values (?) on conflict do nothing`
@@ -160,8 +160,9 @@ function readAgain(
   held: HeldMessage | null,
   read: MessageWrite,
 ): NextMessage {
-  const message = held === null || read.asks.length === 0 ? read : withFoundContent(db, held, read)
-  if (held !== null || read.asks.length > 0) notePendingReferences(db, [chat.num, source, read.id], message.asks)
+  const message = held === null || read.references.length === 0 ? read : withFoundContent(db, held, read)
+  if (held !== null || read.references.length > 0)
+    notePendingReferences(db, [chat.num, source, read.id], message.references)
   const columns = {
     ...contentColumns(message, tools),
     source,

@@ -22,7 +22,7 @@ join message_terms_docsize on message_terms_docsize.id = messages.key order by n
 const TITLES = `
 select chats.id as name, hex(sz) as sz from chats join chat_terms_docsize on chat_terms_docsize.id = chats.num order by name
 `
-const HEADS = `select chat_id || ' ' || list as name, heads.* from heads order by name`
+const HEADS = `select chat_id || ' ' || list as name, chat_metadata.* from chat_metadata order by name`
 
 /** Row numbers and the progress of estimates may differ between mirrors. */
 const OWN_NUMBERS = new Set([

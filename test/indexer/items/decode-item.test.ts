@@ -19,7 +19,7 @@ const listOf = (value: unknown) => decodeItems([itemOf('composer.composerHeaders
 
 describe('the list of heads', () => {
   test.each(cases<[string, unknown, readonly (string | null)[]]>('names of heads'))('%s', (_, value, names) => {
-    expect(listOf(value)[0]?.heads.map(({ name }) => name)).toEqual(names)
+    expect(listOf(value)[0]?.metadata.map(({ name }) => name)).toEqual(names)
   })
 
   test.each(cases<[string, Record<string, unknown>, string[]]>('places of heads'))('%s', (_, more, expected) => {
@@ -88,7 +88,7 @@ describe('whatever the bytes', () => {
           return { ...row, value, octets: value?.length ?? 0 }
         })
         const piece = decodeHeadTable(rows, (id) => `file:///${id}`)
-        expect(piece.heads.length).toBeLessThanOrEqual(rows.length)
+        expect(piece.metadata.length).toBeLessThanOrEqual(rows.length)
         expect(piece.checksum).not.toBeNull()
       }),
     )

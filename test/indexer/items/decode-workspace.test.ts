@@ -70,7 +70,7 @@ describe('an item', () => {
   test.each(cases<[string, string, string, string]>('items that cannot be read'))(
     'of %s is an issue',
     (_, key, text, issue) => {
-      expect(pieceOf(key, text)).toMatchObject({ key, issue, chats: [], heads: [], evidence: [] })
+      expect(pieceOf(key, text)).toMatchObject({ key, issue, chats: [], metadata: [], evidence: [] })
     },
   )
 
@@ -84,7 +84,7 @@ describe('an item', () => {
   test('of a workspace without a root gives no evidence, but its chats', () => {
     const value = { allComposers: [{ composerId: 'a', conversation: [{ type: 1, text: 'a' }] }, { composerId: 'b' }] }
     const piece = pieceOf(keys.composers, value, { id: 'empty-window', rootUri: null })
-    expect(piece).toMatchObject({ evidence: [], chats: [{ id: 'a' }], heads: [{ chatId: 'b' }] })
+    expect(piece).toMatchObject({ evidence: [], chats: [{ id: 'a' }], metadata: [{ chatId: 'b' }] })
   })
 
   const anyKey = fc.constantFrom(...Object.values(keys), `${keys.pane}.0b9c`)
@@ -239,7 +239,7 @@ describe('a whole composer', () => {
   ])('%s is a chat with its messages, in this workspace', (_, value) => {
     const piece = pieceOf(keys.composers, value)
     const facts = { format: 'inline', name: 'Mill', createdAtMs: whole.createdAt }
-    expect(piece).toMatchObject({ chats: [{ id: 'c1', facts }], heads: [], issue: null })
+    expect(piece).toMatchObject({ chats: [{ id: 'c1', facts }], metadata: [], issue: null })
     expect(saidIn(piece.chats[0])).toEqual(['user: a', 'assistant: b'])
     expect(piece.chats[0]?.outline?.map(({ id }) => id)).toEqual(['b1', 'b2'])
     expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
@@ -276,18 +276,18 @@ describe('a whole composer', () => {
 describe('a head', () => {
   test.each(cases<[string, Fields, Fields]>('the facts of a head'))('has %s', (_, fields, expected) => {
     const piece = pieceOf(keys.composers, { allComposers: [{ type: 'head', composerId: 'c1', ...fields }] })
-    expect(piece).toMatchObject({ chats: [], heads: [{ chatId: 'c1', list: 'workspace-heads', ...expected }] })
+    expect(piece).toMatchObject({ chats: [], metadata: [{ chatId: 'c1', list: 'workspace-heads', ...expected }] })
     expect(evidenceOf(piece)).toEqual(['c1 workspace-heads file:///yard/mill'])
   })
 
   test.each(cases<[string, Fields]>('heads'))('is an entry with %s', (_, fields) => {
     const piece = pieceOf(keys.composers, [{ composerId: 'c1', ...fields }])
-    expect(piece).toMatchObject({ chats: [], heads: [{ chatId: 'c1' }] })
+    expect(piece).toMatchObject({ chats: [], metadata: [{ chatId: 'c1' }] })
   })
 
   test('counts once, and without an id not at all', () => {
     const piece = pieceOf(keys.composers, [{ composerId: 'c1', name: 'a' }, { composerId: 'c1' }, {}, null, 'c2'])
-    expect(piece).toMatchObject({ heads: [{ chatId: 'c1', name: 'a' }], issue: null })
+    expect(piece).toMatchObject({ metadata: [{ chatId: 'c1', name: 'a' }], issue: null })
   })
 })
 
@@ -295,7 +295,7 @@ test.each(cases<[string, string, unknown, string[]]>('open chats'))(
   'open chats, %s, are weak evidence',
   (_, key, value, ids) => {
     const piece = pieceOf(key, value)
-    expect(piece).toMatchObject({ chats: [], heads: [], issue: null })
+    expect(piece).toMatchObject({ chats: [], metadata: [], issue: null })
     expect(evidenceOf(piece)).toEqual(ids.map((id) => `${id} open-tab file:///yard/mill`))
   },
 )

@@ -24,7 +24,7 @@ export function pieceOf(store: StoreFile, read: ReadStore, listHeld: () => reado
   const issue = read.issue ?? thread.issues[0]?.reason ?? null
   // Its location names the folder in which it was started.
   const checksum = read.chat === null ? null : crc32(key, read.checksum)
-  const bare: Piece = { key, octets: read.octets, checksum, stamp, issue, chats: [], evidence: [], heads: [] }
+  const bare: Piece = { key, octets: read.octets, checksum, stamp, issue, chats: [], evidence: [], metadata: [] }
   if (read.chat === null) return { ...bare, octets: store.octets }
   const { facts, sidecar, walked } = read.chat
   const state = walked?.state ?? null

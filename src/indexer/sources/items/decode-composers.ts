@@ -27,17 +27,17 @@ export function decodeComposers(value: unknown): Partial<ItemContent> | null {
   const entries = listComposers(value)
   if (entries === null) return null
   const found: WholeFound = { chats: [], evidence: [], issue: null }
-  const heads = new Map<ChatId, ChatMetadata>()
+  const metadata = new Map<ChatId, ChatMetadata>()
   for (const { entry, chatId } of entries) {
     if (entry !== null && chatId !== null) {
       if (isWhole(entry)) takeWhole(found, entry, chatId)
-      else if (!heads.has(chatId)) heads.set(chatId, decodeHead(entry, chatId, LIST))
+      else if (!metadata.has(chatId)) metadata.set(chatId, decodeHead(entry, chatId, LIST))
     } else if (holdsMessages(entry)) found.issue ??= 'bad-key'
   }
   return {
     ...found,
     chats: mostComplete(found.chats),
-    heads: [...heads.values()],
+    metadata: [...metadata.values()],
     openTabs: decodeOpenTabs(asRecord(value)),
   }
 }

@@ -22,7 +22,7 @@ export interface Workspace {
 /** The content of one item, before the workspace's root is added. */
 export interface ItemContent {
   readonly chats: readonly WholeChat[]
-  readonly heads: readonly ChatMetadata[]
+  readonly metadata: readonly ChatMetadata[]
   /** Chats that were open in this workspace's window; they may belong to another workspace. */
   readonly openTabs: readonly ChatId[]
   /** Where chats belong according to their own records, or to a list. */
@@ -31,7 +31,7 @@ export interface ItemContent {
   readonly issue: IssueReason | null
 }
 
-const emptyItem: ItemContent = { chats: [], heads: [], openTabs: [], evidence: [], issue: null }
+const emptyItem: ItemContent = { chats: [], metadata: [], openTabs: [], evidence: [], issue: null }
 
 /**
  * The items of a store, one piece each. Total: any bytes become chats, heads, evidence, nothing, or an issue.
@@ -47,11 +47,14 @@ export function decodeItems(items: readonly RawItem[], workspace: Workspace | nu
   const rootUri = workspace?.rootUri ?? null
   const pieces = parsed.map(({ item: { key, octets, value: bytes }, value, issue }) => {
     const decoded = issue === null ? decodeValue(key, value, members, workspace) : { issue }
-    const { chats, heads, openTabs, ...content } = { ...emptyItem, ...(decoded ?? { issue: 'not-an-object' as const }) }
-    const evidence = [...content.evidence, ...weighItem({ chats, heads, openTabs }, rootUri)]
+    const { chats, metadata, openTabs, ...content } = {
+      ...emptyItem,
+      ...(decoded ?? { issue: 'not-an-object' as const }),
+    }
+    const evidence = [...content.evidence, ...weighItem({ chats, metadata, openTabs }, rootUri)]
     // It includes the root: an unchanged item places its chats elsewhere when `workspace.json` changes.
     const checksum = bytes === null ? null : crc32(bytes, crc32(rootUri ?? ''))
-    return { key, octets, checksum, chats, heads, evidence, issue: content.issue }
+    return { key, octets, checksum, chats, metadata, evidence, issue: content.issue }
   })
   return eachChatOnce(pieces)
 }
@@ -81,11 +84,11 @@ function decodeValue(
 
 /** The chats in a workspace's store belong to it; chats that were only open in its window may belong elsewhere. */
 function weighItem(
-  { chats, heads, openTabs }: Pick<ItemContent, 'chats' | 'heads' | 'openTabs'>,
+  { chats, metadata, openTabs }: Pick<ItemContent, 'chats' | 'metadata' | 'openTabs'>,
   rootUri: string | null,
 ): EvidenceWrite[] {
   if (rootUri === null) return []
-  const own = new Set([...chats.map(({ id }) => id), ...heads.map(({ chatId }) => chatId)])
+  const own = new Set([...chats.map(({ id }) => id), ...metadata.map(({ chatId }) => chatId)])
   const weigh = (id: ChatId, method: EvidenceMethod) => weighEvidence(id, [{ method, uri: rootUri }], { isOnly: false })
   return [...[...own].flatMap((id) => weigh(id, 'workspace-heads')), ...openTabs.flatMap((id) => weigh(id, 'open-tab'))]
 }

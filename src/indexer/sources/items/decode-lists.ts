@@ -37,17 +37,17 @@ export function listComposers(value: unknown) {
 }
 
 /** The list of heads. If a chat has two heads, the first is used. */
-export function decodeHeadList(value: unknown): Pick<ItemContent, 'heads' | 'evidence'> | null {
+export function decodeHeadList(value: unknown): Pick<ItemContent, 'metadata' | 'evidence'> | null {
   const entries = listComposers(value)
   if (entries === null) return null
-  const heads = new Map<ChatId, ChatMetadata>()
+  const metadata = new Map<ChatId, ChatMetadata>()
   const evidence: EvidenceWrite[] = []
   for (const { entry, chatId } of entries) {
-    if (entry === null || chatId === null || heads.has(chatId)) continue
-    heads.set(chatId, decodeHead(entry, chatId, 'header-list'))
+    if (entry === null || chatId === null || metadata.has(chatId)) continue
+    metadata.set(chatId, decodeHead(entry, chatId, 'header-list'))
     evidence.push(...headEvidence(entry, chatId, 'header-list'))
   }
-  return { heads: [...heads.values()], evidence }
+  return { metadata: [...metadata.values()], evidence }
 }
 
 /** The two lists contain the same heads; each list's name is also the method of its evidence. */
@@ -74,7 +74,7 @@ export function decodeHeadTable(rows: readonly HeadRow[], rootOf: RootOf): Piece
     octets: rows.reduce((sum, row) => sum + row.octets, 0),
     checksum: crc32(JSON.stringify(evidence.map(({ root }) => root.uri)), checksumOf(rows)),
     chats: [],
-    heads: decoded.flatMap(({ head }) => head ?? []),
+    metadata: decoded.flatMap(({ head }) => head ?? []),
     evidence,
     issue: decoded.find(({ issue }) => issue !== null)?.issue ?? null,
   }

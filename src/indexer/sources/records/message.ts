@@ -74,8 +74,8 @@ export function decodeMessageRow(
   const withEvidence = evidence.length === 0 ? decoded : { ...decoded, evidence }
   if (withEvidence.kind === 'nothing') return withEvidence
   const contents = value.includes(CONTENT_PREFIX) ? findContents(row.record) : []
-  const asks = [...findOmissions(withEvidence.message.parts), ...contents]
-  return asks.length === 0 ? withEvidence : { ...withEvidence, message: { ...withEvidence.message, asks } }
+  const references = [...findOmissions(withEvidence.message.parts), ...contents]
+  return references.length === 0 ? withEvidence : { ...withEvidence, message: { ...withEvidence.message, references } }
 }
 
 interface MessagePlace extends Pick<MessageDraft, 'id' | 'octets' | 'isEmbedded'> {
@@ -352,12 +352,12 @@ function decodeImage(item: unknown): AttachmentPart | null {
 
 /** Finished calls whose row has no output: it may be in what was sent to the model. */
 function findOmissions(parts: readonly Part[]): readonly PendingReference[] {
-  const asks: PendingReference[] = []
+  const references: PendingReference[] = []
   for (const part of parts) {
     if (part.kind !== 'tool' || part.callId === null || part.status === 'running' || part.error !== null) continue
-    if (!hasText(part.output)) asks.push({ kind: 'output', name: part.callId, path: null })
+    if (!hasText(part.output)) references.push({ kind: 'output', name: part.callId, path: null })
   }
-  return asks
+  return references
 }
 
 /** Newer rows contain counts, ids and hashes of contents instead of a result. */

@@ -164,7 +164,7 @@ function pieceOf(
   { stamp, rootPath, slug }: ChatFiles,
 ): Piece {
   const { key, chatId, parentChatId } = file
-  const bare: Piece = { key, octets, checksum, stamp, issue, chats: [], evidence: [], heads: [] }
+  const bare: Piece = { key, octets, checksum, stamp, issue, chats: [], evidence: [], metadata: [] }
   if (!isChosen || decoded === null) return bare
   const plain = decodeFacts({}, chatId, 'transcript')
   const chat: WholeChat = {
