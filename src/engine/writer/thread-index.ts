@@ -65,6 +65,8 @@ export class ThreadIndex implements IndexWriter {
   constructor(onStep: (step: IndexStep) => void, onError: (error: UserError) => void) {
     this.#onStep = onStep
     this.#onError = onError
+    // Nobody may be waiting for it.
+    this.#opened.promise.catch(() => undefined)
   }
 
   /**
