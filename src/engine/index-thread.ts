@@ -5,21 +5,24 @@ import { MirrorIndex } from '../mirror/index/follow-mirror.ts'
 import type { FromIndex, IndexOrder, IndexSetup } from './writer/thread-index.ts'
 
 /**
- * The thread of the full-text index. It works off what waits, in steps, and then merges. Orders come in between. It has
- * no timers: it looks at the mirror when it is told that something changed.
+ * The thread of the full-text index. It works off what waits, in steps, and then merges. Orders come in between. It looks
+ * at the mirror when it is told that something changed.
  */
 const port = parentPort
 if (port === null) throw new Error('this file runs as a worker')
 const { mirrorPath } = workerData as IndexSetup
 const send = (message: FromIndex): void => port.postMessage(message)
 
-/** With so many waiting messages, rows are merged only at the end. */
-const MERGED_LATER_MIN = 4000
+/** Rows are merged when no change came for so long: during a first pass, merging would write them several times. */
+const QUIET_MS = 300
+/** With so many waiting messages, memory is given back at the end. */
+const GROWN_MIN = 4000
 
 let index: MirrorIndex | null = null
 const orders: IndexOrder[] = []
 /** The last order to follow, and whether all that it asked for is done. */
 let followed = 0
+let followedAtMs = 0
 let isWaiting = true
 let isBusy = false
 let isStopping = false
@@ -31,6 +34,8 @@ async function work(): Promise<void> {
   try {
     index ??= new MirrorIndex(mirrorPath, Date.now)
     while (workSome(index)) await yieldToOrders()
+    // It comes back here when it is told of a change, or after the pause.
+    if (!isStopping && index.needsMerge) setTimeout(() => void work(), QUIET_MS).unref()
   } catch (error) {
     sendFailure(error)
   } finally {
@@ -53,15 +58,12 @@ function workSome(open: MirrorIndex): boolean {
     const upTo = followed
     const left = open.step()
     isWaiting = left > 0 || followed > upTo
-    if (left >= MERGED_LATER_MIN) {
-      hasGrown = true
-      if (!open.needsMerge) open.mergeLater()
-    }
+    hasGrown ||= left >= GROWN_MIN
     const { timesRenewed, checkedAtMs } = open
     send({ kind: 'step', upTo, left, timesRenewed, checkedAtMs })
     return true
   }
-  if (open.needsMerge) {
+  if (Date.now() - followedAtMs >= QUIET_MS && open.needsMerge) {
     open.mergeSome()
     return true
   }
@@ -90,6 +92,7 @@ port.on('message', (message: IndexOrder) => {
   }
   if (message.act === 'follow') {
     followed = message.num
+    followedAtMs = Date.now()
     isWaiting = true
   } else orders.push(message)
   void work()

@@ -133,11 +133,6 @@ export class MirrorIndex {
     return this.#looseRows >= LOOSE_MIN || this.#healing(() => this.#isFilling)
   }
 
-  /** Call it before very many rows are added, see `SETTINGS`. */
-  mergeLater(): void {
-    this.#healing(() => this.#set('filling'))
-  }
-
   /** One step of merging. Repeat it until `needsMerge` is false: then all rows are in one segment. */
   mergeSome(): void {
     this.#healing(() => {
@@ -227,6 +222,8 @@ export class MirrorIndex {
       else prepared(index, DROP_TITLE).run(BigInt(-key))
     }
     for (const { key, isUrgent } of changes) prepared(index, WANT).run(BigInt(key), BigInt(isUrgent))
+    // Very many rows follow.
+    if (changes.some(({ isUrgent }) => isUrgent === 0) && !this.#isFilling) this.#set('filling')
     const isMore = changes.length === TAKEN_MAX
     const num = isMore ? (changes.at(-1)?.num ?? last) : last
     if (num !== position.num || mark !== position.mark) prepared(index, SAVE_POSITION).run(BigInt(num), mark)
