@@ -63,7 +63,7 @@ function workSome(open: MirrorIndex): boolean {
     send({ kind: 'step', upTo, left, timesRenewed, checkedAtMs })
     return true
   }
-  if (Date.now() - followedAtMs >= QUIET_MS && open.needsMerge) {
+  if (performance.now() - followedAtMs >= QUIET_MS && open.needsMerge) {
     open.mergeSome()
     return true
   }
@@ -92,7 +92,7 @@ port.on('message', (message: IndexOrder) => {
   }
   if (message.act === 'follow') {
     followed = message.num
-    followedAtMs = Date.now()
+    followedAtMs = performance.now()
     isWaiting = true
   } else orders.push(message)
   void work()
