@@ -12,11 +12,11 @@ export interface LazyReader {
  */
 const READER_KB = 2000
 
-/** A connection that opens at the first question. If that fails, the next question tries again. */
+/** A connection for lists and counts, which need no index. It opens at the first question. If that fails, the next question tries again. */
 export function lazyReader(path: string): LazyReader {
   let mirror: Mirror | null = null
   return {
-    open: () => (mirror ??= openReader(path, { cacheKb: READER_KB })),
+    open: () => (mirror ??= openReader(path, { cacheKb: READER_KB, isIndexWanted: false })),
     close: () => {
       mirror?.close()
       mirror = null

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
-import { indexPath } from '../../mirror/index/index-file.ts'
 import { INDEX_DAMAGED, isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassOrder } from '../../model/pass.ts'
@@ -140,9 +139,9 @@ export class Indexing implements Passes {
     this.#opened.catch(() => undefined)
   }
 
-  /** Resolves when there is an index that can be read. @throws UserError if it cannot be made */
-  async searchable(): Promise<void> {
-    if (!existsSync(indexPath(this.#setup.mirrorPath))) await this.#opened
+  /** Resolves when the index can be read: a damaged one fails every search. @throws UserError if it cannot be made */
+  searchable(): Promise<void> {
+    return this.#opened
   }
 
   /** Starts to monitor the sources. */
