@@ -8,7 +8,7 @@ import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
 import { MirrorMaintenance } from './maintenance.ts'
 import type { RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './messages.ts'
-import { readingStep, runPasses } from './run-passes.ts'
+import { Listing, readingStep, runPasses } from './run-passes.ts'
 
 /** How many losses of a change are reported one by one. The others are reported as a number. */
 const LOSSES_REPORTED_MAX = 100
@@ -21,6 +21,7 @@ export class WriterActs {
   readonly maintenance: MirrorMaintenance
   readonly #setup: WriterSetup
   readonly #now: () => number
+  readonly #listing = new Listing()
   #isClosed = false
   #hasAskedArchive = false
 
@@ -105,7 +106,7 @@ export class WriterActs {
 
   async #run(order: RunOrder, turn: Turn): Promise<RunOutcome> {
     if (order.sources.length > 0) this.#requireBars()
-    const context = { now: this.#now, turn: (step: PassStep) => turn(describeStep(step)) }
+    const context = { now: this.#now, listing: this.#listing, turn: (step: PassStep) => turn(describeStep(step)) }
     return runPasses(this.#reading, this.#setup, order, context)
   }
 

@@ -18,6 +18,8 @@ export interface RunContext {
   /** Called after each step. If it throws, the run ends. */
   readonly turn: (step: PassStep) => Promise<void>
   readonly mass?: MassRule
+  /** What the runs before found. */
+  readonly listing?: Listing
 }
 
 /** A step that reads a source and writes nothing. */
@@ -40,7 +42,8 @@ export async function runPasses(
   order: RunOrder,
   context: RunContext,
 ): Promise<RunOutcome> {
-  const sources = order.sources.length === 0 ? new Map<SourceId, Source>() : sourcesFor(mirror, places, order)
+  const { listing = new Listing() } = context
+  const sources = order.sources.length === 0 ? new Map() : listing.sourcesFor(mirror, places, order.sources)
   const excludes = (places.excludedProjects ?? []).length > 0
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
@@ -51,22 +54,20 @@ export async function runPasses(
   return { ...news, ends, backlog, isWhole: true }
 }
 
-interface Listing {
-  readonly places: Places
-  readonly sources: ReadonlyMap<SourceId, Source>
-}
+/** What a run found. A run that only reads what is new in known sources does not list thousands of folders again. */
+export class Listing {
+  #mirror: Mirror | null = null
+  #sources: ReadonlyMap<SourceId, Source> = new Map()
 
-/** What the run before found. A run that only reads what is new in known sources does not list thousands of folders again. */
-const foundBefore = new WeakMap<Mirror, Listing>()
-
-function sourcesFor(mirror: Mirror, places: Places, order: RunOrder): ReadonlyMap<SourceId, Source> {
-  const before = foundBefore.get(mirror)
-  const isKnown = ({ id, depth }: PassOrder): boolean => depth === 'tail' && before?.sources.has(id) === true
-  if (before?.places === places && order.sources.every(isKnown)) return before.sources
-  const sources = new Map(discoverSources(places).map((source) => [source.id, source]))
-  followSources(mirror, sources, findAt)
-  foundBefore.set(mirror, { places, sources })
-  return sources
+  /** @param places those of every run */
+  sourcesFor(mirror: Mirror, places: Places, orders: RunOrder['sources']): ReadonlyMap<SourceId, Source> {
+    const isKnown = ({ id, depth }: PassOrder): boolean => depth === 'tail' && this.#sources.has(id)
+    if (this.#mirror === mirror && orders.every(isKnown)) return this.#sources
+    this.#sources = new Map(discoverSources(places).map((source) => [source.id, source]))
+    this.#mirror = mirror
+    followSources(mirror, this.#sources, findAt)
+    return this.#sources
+  }
 }
 
 /** Stores that name the projects of chats in other stores. */

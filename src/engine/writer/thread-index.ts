@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
+import { stopped } from '../executor/executor.ts'
 import { deferred, type Deferred } from '../deferred.ts'
 import { diskFull, isOfFullDisk } from './writer.ts'
 
@@ -169,8 +170,6 @@ export class ThreadIndex implements IndexWriter {
     for (const done of this.#acts.splice(0)) done.reject(error)
   }
 }
-
-const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
 const died = (cause?: Error): UserError =>
   new UserError('index-died', cause?.message ?? 'The thread of the full-text index ended.', 'Restart the daemon.', {

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
+import { stopped } from '../executor/executor.ts'
 import { deferred, type Deferred } from '../deferred.ts'
 import type { FromWorker, OpenedMirror, StepNews, ToWorker, WriterOutcome, WriterSetup } from './messages.ts'
 import { diskFull, isOfFullDisk, writerActs, type SendOrder, type Writer } from './writer.ts'
@@ -68,8 +69,6 @@ export function threadWriter(
     },
   }
 }
-
-const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
 type Failure = FromWorker & { readonly kind: 'failed' }
 

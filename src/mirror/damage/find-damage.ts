@@ -19,11 +19,14 @@ export const indexDamaged = (cause: unknown): UserError =>
 /** SQLite's code of an error; empty if it has none. */
 export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
+/** What SQLite says if a table of the index, or the row with its format, is gone. It has no code for that. */
+const NO_INDEX =
+  /^(invalid fts5 file format|vtable constructor failed|no such table: (fulltext\.|message_terms|chat_terms))/
+
 /** Whether an error of a reader is one of the full-text index. FTS5 has a code for damage of its own, and for little else. */
 export const isOfIndex = (error: unknown): error is Error =>
   error instanceof Error &&
-  (['SQLITE_CORRUPT_VTAB', INDEX_DAMAGED].includes(codeOf(error)) ||
-    /fts5|(message|chat)_terms|\bfulltext\b/.test(error.message))
+  (['SQLITE_CORRUPT_VTAB', INDEX_DAMAGED].includes(codeOf(error)) || NO_INDEX.test(error.message))
 
 /** Whether an error, of SQLite or for a user, means that a page of the mirror is damaged. */
 export function isDamage(error: unknown): boolean {

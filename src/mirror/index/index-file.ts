@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../../sqlite.ts'
@@ -151,7 +151,6 @@ export function makeIndex(path: string, mirror: Mirror, nowMs: number): IndexFil
   const unfinished = `${path}-new`
   removeIndex(unfinished)
   closeSync(openSync(unfinished, 'a', 0o600))
-  chmodSync(unfinished, 0o600)
   const index = connect(unfinished)
   try {
     index.transaction(() => {

@@ -1,3 +1,4 @@
+import { ATTACHED } from '../../../mirror/index/index-file.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { pathWordOf } from '../../../text/terms/columns.ts'
 import { UNSPACED_SCRIPTS } from '../../../text/terms/signs.ts'
@@ -70,7 +71,7 @@ function openCounts(db: Mirror): void {
   const mayOnlyAsk = Number(db.pragma('query_only', { simple: true }))
   db.pragma('query_only = off')
   try {
-    db.exec('create virtual table if not exists temp.term_counts using fts5vocab(fulltext, message_terms, row)')
+    db.exec(`create virtual table if not exists temp.term_counts using fts5vocab(${ATTACHED}, message_terms, row)`)
   } finally {
     db.pragma(`query_only = ${mayOnlyAsk}`)
   }
