@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { routeTable } from '../src/api/http/route-table.ts'
+import { allPaths } from '../src/api/http/app.ts'
 import { knownKeys } from '../src/settings/schema.ts'
 import { run } from './cli/fake-world.ts'
 
@@ -126,7 +126,7 @@ test('docs/settings.md names every flag for a setting', async () => {
 test('docs/http.md names every route', () => {
   // A table may have the method and the path in separate cells.
   const text = read('docs/http.md').replace(/(GET|POST)`?\s*\|\s*`?\//g, '$1 /')
-  const routes = routeTable.map(({ method, path }) => `${method} ${path}`)
+  const routes = allPaths.map(({ method, path }) => `${method} ${path}`)
   expect(routes.length).toBeGreaterThan(8)
   expect(missingFrom(text, routes)).toEqual([])
 })

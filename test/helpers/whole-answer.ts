@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
-import { documentedRoutes } from '../../src/api/http/documented-routes.ts'
+import { fits } from '../../src/api/http/route.ts'
+import { routes } from '../../src/api/http/routes.ts'
 
 interface Definition {
   readonly type: string
@@ -62,13 +63,6 @@ function filledUnion(options: readonly z.core.$ZodType[], given: unknown): unkno
 
 /** @param path of the request, without its query */
 export function wholeAnswer(method: string, path: string, given: unknown): unknown {
-  const segments = path.split('/')
-  const found = Object.entries(documentedRoutes).find(([name]) => {
-    const wanted = name.replace(`${method} `, '').split('/')
-    return (
-      wanted.length === segments.length && wanted.every((each, at) => each.startsWith(':') || each === segments[at])
-    )
-  })
-  const answer = found?.[1].answer
+  const answer = routes.find((route) => route.method === method && fits(route.path, path))?.answer
   return answer === undefined || Array.isArray(answer) ? given : filled(answer as z.core.$ZodType, given)
 }

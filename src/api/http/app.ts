@@ -1,35 +1,34 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { guard, securityHeaders } from './guard.ts'
 import { compressJson } from './compress-json.ts'
-import { limitBodies } from './json-body.ts'
+import { limitBodies, readBody } from './json-body.ts'
+import { noParameters, readQuery } from './params.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
 import { createStatusReader } from './read-status.ts'
-import { methodsOf } from './route-table.ts'
-import { archiveRoutes } from './routes/archives.ts'
-import { chatRoutes, lossRoutes } from './routes/chats.ts'
-import { commitRoutes } from './routes/commits.ts'
-import { docsRoutes } from './routes/docs.ts'
-import { eventRoutes } from './routes/events.ts'
+import { fits, type Api, type Route } from './route.ts'
+import { routes } from './routes.ts'
 import { mcpRoutes } from './routes/mcp.ts'
-import { countRequests, lazyMetrics, metricRoutes, readyRoutes } from './routes/metrics.ts'
-import { exportRoutes } from './routes/export.ts'
-import { healthRoutes, statusRoutes, syncRoutes } from './routes/status.ts'
-import { pageRoutes } from './routes/page.ts'
-import { projectRoutes, statsRoutes } from './routes/projects.ts'
-import { hubRoutes } from './routes/hub.ts'
-import { purgeRoutes } from './routes/purge.ts'
-import { searchRoutes, suggestRoutes } from './routes/search.ts'
-import { tokenRoutes } from './routes/tokens.ts'
+import { countRequests, lazyMetrics } from './routes/metrics.ts'
+import { ASSET_PATH, pagePaths, pageRoutes } from './routes/page.ts'
 import { warnOfUnread } from './unread.ts'
 import type { ApiContext } from '../context.ts'
 
 /** Routes that read the mirror only. A header says if the mirror is incomplete; a search says so in its warnings. */
 const READ_FROM_MIRROR = ['chats', 'projects', 'stats', 'tokens', 'commits', 'losses'].map((name) => `/api/${name}/*`)
 
+const DOCUMENT = '/openapi.json'
+
+/** Every path, with its methods. To distinguish a wrong method from a wrong path. */
+export const allPaths: readonly Pick<Route, 'method' | 'path'>[] = [
+  ...routes,
+  ...[...pagePaths, ASSET_PATH, DOCUMENT].map((path) => ({ method: 'GET', path }) as const),
+]
+
 /** The daemon's HTTP application. Its `fetch` is a request handler for a server. */
 export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
-  const readStatus = createStatusReader(context)
+  const metrics = lazyMetrics()
+  const api: Api = { ...context, readStatus: createStatusReader(context), loadMetrics: metrics.load }
 
   app.onError((error) => {
     const problem = asProblem(error)
@@ -38,43 +37,46 @@ export function createApp(context: ApiContext): Hono {
   })
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  const metrics = lazyMetrics()
-  app.use(countRequests(metrics.loaded), compressJson(), securityHeaders())
+  app.use(countRequests(metrics.loaded, patternOf), compressJson(), securityHeaders())
   app.use(guard(context.access), refuseMalformedPaths(), limitBodies())
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
-  for (const routes of [
-    healthRoutes(context),
-    statusRoutes(readStatus),
-    readyRoutes(readStatus),
-    metricRoutes(readStatus, metrics.load),
+  for (const route of routes) addRoute(app, route, api)
+  app.get(DOCUMENT, async (c) => {
+    readQuery(c, noParameters)
+    // Loaded only when it is asked for.
+    const { openApiDocument } = await import('./openapi.ts')
+    return c.json(openApiDocument(context.version))
+  })
+  app.route(
+    '/',
     mcpRoutes(context, (request) => app.fetch(request)),
-    searchRoutes(context),
-    suggestRoutes(context),
-    chatRoutes(context),
-    exportRoutes(context),
-    projectRoutes(context),
-    commitRoutes(context),
-    statsRoutes(context),
-    lossRoutes(context),
-    tokenRoutes(context),
-    archiveRoutes(context),
-    syncRoutes(context),
-    purgeRoutes(context),
-    hubRoutes(context),
-    eventRoutes(context, readStatus),
-    pageRoutes(context),
-    docsRoutes(context),
-  ]) {
-    app.route('/', routes)
-  }
+  )
+  app.route('/', pageRoutes(context))
   return app
 }
 
+function addRoute(app: Hono, { query, body, bodyType, status, ...route }: Route, api: Api): void {
+  app.on(route.method, route.path, async (c) => {
+    const given = {
+      id: Object.values(c.req.param())[0] ?? '',
+      query: readQuery(c, query ?? noParameters),
+      body: route.method === 'POST' && bodyType === undefined ? await readBody(c, body ?? noParameters) : {},
+      c,
+    }
+    // The schemas are those of the handler.
+    const answer = await route.handle(given as Parameters<Route['handle']>[0], api)
+    return answer instanceof Response ? answer : c.json(answer as object, status ?? 200)
+  })
+}
+
+const patternOf = (path: string): string | undefined =>
+  path === '/mcp' ? path : allPaths.find((route) => fits(route.path, path))?.path
+
 function missing(path: string): Problem {
-  const methods = methodsOf(path)
+  const methods = allPaths.filter((route) => fits(route.path, path)).map(({ method }) => method)
   if (methods.length === 0)
     return new Problem(404, 'not-found', 'There is no such route. GET / is the page. docs/http.md lists all routes.')
-  const allow = methods.join(', ')
+  const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
   return new Problem(405, 'method-not-allowed', `This route takes ${allow}.`, { headers: { allow } })
 }
 

@@ -1,4 +1,7 @@
 import { isTimeZone, readPeriod, type Clock } from '../periods.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { resolveMachines } from '../queries/machines.ts'
+import { resolveProjects } from '../queries/projects/list-projects.ts'
 import { badParameters } from './problem.ts'
 import type { BadParameter } from '../answers/common.ts'
 
@@ -40,3 +43,14 @@ export function readBounds(query: { readonly from: string | null; readonly to: s
   if (errors.length > 0) throw badParameters(errors)
   return bounds
 }
+
+interface Scoped {
+  readonly project: readonly string[] | null
+  readonly machine: readonly string[] | null
+}
+
+/** The projects and machines that a request names, by their numbers; null if it names none. */
+export const scopeOf = (db: Mirror, { project, machine }: Scoped) => ({
+  projectNums: project === null ? null : resolveProjects(db, project),
+  machineNums: machine === null ? null : resolveMachines(db, machine),
+})

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { Problem } from './problem.ts'
-import { openKindOf } from './route-table.ts'
+import { fits } from './route.ts'
+import { ASSET_PATH, pagePaths } from './routes/page.ts'
 import type { Access } from '../context.ts'
 
 /**
@@ -14,14 +15,18 @@ export function guard(access: Access): MiddlewareHandler {
     const hosts = access.allowedHosts()
     checkHost(c.req.header('host'), hosts)
     checkOrigin(c.req.header('origin'), hosts, access.publicUrl ?? null)
-    const openKind = openKindOf(c.req.path)
-    const isVisit = openKind === 'page' && isNavigation(c.req.raw)
+    const isPage = pagePaths.some((pattern) => fits(pattern, c.req.path))
+    const isVisit = isPage && isNavigation(c.req.raw)
     if (!isVisit) checkFetchSite(c.req.header('sec-fetch-site'))
     // The page and its files have no user data. The page sends the token with each request for data.
-    if (access.tokenRequired && openKind === null) checkToken(c.req.header('authorization'), access.token)
+    const isOpen = isPage || openPaths.some((pattern) => fits(pattern, c.req.path))
+    if (access.tokenRequired && !isOpen) checkToken(c.req.header('authorization'), access.token)
     await next()
   }
 }
+
+/** What anyone on this machine may load without a token, besides the page: it contains no user data. */
+const openPaths = [ASSET_PATH, '/openapi.json']
 
 function checkHost(host: string | undefined, hosts: ReadonlySet<string>): void {
   if (host !== undefined && hosts.has(host.toLowerCase())) return

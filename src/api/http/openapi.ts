@@ -1,29 +1,19 @@
 import * as z from 'zod/mini'
-import {
-  commonProblems,
-  documentedRoutes,
-  parameterSentences,
-  problemSentences,
-  type DocumentedRoute,
-} from './documented-routes.ts'
 import type { Json } from '../../model/json.ts'
-import { routeTable, type RouteEntry } from './route-table.ts'
 import { problem } from '../answers/common.ts'
+import { problemSentences, type Route } from './route.ts'
+import { routes } from './routes.ts'
 
 type JsonObject = { readonly [key: string]: Json }
 
 /** The OpenAPI 3.1 document of all routes below `/api`. It contains no data of the user. */
 export function openApiDocument(version: string): JsonObject {
-  const routes = routeTable.flatMap((entry) => {
-    const name = `${entry.method} ${entry.path}`
-    return isDocumented(name) ? [{ name, entry, route: documentedRoutes[name] }] : []
-  })
-  const answers = answerSchemas(routes)
+  const answers = answerSchemas()
   const paths: Record<string, Record<string, Json>> = {}
-  for (const { name, entry, route } of routes) {
-    const path = entry.path.replaceAll(/:(\w+)/g, '{$1}')
-    const operation = operationOf(entry, route, answers.byRoute[name] ?? null)
-    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: operation }
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+    const operation = operationOf(route, answers.byRoute[nameOf(route)] ?? null)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
   }
   return {
     openapi: '3.1.0',
@@ -48,25 +38,16 @@ export function openApiDocument(version: string): JsonObject {
   }
 }
 
-const isDocumented = (name: string): name is keyof typeof documentedRoutes => name in documentedRoutes
-
-interface Named {
-  readonly name: string
-  readonly route: DocumentedRoute
-}
-
 /** All schemas in one call, so that a shape with a name of its own is written once and referred to. */
-function answerSchemas(routes: readonly Named[]): {
-  readonly byRoute: Readonly<Record<string, Json>>
-  readonly shared: JsonObject
-} {
-  const answers = routes.flatMap(({ name, route }) => (isSchema(route.answer) ? [[name, route.answer] as const] : []))
+function answerSchemas(): { readonly byRoute: Readonly<Record<string, Json>>; readonly shared: JsonObject } {
+  const answers = routes.flatMap((each) => (isSchema(each.answer) ? [[nameOf(each), each.answer] as const] : []))
   const all = toJson(z.object({ ...Object.fromEntries(answers), problem }), 'output')
   const { properties, $defs } = all as { readonly properties: JsonObject; readonly $defs: JsonObject }
   return { byRoute: moved(properties) as JsonObject, shared: moved($defs) as JsonObject }
 }
 
-const isSchema = (answer: DocumentedRoute['answer']): answer is z.ZodMiniType => !Array.isArray(answer)
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+const isSchema = (answer: Route['answer']): answer is z.ZodMiniType => !Array.isArray(answer)
 
 function toJson(schema: z.ZodMiniType, io: 'input' | 'output'): JsonObject {
   return z.toJSONSchema(schema, {
@@ -88,14 +69,19 @@ function moved(schema: Json): Json {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json
 }
 
-function operationOf(entry: RouteEntry, route: DocumentedRoute, schema: Json): JsonObject {
-  const parameters = [...pathParameters(entry.path), ...queryParameters(route.parameters)]
-  const problems = [...new Set([...commonProblems, ...(route.problems ?? [])])].toSorted((one, other) => one - other)
+/** The problems of every route: what the guard refuses, and a mirror that is missing, damaged or busy. */
+const COMMON = [400, 401, 403, 421, 503] as const
+const POSTED = [413, 415] as const
+
+function operationOf(route: Route, schema: Json): JsonObject {
+  const parameters = [...pathParameters(route.path), ...queryParameters(route.query)]
+  const own = [...(route.method === 'POST' ? POSTED : []), ...(route.problems ?? [])]
+  const problems = [...new Set([...COMMON, ...own])].toSorted((one, other) => one - other)
   return {
-    summary: entry.explains,
-    operationId: operationId(entry),
+    summary: route.says,
+    operationId: operationId(route),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined ? {} : { requestBody: bodyOf(route.body, route.bodyType) }),
+    ...(route.method === 'POST' ? { requestBody: bodyOf(route) } : {}),
     responses: {
       [route.status ?? 200]: { description: 'The answer.', content: contentOf(route, schema) },
       ...Object.fromEntries(problems.map((status) => [status, problemResponse(status)])),
@@ -103,13 +89,13 @@ function operationOf(entry: RouteEntry, route: DocumentedRoute, schema: Json): J
   }
 }
 
-function operationId({ method, path }: RouteEntry): string {
+function operationId({ method, path }: Route): string {
   const words = path.split('/').filter((word) => word !== '' && word !== 'api')
   const camel = words.map((word) => word.replace(/^:?(\w)/, (_, first: string) => first.toUpperCase()))
   return `${method.toLowerCase()}${camel.join('')}`
 }
 
-function contentOf({ answer, alsoAs = [] }: DocumentedRoute, schema: Json): JsonObject {
+function contentOf({ answer, alsoAs = [] }: Route, schema: Json): JsonObject {
   return {
     ...(isSchema(answer) ? { 'application/json': { schema } } : {}),
     // The export as JSON is the file of the chat. It has a format of its own.
@@ -132,8 +118,10 @@ function pathParameters(path: string): Json[] {
   }))
 }
 
-function queryParameters(parameters: z.ZodMiniObject): Json[] {
-  const { properties } = toJson(parameters, 'output') as { readonly properties?: Readonly<Record<string, Json>> }
+function queryParameters(query: Route['query']): Json[] {
+  const { properties } = toJson(query ?? z.object({}), 'output') as {
+    readonly properties?: Readonly<Record<string, Json>>
+  }
   return Object.entries(properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -155,8 +143,8 @@ function withoutNull(schema: Json): Json {
   }
 }
 
-function bodyOf(body: z.ZodMiniType, type = 'application/json'): JsonObject {
-  const { $schema, ...schema } = toJson(body, 'input')
+function bodyOf({ body, bodyType }: Route): JsonObject {
+  const { $schema, ...schema } = toJson(bodyType === undefined ? (body ?? z.object({})) : z.string(), 'input')
   void $schema
   const properties = schema['properties'] as Readonly<Record<string, JsonObject>> | undefined
   const described = Object.entries(properties ?? {}).map(([name, each]) => [
@@ -164,10 +152,58 @@ function bodyOf(body: z.ZodMiniType, type = 'application/json'): JsonObject {
     { ...each, description: bodySentences[name] ?? parameterSentences[name] ?? '' },
   ])
   const content = properties === undefined ? schema : { ...schema, properties: Object.fromEntries(described) }
-  return { content: { [type]: { schema: content as Json } } }
+  return { content: { [bodyType ?? 'application/json']: { schema: content as Json } } }
 }
 
 /** Keys of bodies that mean something else than the parameter of the same name. */
 const bodySentences: Readonly<Record<string, string>> = {
   from: 'The absolute path of an archive folder from another machine; null for the own one.',
+}
+
+/** A sentence for each parameter and key. Most mean the same in every route. */
+const parameterSentences: Readonly<Record<string, string>> = {
+  q: 'The words to look for. In a search: in the search language. In a list: words of titles.',
+  project: 'Only this project: its id, exact name or path. Repeated, one match is enough.',
+  role: 'Only messages of this role.',
+  in: 'Only matches in this kind of part.',
+  tool: 'Only messages that call this tool.',
+  model: 'Only of this model.',
+  mode: 'Only chats of this mode, such as agent.',
+  path: 'Only messages that name this file or folder.',
+  machine: 'Only chats of this machine: its name or user/name. local is this one. Repeated, one match is enough.',
+  chat: 'Only this chat: its id.',
+  from: 'The start of the period, inclusive: a date, a time, or a word such as yesterday or 7d.',
+  to: 'The end of the period, exclusive.',
+  tz: 'The time zone of dates without one. By default the zone of the daemon.',
+  sort: 'The order of the items.',
+  group: 'chat gives one item per chat: its best message.',
+  facets: 'Counts of the hits by these values, separated by commas.',
+  explain: 'Adds how the query was understood and run.',
+  literal: 'Searches exactly what was typed: a misspelt word is not replaced.',
+  limit: 'How many items to return.',
+  offset: 'How many items to skip.',
+  archived: 'Only archived chats, or only others.',
+  deleted: 'Only chats that Cursor deleted, or only others.',
+  subagents: 'Lists chats of subagents too.',
+  idPrefix: 'Only chats whose id begins like this. A whole id finds only its chat.',
+  includeEmpty: 'Lists drafts and chats without messages too.',
+  commit: 'Only chats that may have led to the commit with this sha. Needs repo.',
+  repo: 'The repository: id, name or path of a known project, or a folder in one.',
+  around: 'Centres the page on the message with this id, or with the only id that begins so.',
+  includeOrphans: 'Adds messages that the chat no longer lists, at the end.',
+  as: 'The format of the answer.',
+  redact: 'Masks secrets.',
+  bucket: 'The unit of the series.',
+  groupBy: 'What a row is made for.',
+  prices: 'Whether recorded tokens are priced. True by default.',
+  id: 'The id, percent-encoded.',
+  name: 'The name of the archive, percent-encoded, or newest.',
+  scope: 'Which chats are archived: a search, or null for everything.',
+  map: 'Folders on the other machine, and their paths on this one.',
+  chats: 'Ids of chats.',
+  projects: 'Projects by id, name or path; for the hub also by their names there, and * is all.',
+  before: 'Only what is older than this date.',
+  match: 'A text that must be in the chat.',
+  dryRun: 'True only reports what would be removed, or sent.',
+  full: 'Compares every value, not only what looks changed.',
 }

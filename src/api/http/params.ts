@@ -63,6 +63,19 @@ export const limit = (max = 200, preset = 20) => z._default(integer({ min: 1, ma
 /** @param max the largest offset; unlimited by default */
 export const offset = (max = Number.MAX_SAFE_INTEGER) => z._default(integer({ min: 0, max }), 0)
 
+/** Which items of a list. */
+export const page = { limit: limit(), offset: offset() }
+
+/** A range of dates, and the zone of dates without one. */
+export const dates = { from: word(), to: word(), tz: word() }
+
+const WORDS = 'must be a list of non-empty texts'
+/** In a body: a list that is not empty. */
+export const bodyWords = z.array(z.string(WORDS).check(z.minLength(1, WORDS)), WORDS).check(z.minLength(1, WORDS))
+
+/** In a body. */
+export const bodyFlag = (preset: boolean) => z._default(z.boolean('must be true or false'), preset)
+
 /** An optional whole number. */
 export const wholeNumber = (range: { readonly min: number; readonly max: number }) => optional(integer(range))
 

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { routeTable, type RouteEntry } from '../../../src/api/http/route-table.ts'
+import { allPaths } from '../../../src/api/http/app.ts'
+import { pagePaths } from '../../../src/api/http/routes/page.ts'
 import { bodyOf, createTestApi, HOST, type TestApi } from './test-api.ts'
 
 interface Raw {
@@ -57,8 +58,17 @@ async function send(path: string, method: string, headers: OutgoingHttpHeaders):
   })
 }
 
-const routes = routeTable.map((route) => ({ ...route, path: route.path.replace(/:id|(?<=assets\/):name/, 'talk') }))
-const withUnknown: readonly RouteEntry[] = [...routes, { method: 'GET', path: '/api/nothing', explains: '' }]
+const openKindOf = (path: string) => {
+  if (pagePaths.includes(path)) return 'page'
+  if (path.startsWith('/assets/')) return 'asset'
+  return path.startsWith('/api/') || path === '/metrics' ? undefined : 'docs'
+}
+const routes = allPaths.map(({ method, path }) => ({
+  method,
+  path: path.replace(/:id|(?<=assets\/):name/, 'talk'),
+  open: openKindOf(path),
+}))
+const withUnknown = [...routes, { method: 'GET', path: '/api/nothing', open: undefined }]
 
 const answered = new Map([
   ['GET /api/nothing', 404],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { answerQuestion } from '../../../src/api/questions.ts'
-import { routeTable } from '../../../src/api/http/route-table.ts'
+import { allPaths } from '../../../src/api/http/app.ts'
 import { UserError } from '../../../src/model/user-error.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -19,8 +19,8 @@ beforeEach(() => {
 afterEach(() => api.dispose())
 
 const idIn = (path: string): string => (path.startsWith('/api/projects/') ? 'shop' : 'talk')
-const paths = routeTable.map((route) => ({ ...route, path: route.path.replace(':id', idIn(route.path)) }))
-const apiPaths = paths.filter(({ open }) => open === undefined)
+const paths = allPaths.map((route) => ({ ...route, path: route.path.replace(':id', idIn(route.path)) }))
+const apiPaths = paths.filter(({ path }) => path.startsWith('/api/') || path === '/metrics')
 const gets = paths.filter((route) => route.method === 'GET')
 
 describe('the answer of each route', () => {

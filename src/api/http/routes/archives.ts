@@ -1,48 +1,83 @@
-import { Hono } from 'hono'
+import { isAbsolute } from 'node:path'
+import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
+import {
+  archiveAnswer,
+  archivesAnswer,
+  restoredAnswer,
+  verdictAnswer,
+  type ArchiveRun,
+} from '../../answers/archives.ts'
 import { readClock } from '../dates.ts'
-import { readBody } from '../json-body.ts'
-import { noParameters, readQuery } from '../params.ts'
+import { page, parametersOf } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import type { ApiContext } from '../../context.ts'
-import { archivesParameters, noBody, restoreBody, runBody } from '../route-parameters.ts'
-import type { ArchiveRun } from '../../answers/archives.ts'
+import { route, type Api } from '../route.ts'
 
-export function archiveRoutes(context: ApiContext): Hono {
-  const { archives } = context
-  const known = (name: string): ArchiveRun => {
-    const run = archives.list().find((each) => name === 'newest' || each.name === name)
-    if (run === undefined) throw notFound('archive', name)
-    return run
-  }
-  return new Hono()
-    .post('/api/archives', async (c) => {
-      readQuery(c, noParameters)
-      const { scope, tz } = await readBody(c, runBody)
-      return c.json(archives.run(scope, readClock(tz ?? null, context).timeZone).run, 202)
-    })
-    .get('/api/archives', (c) => {
-      const { limit: most, offset: start } = readQuery(c, archivesParameters)
+const SCOPE = 'must be a search, or null for everything'
+const MAP = 'must be an object that maps absolute folders to their paths on this machine'
+const FROM = 'must be the absolute path of an archive folder'
+
+export const archiveRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/archives',
+    says: 'Starts an archive run: {"scope": a search, or null for all}.',
+    body: z.object({
+      scope: z._default(z.nullable(z.string(SCOPE).check(z.minLength(1, SCOPE))), null),
+      tz: z.optional(z.string('must be a time zone')),
+    }),
+    status: 202,
+    answer: archiveAnswer,
+    handle: ({ body: { scope, tz } }, api) => api.archives.run(scope, readClock(tz ?? null, api).timeZone).run,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/archives',
+    says: 'Archives, the newest first, and when each was last verified.',
+    query: parametersOf(page),
+    answer: archivesAnswer,
+    handle: ({ query: { limit, offset } }, { archives }) => {
       const all = archives.list()
-      return c.json({ items: all.slice(start, start + most), total: all.length, limit: most, offset: start })
-    })
-    .get('/api/archives/:name', (c) => {
-      readQuery(c, noParameters)
-      return c.json(known(c.req.param('name')))
-    })
-    .post('/api/archives/:name/verify', async (c) => {
-      readQuery(c, noParameters)
-      await readBody(c, noBody)
-      const { name } = known(c.req.param('name'))
-      return c.json(await archives.verify(name).catch(asAnswer))
-    })
-    .post('/api/archives/:name/restore', async (c) => {
-      readQuery(c, noParameters)
-      const { from, map } = await readBody(c, restoreBody)
-      const name = c.req.param('name')
-      if (from === null && name !== 'newest') known(name)
-      return c.json(await archives.restore({ name, from, map }).catch(asAnswer))
-    })
+      return { items: all.slice(offset, offset + limit), total: all.length, limit, offset }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/archives/:name',
+    says: 'One archive.',
+    answer: archiveAnswer,
+    problems: [404],
+    handle: ({ id }, api) => known(api, id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/archives/:name/verify',
+    says: 'Reads every byte of the archive folder.',
+    answer: verdictAnswer,
+    problems: [404, 429],
+    handle: ({ id }, api) => api.archives.verify(known(api, id).name).catch(asAnswer),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/archives/:name/restore',
+    says: 'Restores what is missing here: {"from": a folder, "map": {"/Users/a": "/home/b"}}.',
+    body: z.object({
+      from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
+      map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
+    }),
+    answer: restoredAnswer,
+    problems: [404],
+    handle: ({ id: name, body: { from, map } }, api) => {
+      if (from === null && name !== 'newest') known(api, name)
+      return api.archives.restore({ name, from, map }).catch(asAnswer)
+    },
+  }),
+]
+
+function known({ archives }: Api, name: string): ArchiveRun {
+  const run = archives.list().find((each) => name === 'newest' || each.name === name)
+  if (run === undefined) throw notFound('archive', name)
+  return run
 }
 
 /** @throws Problem with the status of what the client can change; any other error as it is */

@@ -1,91 +1,109 @@
-import { Hono } from 'hono'
 import { asChatId } from '../../../model/ids.ts'
+import { chatAnswer, chatsAnswer, lossesAnswer } from '../../answers/chats.ts'
+import { messagesAnswer } from '../../answers/messages.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
-import { listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
+import { chatSorts, listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
-import { resolveMachines } from '../../queries/machines.ts'
-import { resolveProjects } from '../../queries/projects/list-projects.ts'
-import { readMatches, withMatches } from './commits.ts'
-import { readBounds, readClock } from '../dates.ts'
-import { noParameters, readQuery } from '../params.ts'
-import { notFound, Problem } from '../problem.ts'
-import type { ApiContext } from '../../context.ts'
 import { listLosses } from '../../queries/sources/list-losses.ts'
-import { chatsParameters, lossesParameters, messagesParameters } from '../route-parameters.ts'
+import { readMatches, withMatches } from './commits.ts'
+import { readBounds, readClock, scopeOf } from '../dates.ts'
+import { dates, flag, oneOf, page, parametersOf, text, word, words } from '../params.ts'
+import { notFound, Problem } from '../problem.ts'
+import { route } from '../route.ts'
 
-export function chatRoutes(context: ApiContext): Hono {
-  const routes = new Hono()
-
-  routes.get('/api/chats', async (c) => {
-    const query = readQuery(c, chatsParameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
-    const matches = await readMatches(context, query)
-    const db = context.mirror()
-    const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
-    const page = listChats(db, {
-      projectNums: query.project === null ? null : resolveProjects(db, query.project),
-      fromMs,
-      toMs,
-      modes: query.mode,
-      models: query.model,
-      machineNums: query.machine === null ? null : resolveMachines(db, query.machine),
-      archived: query.archived,
-      deleted: query.deleted,
-      subagents: query.subagents ?? false,
-      includeEmpty: query.includeEmpty ?? false,
-      titleWords: query.q,
-      scores: query.idPrefix === null ? scores : scoresByIdPrefix(db, query.idPrefix, scores),
-      sort: query.sort,
-      limit: query.limit,
-      offset: query.offset,
-    })
-    return c.json(matches === null ? page : { ...page, items: withMatches(page.items, matches) })
-  })
-
-  routes.get('/api/chats/:id', (c) => {
-    readQuery(c, noParameters)
-    const id = asChatId(c.req.param('id'))
-    const chat = getChat(context.mirror(), id)
-    if (chat === null) throw notFound('chat', id)
-    return c.json(chat)
-  })
-
-  routes.get('/api/chats/:id/messages', (c) => {
-    const query = readQuery(c, messagesParameters)
-    const chatId = asChatId(c.req.param('id'))
-    const list = listMessages(context.mirror(), {
-      chatId,
-      around: query.around,
-      includeOrphans: query.includeOrphans ?? false,
-      limit: query.limit,
-      offset: query.offset,
-    })
-    if (list.kind === 'unknown-chat') throw notFound('chat', chatId)
-    if (list.kind === 'unknown-message') throw unknownMessage(list.isOrphan)
-    if (list.kind === 'several-messages') {
-      const detail = `${list.count} messages of the chat have an id that begins with ${query.around}.`
+export const chatRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/chats',
+    says: 'Chats, newest first: project, mode, model, from, to, q, sort.',
+    query: parametersOf({
+      project: words(),
+      ...dates,
+      mode: words(),
+      model: words(),
+      machine: words(),
+      archived: flag(),
+      deleted: flag(),
+      subagents: flag(),
+      includeEmpty: flag(),
+      idPrefix: word(),
+      q: text(),
+      sort: oneOf(chatSorts),
+      commit: word(),
+      repo: word(),
+      ...page,
+    }),
+    answer: chatsAnswer,
+    problems: [404, 409],
+    handle: async ({ query }, api) => {
+      const bounds = readBounds(query, readClock(query.tz, api))
+      const matches = await readMatches(api, query)
+      const db = api.mirror()
+      const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
+      const found = listChats(db, {
+        ...scopeOf(db, query),
+        ...bounds,
+        modes: query.mode,
+        models: query.model,
+        archived: query.archived,
+        deleted: query.deleted,
+        subagents: query.subagents ?? false,
+        includeEmpty: query.includeEmpty ?? false,
+        titleWords: query.q,
+        scores: query.idPrefix === null ? scores : scoresByIdPrefix(db, query.idPrefix, scores),
+        sort: query.sort,
+        limit: query.limit,
+        offset: query.offset,
+      })
+      return matches === null ? found : { ...found, items: withMatches(found.items, matches) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/chats/:id',
+    says: 'One chat, with its files, tools and subagents.',
+    answer: chatAnswer,
+    problems: [404],
+    handle: ({ id }, api) => {
+      const chat = getChat(api.mirror(), asChatId(id))
+      if (chat === null) throw notFound('chat', id)
+      return chat
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/chats/:id/messages',
+    says: "A chat's messages in order; around=<messageId>.",
+    query: parametersOf({ ...page, around: word(), includeOrphans: flag() }),
+    answer: messagesAnswer,
+    problems: [404],
+    handle: ({ id, query: { around, includeOrphans, ...range } }, api) => {
+      const request = { chatId: asChatId(id), around, includeOrphans: includeOrphans ?? false, ...range }
+      const list = listMessages(api.mirror(), request)
+      if (list.kind === 'unknown-chat') throw notFound('chat', id)
+      if (list.kind === 'unknown-message') throw unknownMessage(list.isOrphan)
+      if (list.kind === 'page') return list.page
+      const detail = `${list.count} messages of the chat have an id that begins with ${around}.`
       throw new Problem(400, 'several-messages', detail)
-    }
-    return c.json(list.page)
-  })
-
-  return routes
-}
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/losses',
+    says: 'What Cursor deleted and the mirror still has: project, from, to.',
+    query: parametersOf({ project: words(), machine: words(), ...dates, ...page }),
+    answer: lossesAnswer,
+    handle: ({ query }, api) => {
+      const bounds = readBounds(query, readClock(query.tz, api))
+      const db = api.mirror()
+      return listLosses(db, { ...scopeOf(db, query), ...bounds, limit: query.limit, offset: query.offset })
+    },
+  }),
+]
 
 function unknownMessage(isOrphan: boolean): Problem {
   const detail = isOrphan
     ? 'This message is an orphan: add includeOrphans=true.'
     : 'No message of this chat has the id given as "around".'
   return new Problem(404, 'message-not-found', detail)
-}
-
-export function lossRoutes(context: ApiContext): Hono {
-  return new Hono().get('/api/losses', (c) => {
-    const query = readQuery(c, lossesParameters)
-    const { fromMs, toMs } = readBounds(query, readClock(query.tz, context))
-    const db = context.mirror()
-    const projectNums = query.project === null ? null : resolveProjects(db, query.project)
-    const machineNums = query.machine === null ? null : resolveMachines(db, query.machine)
-    return c.json(listLosses(db, { projectNums, machineNums, fromMs, toMs, limit: query.limit, offset: query.offset }))
-  })
 }

@@ -1,5 +1,4 @@
 import { isAbsolute } from 'node:path'
-import { Hono } from 'hono'
 import { UserError } from '../../../model/user-error.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
@@ -7,18 +6,24 @@ import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/co
 import { folderOf, isWithin } from '../../reports/repository-paths.ts'
 import type { ApiContext } from '../../context.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { readQuery } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
-import { commitsParameters } from '../route-parameters.ts'
 import type { Chat } from '../../answers/chats.ts'
 
-export const commitRoutes = (context: ApiContext): Hono =>
-  new Hono().get('/api/commits', async (c) => {
-    const { repo, tz, limit, offset, ...dates } = readQuery(c, commitsParameters)
-    const bounds = readBounds(dates, readClock(tz, context))
-    const request = { folder: readFolder(context, repo), ...bounds, limit, offset }
-    return c.json(await reportCommits(context, request).catch(refuse))
-  })
+/** The commits of a repository. @throws Problem 400 or 409 if it is not known, or has no readable history */
+export function answerCommits({ repo, tz, limit, offset, ...dates }: CommitsQuery, context: ApiContext) {
+  const bounds = readBounds(dates, readClock(tz, context))
+  const request = { folder: readFolder(context, repo), ...bounds, limit, offset }
+  return reportCommits(context, request).catch(refuse)
+}
+
+interface CommitsQuery {
+  readonly repo: string | null
+  readonly from: string | null
+  readonly to: string | null
+  readonly tz: string | null
+  readonly limit: number
+  readonly offset: number
+}
 
 /**
  * The chats that match the parameters `commit` and `repo`; null if neither is given.

@@ -1,37 +1,40 @@
-import { Hono } from 'hono'
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming'
-import { noParameters, readQuery } from '../params.ts'
-import type { ReadStatus } from '../read-status.ts'
-import type { ApiContext, DaemonEvent } from '../../context.ts'
+import type { DaemonEvent } from '../../context.ts'
+import { route } from '../route.ts'
 
 /** How many events may wait for a client before it is dropped. */
 const QUEUE_LENGTH_MAX = 1000
 const HEARTBEAT_MS = 15_000
 
-export function eventRoutes(context: ApiContext, readStatus: ReadStatus): Hono {
-  return new Hono().get('/api/events', (c) => {
-    readQuery(c, noParameters)
-    // The answer to a HEAD has no body. So nothing would end the subscription.
-    if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
-    const status = readStatus()
-    return streamSSE(c, async (stream) => {
-      const queue = createEventQueue(QUEUE_LENGTH_MAX)
-      queue.push({ type: 'status', data: { ...status } })
-      const unsubscribe = context.subscribe((event) => {
-        queue.push(event)
-        // A pending write would wait for a client that does not read. Aborting ends it.
-        if (queue.isEnded()) stream.abort()
+export const eventRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/events',
+    says: 'Changes as they happen (server-sent events).',
+    answer: ['text/event-stream'],
+    handle: ({ c }, api) => {
+      // The answer to a HEAD has no body. So nothing would end the subscription.
+      if (c.req.raw.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
+      const status = api.readStatus()
+      return streamSSE(c, async (stream) => {
+        const queue = createEventQueue(QUEUE_LENGTH_MAX)
+        queue.push({ type: 'status', data: { ...status } })
+        const unsubscribe = api.subscribe((event) => {
+          queue.push(event)
+          // A pending write would wait for a client that does not read. Aborting ends it.
+          if (queue.isEnded()) stream.abort()
+        })
+        stream.onAbort(() => queue.end())
+        void keepAlive(stream, queue, api.heartbeatMs ?? HEARTBEAT_MS)
+        try {
+          await sendAll(stream, queue)
+        } finally {
+          unsubscribe()
+        }
       })
-      stream.onAbort(() => queue.end())
-      void keepAlive(stream, queue, context.heartbeatMs ?? HEARTBEAT_MS)
-      try {
-        await sendAll(stream, queue)
-      } finally {
-        unsubscribe()
-      }
-    })
-  })
-}
+    },
+  }),
+]
 
 async function sendAll(stream: SSEStreamingApi, queue: EventQueue): Promise<void> {
   for (;;) {

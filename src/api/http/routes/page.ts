@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import type { Context } from 'hono'
 import { notFound, Problem } from '../problem.ts'
-import { routeTable } from '../route-table.ts'
 import type { ApiContext, PageAsset } from '../../context.ts'
 
 /** Only the page's own files run. DOMPurify is the one source of HTML made from a chat. */
@@ -18,12 +17,16 @@ export const PAGE_CSP = [
   'trusted-types dompurify',
 ].join('; ')
 
+/** The addresses of the page. */
+export const pagePaths = ['/', '/chats/:id', '/projects/:id', '/stats', '/tokens', '/losses', '/archives', '/status']
+export const ASSET_PATH = '/assets/:name'
+
 const ONE_YEAR = 'public, max-age=31536000, immutable'
 
 /** One HTML document for all addresses of the page. Query parameters belong to its script, so none is refused here. */
 export function pageRoutes({ page }: Pick<ApiContext, 'page'>): Hono {
   const routes = new Hono()
-  for (const { path } of routeTable.filter(({ open }) => open === 'page')) {
+  for (const path of pagePaths) {
     routes.get(path, (c) => {
       const shell = page?.shell() ?? null
       if (shell === null) throw new Problem(503, 'page-not-built', 'The page was not built. Run npm run build.')
@@ -31,7 +34,7 @@ export function pageRoutes({ page }: Pick<ApiContext, 'page'>): Hono {
       return c.html(shell)
     })
   }
-  return routes.get('/assets/:name', (c) => {
+  return routes.get(ASSET_PATH, (c) => {
     const name = c.req.param('name')
     const asset = page?.asset(name) ?? null
     if (asset === null) throw notFound('asset', name)

@@ -1,36 +1,57 @@
-import { Hono } from 'hono'
-import type * as z from 'zod/mini'
-import type { PurgeScope } from '../../../mirror/purge/scope.ts'
+import * as z from 'zod/mini'
+import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { asChatId } from '../../../model/ids.ts'
+import { acceptedAnswer, purgeAnswer } from '../../answers/purge.ts'
 import { listProjectRoots } from '../../queries/projects/project-roots.ts'
 import { resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
-import { readBody } from '../json-body.ts'
-import { noParameters, readQuery } from '../params.ts'
+import { bodyFlag, bodyWords } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiContext, PurgeActs } from '../../context.ts'
-import { noBody, purgeBody } from '../route-parameters.ts'
+import { route } from '../route.ts'
 
+const bodyText = (reason: string) => z.string(reason).check(z.minLength(1, reason))
+const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
+const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
+
+/** The text to match is only in the body, because URLs get logged. */
+const purgeBody = z.object({
+  chats: z.optional(bodyWords),
+  projects: z.optional(bodyWords),
+  before: z.optional(bodyText('must be a date')),
+  tz: z.optional(bodyText('must be a time zone')),
+  match: z.optional(z.string(MATCH).check(z.refine(isMatch, MATCH))),
+  dryRun: bodyFlag(true),
+})
 type Body = z.output<typeof purgeBody>
 
-export function purgeRoutes(context: ApiContext): Hono {
-  return new Hono()
-    .post('/api/purge', async (c) => {
-      readQuery(c, noParameters)
-      const given = await readBody(c, purgeBody)
-      const scope = scopeOf(context, given)
-      const acts = actsOf(context)
+export const purgeRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/purge',
+    says: 'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
+    body: purgeBody,
+    answer: purgeAnswer,
+    problems: [429],
+    handle: ({ body }, api) => {
+      const scope = scopeOf(api, body)
+      const acts = actsOf(api)
       if (acts.isBusy) throw new Problem(429, 'purge-busy', 'A purge is running already. Try again when it is done.')
-      return c.json(await acts.purge(scope, given.dryRun))
-    })
-    .post('/api/purge/accept-lost-bars', async (c) => {
-      readQuery(c, noParameters)
-      await readBody(c, noBody)
-      await actsOf(context).acceptLostBars()
-      return c.json({ lostBars: 0 })
-    })
-}
+      return acts.purge(scope, body.dryRun)
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/purge/accept-lost-bars',
+    says: 'Goes on without bars that are missing: what they kept out may come in again.',
+    answer: acceptedAnswer,
+    handle: async (_, api) => {
+      await actsOf(api).acceptLostBars()
+      return { lostBars: 0 }
+    },
+  }),
+]
 
 function actsOf({ purging }: ApiContext): PurgeActs {
   if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')

@@ -1,41 +1,77 @@
-import { Hono, type Context } from 'hono'
-import { filtersOf } from '../../search/request.ts'
+import type { Context } from 'hono'
+import { roles } from '../../../model/message.ts'
+import { searchAnswer, suggestAnswer } from '../../answers/search.ts'
+import { partNames } from '../../search/language/tree.ts'
+import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search-body.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { readQuery } from '../params.ts'
+import { anyOf, dates, flag, limit, listOf, offset, oneOf, parametersOf, text, words } from '../params.ts'
+import { route } from '../route.ts'
 import { unreadText } from '../unread.ts'
-import type { ApiContext } from '../../context.ts'
-import { searchParameters, suggestParameters } from '../route-parameters.ts'
 
-export function searchRoutes(context: ApiContext): Hono {
-  return new Hono().get('/api/search', async (c) => {
-    const query = readQuery(c, searchParameters)
-    const clock = readClock(query.tz, context)
-    // Only checks the dates: the search itself reads them like the dates in a query.
-    readBounds(query, clock)
-    const request: SearchBodyRequest = {
-      q: query.q ?? '',
-      filters: filtersOf(query),
-      clock,
-      sort: query.sort ?? 'relevance',
-      group: query.group ?? 'message',
-      facets: query.facets ?? [],
-      explain: query.explain ?? false,
-      isLiteral: query.literal ?? false,
-      isRedacted: query.redact ?? false,
-      limit: query.limit,
-      offset: query.offset,
-      unread: unreadText(context.live()),
-    }
-    return json(c, await context.ask({ kind: 'search', request }))
-  })
-}
+/** Every skipped hit costs time. */
+const OFFSET_MAX = 10_000
+const SUGGESTIONS_MAX = 20
+const SUGGESTIONS_DEFAULT = 10
 
-export function suggestRoutes(context: ApiContext): Hono {
-  return new Hono().get('/api/suggest', async (c) => {
-    const query = readQuery(c, suggestParameters)
-    return json(c, await context.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } }))
-  })
-}
+export const searchRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/search',
+    says: 'Searches messages: q, the filters, from, to, sort, group, facets, explain.',
+    query: parametersOf({
+      q: text(),
+      project: words(),
+      role: anyOf(roles),
+      in: anyOf(partNames),
+      tool: words(),
+      model: words(),
+      mode: words(),
+      path: words(),
+      machine: words(),
+      chat: words(),
+      ...dates,
+      sort: oneOf(searchSorts),
+      group: oneOf(['chat']),
+      facets: listOf(facetNames),
+      explain: flag(),
+      literal: flag(),
+      redact: flag(),
+      limit: limit(),
+      offset: offset(OFFSET_MAX),
+    }),
+    answer: searchAnswer,
+    handle: async ({ query, c }, api) => {
+      const clock = readClock(query.tz, api)
+      // Only checks the dates: the search itself reads them like the dates in a query.
+      readBounds(query, clock)
+      const request: SearchBodyRequest = {
+        q: query.q ?? '',
+        filters: filtersOf(query),
+        clock,
+        sort: query.sort ?? 'relevance',
+        group: query.group ?? 'message',
+        facets: query.facets ?? [],
+        explain: query.explain ?? false,
+        isLiteral: query.literal ?? false,
+        isRedacted: query.redact ?? false,
+        limit: query.limit,
+        offset: query.offset,
+        unread: unreadText(api.live()),
+      }
+      return asJson(c, await api.ask({ kind: 'search', request }))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/suggest',
+    says: 'Completes q while it is typed: chats, projects, tools, files, words.',
+    query: parametersOf({ q: text(), limit: limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) }),
+    answer: suggestAnswer,
+    handle: async ({ query, c }, api) =>
+      asJson(c, await api.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } })),
+  }),
+]
 
-const json = (c: Context, body: string): Response => c.body(body, 200, { 'content-type': 'application/json' })
+/** The search process answers in JSON already. */
+const asJson = (c: Context, body: string): Response => c.body(body, 200, { 'content-type': 'application/json' })

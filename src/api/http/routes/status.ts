@@ -1,29 +1,44 @@
-import { Hono } from 'hono'
-import { noParameters, readQuery } from '../params.ts'
-import type { ReadStatus } from '../read-status.ts'
-import type { ApiContext } from '../../context.ts'
-import { readBody } from '../json-body.ts'
-import { syncBody } from '../route-parameters.ts'
+import * as z from 'zod/mini'
+import { healthAnswer } from '../../answers/common.ts'
+import { readyAnswer, statusAnswer, syncAnswer } from '../../answers/status.ts'
+import { Problem } from '../problem.ts'
+import { bodyFlag } from '../params.ts'
+import { route } from '../route.ts'
 
-export function statusRoutes(readStatus: ReadStatus): Hono {
-  return new Hono().get('/api/status', (c) => {
-    readQuery(c, noParameters)
-    return c.json(readStatus())
-  })
-}
-
-/** Does no work: it answers while the event loop runs. `startedAt` shows which daemon answers. */
-export function healthRoutes({ version, startedAt }: Pick<ApiContext, 'version' | 'startedAt'>): Hono {
-  return new Hono().get('/api/health', (c) => {
-    readQuery(c, noParameters)
-    return c.json({ status: 'ok', version, startedAt })
-  })
-}
-
-export function syncRoutes(context: ApiContext): Hono {
-  return new Hono().post('/api/sync', async (c) => {
-    readQuery(c, noParameters)
-    const { full } = await readBody(c, syncBody)
-    return c.json(await context.sync({ full }))
-  })
-}
+export const statusRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/health',
+    says: 'Whether the daemon answers. Costs nothing.',
+    answer: healthAnswer,
+    // `startedAt` shows which daemon answers.
+    handle: (_, { version, startedAt }) => ({ status: 'ok', version, startedAt }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/status',
+    says: 'State, sources, counts and unreadable rows.',
+    answer: statusAnswer,
+    handle: (_, { readStatus }) => readStatus(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/ready',
+    says: '200 if everything is searchable, else 503 with the reasons.',
+    answer: readyAnswer,
+    handle: (_, { readStatus }) => {
+      const { state, reasons, progress } = readStatus()
+      if (state === 'ready' || state === 'degraded') return { state, reasons }
+      const done = progress === null ? '' : ` ${progress.done} of ${progress.total} ${progress.stage} steps are done.`
+      throw new Problem(503, state, `The daemon is ${state}.${done} ${reasons.join(' ')}`.trim())
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/sync',
+    says: 'Runs a pass now; {"full": true} compares every value.',
+    body: z.object({ full: bodyFlag(false) }),
+    answer: syncAnswer,
+    handle: ({ body: { full } }, api) => api.sync({ full }),
+  }),
+]

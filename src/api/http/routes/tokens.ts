@@ -1,24 +1,38 @@
-import { Hono, type Context } from 'hono'
+import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { UserError } from '../../../model/user-error.ts'
+import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../iso.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
-import { type TokensRequest } from '../../tokens/request.ts'
+import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { readQuery } from '../params.ts'
+import { dates, flag, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
 import { Problem } from '../problem.ts'
-import type { ApiContext } from '../../context.ts'
-import { importParameters, tokensParameters } from '../route-parameters.ts'
+import { route } from '../route.ts'
 
 /** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */
 const ROWS_DEFAULT = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
 
-export function tokenRoutes(context: ApiContext): Hono {
-  return new Hono()
-    .get('/api/tokens', async (c) => {
-      const query = readQuery(c, tokensParameters)
-      const clock = readClock(query.tz, context)
+export const tokenRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/tokens',
+    says: 'Token counts by source: groupBy, project, model, from, to, tz, as=json|csv.',
+    query: parametersOf({
+      groupBy: oneOf(tokenGroupings),
+      project: words(),
+      model: words(),
+      machine: words(),
+      ...dates,
+      prices: flag(),
+      as: oneOf(['json', 'csv']),
+      limit: wholeNumber({ min: 1, max: 10_000 }),
+    }),
+    answer: tokensAnswer,
+    alsoAs: ['text/csv'],
+    handle: async ({ query, c }, api) => {
+      const clock = readClock(query.tz, api)
       const format = query.as ?? acceptedFormat(c)
       const request: TokensRequest = {
         groupBy: query.groupBy ?? 'day',
@@ -30,22 +44,30 @@ export function tokenRoutes(context: ApiContext): Hono {
         limit: query.limit ?? ROWS_DEFAULT[format],
         hasPrices: query.prices ?? true,
       }
-      const answer = await context.ask({ kind: 'tokens', request })
-      if (format === 'json') return c.json(answer)
+      const answer = await api.ask({ kind: 'tokens', request })
+      if (format === 'json') return answer
       c.header('content-type', 'text/csv; charset=utf-8; header=present')
       c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy}.csv"`)
       c.header('x-rows-total', String(answer.rowsTotal))
       return c.body(ledgerCsv(answer))
-    })
-    .post('/api/tokens/import', async (c) => {
-      const { timeZone } = readClock(readQuery(c, importParameters).tz, context)
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/tokens/import',
+    says: 'Imports a usage file from Cursor’s dashboard, sent as text/csv.',
+    query: parametersOf({ tz: word() }),
+    bodyType: 'text/csv',
+    answer: importAnswer,
+    handle: async ({ query, c }, api) => {
+      const { timeZone } = readClock(query.tz, api)
       const text = await readCsvBody(c)
-      if (context.importUsage === undefined)
-        throw new Problem(503, 'not-here', 'This process cannot import usage files.')
-      const { firstUnmatched, ...outcome } = await context.importUsage({ text, timeZone }).catch(refuseFile)
-      return c.json({ ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) })
-    })
-}
+      if (api.importUsage === undefined) throw new Problem(503, 'not-here', 'This process cannot import usage files.')
+      const { firstUnmatched, ...outcome } = await api.importUsage({ text, timeZone }).catch(refuseFile)
+      return { ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) }
+    },
+  }),
+]
 
 const [JSON_TYPE, CSV_TYPE] = ['application/json', 'text/csv']
 

@@ -1,4 +1,4 @@
-import { routeTable } from '../../../../src/api/http/route-table.ts'
+import { allPaths } from '../../../../src/api/http/app.ts'
 
 export interface KnownRoute {
   readonly method: string
@@ -23,7 +23,7 @@ export function knownRoutes(ids: ExistingIds): readonly KnownRoute[] {
     ['/api/projects', ids.project],
     ['/api/archives', ids.archive],
   ]
-  return routeTable.map(({ method, path }) => {
+  return allPaths.map(({ method, path }) => {
     const [, id = ids.chat] = byStart.find(([start]) => path.startsWith(start)) ?? []
     return { method, pattern: path, path: path.replace(/:\w+/g, encodeURIComponent(id)) }
   })

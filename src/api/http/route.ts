@@ -1,0 +1,82 @@
+import type { Context } from 'hono'
+import type * as z from 'zod/mini'
+import type { ApiContext } from '../context.ts'
+import type { Metrics } from './metrics.ts'
+import type { ReadStatus } from './read-status.ts'
+import type { noParameters, Params } from './params.ts'
+
+/** What a handler works with. All handlers of an app share one. */
+export interface Api extends ApiContext {
+  readonly readStatus: ReadStatus
+  readonly loadMetrics: () => Promise<Metrics>
+}
+
+export const problemSentences = {
+  400: 'A parameter, the body or the path is wrong. errors lists what.',
+  401: 'The token is required and was not sent.',
+  403: 'The request comes from a page of another origin.',
+  404: 'Nothing has this id, sha or name.',
+  409: 'The named project has no readable git history.',
+  413: 'The body is too long.',
+  415: 'The body has another media type.',
+  421: 'The Host header names another server.',
+  429: 'Another act of this kind runs. Try again when it is done.',
+  503: 'The mirror is missing, damaged or busy, or time ran out. The detail says what to do.',
+} as const
+
+/** What a request gives: its path parameter, query and body, as the schemas of the route read them. */
+export interface Given<Query, Body> {
+  /** The one parameter of the path, decoded; empty if the path has none. */
+  readonly id: string
+  readonly query: Query
+  readonly body: Body
+  readonly c: Context
+}
+
+/** A route: what it takes, what it answers, what it says of itself, and how it answers. */
+interface RouteOf<Query extends z.ZodMiniObject, Body extends z.ZodMiniObject, Answer> {
+  readonly method: 'GET' | 'POST'
+  /** `:name` stands for one segment. Below `/api`, or the metrics. */
+  readonly path: string
+  /** One line that explains it. */
+  readonly says: string
+  /** Without it, the route takes no parameters. */
+  readonly query?: Query
+  /** Without it, a POST takes an empty JSON object, or none. */
+  readonly body?: Body
+  /** The media type of a body that is not JSON. Its handler reads it. */
+  readonly bodyType?: 'text/csv'
+  /** The schema of the answer; the media types of an answer that is not JSON. */
+  readonly answer: Answer
+  /** Other media types in which the same answer is given. */
+  readonly alsoAs?: readonly string[]
+  readonly status?: 202
+  /** Statuses of its problems, besides those that every route has, or every POST. */
+  readonly problems?: readonly (keyof typeof problemSentences)[]
+  /** @returns the answer, or a response. @throws Problem, UserError */
+  handle(given: Given<Params<Query>, z.output<Body>>, api: Api): unknown
+}
+
+export type Route = Omit<RouteOf<z.ZodMiniObject, z.ZodMiniObject, z.ZodMiniType | readonly string[]>, 'handle'> & {
+  // A handler takes what its own schemas give. The application calls it with that.
+  handle(given: Given<never, never>, api: Api): unknown
+}
+
+/** Checks that a handler takes what the schemas of its route give. */
+export const route = <
+  const Query extends z.ZodMiniObject = typeof noParameters,
+  const Body extends z.ZodMiniObject = typeof noParameters,
+  const Answer extends z.ZodMiniType | readonly string[] = z.ZodMiniType | readonly string[],
+>(
+  given: RouteOf<Query, Body, Answer>,
+): Route => given
+
+/** Whether a path fits a pattern. @param path still percent-encoded */
+export function fits(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  return (
+    wanted.length === given.length &&
+    wanted.every((segment, index) => (segment.startsWith(':') ? given[index] !== '' : segment === given[index]))
+  )
+}

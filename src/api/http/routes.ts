@@ -1,0 +1,27 @@
+import type { Route } from './route.ts'
+import { archiveRoutes } from './routes/archives.ts'
+import { chatRoutes } from './routes/chats.ts'
+import { eventRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/export.ts'
+import { hubRoutes } from './routes/hub.ts'
+import { metricRoutes } from './routes/metrics.ts'
+import { projectRoutes } from './routes/projects.ts'
+import { purgeRoutes } from './routes/purge.ts'
+import { searchRoutes } from './routes/search.ts'
+import { statusRoutes } from './routes/status.ts'
+import { tokenRoutes } from './routes/tokens.ts'
+
+/** All routes below `/api`, and the metrics. */
+export const routes: readonly Route[] = [
+  ...statusRoutes,
+  ...searchRoutes,
+  ...chatRoutes,
+  ...exportRoutes,
+  ...projectRoutes,
+  ...tokenRoutes,
+  ...archiveRoutes,
+  ...purgeRoutes,
+  ...hubRoutes,
+  ...eventRoutes,
+  ...metricRoutes,
+]
