@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
+import type { Answer } from '../answers/common.ts'
 import type { ApiContext } from '../context.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReadStatus } from './read-status.ts'
@@ -33,11 +34,23 @@ export interface Given<Query, Body> {
   readonly c: Context
 }
 
+type Schema = z.ZodMiniObject
+/** The schema of a JSON answer, or the media types of another one. */
+type AnswerKind = z.ZodMiniType | readonly string[]
+type AnswerOf<Kind> = Kind extends z.ZodMiniType ? Answer<Kind> : string
+type Awaitable<Value> = Value | Promise<Value>
+
 /** A route: what it takes, what it answers, what it says of itself, and how it answers. */
-interface RouteOf<Query extends z.ZodMiniObject, Body extends z.ZodMiniObject, Answer> {
-  readonly method: 'GET' | 'POST'
+interface RouteOf<
+  Method extends 'GET' | 'POST',
+  Path extends string,
+  Query extends Schema,
+  Body extends Schema,
+  Kind extends AnswerKind,
+> {
+  readonly method: Method
   /** `:name` stands for one segment. Below `/api`, or the metrics. */
-  readonly path: string
+  readonly path: Path
   /** One line that explains it. */
   readonly says: string
   /** Without it, the route takes no parameters. */
@@ -46,30 +59,49 @@ interface RouteOf<Query extends z.ZodMiniObject, Body extends z.ZodMiniObject, A
   readonly body?: Body
   /** The media type of a body that is not JSON. Its handler reads it. */
   readonly bodyType?: 'text/csv'
-  /** The schema of the answer; the media types of an answer that is not JSON. */
-  readonly answer: Answer
+  readonly answer: Kind
   /** Other media types in which the same answer is given. */
   readonly alsoAs?: readonly string[]
   readonly status?: 202
   /** Statuses of its problems, besides those that every route has, or every POST. */
   readonly problems?: readonly (keyof typeof problemSentences)[]
-  /** @returns the answer, or a response. @throws Problem, UserError */
-  handle(given: Given<Params<Query>, z.output<Body>>, api: Api): unknown
+  /** @throws Problem, UserError */
+  handle(given: Given<Params<Query>, z.output<Body>>, api: Api): Awaitable<AnswerOf<Kind> | Response>
 }
 
-export type Route = Omit<RouteOf<z.ZodMiniObject, z.ZodMiniObject, z.ZodMiniType | readonly string[]>, 'handle'> & {
-  // A handler takes what its own schemas give. The application calls it with that.
+/** Any route. Its handler takes what its own schemas give: the application calls it with that. */
+export type Route = Omit<RouteOf<'GET' | 'POST', string, Schema, Schema, AnswerKind>, 'handle'> & {
   handle(given: Given<never, never>, api: Api): unknown
 }
 
-/** Checks that a handler takes what the schemas of its route give. */
+/** A route with the types that a client of it sees. They exist only at compile time. */
+type Typed<Method, Path, Query extends Schema, Body extends Schema, Kind> = Route & {
+  readonly method: Method
+  readonly path: Path
+  readonly sees?: {
+    readonly query: { readonly [Name in keyof Params<Query>]?: Params<Query>[Name] | undefined }
+    readonly body: z.input<Body>
+    readonly answer: AnswerOf<Kind>
+  }
+}
+
+/** Checks that a handler takes what the schemas of its route give, and answers by its schema. */
 export const route = <
-  const Query extends z.ZodMiniObject = typeof noParameters,
-  const Body extends z.ZodMiniObject = typeof noParameters,
-  const Answer extends z.ZodMiniType | readonly string[] = z.ZodMiniType | readonly string[],
+  const Method extends 'GET' | 'POST',
+  const Path extends string,
+  const Kind extends AnswerKind,
+  Query extends Schema = typeof noParameters,
+  Body extends Schema = typeof noParameters,
 >(
-  given: RouteOf<Query, Body, Answer>,
-): Route => given
+  given: RouteOf<Method, Path, Query, Body, Kind>,
+): Typed<Method, Path, Query, Body, Kind> => given
+
+/** What clients see of routes, by their names. */
+export type Seen<Each extends Route> = {
+  readonly [One in Each as `${One['method']} ${One['path']}`]: One extends { readonly sees?: infer Sees }
+    ? NonNullable<Sees>
+    : never
+}
 
 /** Whether a path fits a pattern. @param path still percent-encoded */
 export function fits(pattern: string, path: string): boolean {

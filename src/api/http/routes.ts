@@ -1,4 +1,4 @@
-import type { Route } from './route.ts'
+import type { Route, Seen } from './route.ts'
 import { archiveRoutes } from './routes/archives.ts'
 import { chatRoutes } from './routes/chats.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -11,8 +11,7 @@ import { searchRoutes } from './routes/search.ts'
 import { statusRoutes } from './routes/status.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 
-/** All routes below `/api`, and the metrics. */
-export const routes: readonly Route[] = [
+const all = [
   ...statusRoutes,
   ...searchRoutes,
   ...chatRoutes,
@@ -25,3 +24,9 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...metricRoutes,
 ]
+
+/** All routes below `/api`, and the metrics. */
+export const routes: readonly Route[] = all
+
+/** What a client sees of them. */
+export type ApiRoutes = Seen<(typeof all)[number]>

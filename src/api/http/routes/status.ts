@@ -12,7 +12,7 @@ export const statusRoutes = [
     says: 'Whether the daemon answers. Costs nothing.',
     answer: healthAnswer,
     // `startedAt` shows which daemon answers.
-    handle: (_, { version, startedAt }) => ({ status: 'ok', version, startedAt }),
+    handle: (_, { version, startedAt }) => ({ status: 'ok' as const, version, ...(startedAt === undefined ? {} : { startedAt }) }),
   }),
   route({
     method: 'GET',

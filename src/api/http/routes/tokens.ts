@@ -80,7 +80,7 @@ function acceptedFormat(c: Context): 'json' | 'csv' {
 /** No model has a longer name. */
 const MODEL_LENGTH_MAX = 200
 
-const formatUnmatched = ({ line, atMs, model, reason }: UnmatchedEvent): object => ({
+const formatUnmatched = ({ line, atMs, model, reason }: UnmatchedEvent) => ({
   line,
   at: toIso(atMs),
   model: model?.slice(0, MODEL_LENGTH_MAX) ?? null,
