@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import type { Place, Session } from './session.ts'
+import type { Session } from './session.ts'
 
-type Add = (program: Command, session: Session, place: Place) => void
+/** @param name of the command: some modules have several */
+type Add = (program: Command, session: Session, name: string) => unknown
 
 /** Every command in the order of the help. */
 const descriptions = {
@@ -25,6 +26,7 @@ const descriptions = {
   service: 'keep the daemon running: start it at each login',
   status: 'show what is mirrored, from where, and whether there are problems',
   sync: 'read changes in Cursor’s files now, and wait until that is done',
+  config: 'show each setting, and where it comes from',
   doctor: 'check what needs attention, and what was read from each store',
   completion: 'print a script that completes commands and options in a shell',
 } as const
@@ -33,17 +35,17 @@ type Name = keyof typeof descriptions
 
 /** Only the code of the used command is loaded. */
 const modules: Readonly<Record<Name, () => Promise<{ readonly addCommand: Add }>>> = {
-  serve: async () => ({ addCommand: (await import('./commands/serve.ts')).addServe }),
-  demo: async () => ({ addCommand: (await import('./commands/serve.ts')).addDemo }),
+  serve: () => import('./commands/serve.ts'),
+  demo: () => import('./commands/serve.ts'),
   search: () => import('./commands/search.ts'),
-  chats: async () => ({ addCommand: (await import('./commands/lists.ts')).addChats }),
+  chats: () => import('./commands/lists.ts'),
   show: () => import('./commands/show.ts'),
   export: () => import('./commands/export.ts'),
-  projects: async () => ({ addCommand: (await import('./commands/lists.ts')).addProjects }),
+  projects: () => import('./commands/lists.ts'),
   stats: () => import('./commands/stats.ts'),
-  tokens: () => import('./commands/tokens/tokens.ts'),
-  losses: async () => ({ addCommand: (await import('./commands/lists.ts')).addLosses }),
-  commits: () => import('./commands/commits.ts'),
+  tokens: () => import('./commands/tokens.ts'),
+  losses: () => import('./commands/lists.ts'),
+  commits: () => import('./commands/lists.ts'),
   archive: () => import('./commands/archive.ts'),
   purge: () => import('./commands/purge.ts'),
   hub: () => import('./commands/hub.ts'),
@@ -53,6 +55,7 @@ const modules: Readonly<Record<Name, () => Promise<{ readonly addCommand: Add }>
   service: () => import('./commands/service/service.ts'),
   status: () => import('./commands/status.ts'),
   sync: () => import('./commands/sync.ts'),
+  config: () => import('./commands/config.ts'),
   doctor: () => import('./commands/doctor/doctor.ts'),
   completion: () => import('./commands/completion.ts'),
 }
@@ -75,7 +78,7 @@ export async function addCommands(program: Command, session: Session): Promise<v
   const isHelp = argv.some((word) => ['help', '--help', '-h'].includes(word))
   for (const name of names) {
     const isUsed = isHelp || name === 'serve' || argv.includes(name)
-    if (isUsed) (await modules[name]()).addCommand(program, session, session)
+    if (isUsed) (await modules[name]()).addCommand(program, session, name)
     else program.command(name)
     program.commands.at(-1)?.description(descriptions[name])
   }

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Status } from '../api/answers/status.ts'
 import { readHome } from '../demo/packed.ts'
 import { makeRepository } from '../demo/repository.ts'
 import { userFolder, writeHome } from '../demo/store.ts'
@@ -17,14 +18,6 @@ import type { Companion } from './serve-forever.ts'
 const ASK_EVERY_MS = 100
 const AGENT_ENDS_WITHIN_MS = 1000
 const temporary = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
-/** The relative path is the same from src/cli and from dist/cli. */
-const ownFolder = dirname(fileURLToPath(new URL('../../package.json', import.meta.url)))
-
-interface Counts {
-  readonly projects: number
-  readonly chats: number
-  readonly messages: number
-}
 
 /** The Cursor of a demo, the agent that writes to it, and the data folder. */
 export class DemoStage implements Companion {
@@ -33,19 +26,14 @@ export class DemoStage implements Companion {
   /** The folder is made in `setUp`, when signals to stop are already handled. */
   readonly #root = join(tmpdir(), `cursordex-demo-${randomBytes(6).toString('hex')}`)
   readonly #cursorFolder = join(this.#root, 'sample')
-  readonly #place: string | null
   readonly #link: string
   #linked: string | null = null
   #agent: ChildProcess | null = null
 
-  /**
-   * @param workingDir for a checkout, where commands work in one folder only; null for an installed program
-   * @param link where commands with `--demo` look for the data folder
-   */
-  constructor(print: (text: string) => Promise<void>, workingDir: string | null, link: string) {
+  /** @param link where commands with `--demo` look for the data folder */
+  constructor(print: (text: string) => Promise<void>, link: string) {
     this.#print = print
     this.#link = link
-    this.#place = workingDir === null ? null : placeFrom(workingDir)
     this.folders = { userDir: userFolder(this.#cursorFolder), dataDir: join(this.#root, 'data') }
   }
 
@@ -72,11 +60,10 @@ export class DemoStage implements Companion {
     this.#makeLink(dataDir)
     while (!isStopping()) {
       const answers = await daemonAnswers(dataDir)
-      const status = await answers?.get('/api/status', new URLSearchParams())
-      const { state, counts } = (status ?? {}) as { readonly state?: string; readonly counts?: Counts }
-      if (state === 'ready' && counts !== undefined) {
+      const status = await answers?.get('/api/status')
+      if (status?.state === 'ready') {
         if (this.#agent.connected) this.#agent.send('lose')
-        return this.#print(demoGreeting(counts, dataDir, this.#place, dataDir !== this.folders.dataDir))
+        return this.#print(this.#greeting(status.counts, dataDir))
       }
       await sleep(ASK_EVERY_MS)
     }
@@ -106,6 +93,20 @@ export class DemoStage implements Companion {
     }
   }
 
+  /** The text that is printed when the sample is indexed. Each command in it finds something. */
+  #greeting({ messages, chats, projects }: Status['counts'], dataDir: string): string {
+    const flag = this.#linked === null ? `--data-dir ${quoted(dataDir)}` : '--demo'
+    // A data folder that the user chose is not removed.
+    const isKept = dataDir !== this.folders.dataDir
+    return `
+A sample Cursor (${messages} messages, ${chats} chats, ${projects} projects) is running, with an agent at work. Try this in another terminal:
+
+${demoCommands.map((words) => `  cursordex ${words} ${flag}`).join('\n')}
+
+Ctrl-C ends the demo and removes ${isKept ? `the sample. The mirror stays in ${quoted(dataDir)}.` : 'all of its files.'}
+`
+  }
+
   readonly #removeFiles = (): void => {
     this.#agent?.kill('SIGKILL')
     const target = this.#linked === null ? null : lstatSync(this.#link, { throwIfNoEntry: false })
@@ -114,33 +115,8 @@ export class DemoStage implements Companion {
   }
 }
 
-function placeFrom(workingDir: string): string {
-  const way = relative(ownFolder, workingDir)
-  return way.startsWith('..') || isAbsolute(way) ? ownFolder : 'this folder'
-}
-
 /** An identifier in all its spellings, a word inside unspaced text, the chat in which the agent works, and what it deleted. */
 const demoCommands = ['search getUserName', 'search 数据库', 'chats --sort newest --limit 5', 'losses']
-
-/**
- * The text that is printed when the sample is indexed. Each command in it finds something.
- * @param place the folder in which npx finds the program; null if it is installed
- * @param isDataKept whether the user chose the data folder, so that it is not removed
- */
-function demoGreeting(counts: Counts, dataDir: string, place: string | null, isDataKept: boolean): string {
-  const folder = quoted(dataDir)
-  const number = `${counts.messages} messages, ${counts.chats} chats, ${counts.projects} projects`
-  const where = place === null ? '' : `, in ${place}`
-  const program = place === null ? 'cursordex' : 'npx cursordex'
-  const end = isDataKept ? `the sample. The mirror stays in ${folder}.` : 'all of its files.'
-  return `
-A sample Cursor (${number}) is running, with an agent at work. Try this in another terminal${where}:
-
-${demoCommands.map((words) => `  ${program} ${words} --data-dir ${folder}`).join('\n')}
-
-Ctrl-C ends the demo and removes ${end}
-`
-}
 
 /** Quotes a path for a shell. */
 function quoted(path: string): string {

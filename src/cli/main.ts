@@ -8,8 +8,8 @@ import { printable, printableLine } from '../text/printable.ts'
 import { Session, type World } from './session.ts'
 
 /**
- * Runs one command line and returns the exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 another cursordex uses
- * the data folder. All output is written by then.
+ * Runs one command line and returns the exit code: 0 done, 1 failed or found nothing, 2 wrong usage or settings, 3 another
+ * cursordex uses the data folder. All output is written by then.
  */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
   const session = new Session(world, argv)
@@ -18,7 +18,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   try {
     const program = await programFor(session, help)
     await program.parseAsync(withHelp(argv, program), { from: 'user' })
-    return 0
+    return session.exitCode
   } catch (error) {
     return await printEnding(endingOf(error, session.named(help.join('')), isDebugging(session)), session)
   }

@@ -8,7 +8,6 @@ import { asTyped } from './commands.ts'
 import type { Answers } from './client/answers.ts'
 import { localTimeZone } from './terminal/screen.ts'
 import type { InlineContext } from './client/engine-answers.ts'
-import { printable } from '../text/printable.ts'
 import type { World } from './session.ts'
 
 /**
@@ -19,22 +18,17 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
   const { stdout, stderr } = process
   const version = installedVersion()
   const surroundings = realSurroundings()
-  const named = (text: string): string => asTyped(text, isCheckout)
-  const note = (text: string): void => {
-    // The text may contain names of folders or text from Cursor.
-    stderr.write(`${printable(named(text))}\n`)
-  }
   const { platform, env, homeDir } = surroundings
   const demoDir = demoLink(platform, env, homeDir)
   return {
     ...surroundings,
-    openAnswers: (settings) => openAnswers(settings, { version, zone: localTimeZone, note, demoDir }),
+    openAnswers: (settings, note) => openAnswers(settings, { version, zone: localTimeZone, note, demoDir }),
     serve: async (settings, companion) => {
       const { startWriterThread } = await import('../engine/start-writer-thread.ts')
       const writerThread = await (earlyThread ?? startWriterThread())
       const { serveForever } = await import('./serve-forever.ts')
       const machine = { stdout, stderr, writerThread, zone: localTimeZone, now: Date.now }
-      const daemon = { ...machine, version, pageDir: PAGE_DIR, asTyped: named }
+      const daemon = { ...machine, version, pageDir: PAGE_DIR, asTyped: (text: string) => asTyped(text, isCheckout) }
       await serveForever(settings, daemon, companion)
     },
     get stdin() {
@@ -68,8 +62,8 @@ async function openAnswers(settings: Settings, context: InlineContext): Promise<
   for (;;) {
     const answers = await daemonAnswers(settings.dataDir)
     if (answers !== null) {
-      const { version = null } = answers
-      if (version !== null && version !== context.version) context.note(otherVersion(version, context.version))
+      const version = answers.daemon?.version ?? context.version
+      if (version !== context.version) context.note(otherVersion(version, context.version))
       return answers
     }
     try {

@@ -1,7 +1,9 @@
 import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
 import { createLog } from '../daemon/lifecycle/log.ts'
 import { startUnlessRead, waitUntilRead } from '../daemon/lifecycle/wait-for-lock.ts'
+import { UserError } from '../model/user-error.ts'
 import type { Settings } from '../settings.ts'
+import { findDaemon, isWell } from './client/client.ts'
 
 const STOP_WITHIN_MS = 1900
 
@@ -40,7 +42,9 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   })
   companion?.setUp()
   const start = (): Promise<Daemon> => startDaemon(settings, context)
-  const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
+  const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping).catch(async (error: unknown) => {
+    throw await withAddress(error, settings)
+  })
   if (daemon === null) return
   hasStarted = true
   let exitCode = 0
@@ -55,6 +59,17 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
+}
+
+/** Adds the address that answers, if another daemon has the folder or the port. */
+async function withAddress(error: unknown, { dataDir, http: { host, port } }: Settings): Promise<unknown> {
+  if (!(error instanceof UserError)) return error
+  const taken = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const isTaken = error.code === 'port-taken' && (await isWell(taken))
+  const url = isTaken ? taken : error.code === 'already-running' ? (await findDaemon(dataDir))?.url : undefined
+  if (url === undefined) return error
+  const { code, message, hint, exitCode } = error
+  return new UserError(code, `${message} A daemon answers at ${url}.`, hint, { exitCode, cause: error })
 }
 
 /** Ends a check or repair of the mirror, which is made again: `process.exit` would wait for SQLite. */

@@ -1,14 +1,30 @@
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
-import * as z from 'zod/mini'
+import { CommanderError, type Command } from 'commander'
 import { UserError } from '../model/user-error.ts'
-import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
-import { printableJson, printableLine } from '../text/printable.ts'
+import {
+  demoSettings,
+  loadSettings,
+  demoLink,
+  type Flags,
+  type Settings,
+  type SettingsInput,
+  type Surroundings,
+} from '../settings.ts'
+import { printable, printableJson, printableLine } from '../text/printable.ts'
 import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
-import { printTo, screenOf, statusLine, type Output, type Screen, type StatusLine } from './terminal/screen.ts'
+import {
+  PipeClosed,
+  printTo,
+  screenOf,
+  statusLine,
+  type Output,
+  type Screen,
+  type StatusLine,
+} from './terminal/screen.ts'
 import { asTyped } from './commands.ts'
-import { asksDemo, inputOf, type JsonOption } from './input/options.ts'
+import { asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
 import type { Pager } from './terminal/pager.ts'
+import { wrapLine } from './terminal/text.ts'
 import type { Companion } from './serve-forever.ts'
 
 /** What the commands share in one run of the program. */
@@ -27,6 +43,8 @@ export class Session {
   readonly progress: StatusLine
   /** The settings of the command, as soon as they are read. */
   settings: Settings | null = null
+  /** Of a run without an error: 1 if what was looked for was not found. */
+  exitCode: 0 | 1 = 0
   readonly #world: World
 
   constructor(world: World, argv: readonly string[]) {
@@ -38,8 +56,9 @@ export class Session {
     this.workingDir = world.workingDir ?? '/'
     this.screen = screenOf(world.stdout, world.env, () => world.timeZone, world.now())
     this.print = printTo(world.stdout)
-    this.note = (text) => write(this.named(text))
-    this.progress = statusLine(world.stderr, world.env, this.note)
+    const width = world.stderr.isTTY === true ? (world.stderr.columns ?? 80) : this.screen.width
+    this.note = (text) => write(wrapLines(this.named(text), width ?? Infinity))
+    this.progress = statusLine(world.stderr, world.env, write)
   }
 
   get stdin(): World['stdin'] {
@@ -51,8 +70,31 @@ export class Session {
     return asTyped(text, this.#world.isCheckout === true)
   }
 
-  /** The settings for a command, including its flags. @throws UserError as `loadSettings` does */
-  readonly settingsOf = (command: Command): Settings => (this.settings = loadSettings(inputOf(this.#world, command)))
+  /** The settings for a command, including its flags. @throws UserError as `loadSettings` and `refuseEmpty` do */
+  settingsOf(command: Command): Settings {
+    refuseEmpty(command)
+    return (this.settings = loadSettings(this.inputOf(command)))
+  }
+
+  inputOf(command: Command): SettingsInput {
+    return inputOf(this.#world, command)
+  }
+
+  /** Prints an answer as it came with `--json`, else as a text. */
+  async printAnswer<Answer>(command: Command, answer: Answer, textOf: (answer: Answer) => string): Promise<void> {
+    if (wantsJson(command)) await this.printJson(answer)
+    else await this.show(textOf(answer))
+  }
+
+  /** Prints an answer as it came. */
+  async printJson(answer: unknown): Promise<void> {
+    await this.print(`${printableJson(answer)}\n`)
+  }
+
+  /** Prints a text; through a pager if it has more lines than the terminal. */
+  async show(text: string): Promise<void> {
+    await this.paged(text.split('\n').length > this.screen.height, (print) => print(text))
+  }
 
   /** Prints through a pager, if stdout is a terminal, `isWanted`, and there is a pager. */
   async paged(isWanted: boolean, act: (print: Session['print']) => Promise<void>): Promise<void> {
@@ -79,11 +121,10 @@ export class Session {
   /** Serves a sample Cursor home, and removes it afterwards. */
   async demo(command: Command): Promise<void> {
     const { DemoStage } = await import('./demo-stage.ts')
-    const { platform, env, homeDir, isCheckout } = this.#world
-    const link = demoLink(platform, env, homeDir)
-    const stage = new DemoStage(this.print, isCheckout === true ? this.workingDir : null, link)
+    const { platform, env, homeDir } = this.#world
+    const stage = new DemoStage((text) => this.print(this.named(text)), demoLink(platform, env, homeDir))
     try {
-      this.settings = demoSettings(inputOf(this.#world, command), stage.folders)
+      this.settings = demoSettings(this.inputOf(command), stage.folders)
       await this.#world.serve(this.settings, stage)
     } finally {
       await stage.strike()
@@ -93,9 +134,12 @@ export class Session {
   async ask(command: Command, question: (answers: Answers) => Promise<void>): Promise<void> {
     const settings = this.settingsOf(command)
     if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, this.surroundings.env, command)
-    const answers = await this.#world.openAnswers(settings)
+    const note = (text: string): unknown => this.note(`${printable(text)}\n`).catch(() => undefined)
+    const answers = await this.#world.openAnswers(settings, note)
     try {
       await question(answers)
+    } catch (error) {
+      throw this.#explained(error, answers)
     } finally {
       // Also after an error: something that was not found may be among the missing data.
       const missing = answers.missing?.() ?? null
@@ -103,10 +147,18 @@ export class Session {
       await answers.close()
     }
   }
+
+  /** An answer of another version may have another shape. */
+  #explained(error: unknown, { daemon }: Answers): unknown {
+    const isExpected = [UserError, PipeClosed, CommanderError].some((kind) => error instanceof kind)
+    if (isExpected || daemon === null || daemon.version === null || daemon.version === this.version) return error
+    const text = `The daemon has version ${daemon.version}, and this command, which has ${this.version}, does not understand its answer.`
+    return new UserError('unexpected-answer', text, RESTART, { cause: error })
+  }
 }
 
-/** For commands that need no more than the settings and the working directory. */
-export type Place = Pick<Session, 'settingsOf' | 'workingDir'>
+const wrapLines = (text: string, width: number): string =>
+  width === Infinity ? text : text.replaceAll(/[^\n]+/g, (line) => wrapLine(line, width).join('\n'))
 
 /** These commands may begin a new data folder. The others only read: a folder that does not exist is a mistake. */
 const WRITES: ReadonlySet<string> = new Set(['sync', 'import', 'run', 'restore', 'mcp', 'pull'])
@@ -119,42 +171,6 @@ function refuseMissingFolder({ dataDir }: Settings, env: Surroundings['env'], co
     ? [`The data folder ${dataDir} does not exist.`, 'Check its name. The daemon or "cursordex sync" makes a new one.']
     : ['No demo is running.', 'Start one with: cursordex demo']
   throw new UserError('no-data-folder', text, hint, { exitCode: 2 })
-}
-
-/** Checks the shape of an answer. @throws UserError `unexpected-answer` */
-export function decodeAnswer<T>(schema: z.core.$ZodType<T>, answer: unknown): T {
-  const decoded = z.safeParse(schema, answer)
-  if (decoded.success) return decoded.data
-  const text = `The answer has an unexpected shape at ${decoded.error.issues[0]?.path.join('.') || 'its root'}.`
-  const hint = `The running daemon may have another version. ${RESTART}`
-  throw new UserError('unexpected-answer', text, hint, { cause: decoded.error })
-}
-
-const isJsonWanted = (command: Command): boolean => command.optsWithGlobals<JsonOption>().json === true
-
-/** For a command that only reads: with `--json` prints the answer as it came. @returns null if it was printed */
-export async function readAnswer<T>(
-  schema: z.core.$ZodType<T>,
-  answer: unknown,
-  command: Command,
-  session: Session,
-): Promise<T | null> {
-  if (!isJsonWanted(command)) return decodeAnswer(schema, answer)
-  await session.print(`${printableJson(answer)}\n`)
-  return null
-}
-
-/** For a command that acts: prints the answer as it came with `--json`, else as text. @returns what was done */
-export async function printAnswer<T>(
-  schema: z.core.$ZodType<T>,
-  answer: unknown,
-  textOf: (decoded: T) => string,
-  command: Command,
-  session: Session,
-): Promise<T> {
-  const decoded = decodeAnswer(schema, answer)
-  await session.print(isJsonWanted(command) ? `${printableJson(answer)}\n` : textOf(decoded))
-  return decoded
 }
 
 /** Everything outside the program that the command line uses. */

@@ -11,7 +11,7 @@ import {
   pathsOf,
   type Environment,
 } from './folders.ts'
-import { isTree, type Layer } from './layer.ts'
+import { depthHeld, isTree, type KeyPath, type Layer } from './layer.ts'
 import { judge } from './judge.ts'
 import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
 import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
@@ -74,19 +74,34 @@ export interface SettingsInput extends Surroundings {
  * @throws UserError with exit code 2, with the key, its place and the allowed values
  */
 export function loadSettings(input: SettingsInput): Settings {
+  const { layers, configFile } = layersOf(input)
+  return settle(judge(layers), configFile, input)
+}
+
+/** The last layer decides. The first has every key. */
+function layersOf(input: SettingsInput): { readonly layers: readonly Layer[]; readonly configFile: string } {
   const { env, platform, homeDir } = input
   const paths = pathsOf(platform)
   const fromWorkingDir = absoluteFrom(input.workingDir ?? process.cwd(), input)
   const named = namedConfig(input)
   const configFile = named === null ? defaultConfigFile(platform, env, homeDir) : fromWorkingDir(named)
   const text = input.configText ?? readConfig(configFile, named !== null)
-  const tree = judge([
+  const layers = [
     defaultLayer(),
     withAbsolutePaths(configLayer(text, configFile), absoluteFrom(paths.dirname(configFile), input)),
     withAbsolutePaths(environmentLayer(env, paths.delimiter), fromWorkingDir),
     withAbsolutePaths(flagsLayer(input.flags), fromWorkingDir),
-  ])
-  return settle(tree, configFile, input)
+  ]
+  return { layers, configFile }
+}
+
+/** Where settings come from: `default`, or the place of a key in the config file, the environment or the flags. */
+export function originOf(input: SettingsInput): (path: KeyPath) => string {
+  const { layers } = layersOf(input)
+  return (path) => {
+    const index = layers.findLastIndex(({ tree }) => depthHeld(tree, path) === path.length)
+    return index <= 0 ? 'default' : (layers[index]?.placeOf(path) ?? 'default')
+  }
 }
 
 /** Fills in the defaults that depend on the platform. */

@@ -54,7 +54,8 @@ afterAll(async () => {
   rmSync(place, { recursive: true, force: true })
 })
 
-const dataDir = (): string => /--data-dir (\S+)/.exec(demo.stdout)?.[1] ?? ''
+const dataDir = (): string =>
+  join(place, readdirSync(place).find((name) => name.startsWith('cursordex-demo')) ?? '', 'data')
 
 const documents = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
 const lines = documents

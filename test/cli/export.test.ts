@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { answersOver } from '../../src/cli/client/answers.ts'
 import { UserError } from '../../src/model/user-error.ts'
 import { Paper, run } from './fake-world.ts'
 
@@ -33,7 +34,7 @@ test.each(['markdown', 'json', 'jsonl', 'html'])('%s is unchanged in a pipe', as
 test.each(['json', 'jsonl'])('%s is printed without control characters on a terminal, as the same JSON', async (as) => {
   const stdout = new Paper(80)
   const json = JSON.stringify({ [hostile]: hostile })
-  await run(['export', 'c1', '--as', as], () => [json.slice(0, 9), json.slice(9)], { stdout })
+  await run(['export', 'c1', '--as', as, '--output', '-'], () => [json.slice(0, 9), json.slice(9)], { stdout })
   expect(stdout.text).not.toMatch(order)
   expect(JSON.parse(stdout.text)).toEqual({ [hostile]: hostile })
 })
@@ -104,19 +105,12 @@ describe('into a file', () => {
   })
 
   test('an interrupted text leaves no file', async () => {
-    const nobody = () => Promise.reject(new Error('not asked'))
-    const broken = {
-      openAnswers: async () => ({
-        origin: 'daemon' as const,
-        get: nobody,
-        post: nobody,
-        close: async () => {},
-        text: async function* () {
-          yield 'half'
-          throw new UserError('daemon-lost', 'It went away.', 'Try again.')
-        },
-      }),
+    async function* half(): AsyncGenerator<Buffer> {
+      yield Buffer.from('half')
+      throw new UserError('daemon-lost', 'It went away.', 'Try again.')
     }
+    const exchange = async () => new Response(ReadableStream.from(half()))
+    const broken = { openAnswers: async () => ({ daemon: null, ...answersOver(exchange), close: async () => {} }) }
     const file = join(folder, 'chat.md')
     const { exitCode, err } = await run(['export', 'c1', '--output', file], undefined, broken)
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'It went away.\nTry again.\n' })

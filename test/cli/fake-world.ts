@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { Writable } from 'node:stream'
+import { answersOver } from '../../src/cli/client/answers.ts'
 import { runCli } from '../../src/cli/main.ts'
 import type { World } from '../../src/cli/session.ts'
 import type { Settings } from '../../src/settings.ts'
@@ -76,14 +77,15 @@ export async function run(
     openAnswers: async (given) => {
       settings = given
       return {
-        origin: 'daemon',
-        get: (path, query) => take({ method: 'GET', path, query: query.toString() }),
-        post: (path, body) => take({ method: 'POST', path, query: '', body }),
-        // A list is a text that arrives in pieces.
-        text: async function* text(path, query) {
-          const answer = await take({ method: 'GET', path, query: query.toString() })
-          for (const stretch of Array.isArray(answer) ? answer : [answer]) yield String(stretch)
-        },
+        daemon: { pid: 1, url: 'http://127.0.0.1:4870', version: '1.2.3' },
+        ...answersOver(async (target, { method, body }) => {
+          const [path = '', query = ''] = target.split('?')
+          const sent = typeof body === 'string' ? { body: path.endsWith('/import') ? body : JSON.parse(body) } : {}
+          const answer = await take({ method: method === 'POST' ? 'POST' : 'GET', path, query, ...sent })
+          // A list is a text that arrives in pieces.
+          if (!Array.isArray(answer)) return Response.json(answer)
+          return new Response(ReadableStream.from(answer.map((piece) => Buffer.from(String(piece)))))
+        }),
         missing: () => missing,
         close: async () => {
           isClosed = true

@@ -55,6 +55,42 @@ test('a reading command makes no data folder, and with --demo it uses that of th
   rmSync(homeDir, { recursive: true, force: true })
 })
 
+test('config shows each setting and where it comes from, and no password', async () => {
+  const env = { CURSORDEX_LOG_LEVEL: 'warn', CURSORDEX_HUB_URL: 'postgres://me:hunter2@db.example/chats' }
+  const { out } = await run(['config', '--port', '5000'], undefined, { env })
+  const rows = out.split('\n').map((line) => line.split('\t'))
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      ['http.host', '127.0.0.1', 'default'],
+      ['http.port', '5000', 'flag --port'],
+      ['log.level', 'warn', 'environment variable CURSORDEX_LOG_LEVEL'],
+      ['hub.url', 'postgres://me@db.example/chats', 'environment variable CURSORDEX_HUB_URL'],
+    ]),
+  )
+  expect(JSON.parse((await run(['config', '--json'])).out)).toMatchObject({
+    settings: expect.arrayContaining([{ setting: 'http.port', value: 4870, from: 'default' }]),
+  })
+})
+
+test('a list that is longer than the terminal goes through the pager', async () => {
+  const chats = Array.from({ length: 30 }, (_, index) => ({ id: `chat-${index}`, title: 't' }))
+  const paged = async (rows: number): Promise<number> => {
+    let lines = 0
+    const print = async (text: string) => void (lines += text.split('\n').length - 1)
+    const openPager = async () => ({ print, close: async () => {} })
+    const stdout = Object.assign(new Paper(80), { rows })
+    await run(['chats'], () => ({ items: chats, total: 30 }), { stdout, openPager })
+    return lines
+  }
+  expect([await paged(24), await paged(40)]).toEqual([31, 0])
+})
+
+test('a daemon of another version, whose answer is not understood, is named with its remedy', async () => {
+  const { exitCode, err } = await run(['status'], () => ({ sources: 5 }), { version: '9.9.9' })
+  expect(exitCode).toBe(1)
+  expect(err).toMatch(/version 1\.2\.3.*9\.9\.9.*\n.*cursordex service restart/)
+})
+
 describe('serve', () => {
   test.each([[['serve']], [[]]])('%j runs the daemon with the settings of the flags', async (argv) => {
     const { exitCode, served } = await run([...argv, '--port', '0', '--auth'])

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cursordexBin } from '../helpers/spawn-cursordex.ts'
 import { FakeManager } from './fake-manager.ts'
-import { run } from './fake-world.ts'
 
 let fake: FakeManager
 const argument = process.argv[1] ?? ''
@@ -212,12 +211,4 @@ describe('with a launchctl that behaves as its manual says', () => {
 
 test('on Windows logs says that there are none', async () => {
   expect((await fake.runOn('win32', 'logs')).err).toContain('keeps no output of the daemon')
-})
-
-test('a daemon of another version leads to the restart of the service', async () => {
-  const { exitCode, err } = await run(['chats'], () => ({ items: [{ id: 1 }], total: 1 }))
-  expect([exitCode, err]).toEqual([
-    1,
-    expect.stringContaining('another version. Restart it: cursordex service restart, or'),
-  ])
 })

@@ -14,6 +14,7 @@ import { renderBars, renderTable } from '../../src/cli/terminal/table.ts'
 
 const screen = (width: number | null): Screen => ({
   width,
+  height: Infinity,
   colours: pc.createColors(false),
   timeZone: 'UTC',
   nowMs: 0,

@@ -92,10 +92,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // PostgreSQL.
   hub: ['indexer', 'api', 'git', 'mirror', 'text', 'archive', 'model'],
   indexer: ['mirror', 'text', 'archive', 'model', 'sqlite'],
-  api: ['mirror', 'text', 'archive', 'model'],
+  api: ['mirror', 'text', 'archive', 'model', 'shared'],
   mirror: ['text', 'archive', 'model', 'sqlite'],
   text: ['model'],
-  // What the page and the command line say alike.
+  // What several faces say alike.
   shared: ['model'],
   archive: ['model'],
   git: ['model'],

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { Json } from '../../model/json.ts'
+import { filterSentences } from '../../shared/filters.ts'
 import { problem } from '../answers/common.ts'
 import { problemSentences, type Route } from './route.ts'
 import { routes } from './routes.ts'
@@ -162,18 +163,8 @@ const bodySentences: Readonly<Record<string, string>> = {
 
 /** A sentence for each parameter and key. Most mean the same in every route. */
 const parameterSentences: Readonly<Record<string, string>> = {
+  ...filterSentences,
   q: 'The words to look for. In a search: in the search language. In a list: words of titles.',
-  project: 'Only this project: its id, exact name or path. Repeated, one match is enough.',
-  role: 'Only messages of this role.',
-  in: 'Only matches in this kind of part.',
-  tool: 'Only messages that call this tool.',
-  model: 'Only of this model.',
-  mode: 'Only chats of this mode, such as agent.',
-  path: 'Only messages that name this file or folder.',
-  machine: 'Only chats of this machine: its name or user/name. local is this one. Repeated, one match is enough.',
-  chat: 'Only this chat: its id.',
-  from: 'The start of the period, inclusive: a date, a time, or a word such as yesterday or 7d.',
-  to: 'The end of the period, exclusive.',
   tz: 'The time zone of dates without one. By default the zone of the daemon.',
   sort: 'The order of the items.',
   group: 'chat gives one item per chat: its best message.',

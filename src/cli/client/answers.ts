@@ -1,65 +1,50 @@
+import type { ApiRoutes } from '../../api/http/routes.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
-import { errorOfProblem } from './problem.ts'
+import { createClient, type Client, type Send } from '../../shared/client.ts'
+import { fieldsOf, firstText } from '../../shared/tool-summary.ts'
 
-/** Answers the commands: a running daemon, or an engine in this process. */
-export interface Answers {
-  readonly origin: 'daemon' | 'mirror'
-  /** The version of the daemon, if it is known. */
-  readonly version?: string | null
-  /**
-   * The JSON of one route. `path` begins with `/api`, and its parts are percent-encoded.
-   * @throws UserError for a problem that the route reports: exit code 2 for a bad request, otherwise 1
-   */
-  get(path: string, query: URLSearchParams): Promise<unknown>
-  /** @param mediaType of a body that is a string and is sent unchanged. Without it the body is sent as JSON */
-  post(path: string, body?: unknown, mediaType?: string): Promise<unknown>
-  /**
-   * The text of a route that does not answer in JSON, in parts as they arrive. The request is sent when the first part is
-   * read.
-   * @throws UserError as `get` does, and also later if the text breaks off
-   */
-  text(path: string, query: URLSearchParams): AsyncIterable<string>
+export interface Daemon {
+  readonly pid: number
+  readonly url: string
+  /** Null if `daemon.json` does not contain it. */
+  readonly version: string | null
+}
+
+/**
+ * Answers the commands: the routes of a running daemon, or of an engine in this process. Each request throws a UserError
+ * for a problem that its route reports: exit code 2 for a bad request, otherwise 1.
+ */
+export interface Answers extends Client<ApiRoutes> {
+  /** Null if an engine in this process answers. */
+  readonly daemon: Daemon | null
   /** What the last answer lacks because it is not read yet. Absent if nothing can be missing. */
   missing?(): string | null
   close(): Promise<void>
 }
 
-export type OpenAnswers = (settings: Settings) => Promise<Answers>
+/** @param note prints what the user should know, such as that reading takes long */
+export type OpenAnswers = (settings: Settings, note: (text: string) => void) => Promise<Answers>
 
 /** What to do with a daemon that may have another version than this command. */
 export const RESTART = 'Restart it: cursordex service restart, or stop it and start it again.'
 
-/** Sends one request. The path contains its query. */
-export type Exchange = (path: string, init: RequestInit) => Promise<Response>
+/** The client of what an exchange of requests reaches. */
+export const answersOver = (exchange: Send): Client<ApiRoutes> =>
+  createClient<ApiRoutes>(async (path, init) => {
+    const response = await exchange(path, init)
+    if (response.status >= 400) throw errorOfProblem(response.status, path, jsonOf(await response.text()))
+    const value = async (): Promise<unknown> => jsonOf(await response.text()) ?? refuseAnswer()
+    return Object.defineProperty(response, 'json', { value })
+  })
 
-async function json(response: Response): Promise<unknown> {
-  const body = jsonOf(await response.text())
-  if (body !== undefined) return body
+function refuseAnswer(): never {
   throw new UserError('unexpected-answer', 'The answer is not from cursordex.', RESTART)
 }
 
-/** The answers of what an exchange reaches. */
-export function answersOver(exchange: Exchange): Pick<Answers, 'get' | 'post' | 'text'> {
-  const ask = async (path: string, query: URLSearchParams, init: RequestInit = {}): Promise<Response> => {
-    const whole = query.size === 0 ? path : `${path}?${query.toString()}`
-    const response = await exchange(whole, init)
-    if (response.status < 400) return response
-    throw errorOfProblem(response.status, whole, jsonOf(await response.text()))
-  }
-  return {
-    get: async (path, query) => json(await ask(path, query)),
-    post: async (path, body, mediaType) => {
-      const headers = { 'content-type': mediaType ?? 'application/json' }
-      const text = mediaType === undefined ? JSON.stringify(body) : (body as string)
-      const sent = body === undefined ? {} : { headers, body: text }
-      return json(await ask(path, new URLSearchParams(), { method: 'POST', ...sent }))
-    },
-    async *text(path, query) {
-      const { body } = await ask(path, query)
-      if (body !== null) yield* body.pipeThrough(new TextDecoderStream())
-    },
-  }
+/** The pieces of a text, as they arrive. @throws UserError if it breaks off */
+export async function* piecesOf({ body }: Response): AsyncGenerator<string> {
+  if (body !== null) yield* body.pipeThrough(new TextDecoderStream())
 }
 
 /** The value of a JSON text. Undefined if the text is not JSON. */
@@ -69,4 +54,58 @@ export function jsonOf(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/**
+ * The error for an answer with a status of 400 or above.
+ * @param path the path of the request, with its query
+ * @param body a problem as in RFC 9457. Another program may answer, so it may be anything
+ */
+function errorOfProblem(status: number, path: string, body: unknown): UserError {
+  const problem = fieldsOf(body)
+  const [code, detail] = [firstText(problem, ['code']), firstText(problem, ['detail'])]
+  const errors = Array.isArray(problem['errors']) ? problem['errors'].map(fieldsOf) : []
+  const reasons = errors.filter(({ reason }) => detail?.includes(String(reason)) !== true)
+  const sentences = [
+    detail ?? firstText(problem, ['title']) ?? `The answer was HTTP ${status}.`,
+    ...reasons.map(({ name, reason }) => `${String(name)}: ${String(reason)}`),
+    ...givenIn(path, code === 'message-not-found' ? ['around'] : errors.map(({ name }) => String(name))),
+  ]
+  const hint = HINTS[code ?? ''] ?? (endsInRemedy(status, detail) ? '' : hintFor(status, path))
+  return new UserError(code ?? `http-${status}`, sentences.join(' '), hint, { exitCode: status === 400 ? 2 : 1 })
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  'message-not-found':
+    'Without --around all messages of the chat are shown. With --orphans also those that the chat no longer lists.',
+  'several-messages': 'Give more characters of the id.',
+}
+
+/** The values of the wrong parameters. A 404 already names what was requested. */
+function givenIn(path: string, names: readonly string[]): string[] {
+  const { searchParams } = new URL(path, 'http://localhost')
+  const words = names.flatMap((name) => searchParams.getAll(name)).map((word) => JSON.stringify(word))
+  return words.length === 0 ? [] : [`You gave ${words.join(', ')}.`]
+}
+
+/** Whether the detail ends with what to do: the reasons of a bad request do, and errors that it does not cause. */
+const endsInRemedy = (status: number, detail: string | undefined): boolean =>
+  detail !== undefined && [400, 409, 429, 503].includes(status)
+
+function hintFor(status: number, path: string): string {
+  if (status === 401) return 'The daemon requires its token. Run this as the user who owns the data folder.'
+  if (status === 404) return `List what there is with: cursordex ${listingOf(path)}`
+  if (status === 413) {
+    return path.startsWith('/api/tokens/import')
+      ? 'Import the file in parts, each with the first line of the file. Rows that are in two parts count once.'
+      : 'Send less at a time.'
+  }
+  if (status === 503) return 'Try again, or ask for less.'
+  return 'See the state of the daemon with: cursordex status'
+}
+
+/** The command that lists the items of a route. */
+function listingOf(path: string): string {
+  if (path.startsWith('/api/archives')) return 'archive list'
+  return path.startsWith('/api/projects') ? 'projects' : 'chats'
 }

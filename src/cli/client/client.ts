@@ -2,33 +2,13 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { z } from 'zod'
-import * as mini from 'zod/mini'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
 import { UserError } from '../../model/user-error.ts'
-import { answersOver, jsonOf, type Answers } from './answers.ts'
-import { healthAnswer } from '../../api/answers/common.ts'
+import { fieldsOf, firstText } from '../../shared/tool-summary.ts'
+import { answersOver, jsonOf, type Answers, type Daemon } from './answers.ts'
 
 const HEALTH_WITHIN_MS = 1000
-
-const daemonFile = z.object({
-  pid: z.number().int().positive(),
-  url: z.url({ protocol: /^http$/ }),
-  startedAt: z.string().optional(),
-  version: z.string().optional(),
-  folder: z.string().nullish(),
-})
-
-/** Whatever its version is. */
-const health = mini.pick(healthAnswer, { status: true, startedAt: true })
-
-export interface Daemon {
-  readonly pid: number
-  readonly url: string
-  /** Null if `daemon.json` does not contain it. */
-  readonly version: string | null
-}
 
 /**
  * The daemon of a data folder. Null if its `daemon.json` is missing or incomplete, if its process has ended, if it does not
@@ -36,12 +16,12 @@ export interface Daemon {
  * from a copied folder. The other daemon has another mirror, which must not be shown as this folder's, and not be purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
-  const text = await readIfThere(join(dataDir, 'daemon.json'))
-  const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
-  if (!parsed.success || !isAlive(parsed.data.pid)) return null
-  const { pid, url, startedAt, version = null, folder } = parsed.data
-  if (typeof folder === 'string' && folder !== identityAt(dataDir)) return null
-  return (await isWell(url, startedAt)) ? { pid, url, version } : null
+  const facts = fieldsOf(jsonOf((await readIfThere(join(dataDir, 'daemon.json'))) ?? ''))
+  const [pid, url, folder] = [Number(facts['pid']), firstText(facts, ['url']), firstText(facts, ['folder'])]
+  if (url === undefined || !url.startsWith('http:') || !URL.canParse(url) || !isAlive(pid)) return null
+  if (folder !== undefined && folder !== identityAt(dataDir)) return null
+  const isOurs = await isWell(url, firstText(facts, ['startedAt']))
+  return isOurs ? { pid, url, version: firstText(facts, ['version']) ?? null } : null
 }
 
 export const readToken = async (dataDir: string): Promise<string | null> =>
@@ -57,8 +37,7 @@ export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const token = await readToken(dataDir)
   let missing: string | null = null
   return {
-    origin: 'daemon',
-    version: daemon.version,
+    daemon,
     ...answersOver(async (path, init) => {
       const headers = { ...(init.headers as Headers), ...(token === null ? {} : { authorization: `Bearer ${token}` }) }
       const response = await open(daemon.url, path, { ...init, headers })
@@ -110,16 +89,15 @@ const TOKEN_REQUIRED = 'Bearer realm="cursordex"'
  * Whether the wanted daemon answers, and not another program or another daemon.
  * @param startedAt when it started. Older versions do not report it
  */
-async function isWell(url: string, startedAt: string | undefined): Promise<boolean> {
+export async function isWell(url: string, startedAt?: string): Promise<boolean> {
   try {
     // The token is not sent, because another program may use the port by now.
     const response = await open(url, '/api/health', { signal: AbortSignal.timeout(HEALTH_WITHIN_MS) })
     // The token is only sent to a program that requires it as a daemon does.
     if (response.status === 401) return response.headers.get('www-authenticate') === TOKEN_REQUIRED
-    const parsed = z.safeParse(health, jsonOf(await response.text()))
-    if (response.status !== 200 || !parsed.success) return false
-    const actual = parsed.data.startedAt
-    return startedAt === undefined || actual === undefined || actual === startedAt
+    const health = fieldsOf(jsonOf(await response.text()))
+    if (response.status !== 200 || health['status'] !== 'ok') return false
+    return startedAt === undefined || (health['startedAt'] ?? startedAt) === startedAt
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return false
@@ -127,6 +105,7 @@ async function isWell(url: string, startedAt: string | undefined): Promise<boole
 }
 
 function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false
   try {
     process.kill(pid, 0)
     return true

@@ -81,7 +81,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
   })
   const unreported = [...passes.reasons]
   return {
-    origin: 'mirror',
+    daemon: null,
     ...answersOver(async (to, init) => {
       if (!reportsReasons.test(to))
         for (const reason of unreported.splice(0)) note(`The mirror is not complete: ${reasonText(reason)}`)

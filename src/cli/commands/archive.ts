@@ -1,26 +1,15 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import * as z from 'zod/mini'
-import {
-  archiveAnswer,
-  archivesAnswer,
-  restoredAnswer,
-  verdictAnswer,
-  type ArchiveRestored,
-  type ArchiveRun,
-  type ArchiveVerdict,
-} from '../../api/answers/archives.ts'
-import { statusAnswer } from '../../api/answers/status.ts'
+import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../api/answers/archives.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addJson, addPage, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
-import { pathPart, refuseEmpty } from '../input/refuse-empty.ts'
+import { addExamples, addJson, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
 import { helpOrRefuse } from '../input/usage.ts'
-import { decodeAnswer, printAnswer, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
-import { listOf, printList } from './list.ts'
+import * as lists from './lists.ts'
 import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
@@ -28,16 +17,15 @@ export function addCommand(program: Command, session: Session): void {
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
   command.allowExcessArguments().action(() => helpOrRefuse(command))
   addRun(command, session)
-  addList(command, session)
+  lists.addCommand(command, session, 'list').description('list the archives, newest first')
   addVerify(command, session)
   addRestore(command, session)
 }
 
 /** Waits for an act, and shows its progress on a terminal. */
-const whenDone = (session: Session, answers: Answers, act: Promise<unknown>): Promise<unknown> =>
+const whenDone = <Answer>(session: Session, answers: Answers, act: Promise<Answer>): Promise<Answer> =>
   withProgress(session, act, async () => {
-    const status = await answers.get('/api/status', new URLSearchParams())
-    const { atWork } = decodeAnswer(z.pick(statusAnswer, { archives: true }), status).archives
+    const { atWork } = (await answers.get('/api/status')).archives
     if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
   })
 
@@ -58,14 +46,14 @@ async function run(command: Command, session: Session, words: readonly string[])
   const body =
     words.length === 0 ? {} : inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
   await session.ask(command, async (answers) => {
-    const { name } = decodeAnswer(archiveAnswer, await answers.post('/api/archives', body))
-    const answer = await whenDone(session, answers, whenMade(answers, name))
-    const { state, error, leftOut } = decodeAnswer(archiveAnswer, answer)
+    const { name } = await answers.post('/api/archives', { body })
+    const made = await whenDone(session, answers, whenMade(answers, name))
+    const { state, error, leftOut } = made
     if (state === 'failed') {
       const text = `The archive ${name} could not be made. ${error ?? ''}`
       throw new UserError('archive-failed', text, 'Earlier archives are not affected.')
     }
-    await printAnswer(archiveAnswer, answer, madeText, command, session)
+    await session.printAnswer(command, made, madeText)
     if (leftOut.length === 0) return
     // The archive is valid, but a script must notice that some chats are missing.
     const text = `${countText(leftOut.length, 'chat')} left out. All others are archived.`
@@ -77,10 +65,10 @@ async function run(command: Command, session: Session, words: readonly string[])
 const EVERY_MS = 200
 
 /** @returns the run when it is made, or failed */
-async function whenMade(answers: Answers, name: string): Promise<unknown> {
+async function whenMade(answers: Answers, id: string): Promise<ArchiveRun> {
   for (;;) {
-    const found = await answers.get(`/api/archives/${encodeURIComponent(name)}`, new URLSearchParams())
-    if (decodeAnswer(archiveAnswer, found).state !== 'running') return found
+    const found = await answers.get('/api/archives/:name', { id })
+    if (found.state !== 'running') return found
     await sleep(EVERY_MS)
   }
 }
@@ -90,27 +78,6 @@ const madeText = ({ name, chats, messages, bytes, leftOut }: ArchiveRun): string
     `${name}: ${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}, verified`,
     ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
   ])
-
-function addList(parent: Command, session: Session): void {
-  const command = parent.command('list').description('list the archives, newest first')
-  addJson(addPage(command))
-  addExamples(command, 'cursordex archive list', 'cursordex archive list --limit 5 --json')
-  command.action(() => session.ask(command, (answers) => printList(list, answers, command, session)))
-}
-
-const list = listOf({
-  path: '/api/archives',
-  schema: archivesAnswer,
-  nothing: 'There is no archive yet. Make one with: cursordex archive run',
-  rowsOf: ({ items }) => items,
-  columns: [
-    { title: 'name', read: ({ name }) => name },
-    { title: 'state', read: ({ state }) => state },
-    { title: 'verified', as: 'time', read: ({ provenAt }) => provenAt },
-    { title: 'chats', align: 'right', read: ({ chats }) => chats },
-    { title: 'messages', align: 'right', read: ({ messages }) => messages },
-  ],
-})
 
 function addVerify(parent: Command, session: Session): void {
   const command = parent
@@ -123,10 +90,10 @@ function addVerify(parent: Command, session: Session): void {
 }
 
 async function verify(command: Command, session: Session, name = 'newest'): Promise<void> {
-  const path = `/api/archives/${pathPart('name', name)}/verify`
   await session.ask(command, async (answers) => {
-    const answer = await whenDone(session, answers, answers.post(path, {}))
-    const verdict = await printAnswer(verdictAnswer, answer, verdictText, command, session)
+    const request = answers.post('/api/archives/:name/verify', { id: name, body: {} })
+    const verdict = await whenDone(session, answers, request)
+    await session.printAnswer(command, verdict, verdictText)
     if (verdict.ok) return
     const { damaged, damagedRuns, unexpected } = verdict
     const counts = `${countText(damaged.length, 'chat')} and ${countText(damagedRuns.length, 'archive')} damaged`
@@ -162,12 +129,12 @@ function addRestore(parent: Command, session: Session): void {
 
 async function restore(command: Command, session: Session, name = 'newest'): Promise<void> {
   const { from, map = [] } = command.opts<{ readonly from?: string; readonly map?: readonly string[] }>()
-  refuseEmpty({ '--from': from })
-  const path = `/api/archives/${pathPart('name', name)}/restore`
   const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
   await session.ask(command, async (answers) => {
-    const answer = await whenDone(session, answers, answers.post(path, body))
-    const { ok, damaged, manifest } = await printAnswer(restoredAnswer, answer, restoredText, command, session)
+    const request = answers.post('/api/archives/:name/restore', { id: name, body })
+    const restored = await whenDone(session, answers, request)
+    await session.printAnswer(command, restored, restoredText)
+    const { ok, damaged, manifest } = restored
     if (ok) return
     const what = manifest === null ? '' : `, and a manifest is damaged: ${printable(manifest)}`
     const hint = 'Everything undamaged is restored. Other archives, or a copy of the folder, may contain the rest.'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import * as z from 'zod/mini'
-import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubState } from '../../api/answers/hub.ts'
+import type { HubState } from '../../api/answers/hub.ts'
 import { forget, grant, initHub, revoke, type ForgetOrder } from '../../hub/administer.ts'
 import { hubNotSet } from '../../hub/explain-error.ts'
 import { withHub, type Hub } from '../../hub/client.ts'
@@ -9,21 +8,20 @@ import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
 import { addExamples, addJson, addRepeatable } from '../input/options.ts'
-import { refuseEmpty } from '../input/refuse-empty.ts'
 import { helpOrRefuse } from '../input/usage.ts'
-import { decodeAnswer, printAnswer, type Place, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import { bytesText, countText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { chatsDone, withProgress } from './with-progress.ts'
 
-export function addCommand(program: Command, session: Session, place: Place): void {
+export function addCommand(program: Command, session: Session): void {
   const parent = program.command('hub')
   addExamples(parent, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
   parent.allowExcessArguments().action(() => helpOrRefuse(parent))
   const add: Add = (name, one, other) =>
     addExamples(addJson(parent.command(name)), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`)
-  const administer = administerOf(session, place)
+  const administer = administerOf(session)
   addInit(add, administer)
   addPush(add, session)
   addPull(add, session)
@@ -48,8 +46,9 @@ function addPush(add: Add, session: Session): void {
   addRepeatable(command, '--project <project>', "only this project: its name, path or id; '*' is all")
   command.option('--dry-run', 'only count what would be sent')
   command.action(() => {
-    const { dryRun = false } = command.opts<ShareOptions>()
-    return share(session, command, { dryRun }, hubPushAnswer, ({ pushed, leftOut, notice, ...moved }) => [
+    const { dryRun = false, projects } = sharedOf(command)
+    const push = (answers: Answers) => answers.post('/api/hub/push', { body: { projects, dryRun } })
+    return share(session, command, push, ({ pushed, leftOut, notice, ...moved }) => [
       `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
       ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
       ...(notice === null ? [] : [notice]),
@@ -61,11 +60,18 @@ function addPull(add: Add, session: Session): void {
   const command = add('pull', "--project '*'", '--project github.com/acme/app')
   command.description('fetch what changed at the hub since the last pull')
   addRepeatable(command, '--project <project>', "only this project, as hub status names it; '*' is all")
-  command.action(() =>
-    share(session, command, {}, hubPullAnswer, ({ pulled, ...moved }) => [
+  command.action(() => {
+    const pull = (answers: Answers) => answers.post('/api/hub/pull', { body: { projects: sharedOf(command).projects } })
+    return share(session, command, pull, ({ pulled, ...moved }) => [
       `${countText(pulled, 'chat')} fetched${movedText(moved)}`,
-    ]),
-  )
+    ])
+  })
+}
+
+/** The projects are null if none is named. */
+function sharedOf(command: Command) {
+  const { project, dryRun } = command.opts<ShareOptions>()
+  return { projects: project === undefined ? null : [...project], dryRun }
 }
 
 const movedText = (moved: { readonly removed: number; readonly unchanged: number; readonly bytes: number }): string => {
@@ -73,36 +79,29 @@ const movedText = (moved: { readonly removed: number; readonly unchanged: number
   return `${removed}, ${numberText(moved.unchanged)} unchanged (${bytesText(moved.bytes)})`
 }
 
-/** Pushes or pulls, with the projects that were named and the progress on a terminal. */
+/** Pushes or pulls, with the progress on a terminal. */
 async function share<Answer>(
   session: Session,
   command: Command,
-  more: object,
-  schema: z.core.$ZodType<Answer>,
+  act: (answers: Answers) => Promise<Answer>,
   linesOf: (answer: Answer) => readonly string[],
 ): Promise<void> {
-  const { project: projects } = command.opts<ShareOptions>()
-  refuseEmpty({ '--project': projects })
   await session.ask(command, async (answers) => {
-    const showProgress = async (): Promise<void> => {
-      const { atWork } = decodeAnswer(hubAnswer, await readHubState(answers))
+    const done = await withProgress(session, act(answers), async () => {
+      const { atWork } = await answers.get('/api/hub')
       if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
-    }
-    const request = answers.post(`/api/hub/${command.name()}`, { projects, ...more })
-    const answer = await withProgress(session, request, showProgress)
-    await printAnswer(schema, answer, (done) => textOf(linesOf(done)), command, session)
+    })
+    await session.printAnswer(command, done, (answer) => textOf(linesOf(answer)))
   })
 }
-
-const readHubState = (answers: Answers): Promise<unknown> => answers.get('/api/hub', new URLSearchParams())
 
 function addStatus(add: Add, session: Session): void {
   const command = add('status', '--json', '--hub-url postgres://me@db.example/chats')
   command.description('show machines, projects and sizes at the hub, and what waits')
   command.action(() =>
     session.ask(command, async (answers) => {
-      const state = await readHubState(answers)
-      await printAnswer(hubAnswer, state, (decoded) => stateText(decoded, session.screen), command, session)
+      const state = await answers.get('/api/hub')
+      await session.printAnswer(command, state, (found) => stateText(found, session.screen))
     }),
   )
 }
@@ -158,12 +157,12 @@ type Administer = ReturnType<typeof administerOf>
 
 /** Runs commands that need no mirror: they talk to the hub only. */
 const administerOf =
-  (session: Session, { settingsOf }: Place) =>
+  (session: Session) =>
   async <Result>(command: Command, act: (hub: Hub) => Promise<Result>, lineOf: (result: Result) => string) => {
-    const { url } = settingsOf(command).hub
+    const { url } = session.settingsOf(command).hub
     if (url === null) throw hubNotSet()
     const result = await withHub(url, act)
-    await printAnswer(z.custom<Result>(), result, (done) => textOf([lineOf(done)]), command, session)
+    await session.printAnswer(command, result, (done) => textOf([lineOf(done)]))
   }
 
 function addInit(add: Add, administer: Administer): void {
@@ -186,7 +185,6 @@ function addGrant(add: Add, administer: Administer): void {
   command.option('--push', 'let it push chats of its own machines')
   command.action((role: string) => {
     const { read = [], push = false } = command.opts<{ readonly read?: readonly string[]; readonly push?: boolean }>()
-    refuseEmpty({ '<role>': role, '--read': read })
     const rights = [...read.map((project) => `read ${project}`), ...(push ? ['push'] : [])]
     if (rights.length === 0) throw nothingNamed('No right is named.', 'Name one with --read or --push.')
     return administer(
@@ -223,7 +221,6 @@ function addForget(add: Add, administer: Administer): void {
   command.option('--project <project>', 'a project, as hub status names it')
   command.action(() => {
     const { machine, project } = command.opts<ForgetOrder>()
-    refuseEmpty({ '--machine': machine, '--project': project })
     if ((machine === undefined) === (project === undefined)) {
       throw nothingNamed('Name a machine or a project.', 'One of --machine and --project.')
     }

@@ -4,7 +4,9 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
+import type { Client, Endpoints } from '../../shared/client.ts'
 import { addExamples, type Options } from '../input/options.ts'
+import { refuseExcess } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 import { ownProgram } from './own-program.ts'
 import { writePrivately } from './write-privately.ts'
@@ -15,7 +17,10 @@ type McpClient = (typeof clients)[number]
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('mcp').option('--no-redact', 'show secrets as they are')
   addExamples(command, 'cursordex mcp', 'cursordex mcp install cursor')
-  command.action(() => serve(command, session))
+  command.allowExcessArguments().action(() => {
+    refuseExcess(command, command.args)
+    return serve(command, session)
+  })
 
   const install = command
     .command('install')
@@ -32,15 +37,16 @@ export function addCommand(program: Command, session: Session): void {
 async function serve(command: Command, session: Session): Promise<void> {
   const { redact = true } = command.opts<Options>()
   await session.ask(command, async (answers) => {
-    const [{ createMcpServer }, { queryOf }, { StdioServerTransport }] = await Promise.all([
+    const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
       import('../../api/mcp/server.ts'),
-      import('../../api/mcp/source.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ])
+    // Its tools name their paths themselves.
+    const client = answers as unknown as Client<Endpoints<`GET ${string}`>>
     const source = {
       version: session.version,
       now: Date.now,
-      get: (path: string, query = {}) => answers.get(path, queryOf(query)),
+      get: (path: string, query = {}) => client.get(path, { query }),
     }
     const server = createMcpServer(source, { isRedacted: redact })
     const ended = new Promise<void>((end) => {

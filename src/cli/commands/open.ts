@@ -3,22 +3,23 @@ import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { leavePage, removePages } from '../../engine/data-folder.ts'
 import { UserError } from '../../model/user-error.ts'
-import { daemonAnswers, findDaemon, isTokenAsked, readToken } from '../client/client.ts'
+import { daemonAnswers, isTokenAsked, readToken } from '../client/client.ts'
 import type { Answers } from '../client/answers.ts'
 import { completeChatId } from '../input/chat-id.ts'
 import { addExamples, type Options } from '../input/options.ts'
-import type { Place, Session } from '../session.ts'
+import type { Session } from '../session.ts'
 
-export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('open')
     .argument('[chat or query...]', 'a chat by its id or the beginning of it, or words to search for')
     .option('--print', 'print the address and open nothing')
   addExamples(command, 'cursordex open', 'cursordex open connection pool')
   command.action(async (words: readonly string[]) => {
-    const { dataDir } = settingsOf(command)
-    const [daemon, answers] = [await findDaemon(dataDir), await daemonAnswers(dataDir)]
-    if (daemon === null || answers === null) {
+    const { dataDir } = session.settingsOf(command)
+    const answers = await daemonAnswers(dataDir)
+    const daemon = answers?.daemon ?? null
+    if (answers === null || daemon === null) {
       const text = `No daemon serves ${dataDir}, so there is no page.`
       throw new UserError('no-daemon', text, 'Start one: cursordex serve')
     }
@@ -42,10 +43,9 @@ async function placeOf(words: string, answers: Answers): Promise<string> {
   if (words === '') return '/'
   const search = `/?${new URLSearchParams({ q: words }).toString()}`
   if (words.includes(' ')) return search
-  const chat = `/chats/${encodeURIComponent(await completeChatId(answers, words))}`
   try {
-    await answers.get(`/api${chat}`, new URLSearchParams())
-    return chat
+    const { id } = await answers.get('/api/chats/:id', { id: await completeChatId(answers, words) })
+    return `/chats/${encodeURIComponent(id)}`
   } catch (error) {
     if (error instanceof UserError && error.code === 'chat-not-found') return search
     throw error

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { Option, type Command } from 'commander'
-import { acceptedAnswer, purgeAnswer, type PurgeReport } from '../../api/answers/purge.ts'
+import type { PurgeReport } from '../../api/answers/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import { addExamples, addJson, addRepeatable, inOwnZone } from '../input/options.ts'
-import { refuseEmpty } from '../input/refuse-empty.ts'
-import { printAnswer, type Session } from '../session.ts'
+import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -46,12 +45,10 @@ export function addCommand(program: Command, session: Session): void {
 
 async function purge(command: Command, session: Session): Promise<void> {
   const { acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
-  // Ignoring an empty condition would remove more than was meant.
-  refuseEmpty({ '--chat': chat, '--project': project, '--before': before, '--tz': tz })
   if (acceptLostBars === true) {
     return session.ask(command, async (answers) => {
-      const answer = await answers.post('/api/purge/accept-lost-bars', {})
-      await printAnswer(acceptedAnswer, answer, () => 'Cursor is read again, without the bars.\n', command, session)
+      const answer = await answers.post('/api/purge/accept-lost-bars', { body: {} })
+      await session.printAnswer(command, answer, () => 'Cursor is read again, without the bars.\n')
     })
   }
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
@@ -63,23 +60,27 @@ async function purge(command: Command, session: Session): Promise<void> {
     )
   }
   const body = {
-    chats: chat,
-    projects: project,
+    chats: chat && [...chat],
+    projects: project && [...project],
     before,
     tz: inOwnZone({ tz }, session.screen, before !== undefined).tz,
     match: match === true ? await readMatch(session.stdin) : undefined,
     dryRun: yes !== true,
   }
   await session.ask(command, async (answers) => {
-    const answer = await answers.post('/api/purge', body)
-    const textOf = (report: PurgeReport): string => renderPurge(report, session.screen)
-    const { found, unread } = await printAnswer(purgeAnswer, answer, textOf, command, session)
-    if (unread.length === 0 && (found ?? []).length === 0) return
-    throw new UserError(
-      'purge-left',
-      'What is listed above contains the purged text, or could not be read and may contain something of it.',
-      'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
-    )
+    const report = await answers.post('/api/purge', { body })
+    await session.printAnswer(command, report, (done) => renderPurge(done, session.screen))
+    const { found, unread, unknownChats } = report
+    if (unread.length > 0 || (found ?? []).length > 0) {
+      throw new UserError(
+        'purge-left',
+        'What is listed above contains the purged text, or could not be read and may contain something of it.',
+        'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
+      )
+    }
+    if (unknownChats.length === 0) return
+    const hint = 'A purge needs the whole id, so that it removes nothing else. See it with: cursordex chats --json'
+    throw new UserError('chat-not-found', `No chat has the id ${unknownChats.join(', ')}.`, hint)
   })
 }
 
@@ -110,14 +111,13 @@ async function readMatch(stdin: Session['stdin']): Promise<string> {
 const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
 
 function renderPurge(answer: PurgeReport, screen: Screen): string {
-  const { dryRun, chats, chatCount, messages, archived, unread, found } = answer
+  const { dryRun, chats, chatCount, messages, archived, unread, found, otherMachines } = answer
   const rows = chats.map((chat) => [chat.id, chat.isWhole ? 'whole' : 'in part', numberText(chat.messages), chat.title])
   const gone = `${countText(messages, 'message')} of ${countText(chatCount, 'chat')}`
   const lines = [
-    ...answer.unknownChats.map((id) => `No chat has the id ${id}.`),
     dryRun ? `Would remove ${gone}.` : `Removed ${gone}, and rewrote ${countText(archived, 'archived chat')}.`,
     'What Cursor itself has of this, it keeps.',
-    ...answer.otherMachines.map((name) => `The machine ${name} has such a chat too, until it is purged there.`),
+    ...otherMachines.map((name) => `The machine ${name} has such a chat too, until it is purged there.`),
     ...(found === null ? [] : [`Searched all files for the text: ${numberText(found.length)} found.`]),
     ...(found ?? []).map((file) => `The text is in ${file}.`),
     ...unread.map((file) => `Cannot be read: ${file}.`),

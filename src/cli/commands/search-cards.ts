@@ -1,6 +1,6 @@
 import type { RelatedChat, SearchHit } from '../../api/answers/search.ts'
 import { printableLine } from '../../text/printable.ts'
-import { atLeast } from './list.ts'
+import { atLeast } from './lists.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
 import { countText, machineText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'

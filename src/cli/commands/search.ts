@@ -1,31 +1,26 @@
 import { type Command, Option } from 'commander'
-import { partNames } from '../../api/search/language/tree.ts'
-import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
-import { chatsAnswer } from '../../api/answers/chats.ts'
 import { countText, machineText, numberText, timeText } from '../terminal/formats.ts'
 import {
-  addDates,
   addExamples,
   addFilters,
   addJson,
   addPage,
-  addRepeatable,
   hasDateField,
   hasDates,
   inOwnZone,
-  queryOf,
+  wantsJson,
   type Options,
 } from '../input/options.ts'
-import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
-import { wrap } from '../terminal/text.ts'
-import { atLeast, emptyText, notePage } from './list.ts'
+import { completeChatId } from '../input/chat-id.ts'
+import { atLeast, emptyText, notePage } from './lists.ts'
 import { printableLine } from '../../text/printable.ts'
-import { decodeAnswer, readAnswer, type Session } from '../session.ts'
+import type { ApiRoutes } from '../../api/http/routes.ts'
+import type { Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { renderCards, snippetText } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
-import { searchAnswer, type SearchAnswer, type SearchHit } from '../../api/answers/search.ts'
+import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
 
 const languageHelp = `Search language:
   one two              both words, in any order
@@ -46,17 +41,8 @@ export function addCommand(program: Command, session: Session): void {
     .argument('[words...]', 'what to search for (see "Search language")')
     // In the search language a dash excludes a word.
     .allowUnknownOption()
-  addFilters(command, 'project')
-  addRepeatable(command, '--role <role>', `only messages of this role: ${roles.join(' or ')}`)
-  addRepeatable(command, '--in <part>', `only in this kind of part: ${partNames.join(', ')}`)
-  addRepeatable(command, '--tool <tool>', 'only messages that call this tool')
-  addRepeatable(command, '--model <model>', 'only messages of this model')
-  addRepeatable(command, '--mode <mode>', 'only chats of this mode')
-  addRepeatable(command, '--path <path>', 'only messages with a tool call, code or attachment of this file or folder')
-  addFilters(command, 'machine')
-  addRepeatable(command, '--chat <chatId>', `only this chat: ${CHAT_ID}`)
   const orders = ['relevance', 'newest', 'oldest']
-  addDates(command)
+  addFilters(command, 'project', 'role', 'in', 'tool', 'model', 'mode', 'path', 'machine', 'chat', 'period')
     .addOption(new Option('--sort <order>', 'order of the results; by default relevance').choices(orders))
     .addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
     .option('--literal', 'do not correct misspelt words')
@@ -71,21 +57,26 @@ export function addCommand(program: Command, session: Session): void {
 
 async function search(command: Command, session: Session): Promise<void> {
   refuseUnknownOptions(command, session.argv)
-  const { json: _, ...filters } = command.opts<Options>()
+  const { json: _, ...given } = command.opts<Options>()
   await session.ask(command, async (answers) => {
     const q = queryText(command.args)
-    const dated = inOwnZone(filters, session.screen, hasDates(filters) || hasDateField(q))
-    const chat = await Promise.all((filters.chat ?? []).map((word) => completeChatId(answers, word)))
-    const answer = await answers.get('/api/search', queryOf({ q, ...dated, chat }))
-    const found = await readAnswer(searchAnswer, answer, command, session)
-    if (found === null) return
+    const chat = await Promise.all((given.chat ?? []).map((word) => completeChatId(answers, word)))
+    const dated = inOwnZone(given, session.screen, hasDates(given) || hasDateField(q))
+    // The route asks for a word or a filter. These roles have all messages, the newest first.
+    const all = q.trim() === '' ? { role: ['user', 'assistant'] } : {}
+    const found = await answers.get('/api/search', { query: { q, ...all, ...dated, chat } as SearchQuery })
+    if (found.total === 0) session.exitCode = 1
+    if (wantsJson(command)) return session.printJson(found)
     const { screen } = session
     const isOnTerminal = screen.width !== null
-    await session.print(isOnTerminal ? renderCards(found.items, screen) : renderRows(columns, found.items, screen))
-    await noteFound(found, filters, answers, session)
+    await session.show(isOnTerminal ? renderCards(found.items, screen) : renderRows(columns, found.items, screen))
+    await noteFound(found, given, answers, session)
     await showRelated(found, session)
   })
 }
+
+/** Its choices are refused by the route. */
+type SearchQuery = ApiRoutes['GET /api/search']['query']
 
 /** Commander takes `-word` for an unknown option, and after one it passes `--` on as a word. */
 const queryText = (words: readonly string[]) => words.filter((word) => word !== '--').join(' ')
@@ -127,18 +118,17 @@ async function showRelated({ items, related }: SearchAnswer, session: Session): 
   await session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
 }
 
-async function noteFound(found: SearchAnswer, filters: Options, answers: Answers, session: Session): Promise<void> {
-  const warnings = found.warnings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+async function noteFound(found: SearchAnswer, given: Options, answers: Answers, session: Session): Promise<void> {
   // A warning already reports the corrected query.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
   const nothing =
     found.items.length > 0 ? [] : [found.total > 0 ? emptyText(found, '') : await searchedText(answers, session)]
   if (nothing.length + found.related.length + suggestions.length === 1 && found.total === 0) nothing.push(ADVICE)
-  for (const line of [...nothing, ...warnings, ...suggestions]) {
-    await session.note(`${wrap(printableLine(line), 0, session.screen)}\n`)
+  for (const line of [...nothing, ...found.warnings, ...suggestions]) {
+    await session.note(`${printableLine(line)}\n`)
   }
-  await notePage(session, found, filters)
+  await notePage(session, found, given)
 }
 
 const ADVICE =
@@ -146,7 +136,7 @@ const ADVICE =
 
 /** How many chats were searched, and how old the latest is. */
 async function searchedText(answers: Answers, { screen }: Session): Promise<string> {
-  const { items, total } = decodeAnswer(chatsAnswer, await answers.get('/api/chats', queryOf({ limit: 1 })))
+  const { items, total } = await answers.get('/api/chats', { query: { limit: 1 } })
   const latest = items[0]?.lastActivityAt ?? null
   return `Nothing found in ${countText(total, 'chat')}${latest === null ? '' : `, the latest active ${timeText(latest, screen)}`}.`
 }

@@ -3,7 +3,13 @@ import { addExamples, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { refuseExcess } from '../input/usage.ts'
 
-export function addServe(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session, name: string): void {
+  if (name === 'demo') {
+    const demo = program.command('demo')
+    demo.action(() => session.demo(demo))
+    addExamples(demo, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
+    return
+  }
   const command = program.command('serve', { isDefault: true }).allowExcessArguments().usage('[options]')
   command.action(async () => {
     // Commander passes every unknown word to the default command.
@@ -12,10 +18,4 @@ export function addServe(program: Command, session: Session): void {
     else await session.serve(command)
   })
   addExamples(command, 'cursordex serve --port 0', 'cursordex serve --cursor-user-dir /mnt/backup/Cursor/User')
-}
-
-export function addDemo(program: Command, session: Session): void {
-  const command = program.command('demo')
-  command.action(() => session.demo(command))
-  addExamples(command, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
 }

@@ -5,11 +5,11 @@ import { numberText } from '../terminal/formats.ts'
 const EVERY_MS = 300
 
 /** Calls `show` on a terminal again and again until the request is answered. If it fails, nothing is shown. */
-export async function withProgress(
+export async function withProgress<Answer>(
   session: Session,
-  request: Promise<unknown>,
+  request: Promise<Answer>,
   show: () => Promise<void>,
-): Promise<unknown> {
+): Promise<Answer> {
   if (!session.progress.isSeen) return request
   const ended = new AbortController()
   const end = (): void => ended.abort()

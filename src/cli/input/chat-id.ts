@@ -1,11 +1,8 @@
-import { chatsAnswer } from '../../api/answers/chats.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { decodeAnswer } from '../session.ts'
-import { cutTo } from '../terminal/text.ts'
 import { shortIds } from '../terminal/formats.ts'
-import { queryOf } from './options.ts'
+import { cutTo } from '../terminal/text.ts'
 
 /** For the help of an argument or option that names a chat. */
 export const CHAT_ID = 'its id, or the beginning of it: 4 characters or more'
@@ -24,8 +21,8 @@ const TITLE_MAX = 60
  */
 export async function completeChatId(answers: Answers, word: string): Promise<string> {
   if (word.trim().length < PREFIX_MIN || word.length >= UUID_LENGTH) return word
-  const query = queryOf({ idPrefix: word, includeEmpty: true, subagents: true, limit: LISTED_MAX })
-  const { items, total } = decodeAnswer(chatsAnswer, await answers.get('/api/chats', query))
+  const query = { idPrefix: word, includeEmpty: true, subagents: true, limit: LISTED_MAX }
+  const { items, total } = await answers.get('/api/chats', { query })
   const [only] = items
   if (only === undefined) return word
   if (total === 1) return only.id
@@ -35,7 +32,3 @@ export async function completeChatId(answers: Answers, word: string): Promise<st
   const text = [`${total} chats have an id that begins with ${word}:`, ...lines, ...more].join('\n')
   throw new UserError('several-chats', text, 'Give more characters of the id.', { exitCode: 2 })
 }
-
-/** The same for a part of a path, percent-encoded. */
-export const completeChatPart = async (answers: Answers, part: string): Promise<string> =>
-  encodeURIComponent(await completeChatId(answers, decodeURIComponent(part)))

@@ -1,10 +1,13 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { ExportFormat } from '../../api/export/formats.ts'
+import { UserError } from '../../model/user-error.ts'
+import { filters, type FilterName } from '../../shared/filters.ts'
 import { demoLink, type Flags, type SettingsInput, type Surroundings } from '../../settings.ts'
 import type { Screen } from '../terminal/screen.ts'
 
+type Named = Exclude<FilterName, 'from' | 'to'>
+
 /** What commander makes of the options of all commands, where they mean the same. A command has those that it adds. */
-export interface Options extends Flags {
+export interface Options extends Flags, Partial<Readonly<Record<Named, readonly string[]>>> {
   readonly demo?: true
   readonly json?: true
   readonly limit?: number
@@ -12,12 +15,6 @@ export interface Options extends Flags {
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly tz?: string | undefined
-  readonly project?: readonly string[]
-  readonly machine?: readonly string[]
-  readonly model?: readonly string[]
-  readonly mode?: readonly string[]
-  readonly chat?: readonly string[]
-  readonly as?: ExportFormat | 'md'
   readonly output?: string
   readonly force?: true
   readonly orphans?: true
@@ -25,7 +22,6 @@ export interface Options extends Flags {
   readonly around?: string
   readonly full?: true
   readonly pager?: boolean
-  readonly groupBy?: string
   readonly csv?: true
   readonly notes?: true
   readonly print?: true
@@ -33,8 +29,6 @@ export interface Options extends Flags {
   readonly all?: boolean
   readonly sources?: true
 }
-
-export type JsonOption = Pick<Options, 'json'>
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]
 
@@ -64,6 +58,8 @@ export function addSettingFlags(program: Command): void {
   for (const option of program.options.slice(others)) option.helpGroup(SETTING_FLAGS)
 }
 
+export const wantsJson = (command: Command): boolean => command.optsWithGlobals<Options>().json === true
+
 /** True for `--demo` of a command that asks the running demo. `serve --demo` starts one. */
 export const asksDemo = (command: Command): boolean =>
   command.optsWithGlobals<Options>().demo === true && !['serve', 'demo'].includes(command.name())
@@ -78,14 +74,17 @@ export function inputOf(surroundings: Surroundings, command: Command): SettingsI
   return { env, platform, homeDir, ...(workingDir === undefined ? {} : { workingDir }), flags }
 }
 
-const FILTERS = {
-  project: 'only this project: its name, path or id',
-  machine: 'only chats of this machine: its name or user/name; local is this one',
-}
-
-/** The filters that mean the same everywhere. */
-export function addFilters(command: Command, ...names: readonly (keyof typeof FILTERS)[]): Command {
-  for (const name of names) addRepeatable(command, `--${name} <${name}>`, FILTERS[name])
+/** Filters of `shared/filters.ts`; for a period also the zone of its dates. */
+export function addFilters(command: Command, ...names: readonly (Named | 'period')[]): Command {
+  for (const name of names) {
+    if (name === 'period') {
+      for (const bound of ['from', 'to'] as const) command.option(`--${bound} <date>`, filters[bound].help)
+      command.option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin; by default yours')
+      continue
+    }
+    const { value, help } = filters[name]
+    addRepeatable(command, `--${name} <${value}>`, name === 'chat' ? `${help}, or 4 or more characters of it` : help)
+  }
   return command
 }
 
@@ -100,13 +99,6 @@ export function addPage(command: Command): Command {
     .option('--offset <n>', 'how many to skip; by default 0', wholeNumber(0, Number.MAX_SAFE_INTEGER))
 }
 
-export function addDates(command: Command): Command {
-  return command
-    .option('--from <date>', 'only from this date or time on')
-    .option('--to <date>', 'only before this date or time')
-    .option('--tz <zone>', 'time zone of dates without one, such as Europe/Berlin; by default yours')
-}
-
 export function wholeNumber(min: number, max: number): (word: string) => number {
   return (word) => {
     const number = /^\d{1,16}$/.test(word) ? Number(word) : Number.NaN
@@ -118,18 +110,6 @@ export function wholeNumber(min: number, max: number): (word: string) => number 
 
 export function addExamples(command: Command, ...examples: readonly [string, string]): Command {
   return command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}\n`).join('')}`)
-}
-
-type QueryValue = string | number | boolean | readonly string[] | undefined
-
-/** The values as parameters of the API, without undefined ones. A list repeats its parameter. */
-export function queryOf(values: Readonly<Record<string, QueryValue>>): URLSearchParams {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue
-    for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each))
-  }
-  return query
 }
 
 /** Whether the time zone matters. Finding the zone of the machine takes about 15 ms. */
@@ -146,3 +126,19 @@ export const inOwnZone = <Values extends Pick<Options, 'from' | 'to' | 'tz'>>(
   screen: Screen,
   isDated: boolean = hasDates(values),
 ): Values => (isDated && values.tz === undefined ? { ...values, tz: screen.timeZone } : values)
+
+/**
+ * Refuses empty values, which an unset variable of a shell leaves. They must not count as a missing option.
+ * @throws UserError `empty-value`, exit code 2, with the option or argument as the help names it
+ */
+export function refuseEmpty(command: Command): void {
+  const values = command.opts<Readonly<Record<string, unknown>>>()
+  const options = command.options.map((each) => [each.long ?? each.flags, values[each.attributeName()]] as const)
+  const fixed = command.registeredArguments.filter(({ variadic }) => !variadic)
+  const words = fixed.map((argument, index) => [argument.name(), command.args[index]] as const)
+  for (const [name, value] of [...options, ...words]) {
+    if (![value].flat().some((word) => typeof word === 'string' && word.trim() === '')) continue
+    const hint = 'Give it a value, or leave it out.'
+    throw new UserError('empty-value', `${name} has an empty value.`, hint, { exitCode: 2 })
+  }
+}

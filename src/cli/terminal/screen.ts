@@ -4,12 +4,14 @@ import { UserError } from '../../model/user-error.ts'
 import type { Environment } from '../../settings.ts'
 import { lineWipe, wantsColours } from '../../text/printable.ts'
 
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
 
 /** What stdout can show. */
 export interface Screen {
   /** Columns of the terminal. Null if stdout is not a terminal. */
   readonly width: number | null
+  /** Lines of the terminal; no limit elsewhere. */
+  readonly height: number
   readonly colours: ReturnType<typeof pc.createColors>
   /** IANA name of the zone for shown times. */
   readonly timeZone: string
@@ -21,6 +23,7 @@ export function screenOf(output: Output, env: Environment, timeZone: () => strin
   const isTerminal = output.isTTY === true
   return {
     width: isTerminal ? Math.max(40, output.columns ?? 80) : null,
+    height: (isTerminal ? output.rows : undefined) ?? Infinity,
     colours: pc.createColors(wantsColours(isTerminal, env)),
     get timeZone() {
       return timeZone()

@@ -20,7 +20,7 @@ interface SharingWorld {
 type AtWork = NonNullable<HubState['atWork']>
 
 /** The address of a hub without its password and options, for people. */
-const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$1@').replace(/\?.*$/s, '')
+export const shownUrl = (url: string): string => url.replace(/(\/\/[^:/@]*):[^@]*@/, '$1@').replace(/\?.*$/s, '')
 
 /** How many rows the writer takes at once. New messages are read in between. */
 const TAKEN_AT_ONCE = 20

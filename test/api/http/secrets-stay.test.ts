@@ -54,7 +54,7 @@ test('no kind of secret leaves by the command line', async () => {
     return [await (await api.ask(`/api/chats/corpus/export?${query}`)).text()]
   })
   expect([exitCode, leaksIn(out + err)]).toEqual([0, []])
-  expect(err).toMatch(/\d+ named-secret.*\. No rule finds every secret\.\n$/)
+  expect(out).toMatch(/\d+ named-secret.*\. No rule finds every secret\./)
 })
 
 test('no kind of secret leaves by an answer of MCP', { timeout: 120_000 }, async () => {

@@ -21,7 +21,7 @@ import { UserError } from '../../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../../settings.ts'
 import { printableJson } from '../../../text/printable.ts'
 import { addJson, addExamples, type Options } from '../../input/options.ts'
-import type { Place, Session } from '../../session.ts'
+import type { Session } from '../../session.ts'
 import { attentionIn, renderDoctor } from './doctor-text.ts'
 
 export interface StoreReport extends Pick<SourceFindings, 'issues' | 'pendingLoss'> {
@@ -61,12 +61,12 @@ export interface DoctorReport {
   readonly attention: readonly string[]
 }
 
-export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
+export function addCommand(program: Command, session: Session): void {
   const command = program.command('doctor').option('--all', 'also list places that do not exist')
   addJson(command)
   addExamples(command, 'cursordex doctor', 'cursordex doctor --all')
   command.action(async () => {
-    const report = examine(settingsOf(command))
+    const report = examine(session.settingsOf(command))
     const { json, all = false } = command.opts<Options>()
     await session.print(json === true ? `${printableJson(report)}\n` : renderDoctor(report, session.screen, all))
   })

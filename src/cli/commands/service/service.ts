@@ -6,9 +6,11 @@ import type { Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
 import { flagsFor, type Settings, type Surroundings } from '../../../settings.ts'
 import { printable, printableLine } from '../../../text/printable.ts'
-import { findDaemon, type Daemon } from '../../client/client.ts'
+import type { Daemon } from '../../client/answers.ts'
+import { findDaemon } from '../../client/client.ts'
 import { addExamples, type Options } from '../../input/options.ts'
-import type { Place, Session } from '../../session.ts'
+import type { Session } from '../../session.ts'
+import { helpOrRefuse } from '../../input/usage.ts'
 import { ownProgram } from '../own-program.ts'
 import { managerOf, runTool, type CommandLine, type Manager } from './managers.ts'
 
@@ -21,14 +23,15 @@ interface Task {
   readonly options: Options
 }
 
-export function addCommand(program: Command, session: Session, { settingsOf }: Place): void {
-  const service = program.command('service')
+export function addCommand(program: Command, session: Session): void {
+  const service = program.command('service').allowExcessArguments()
+  service.action(() => helpOrRefuse(service))
   addExamples(service, 'cursordex service install', 'cursordex service status')
   const add = (name: string, act: (task: Task) => Promise<void>, description: string, another: string): Command => {
     const command = service.command(name).description(description)
     const { surroundings } = session
     command.action(() => {
-      const [settings, manager] = [settingsOf(command), managerOf(surroundings)]
+      const [settings, manager] = [session.settingsOf(command), managerOf(surroundings)]
       return act({ session, manager, surroundings, settings, options: command.optsWithGlobals() })
     })
     return addExamples(command, `cursordex service ${name}`, another)

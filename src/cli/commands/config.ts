@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import { shownUrl } from '../../engine/hub/sharing.ts'
+import { originOf } from '../../settings.ts'
+import { addExamples, addJson } from '../input/options.ts'
+import type { Session } from '../session.ts'
+import { renderRows } from '../terminal/table.ts'
+
+export function addCommand(program: Command, session: Session): void {
+  const command = addJson(program.command('config'))
+  addExamples(command, 'cursordex config', 'cursordex config --json')
+  command.action(async () => {
+    const settings = session.settingsOf(command)
+    const { url } = settings.hub
+    // The address of a hub may contain a password.
+    const shown = { ...settings, hub: { ...settings.hub, url: url === null ? null : shownUrl(url) } }
+    const origin = originOf(session.inputOf(command))
+    // What is no setting itself says how the others were read.
+    const leaves = leavesOf(shown, []).filter(([path]) => !/Explicit$|^configFile$/.test(path.at(-1) ?? ''))
+    const rows = leaves.map(([path, value]) => ({ setting: path.join('.'), value, from: origin(path) }))
+    await session.printAnswer(command, { configFile: settings.configFile, settings: rows }, () => {
+      const columns = [
+        { title: 'setting', read: ({ setting }: Row) => setting },
+        { title: 'value', widthMin: 12, read: ({ value }: Row) => textOf(value) },
+        { title: 'from', widthMin: 7, read: ({ from }: Row) => from },
+      ]
+      return renderRows(columns, rows, session.screen)
+    })
+    await session.note(`The config file is ${settings.configFile}\n`)
+  })
+}
+
+interface Row {
+  readonly setting: string
+  readonly value: unknown
+  readonly from: string
+}
+
+const leavesOf = (tree: object, above: readonly string[]): (readonly [path: readonly string[], value: unknown])[] =>
+  Object.entries(tree).flatMap(([key, value]: [string, unknown]) => {
+    const path = [...above, key]
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? leavesOf(value, path)
+      : [[path, value]]
+  })
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,268 @@
+import { readFile } from 'node:fs/promises'
+import { Option, type Command } from 'commander'
+import type { ApiRoutes } from '../../api/http/routes.ts'
+import { UserError } from '../../model/user-error.ts'
+import { CsvText } from '../../shared/client.ts'
+import { printable, printableLine } from '../../text/printable.ts'
+import { piecesOf } from '../client/answers.ts'
+import {
+  addExamples,
+  addFilters,
+  addJson,
+  hasDates,
+  inOwnZone,
+  wantsJson,
+  wholeNumber,
+  type Options,
+} from '../input/options.ts'
+import { refuseExcess, refuseOptionsAbove } from '../input/usage.ts'
+import type { Session } from '../session.ts'
+import { countText, localTime, numberText } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
+import { displayWidth, wrap } from '../terminal/text.ts'
+import type { ImportAnswer, TokensAnswer, TokenSources } from '../../api/answers/tokens.ts'
+import { noteUnknown, undatedText } from './lists.ts'
+import { SPANS } from './stats.ts'
+
+type Query = NonNullable<ApiRoutes['GET /api/tokens']['query']>
+const groupings = ['day', 'week', 'month', 'project', 'model', 'chat'] as const
+
+interface TokensOptions extends Options {
+  readonly groupBy?: (typeof groupings)[number]
+  readonly month?: true
+}
+
+export function addCommand(program: Command, session: Session): void {
+  const command = program
+    .command('tokens')
+    .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(groupings))
+    .addOption(new Option('--month', 'one row for each month').conflicts('groupBy'))
+  addFilters(command, 'project', 'model', 'machine', 'period')
+    .option(
+      '-n, --limit <n>',
+      'how many rows to print, 1 to 10000; by default 1000, as CSV all',
+      wholeNumber(1, 10_000),
+    )
+    .option('--notes', 'explain the numbers')
+    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
+  addJson(command)
+  addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
+  command.allowExcessArguments().usage('[options] [command]')
+  command.action(() => {
+    refuseExcess(command, command.args)
+    return tokens(command, session)
+  })
+  addImportCommand(command, session)
+}
+
+async function tokens(command: Command, session: Session): Promise<void> {
+  const { json: _, csv, notes, month, ...given } = command.opts<TokensOptions>()
+  const { screen } = session
+  const isOnTerminal = screen.width !== null
+  const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: 'month' }) }
+  await session.ask(command, async (answers) => {
+    const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
+    if (csv === true) {
+      const shown = isOnTerminal ? printable : (text: string) => text
+      const response = await answers.open('/api/tokens', { query: { ...query, as: 'csv' } })
+      for await (const piece of piecesOf(response)) await session.print(shown(piece))
+      // A CSV file cannot say that rows are missing.
+      const omitted = given.limit === undefined ? null : (await ask({})).omitted
+      return omitted === null ? undefined : session.note(`${omitted.note}\n`)
+    }
+    const isPlain = isOnTerminal && !hasDates(given) && query.groupBy === undefined && given.limit === undefined
+    const recent = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
+    // Older chats only: their months say more than empty days.
+    const isOld = recent !== null && recent.totals.coverage.messages === 0
+    const answer = recent === null || isOld ? await ask(isOld ? { groupBy: 'month' } : {}) : recent
+    if (wantsJson(command)) return session.printJson(answer)
+    // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
+    const isOfTime = ['day', 'week', 'month'].includes(query.groupBy ?? 'day')
+    const rows: Labelled[] = isOnTerminal && isOfTime ? answer.rows.toReversed() : [...answer.rows]
+    if (recent !== null && !isOld) {
+      const spans = await Promise.all(SPANS.slice(0, 2).map(([, from]) => ask({ from })))
+      const sums = [...spans, recent].map(({ totals }, index) => ({ ...totals, label: SPANS[index]?.[0] ?? '' }))
+      const more = rows.length - DAYS_MAX
+      await session.show(renderTokens([...sums, ...rows.slice(0, DAYS_MAX)], recent.totals, screen))
+      if (more > 0) await session.note(`And ${countText(more, 'earlier day')}: add --from 30d. By month: --month.\n`)
+    } else await session.show(renderTokens([...rows, { ...answer.totals, label: 'all' }], answer.totals, screen))
+    if (answer.omitted !== null) await session.note(`${answer.omitted.note}\n`)
+    if (notes === true || !isOnTerminal) await session.note(explainTokens(answer))
+    else {
+      const { messages } = answer.undated
+      if (messages > 0 && hasDates(given)) await session.note(undatedText(messages))
+      await session.note('For what the numbers mean, add --notes.\n')
+    }
+    if (answer.rows.length === 0) await noteUnknown(given, answers, session)
+  })
+}
+
+/** With the sums above and the notes below, as many days fit a terminal of 24 lines. */
+const DAYS_MAX = 15
+
+function addImportCommand(tokensCommand: Command, session: Session): void {
+  const command = tokensCommand
+    .command('import')
+    .description('import a usage file that you downloaded from Cursor’s dashboard')
+    .argument('<csv>', 'the file')
+    .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
+  addJson(command)
+  addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
+  command.action((file: string) => {
+    refuseOptionsAbove(command)
+    return importFile(file, command, session)
+  })
+}
+
+async function importFile(file: string, command: Command, session: Session): Promise<void> {
+  // The parent command may have taken a flag of the same name.
+  const { tz } = command.optsWithGlobals<Options>()
+  const text = await readText(file)
+  const query = inOwnZone({ tz }, session.screen, true)
+  await session.ask(command, async (answers) => {
+    const answer = await answers.post('/api/tokens/import', { query, body: new CsvText(text) })
+    await session.printAnswer(command, answer, (done) => renderImport(done, session.screen))
+  })
+}
+
+/** @throws UserError `unreadable` */
+async function readText(file: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const [what, hint] =
+      code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+        ? ['is not UTF-8', 'Use the file as you downloaded it.']
+        : [`cannot be read (${code})`, 'Name the file that you downloaded from Cursor’s dashboard.']
+    throw new UserError('unreadable', `${file} ${what}.`, hint, { cause })
+  }
+}
+
+/** With two decimals it would be shown as $0.00. */
+const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5
+
+function dollars(cents: number | null | undefined): string {
+  if (cents === null || cents === undefined) return '-'
+  return isBelowCent(cents) ? '<$0.01' : `$${(cents / 100).toFixed(2)}`
+}
+
+/** If some messages have no price, the sum is only a lower bound. */
+function pricedText(priced: TokenSources['priced']): string {
+  if (priced === null) return '-'
+  if (priced.cents === null || priced.messages === 0) return 'unpriced'
+  if (priced.unpriced === 0) return dollars(priced.cents)
+  return isBelowCent(priced.cents) ? 'more than $0.00' : `at least ${dollars(priced.cents)}`
+}
+
+/** How numbers are written: in full, or short, such as `12.3k`. */
+type Write = (value: number) => string
+
+const pair = (row: { readonly input: number | null; readonly output: number | null } | null, write: Write): string =>
+  row === null ? '-' : [row.input, row.output].map((value) => (value === null ? '-' : write(value))).join(' / ')
+
+/** Usage files of 2025 have only a total. */
+function importedText(imported: TokenSources['imported'], write: Write): string {
+  const hasParts = imported === null || imported.input !== null || imported.output !== null
+  return hasParts || imported.total === null ? pair(imported, write) : `${write(imported.total)} total`
+}
+
+const shortFormat = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** `850`, `9.1k`, `138k`, `1.2M`. */
+const shortNumber = (count: number): string => shortFormat.format(count).replace('K', 'k')
+
+/** A terminal narrower than this shows short numbers. */
+const WIDE = 120
+
+/** The sources, each shown on a terminal if any of its values is known. A pipe gets all, because it has no heads. */
+function sourcesFor(screen: Screen, totals: TokenSources): readonly RowColumn<TokenSources>[] {
+  const write: Write = screen.width === null || screen.width >= WIDE ? numberText : shortNumber
+  const { imported, recordedCents, contextSnapshot } = totals
+  const isAll = screen.width === null
+  const columns: readonly (RowColumn<TokenSources> | false)[] = [
+    {
+      title: 'known',
+      read: ({ coverage: { messages, unknown } }) => `${numberText(messages - unknown)} of ${numberText(messages)}`,
+    },
+    { title: 'recorded in/out', read: ({ recorded }) => pair(recorded, write) },
+    (isAll || recordedCents !== null) && { title: 'cost', read: (row) => dollars(row.recordedCents) },
+    (isAll || totals.priced !== null) && { title: 'list price', read: ({ priced }) => pricedText(priced) },
+    (isAll || imported !== null) && {
+      title: 'imported in/out',
+      read: (row) => importedText(row.imported, write),
+    },
+    (isAll || imported !== null) && { title: 'imp. cost', read: (row) => dollars(row.imported?.cents) },
+    { title: 'estimated in/out', read: ({ estimated }) => pair(estimated, write) },
+    (isAll || contextSnapshot !== null) && {
+      title: 'context',
+      read: (row) => (row.contextSnapshot === null ? null : write(row.contextSnapshot.tokens)),
+    },
+  ]
+  return columns.filter((column) => column !== false).map((column) => ({ ...column, align: 'right' }))
+}
+
+/** Labels of weeks are not cut, because they all begin alike. */
+const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
+
+/** What a narrow terminal leaves out, the least important first. */
+const LEFT_OUT = ['context', 'known', 'imp. cost', 'imported in/out', 'cost', 'list price', 'estimated in/out']
+
+/** Programs get all columns in a fixed order, because the output has no head. A terminal gets those that fit it. */
+function renderTokens(lines: readonly Labelled[], totals: TokenSources, screen: Screen): string {
+  const widthMin = Math.min(LABEL_WIDTH_MAX, Math.max(...lines.map(({ label }) => displayWidth(label))))
+  const labels: RowColumn<Labelled> = { title: '', widthMin, read: ({ label }) => label }
+  const sources = sourcesFor(screen, totals)
+  for (let left = 0; ; left += 1) {
+    const gone = sources.filter(({ title }) => LEFT_OUT.slice(0, left).includes(title))
+    const table = renderRows([labels, ...sources.filter((source) => !gone.includes(source))], lines, screen)
+    const isWithin = table.split('\n').every((line) => displayWidth(line) <= (screen.width ?? Infinity))
+    if (!isWithin && left < LEFT_OUT.length) continue
+    if (gone.length === 0) return table
+    const titles = gone.map(({ title }) => title).join(', ')
+    return `${table}${screen.colours.dim(wrap(`Too wide to show: ${titles}.`, 0, screen))}\n`
+  }
+}
+
+type Labelled = TokenSources & { readonly label: string }
+
+/** Sentences that explain the numbers. */
+function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string {
+  const { messages, recorded, estimated, unknown } = totals.coverage
+  const sentences = [
+    `${countText(messages, 'message')}: ${numberText(recorded)} recorded, ${numberText(estimated)} estimated, ${numberText(unknown)} unknown.`,
+    imports === null
+      ? null
+      : `${countText(imports.events, 'imported row')}: ${numberText(imports.matched)} matched to a chat, ${numberText(imports.unmatched)} not matched.`,
+    ...notes,
+    prices === null ? null : `Prices: ${prices.source}, as of ${prices.asOf}.`,
+  ].filter((sentence) => sentence !== null)
+  return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  'no-answer-near': 'no answer within five minutes',
+  'other-model': 'only answers of other models',
+  'several-chats': 'answers in several chats',
+  'several-users': 'rows of several users match, and it is unknown which of them you are',
+}
+
+function renderImport(answer: ImportAnswer, screen: Screen): string {
+  const { rows, matched, unmatched, already, rematched, unknownColumns, firstUnmatched } = answer
+  const counts = `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`
+  const lines = [
+    counts,
+    rematched > 0 ? `${countText(rematched, 'earlier row')} matched to a chat now` : null,
+    unknownColumns.length > 0 ? `unknown columns: ${unknownColumns.join(', ')}` : null,
+    ...firstUnmatched.map(
+      ({ line, at, model, reason }) =>
+        `line ${line}: ${localTime(at, screen.timeZone)} ${model ?? '-'}: ${reasons[reason] ?? reason}`,
+    ),
+    unmatched > firstUnmatched.length ? `and ${numberText(unmatched - firstUnmatched.length)} more` : null,
+  ]
+  return lines
+    .filter((line) => line !== null)
+    .map((line) => `${printableLine(line)}\n`)
+    .join('')
+}
