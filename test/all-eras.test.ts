@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../src/cli/commands/doctor/doctor.ts'
+import type { DoctorReport } from '../src/cli/commands/doctor.ts'
 import { CursorHome } from './helpers/cursor.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'

@@ -56,7 +56,7 @@ const modules: Readonly<Record<Name, () => Promise<{ readonly addCommand: Add }>
   status: () => import('./commands/status.ts'),
   sync: () => import('./commands/sync.ts'),
   config: () => import('./commands/config.ts'),
-  doctor: () => import('./commands/doctor/doctor.ts'),
+  doctor: () => import('./commands/doctor.ts'),
   completion: () => import('./commands/completion.ts'),
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/commands/doctor/doctor.ts'
+import type { DoctorReport } from '../../src/cli/commands/doctor.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { actAsOther } from '../helpers/as-other-user.ts'
 import { CursorHome, headers, Store } from '../helpers/cursor.ts'

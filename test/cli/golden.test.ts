@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DoctorReport } from '../../src/cli/commands/doctor/doctor.ts'
-import { renderDoctor } from '../../src/cli/commands/doctor/doctor-text.ts'
+import { renderDoctor, type DoctorReport } from '../../src/cli/commands/doctor.ts'
 import { displayWidth } from '../../src/cli/terminal/text.ts'
 import { screenOf } from '../../src/cli/terminal/screen.ts'
 import { UserError } from '../../src/model/user-error.ts'
@@ -217,7 +216,7 @@ test('what is printed of a real mirror: doctor', async () => {
   const report = steady(JSON.parse((await run(['doctor', '--json', ...places])).out) as DoctorReport)
   const sections = views.map(({ columns, hasColours }) => {
     const screen = screenOf(new Paper(columns), envOf(hasColours), () => 'UTC', Date.parse(NOW))
-    const out = renderDoctor(report, screen, false)
+    const out = renderDoctor(report, screen)
     expect(disorderIn({ out, err: '' }, columns)).toEqual([])
     return section(viewTitle(columns, hasColours), out)
   })

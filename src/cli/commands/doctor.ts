@@ -1,0 +1,284 @@
+import { statSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import type { Command } from 'commander'
+import type { LossCounts } from '../../api/answers/chats.ts'
+import { knownChats } from '../../api/queries/chats/known-chats.ts'
+import { examineSource, type SourceFindings } from '../../api/queries/sources/examine-source.ts'
+import { sumLosses } from '../../api/queries/sources/list-losses.ts'
+import { listSources } from '../../api/queries/sources/list-sources.ts'
+import { mirrorPath } from '../../engine/data-folder.ts'
+import { misconfiguredFolders, pendingLossText } from '../../engine/source-reasons.ts'
+import { discoverSources } from '../../indexer/discover.ts'
+import { closedBy, mayExist } from '../../indexer/open-safely/cursor-file.ts'
+import { listSetAside, readSetAside } from '../../indexer/open-safely/set-aside.ts'
+import type { Source } from '../../indexer/source.ts'
+import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown.ts'
+import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
+import { openReader, type Mirror } from '../../mirror/open.ts'
+import { isOfThisVersion } from '../../mirror/upgrade.ts'
+import type { SourceId } from '../../model/ids.ts'
+import { UserError } from '../../model/user-error.ts'
+import { disabledKindsOf, type Settings } from '../../settings.ts'
+import { printableLine } from '../../text/printable.ts'
+import { addExamples, addJson } from '../input/options.ts'
+import type { Session } from '../session.ts'
+import { countText, numberText } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { renderRows } from '../terminal/table.ts'
+import { renderAttention, renderBullets, wrap } from '../terminal/text.ts'
+import { lossText } from './status.ts'
+
+export function addCommand(program: Command, session: Session): void {
+  const command = addJson(program.command('doctor'))
+  addExamples(command, 'cursordex doctor', 'cursordex doctor --json')
+  command.action(() => {
+    const report = examine(session.settingsOf(command))
+    return session.printAnswer(command, report, () => renderDoctor(report, session.screen))
+  })
+}
+
+type StoreReport = ReturnType<typeof reportOf>
+export type DoctorReport = ReturnType<typeof examine>
+
+function examine(settings: Settings) {
+  const path = mirrorPath(settings.dataDir)
+  const { userDirs, homes } = settings.cursor
+  const sources = discoverSources({ userDirs, homes, disabledKinds: disabledKindsOf(settings) })
+  const reader = readerIfAny(path)
+  try {
+    const mirror = reader !== null && isOfThisVersion(reader) ? reader : null
+    const state =
+      reader === null ? ('missing' as const) : mirror === null ? ('other-version' as const) : ('read' as const)
+    const stores = sources.map((source) => examineStore(source, mirror))
+    if (mirror !== null) stores.push(...strayStores(mirror, new Set(sources.map(({ id }) => id))))
+    const setAside = mirror === null ? [] : lookAside(sources, mirror, userDirs)
+    const sentences = [
+      ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
+      ...setAside.flatMap(setAsideText),
+      ...mirrorText(state, path),
+      ...disabledKindsOf(settings).map(disabledText),
+      ...namedInVain(settings.cursor),
+      ...(mirror === null ? [] : lossyRepairs(mirror, path)),
+    ]
+    return {
+      mirror: { path, state },
+      stores,
+      /** How many entries `cursordex losses` lists. Null without a mirror. */
+      losses: mirror === null ? null : sumLosses(mirror),
+      /** Empty without a mirror. */
+      setAside,
+      /** What was not read, or not completely, and what to do. Several sources may read one file. */
+      attention: [...new Set(sentences)],
+    }
+  } finally {
+    reader?.close()
+  }
+}
+
+function readerIfAny(path: string): Mirror | null {
+  try {
+    return openReader(path)
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== 'mirror-missing') throw error
+    refuseUnreadable(path)
+    return null
+  }
+}
+
+/** Without permission to look, "missing" would be a guess. */
+function refuseUnreadable(path: string): void {
+  try {
+    statSync(path, { throwIfNoEntry: false })
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const hint = 'Run this as the user who owns the folder.'
+    throw new UserError('unreadable', `${path} cannot be read (${code}).`, hint, { cause })
+  }
+}
+
+/** The files that Cursor set aside, each with what all sources of its store find in it. */
+function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonly string[]) {
+  const known = knownChats(mirror)
+  const files = new Map<string, { place: string; ids: Set<string>; trouble: string | null }>()
+  for (const { path, chatsIn } of sources) {
+    if (chatsIn === undefined) continue
+    const userDir = userDirs.find((folder) => path.startsWith(folder + sep)) ?? dirname(path)
+    for (const file of listSetAside(path)) {
+      const found = files.get(file) ?? { place: relative(userDir, path), ids: new Set(), trouble: null }
+      const { ids, trouble } = readSetAside(file, (open) => chatsIn(open, known))
+      for (const id of ids) found.ids.add(id)
+      found.trouble ??= trouble
+      files.set(file, found)
+    }
+  }
+  return [...files].map(([path, { place, ids, trouble }]) => ({
+    path,
+    /** Its store's path in Cursor's `User` folder. */
+    place,
+    /** Chats with messages in it that the mirror neither has nor must keep out. */
+    chats: ids.size,
+    /** Why it could not be read, or not to its end. */
+    trouble,
+  }))
+}
+
+type State = Pick<StoreReport, 'state' | 'detail'>
+
+function examineStore(source: Source, mirror: Mirror | null) {
+  const findings = mirror === null ? null : examineSource(mirror, source.id)
+  const look = source.look?.() ?? null
+  const now = look === null || look.state === 'ok' || look.state === 'missing' ? stateNow(source) : look
+  const isUnopened = now.state === 'missing' || now.state === 'not read yet'
+  // What the file says now counts; else what the last pass found, which reads every page.
+  const isKnown = findings !== null && findings.state !== 'missing'
+  return reportOf(source, findings, isUnopened && isKnown ? findings : now, look?.unknown ?? [])
+}
+
+/** What `stat` alone says of a store that was never read. */
+function stateNow(source: Source): State {
+  try {
+    return { state: source.signature() === null ? 'missing' : 'not read yet', detail: null }
+  } catch (error) {
+    return closedBy(error)
+  }
+}
+
+/** Stores that were read once and are no longer configured. Their contents are still in the mirror. */
+function strayStores(mirror: Mirror, looked: ReadonlySet<SourceId>): StoreReport[] {
+  return listSources(mirror)
+    .filter(({ id }) => !looked.has(id))
+    .map((source) => reportOf(source, examineSource(mirror, source.id), source, []))
+}
+
+interface Named {
+  readonly id: string
+  readonly kind: string
+  readonly path: string
+}
+
+function reportOf(
+  { id, kind, path }: Named,
+  findings: SourceFindings | null,
+  { state, detail }: { readonly state: string; readonly detail: string | null },
+  unknown: readonly UnknownRows[],
+) {
+  const { lastSyncAt = null, chats = null, messages = null, issues = [], pendingLoss = null } = findings ?? {}
+  const rows = findings === null ? null : rowsOf(findings)
+  return { id, kind, path, state, detail, lastSyncAt, chats, messages, issues, pendingLoss, rows, unknown }
+}
+
+/**
+ * The rows of a store at its last read; `other` are those that do not belong to chats. Missing rows still count as read
+ * until a second comparison.
+ */
+function rowsOf({ rows: { total, live, liveIssues } }: SourceFindings) {
+  const read = live - liveIssues
+  return { total, read, other: Math.max(0, total - read - liveIssues) }
+}
+
+function attentionOf({ state, detail, issues, pendingLoss }: StoreReport): string[] {
+  const sentences: string[] = []
+  if (state === 'not read yet') sentences.push('It has not been read yet. Start the daemon, or run "cursordex sync".')
+  else if (state !== 'ok' && state !== 'missing') {
+    sentences.push(`The store is ${state}${detail === null || detail === '' ? '.' : `: ${detail}`}`)
+  }
+  if (pendingLoss !== null) sentences.push(pendingLossText(pendingLoss))
+  const unread = issues.reduce((sum, { count }) => sum + count, 0)
+  const reasons = issues.map(
+    ({ reason, count, example }) => `${numberText(count)} ${reason}${example === null ? '' : `, such as ${example}`}`,
+  )
+  if (unread > 0) {
+    sentences.push(`${countText(unread, 'row')} could not be read (${reasons.join('; ')}). Everything else was read.`)
+  }
+  return sentences
+}
+
+function setAsideText({ path, place, chats, trouble }: ReturnType<typeof lookAside>[number]): string[] {
+  const unread = trouble === null ? [] : [`${path}: Cursor set this file aside, and it could not be read: ${trouble}`]
+  if (chats === 0) return unread
+  const count = `${trouble === null ? '' : 'at least '}${countText(chats, 'chat')}`
+  const copy = `copy it to ${join('<folder>', 'User', place)}`
+  const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
+  return [
+    `${path}: Cursor set this file aside, with ${count} that the mirror does not have. To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`,
+    ...unread,
+  ]
+}
+
+function mirrorText(state: 'missing' | 'other-version' | 'read', path: string): string[] {
+  const end = 'so only the stores were checked.'
+  if (state === 'missing') return [`There is no mirror yet (${path}), ${end} "cursordex sync" makes one.`]
+  return state === 'read' ? [] : [`The mirror (${path}) belongs to another version of cursordex, ${end}`]
+}
+
+const disabledText = (kind: string): string =>
+  `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`
+
+/** Folders that the user named, and where no Cursor is. */
+function namedInVain({ userDirs, userDirsExplicit, homes, homesExplicit }: Settings['cursor']): string[] {
+  const named = [...(userDirsExplicit ? userDirs : []), ...(homesExplicit ? homes : [])]
+  const missing = named.filter((folder) => !mayExist(folder))
+  const texts = missing.map((folder) => `${folder} does not exist. The settings name it as a folder of Cursor.`)
+  return [...texts, ...misconfiguredFolders(userDirs)]
+}
+
+const lossyRepairs = (mirror: Mirror, path: string): string[] =>
+  listSalvages(mirror, path)
+    .filter(({ isLossy }) => isLossy)
+    .map(({ text }) => text)
+
+/** What needs attention, then a table of the stores that exist, then what this version does not know, then what was lost. */
+export function renderDoctor({ stores, attention, losses }: DoctorReport, screen: Screen): string {
+  const shown = stores.filter((store) => store.state !== 'missing' || hasContent(store))
+  const trouble =
+    shown.length === 0
+      ? `No Cursor was found yet.\n${renderBullets(attention, screen)}`
+      : renderAttention(attention, screen) || 'No problems: every store was read completely.\n'
+  const sections = [
+    trouble,
+    shown.length === 0 ? '' : renderStores(shown, screen),
+    renderBullets(shown.flatMap(unknownIn), screen),
+    losses === null ? '' : `${wrap(lossesText(losses), 0, screen)}\n`,
+  ]
+  return sections.filter((section) => section !== '').join('\n')
+}
+
+/** Whether something was ever read from a store. */
+const hasContent = ({ chats, messages, issues }: StoreReport): boolean =>
+  (chats?.total ?? 0) + (messages?.held ?? 0) + issues.length > 0
+
+/** Width of the columns other than the path. */
+const OTHER_COLUMNS_WIDTH = 48
+
+function renderStores(stores: readonly StoreReport[], screen: Screen): string {
+  // Long paths differ at the end.
+  const room = screen.width === null ? Infinity : Math.max(20, screen.width - OTHER_COLUMNS_WIDTH)
+  const endOf = (path: string): string => (path.length <= room ? path : `…${path.slice(1 - room)}`)
+  const isKept = ({ messages }: StoreReport): boolean => (messages?.keptHere ?? 0) > 0
+  return renderRows(
+    [
+      { title: 'store', read: ({ kind }) => kind },
+      { title: 'state', widthMin: 8, read: ({ state }) => STATES[state] ?? state },
+      { title: 'chats', align: 'right', read: ({ chats }) => chats?.total ?? null },
+      { title: 'messages', align: 'right', read: ({ messages }) => messages?.held ?? null },
+      { title: 'deleted', align: 'right', read: ({ messages }) => messages?.keptHere ?? 0, isNeededFor: isKept },
+      { title: 'path', widthMin: 12, read: ({ path }) => endOf(printableLine(path)) },
+    ],
+    stores,
+    screen,
+  )
+}
+
+const STATES: Readonly<Record<string, string>> = { ok: 'read', missing: 'not found' }
+
+const unknownIn = ({ path, unknown }: StoreReport): string[] =>
+  unknown.map(({ table, start, rows }) => {
+    const what = start ?? `table ${table}`
+    return `${what}: ${countText(rows, 'row')} that this version does not know, in ${path}`
+  })
+
+/** The same wording as in `cursordex losses`. */
+const lossesText = (losses: LossCounts): string =>
+  losses.messages + losses.chats === 0
+    ? 'Nothing was lost.'
+    : `Deleted in Cursor, still here: ${lossText(losses)}. "cursordex losses" lists them.`
