@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { addCommands } from './commands.ts'
 import { addExamples, addSettingFlags } from './input/options.ts'
-import { addSettingsHelp, helpLayout } from './input/help-layout.ts'
 import { PipeClosed } from './terminal/screen.ts'
 import { printable, printableLine } from '../text/printable.ts'
 import { Session, type World } from './session.ts'
@@ -17,7 +16,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   const help: string[] = []
   try {
     const program = await programFor(session, help)
-    await program.parseAsync(withHelp(argv, program), { from: 'user' })
+    await program.parseAsync(argv, { from: 'user' })
     return session.exitCode
   } catch (error) {
     return await printEnding(endingOf(error, session.named(help.join('')), isDebugging(session)), session)
@@ -29,7 +28,6 @@ async function programFor(session: Session, help: string[]): Promise<Command> {
     .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
     .version(session.version, '-V, --version', 'print the version')
     .exitOverride()
-    .configureHelp(helpLayout)
     .configureOutput({
       writeOut: (text) => help.push(text),
       // Only `cursordex help nonsense` gets here, with the help of the whole program. That is too much for one mistake.
@@ -39,16 +37,8 @@ async function programFor(session: Session, help: string[]): Promise<Command> {
       getErrHelpWidth: () => session.screen.width ?? 80,
     })
   addSettingFlags(program)
-  addSettingsHelp(program)
   await addCommands(program, session)
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
-}
-
-/** Commander's own `help` knows the commands, but not their subcommands. */
-function withHelp(argv: readonly string[], program: Command): string[] {
-  const [first, name, ...below] = argv
-  const isBelow = first === 'help' && below.length > 0 && program.commands.some((command) => command.name() === name)
-  return isBelow ? [...argv.slice(1), '--help'] : [...argv]
 }
 
 /** The exit code and the last output of a run that was interrupted by an error. */

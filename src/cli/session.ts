@@ -22,7 +22,7 @@ import {
   type StatusLine,
 } from './terminal/screen.ts'
 import { asTyped } from './commands.ts'
-import { asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
+import { addExamples, asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
 import type { Pager } from './terminal/pager.ts'
 import { wrapLine } from './terminal/text.ts'
 import type { Companion } from './serve-forever.ts'
@@ -129,6 +129,19 @@ export class Session {
     } finally {
       await stage.strike()
     }
+  }
+
+  /**
+   * Lets a command ask, and gives its help two examples.
+   * @param act also gets the arguments of the command
+   */
+  asks(
+    command: Command,
+    examples: readonly [string, string],
+    act: (answers: Answers, ...words: never[]) => Promise<void>,
+  ): Command {
+    command.action((...words: unknown[]) => this.ask(command, (answers) => act(answers, ...(words as never[]))))
+    return addExamples(command, ...examples)
   }
 
   async ask(command: Command, question: (answers: Answers) => Promise<void>): Promise<void> {

@@ -193,29 +193,6 @@ function writeToken(path: string): string {
   return token
 }
 
-const pagesFolder = (dataDir: string): string => join(dataDir, 'pages')
-
-/** Writes a page that the browser opens from its file and that holds the token. @returns its path */
-export function leavePage(dataDir: string, html: string): string {
-  mkdirSync(pagesFolder(dataDir), { recursive: true, mode: 0o700 })
-  const path = join(pagesFolder(dataDir), `${randomBytes(8).toString('hex')}.html`)
-  writePrivately(path, html)
-  return path
-}
-
-/** By then also a browser that had to start first has read its page. */
-const PAGES_MS = 60_000
-
-/** Removes such pages if the last one was written at least so long ago. */
-export function removePages(dataDir: string, afterMs = PAGES_MS): void {
-  const folder = pagesFolder(dataDir)
-  try {
-    if (Math.abs(Date.now() - statSync(folder).mtimeMs) >= afterMs) rmSync(folder, { recursive: true })
-  } catch {
-    // There is none, or writing is forbidden. Then the next call tries again.
-  }
-}
-
 /** Writes a file that only this user can read. It is written under another name first, so no reader sees half of it. */
 export function writePrivately(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.new`

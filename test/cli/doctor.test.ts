@@ -89,7 +89,7 @@ test('an unreadable data folder is an error, and not "no mirror"', async () => {
   symlinkSync(shut, shut)
   const { exitCode, out, err } = await run(['doctor', '--data-dir', shut, '--cursor-user-dir', home.userDir])
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
-  expect(err).toBe(`${join(shut, 'mirror.db')} cannot be read (ELOOP).\nRun this as the user who owns the folder.\n`)
+  expect(err).toBe(`${join(shut, 'daemon.json')} cannot be read (ELOOP).\nRun this as the user who owns the folder.\n`)
 })
 
 test('a message with an empty row does not count as lost', async () => {

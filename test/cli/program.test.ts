@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -7,7 +7,6 @@ import { headers, toolData } from '../helpers/cursor.ts'
 import { fillStore, wordOf } from '../helpers/fill-store.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 import { cursordexBin, untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
-import { waitUntil } from '../helpers/wait-until.ts'
 
 // The program as it is installed, alone and beside a daemon.
 
@@ -109,31 +108,6 @@ test('the program lists the commits of its working directory, with and without a
   expect(JSON.parse(asked.stdout)).toMatchObject({ total: 1, items: [{ sha: made, chats: [{ id: 'c1' }] }] })
   const unknown = await place.run(['commits', '--repo', 'nonsense'])
   expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(repository.root) })
-})
-
-/** Ends an export amid its work. @returns whether it was amid its work; on a busy machine it may be done before */
-async function endAmid(name: string, signal: NodeJS.Signals): Promise<boolean> {
-  const program = place.start(['export', 'chat-0', '--output', join(place.root, name)])
-  const isThere = (): boolean => readdirSync(place.root).some((each) => each.startsWith(name))
-  await waitUntil('the file', isThere, { everyMs: 1 })
-  const ended = await program.stop(signal)
-  if (ended.exitCode === 0) return false
-  expect(ended).toMatchObject({ signal })
-  expect(isThere()).toBe(false)
-  return true
-}
-
-test.skipIf(process.platform === 'win32')('an export that is ended by a signal leaves no partial file', async () => {
-  fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2000, textLength: 6000 })
-  const { url } = await place.serve()
-  await untilReady(url, 200_000)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    let isEnded = false
-    for (let attempt = 0; attempt < 10 && !isEnded; attempt += 1) {
-      isEnded = await endAmid(`${signal}-${attempt}.md`, signal)
-    }
-    expect(isEnded).toBe(true)
-  }
 })
 
 test('an export is the same with and without a daemon, also of a chat of several pages', async () => {

@@ -33,8 +33,7 @@ test.each(['--version', '-V'])('%s prints only the version', async (flag) => {
   expect(await run([flag])).toMatchObject({ exitCode: 0, out: '1.2.3\n', err: '' })
 })
 
-test('help knows subcommands', async () => {
-  expect((await run(['help', 'archive', 'restore'])).out).toBe((await run(['archive', 'restore', '--help'])).out)
+test('help knows commands', async () => {
   expect((await run(['help', 'archive'])).out).toBe((await run(['archive', '--help'])).out)
 })
 

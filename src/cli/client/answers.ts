@@ -95,12 +95,8 @@ const endsInRemedy = (status: number, detail: string | undefined): boolean =>
 function hintFor(status: number, path: string): string {
   if (status === 401) return 'The daemon requires its token. Run this as the user who owns the data folder.'
   if (status === 404) return `List what there is with: cursordex ${listingOf(path)}`
-  if (status === 413) {
-    return path.startsWith('/api/tokens/import')
-      ? 'Import the file in parts, each with the first line of the file. Rows that are in two parts count once.'
-      : 'Send less at a time.'
-  }
-  if (status === 503) return 'Try again, or ask for less.'
+  if (status === 413)
+    return 'Send it in parts. A usage file needs its first line in each part; rows in two parts count once.'
   return 'See the state of the daemon with: cursordex status'
 }
 

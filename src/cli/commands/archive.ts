@@ -5,7 +5,7 @@ import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../api/answ
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addJson, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
+import { addExamples, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
 import { helpOrRefuse } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
@@ -13,11 +13,13 @@ import * as lists from './lists.ts'
 import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const command = program.command('archive')
+  const command = program
+    .command('archive')
+    .description('archive chats, verify the archives, and restore chats from them')
   addExamples(command, 'cursordex archive run', 'cursordex archive verify')
   command.allowExcessArguments().action(() => helpOrRefuse(command))
   addRun(command, session)
-  lists.addCommand(command, session, 'list').description('list the archives, newest first')
+  lists.addCommand(command, session, 'list')
   addVerify(command, session)
   addRestore(command, session)
 }
@@ -36,16 +38,11 @@ function addRun(parent: Command, session: Session): void {
     .command('run')
     .argument('[query...]', 'only chats in which this search finds something')
     .description('archive all chats now; unchanged chats are not stored again')
-  addJson(command)
-  addExamples(command, 'cursordex archive run', 'cursordex archive run project:shop after:2026-01-01')
-  command.action((words: readonly string[]) => run(command, session, words))
-}
-
-async function run(command: Command, session: Session, words: readonly string[]): Promise<void> {
-  const scope = words.join(' ')
-  const body =
-    words.length === 0 ? {} : inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
-  await session.ask(command, async (answers) => {
+  const examples = ['cursordex archive run', 'cursordex archive run project:shop after:2026-01-01'] as const
+  session.asks(command, examples, async (answers, words: readonly string[]) => {
+    const scope = words.join(' ')
+    const scoped = inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
+    const body = words.length === 0 ? {} : scoped
     const { name } = await answers.post('/api/archives', { body })
     const made = await whenDone(session, answers, whenMade(answers, name))
     const { state, error, leftOut } = made
@@ -84,13 +81,8 @@ function addVerify(parent: Command, session: Session): void {
     .command('verify')
     .argument('[name]', 'name of an archive; without it, the newest. All of the folder is read either way')
     .description('read every byte of the archive folder, and compare it with its checksums')
-  addJson(command)
-  addExamples(command, 'cursordex archive verify', 'cursordex archive verify --json')
-  command.action((name: string | undefined) => verify(command, session, name))
-}
-
-async function verify(command: Command, session: Session, name = 'newest'): Promise<void> {
-  await session.ask(command, async (answers) => {
+  const examples = ['cursordex archive verify', 'cursordex archive verify --json'] as const
+  session.asks(command, examples, async (answers, name: string = 'newest') => {
     const request = answers.post('/api/archives/:name/verify', { id: name, body: {} })
     const verdict = await whenDone(session, answers, request)
     await session.printAnswer(command, verdict, verdictText)
@@ -118,19 +110,10 @@ function addRestore(parent: Command, session: Session): void {
     .description('bring back chats and messages that only the archives contain')
     .option('--from <folder>', 'an archive folder from another machine; it is only read')
   addRepeatable(command, '--map <there=here>', 'the path of a folder on the other machine, and its path here')
-  addJson(command)
-  addExamples(
-    command,
-    'cursordex archive restore',
-    'cursordex archive restore --from /media/stick/archives --map /Users/a=/home/b',
-  )
-  command.action((name: string | undefined) => restore(command, session, name))
-}
-
-async function restore(command: Command, session: Session, name = 'newest'): Promise<void> {
-  const { from, map = [] } = command.opts<{ readonly from?: string; readonly map?: readonly string[] }>()
-  const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
-  await session.ask(command, async (answers) => {
+  const another = 'cursordex archive restore --from /media/stick/archives --map /Users/a=/home/b'
+  session.asks(command, ['cursordex archive restore', another], async (answers, name: string = 'newest') => {
+    const { from, map = [] } = command.opts<{ readonly from?: string; readonly map?: readonly string[] }>()
+    const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
     const request = answers.post('/api/archives/:name/restore', { id: name, body })
     const restored = await whenDone(session, answers, request)
     await session.printAnswer(command, restored, restoredText)

@@ -7,7 +7,10 @@ import type { Session } from '../session.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const shell = new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish', 'powershell'])
-  const command = program.command('completion').addArgument(shell)
+  const command = program
+    .command('completion')
+    .description('print a script that completes commands and options in a shell')
+    .addArgument(shell)
   addExamples(command, 'source <(cursordex completion bash)', 'cursordex completion fish | source')
   // A script asks with `cursordex completion SHELL complete -- WORD…`. The last word is the one at the cursor.
   const isAsked = session.argv[2] === 'complete'

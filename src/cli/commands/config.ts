@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { shownUrl } from '../../engine/hub/sharing.ts'
 import { originOf } from '../../settings.ts'
-import { addExamples, addJson } from '../input/options.ts'
+import { addExamples } from '../input/options.ts'
 import type { Session } from '../session.ts'
-import { renderRows } from '../terminal/table.ts'
+import { renderTable } from '../terminal/table.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const command = addJson(program.command('config'))
+  const command = program.command('config').description('show each setting, and where it comes from')
   addExamples(command, 'cursordex config', 'cursordex config --json')
   command.action(async () => {
     const settings = session.settingsOf(command)
@@ -18,21 +18,12 @@ export function addCommand(program: Command, session: Session): void {
     const leaves = leavesOf(shown, []).filter(([path]) => !/Explicit$|^configFile$/.test(path.at(-1) ?? ''))
     const rows = leaves.map(([path, value]) => ({ setting: path.join('.'), value, from: origin(path) }))
     await session.printAnswer(command, { configFile: settings.configFile, settings: rows }, () => {
-      const columns = [
-        { title: 'setting', read: ({ setting }: Row) => setting },
-        { title: 'value', widthMin: 12, read: ({ value }: Row) => textOf(value) },
-        { title: 'from', widthMin: 7, read: ({ from }: Row) => from },
-      ]
-      return renderRows(columns, rows, session.screen)
+      const columns = [{ title: 'setting' }, { title: 'value', widthMin: 12 }, { title: 'from', widthMin: 7 }]
+      const cells = rows.map(({ setting, value, from }) => [setting, textOf(value), from])
+      return renderTable(columns, cells, session.screen)
     })
     await session.note(`The config file is ${settings.configFile}\n`)
   })
-}
-
-interface Row {
-  readonly setting: string
-  readonly value: unknown
-  readonly from: string
 }
 
 const leavesOf = (tree: object, above: readonly string[]): (readonly [path: readonly string[], value: unknown])[] =>

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Command } from 'commander'
 import type { LossCounts } from '../../api/answers/chats.ts'
@@ -20,7 +19,8 @@ import type { SourceId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addJson } from '../input/options.ts'
+import { findDaemon } from '../client/client.ts'
+import { addExamples } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -29,10 +29,13 @@ import { renderAttention, renderBullets, wrap } from '../terminal/text.ts'
 import { lossText } from './status.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const command = addJson(program.command('doctor'))
+  const command = program.command('doctor').description('check what needs attention, and what was read from each store')
   addExamples(command, 'cursordex doctor', 'cursordex doctor --json')
-  command.action(() => {
-    const report = examine(session.settingsOf(command))
+  command.action(async () => {
+    const settings = session.settingsOf(command)
+    // Without permission to look, "no mirror" would be a guess.
+    await findDaemon(settings.dataDir)
+    const report = examine(settings)
     return session.printAnswer(command, report, () => renderDoctor(report, session.screen))
   })
 }
@@ -79,20 +82,8 @@ function readerIfAny(path: string): Mirror | null {
   try {
     return openReader(path)
   } catch (error) {
-    if (!(error instanceof UserError) || error.code !== 'mirror-missing') throw error
-    refuseUnreadable(path)
-    return null
-  }
-}
-
-/** Without permission to look, "missing" would be a guess. */
-function refuseUnreadable(path: string): void {
-  try {
-    statSync(path, { throwIfNoEntry: false })
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-    const hint = 'Run this as the user who owns the folder.'
-    throw new UserError('unreadable', `${path} cannot be read (${code}).`, hint, { cause })
+    if (error instanceof UserError && error.code === 'mirror-missing') return null
+    throw error
   }
 }
 

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
 import { piecesOf } from '../client/answers.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
-import { addExamples, type Options } from '../input/options.ts'
+import type { Options } from '../input/options.ts'
 import { printable, printableJsonText } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
 import { writePrivately } from './write-privately.ts'
@@ -11,6 +11,7 @@ import { writePrivately } from './write-privately.ts'
 export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('export')
+    .description('write a chat to a file as Markdown, HTML, JSON or JSON lines')
     .argument('<chatId>', `the chat: ${CHAT_ID}`)
     .addOption(new Option('--as <format>', 'format of the file; by default markdown').choices([...exportFormats, 'md']))
     .option('--output <file>', 'the new file, which only you can read; - is stdout')
@@ -19,15 +20,11 @@ export function addCommand(program: Command, session: Session): void {
     .option('--redact', 'mask keys, tokens and passwords that a rule knows; the end of the file says how many')
     .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
   const example = 'cursordex export 0b1f2c3d-4e5f-6071-8293-a4b5c6d7e8f9'
-  addExamples(command, `${example} > login-bug.md`, `${example} --as html --output login-bug.html`)
-  command.action((chatId: string) => exportChat(chatId, command, session))
-}
-
-/** On a terminal it writes a file with the name that the route gives, elsewhere to stdout. */
-async function exportChat(given: string, command: Command, session: Session): Promise<void> {
-  const { as, json, output, force, orphans, redact } = command.opts<Options & { readonly as?: ExportFormat | 'md' }>()
-  const format = json === true ? 'json' : as === undefined || as === 'md' ? 'markdown' : as
-  await session.ask(command, async (answers) => {
+  const examples = [`${example} > login-bug.md`, `${example} --as html --output login-bug.html`] as const
+  // On a terminal it writes a file with the name that the route gives, elsewhere to stdout.
+  session.asks(command, examples, async (answers, given: string) => {
+    const { as, json, output, force, orphans, redact } = command.opts<Options & { readonly as?: ExportFormat | 'md' }>()
+    const format = json === true ? 'json' : as === undefined || as === 'md' ? 'markdown' : as
     const id = await completeChatId(answers, given)
     const query = { as: format, includeOrphans: orphans, redact }
     const response = await answers.open('/api/chats/:id/export', { id, query })

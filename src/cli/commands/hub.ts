@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../../hub/schema.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addJson, addRepeatable } from '../input/options.ts'
+import { addExamples, addRepeatable } from '../input/options.ts'
 import { helpOrRefuse } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText, numberText, timeText } from '../terminal/formats.ts'
@@ -16,11 +16,11 @@ import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const parent = program.command('hub')
+  const parent = program.command('hub').description('share chats with other machines through a PostgreSQL')
   addExamples(parent, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
   parent.allowExcessArguments().action(() => helpOrRefuse(parent))
   const add: Add = (name, one, other) =>
-    addExamples(addJson(parent.command(name)), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`)
+    addExamples(parent.command(name), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`)
   const administer = administerOf(session)
   addInit(add, administer)
   addPush(add, session)

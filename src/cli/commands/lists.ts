@@ -4,7 +4,7 @@ import type { DescribedMatch } from '../../api/answers/commits.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
-import { addExamples, addFilters, addJson, addPage, inOwnZone, wantsJson, type Options } from '../input/options.ts'
+import { addFilters, addPage, inOwnZone, wantsJson, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, machineText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -16,6 +16,7 @@ type Item<Path extends ListPath> = ApiRoutes[`GET ${Path}`]['answer']['items'][n
 /** A command that lists what a route answers in pages. */
 interface List<Path extends ListPath, Row> {
   readonly path: Path
+  readonly about: string
   readonly filters: readonly Parameters<typeof addFilters>[1][]
   /** Adds the options that no other list has. */
   readonly options?: (command: Command) => unknown
@@ -34,6 +35,7 @@ const listOf = <Path extends ListPath, Row = Item<Path>>(list: List<Path, Row>):
 
 const chats = listOf({
   path: '/api/chats',
+  about: 'list chats',
   filters: ['project', 'mode', 'model', 'machine', 'period'],
   options: (command) =>
     command
@@ -67,6 +69,7 @@ const chats = listOf({
 
 const projects = listOf({
   path: '/api/projects',
+  about: 'list projects',
   filters: [],
   nothing: 'No projects.',
   columns: [
@@ -85,6 +88,7 @@ const projects = listOf({
 
 const losses = listOf({
   path: '/api/losses',
+  about: 'list messages and chats that were deleted in Cursor and are still here, latest first',
   filters: ['project', 'machine', 'period'],
   rowsOf: (items, _, answers) =>
     Promise.all(items.map(async (loss) => ({ ...loss, words: await wordsOf(loss, answers) }))),
@@ -119,6 +123,7 @@ const SHA_SHOWN = 9
 /** A row for each chat of a commit. Programs get the commit in every row, and a terminal shows it once. */
 const commits = listOf({
   path: '/api/commits',
+  about: 'list the commits of a project, each with the chats that may have led to it',
   filters: ['period'],
   options: (command) =>
     command.option('--repo <project>', 'the project: its name, its id or a folder in it; by default this folder'),
@@ -158,6 +163,7 @@ function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): str
 
 const list = listOf({
   path: '/api/archives',
+  about: 'list the archives, newest first',
   filters: [],
   nothing: 'There is no archive yet. Make one with: cursordex archive run',
   columns: [
@@ -176,15 +182,14 @@ const lists: Readonly<Record<string, unknown>> = { chats, projects, losses, comm
 
 /** Adds the command that prints a list as a table, or as it came with `--json`. */
 export function addCommand(parent: Command, session: Session, name: string): Command {
-  const { filters, options, examples, ...given } = lists[name] as Any
-  const command = addFilters(parent.command(name), ...filters)
+  const { about, filters, options, examples, ...given } = lists[name] as Any
+  const command = addFilters(parent.command(name).description(about), ...filters)
   options?.(command)
-  command.action(() => session.ask(command, (answers) => printList(given, answers, command, session)))
-  return addExamples(addJson(addPage(command)), ...examples)
+  return session.asks(addPage(command), examples, (answers) => printList(given, answers, command, session))
 }
 
 async function printList(
-  { path, more, rowsOf, columns, nothing }: Omit<Any, 'filters' | 'examples'>,
+  { path, more, rowsOf, columns, nothing }: Omit<Any, 'about' | 'filters' | 'examples'>,
   answers: Answers,
   command: Command,
   session: Session,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
@@ -15,7 +15,10 @@ const clients = ['cursor', 'claude', 'codex'] as const
 type McpClient = (typeof clients)[number]
 
 export function addCommand(program: Command, session: Session): void {
-  const command = program.command('mcp').option('--no-redact', 'show secrets as they are')
+  const command = program
+    .command('mcp')
+    .description('answer an agent over MCP on stdin and stdout; with or without a running daemon')
+    .option('--no-redact', 'show secrets as they are')
   addExamples(command, 'cursordex mcp', 'cursordex mcp install cursor')
   command.allowExcessArguments().action(() => {
     refuseExcess(command, command.args)
@@ -93,24 +96,13 @@ async function installInCursor(
     throw new UserError('bad-json', `${path} is not a JSON object.`, 'Repair it, or name another file with --file.')
   }
   if (after === before) return session.print(`${path} needs no change.\n`)
-  await session.print(`${path}\n\n${differenceOf(before, after)}\n`)
+  const change = remove === true ? 'is removed' : `becomes ${JSON.stringify(launch, null, 2)}`
+  await session.print(`In ${path}, mcpServers.${NAME} ${change}\n`)
   if (yes !== true) return session.print('\nNothing was changed. Add --yes to make this change.\n')
   mkdirSync(dirname(path), { recursive: true })
   // Cursor never reads half a file, and its mode stays.
   await writePrivately(path, [after], true, existsSync(path) ? statSync(path).mode : undefined)
   await session.print('\nDone. Restart Cursor, or switch the server on in its settings.\n')
-}
-
-/** The lines that differ, with a sign before each, as `diff` shows them. */
-function differenceOf(before: string, after: string): string {
-  const [old, fresh] = [before.split(/\r?\n/), after.split(/\r?\n/)]
-  let start = 0
-  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1
-  let end = 0
-  while (end < old.length - start && end < fresh.length - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1
-  const removed = old.slice(start, old.length - end).map((line) => `- ${line}`)
-  const added = fresh.slice(start, fresh.length - end).map((line) => `+ ${line}`)
-  return [...removed, ...added].filter((line) => line.length > 2).join('\n')
 }
 
 async function installByCommand(
@@ -120,19 +112,13 @@ async function installByCommand(
   session: Session,
 ): Promise<void> {
   const shown = [client, ...argv].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
-  const program = onPath(client, session.surroundings.env)
-  if (program === null) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
   if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
-  const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })
+  const { env } = session.surroundings
+  const { status, error } = spawnSync(client, argv, { stdio: 'inherit', env, shell: process.platform === 'win32' })
+  const isMissing = error !== undefined && 'code' in error && error.code === 'ENOENT'
+  if (isMissing) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
   if (error !== undefined || status !== 0) {
     const text = `${client} failed${status === null ? '' : ` with exit code ${status}`}.`
     throw new UserError('install-failed', text, `Run it yourself: ${shown}`)
   }
-}
-
-function onPath(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
-  const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']
-  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)))
-  return files.find((file) => existsSync(file)) ?? null
 }

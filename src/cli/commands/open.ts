@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
-import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
-import { leavePage, removePages } from '../../engine/data-folder.ts'
 import { UserError } from '../../model/user-error.ts'
 import { daemonAnswers, isTokenAsked, readToken } from '../client/client.ts'
 import type { Answers } from '../client/answers.ts'
@@ -12,6 +10,7 @@ import type { Session } from '../session.ts'
 export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('open')
+    .description('open the page in the browser: all chats, one chat, or a search')
     .argument('[chat or query...]', 'a chat by its id or the beginning of it, or words to search for')
     .option('--print', 'print the address and open nothing')
   addExamples(command, 'cursordex open', 'cursordex open connection pool')
@@ -26,14 +25,9 @@ export function addCommand(program: Command, session: Session): void {
     const token = (await isTokenAsked(daemon.url)) ? await readToken(dataDir) : null
     const address = addressOf(daemon.url, await placeOf(words.join(' '), answers), token)
     if (command.opts<Options>().print === true) return session.print(`${address}\n`)
-    // Other accounts can read command lines, so a browser gets the token from a file.
-    const page = token === null ? null : leavePage(dataDir, redirectTo(address))
-    if (await openInBrowser(page === null ? address : pathToFileURL(page).href)) {
-      await session.note(`Opened ${address.replace(/#.*/u, '')}\n`)
-      return page === null ? undefined : session.note(SANDBOXED)
-    }
-    removePages(dataDir, 0)
-    await session.note('No browser could be started. Open this address:\n')
+    // Other accounts can read the command lines of programs, so a browser is not given the token.
+    if (token === null && (await openInBrowser(address))) return session.note(`Opened ${address}\n`)
+    await session.note(`${token === null ? 'No browser could be started. ' : ''}Open this address:\n`)
     await session.print(`${address}\n`)
   })
 }
@@ -58,16 +52,6 @@ function addressOf(url: string, place: string, token: string | null): string {
   if (token !== null) address.hash = `token=${encodeURIComponent(token)}`
   return address.href
 }
-
-/** A page that leads to an address. It has no script, and the address is encoded, so that only `&` has a meaning in HTML. */
-function redirectTo(address: string): string {
-  const target = address.replaceAll('&', '&amp;')
-  const refresh = `<meta http-equiv="refresh" content="0; url=${target}">`
-  return `<!doctype html><meta charset="utf-8"><title>cursordex</title>${refresh}<a href="${target}">Open cursordex</a>\n`
-}
-
-const SANDBOXED =
-  'If the browser cannot read the file that leads there, open what this prints: cursordex open --print\n'
 
 /** The program of each system that opens an address with the user's browser. It gets no shell. */
 function openerOf(platform: NodeJS.Platform): readonly string[] {

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import type { PurgeReport } from '../../api/answers/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addJson, addRepeatable, inOwnZone } from '../input/options.ts'
+import { addExamples, addRepeatable, inOwnZone } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -20,7 +20,11 @@ interface PurgeOptions {
 }
 
 export function addCommand(program: Command, session: Session): void {
-  const command = program.command('purge')
+  const command = program
+    .command('purge')
+    .description(
+      'remove messages for good from the mirror, its index and its archives; shows first what it would remove',
+    )
   addRepeatable(command, '--chat <id>', 'this chat with its subagents')
   addRepeatable(command, '--project <project>', 'the chats of this project (name, path or id)')
   command
@@ -34,7 +38,6 @@ export function addCommand(program: Command, session: Session): void {
         'chat project before tz match yes'.split(' '),
       ),
     )
-  addJson(command)
   addExamples(
     command,
     'cursordex purge --project shop --before 2025-01-01',

@@ -1,26 +1,16 @@
 import { type Command, Option } from 'commander'
-import type { Answers } from '../client/answers.ts'
-import { countText, machineText, numberText, timeText } from '../terminal/formats.ts'
-import {
-  addExamples,
-  addFilters,
-  addJson,
-  addPage,
-  hasDateField,
-  hasDates,
-  inOwnZone,
-  wantsJson,
-  type Options,
-} from '../input/options.ts'
+import { countText, machineText, numberText, shortIds, timeText } from '../terminal/formats.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
+import { addFilters, addPage, hasDateField, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
 import { completeChatId } from '../input/chat-id.ts'
 import { atLeast, emptyText, notePage } from './lists.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import type { Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { renderCards, snippetText } from './search-cards.ts'
 import { refuseWord } from '../input/usage.ts'
-import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
+import type { RelatedChat, SearchAnswer, SearchHit } from '../../api/answers/search.ts'
 
 const languageHelp = `Search language:
   one two              both words, in any order
@@ -38,6 +28,7 @@ const languageHelp = `Search language:
 export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('search')
+    .description('find messages')
     .argument('[words...]', 'what to search for (see "Search language")')
     // In the search language a dash excludes a word.
     .allowUnknownOption()
@@ -46,19 +37,12 @@ export function addCommand(program: Command, session: Session): void {
     .addOption(new Option('--sort <order>', 'order of the results; by default relevance').choices(orders))
     .addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
     .option('--literal', 'do not correct misspelt words')
-  addJson(addPage(command)).addHelpText('after', `\n${languageHelp}`)
-  addExamples(
-    command,
-    'cursordex search connection pool --project shop --from 2026-01-01',
-    "cursordex search '(tool:edit OR tool:write) -test after:7d' --sort newest",
-  )
-  command.action(() => search(command, session))
-}
-
-async function search(command: Command, session: Session): Promise<void> {
-  refuseUnknownOptions(command, session.argv)
-  const { json: _, ...given } = command.opts<Options>()
-  await session.ask(command, async (answers) => {
+  addPage(command).addHelpText('after', `\n${languageHelp}`)
+  command.hook('preAction', () => refuseUnknownOptions(command, session.argv))
+  const simple = 'cursordex search connection pool --project shop --from 2026-01-01'
+  const precise = "cursordex search '(tool:edit OR tool:write) -test after:7d' --sort newest"
+  session.asks(command, [simple, precise], async (answers) => {
+    const { json: _, ...given } = command.opts<Options>()
     const q = queryText(command.args)
     const chat = await Promise.all((given.chat ?? []).map((word) => completeChatId(answers, word)))
     const dated = inOwnZone(given, session.screen, hasDates(given) || hasDateField(q))
@@ -70,7 +54,7 @@ async function search(command: Command, session: Session): Promise<void> {
     const { screen } = session
     const isOnTerminal = screen.width !== null
     await session.show(isOnTerminal ? renderCards(found.items, screen) : renderRows(columns, found.items, screen))
-    await noteFound(found, given, answers, session)
+    await noteFound(found, given, session)
     await showRelated(found, session)
   })
 }
@@ -118,12 +102,11 @@ async function showRelated({ items, related }: SearchAnswer, session: Session): 
   await session.note(`Closest chats, some words missing: ${numberText(related.length)}. --json lists them.\n`)
 }
 
-async function noteFound(found: SearchAnswer, given: Options, answers: Answers, session: Session): Promise<void> {
+async function noteFound(found: SearchAnswer, given: Options, session: Session): Promise<void> {
   // A warning already reports the corrected query.
   const others = found.suggestions.filter(({ text }) => text !== found.correctedQuery)
   const suggestions = others.map(suggestionText)
-  const nothing =
-    found.items.length > 0 ? [] : [found.total > 0 ? emptyText(found, '') : await searchedText(answers, session)]
+  const nothing = found.items.length > 0 ? [] : [emptyText(found, 'Nothing found.')]
   if (nothing.length + found.related.length + suggestions.length === 1 && found.total === 0) nothing.push(ADVICE)
   for (const line of [...nothing, ...found.warnings, ...suggestions]) {
     await session.note(`${printableLine(line)}\n`)
@@ -133,13 +116,6 @@ async function noteFound(found: SearchAnswer, given: Options, answers: Answers, 
 
 const ADVICE =
   'Try fewer words, other words, or the beginning of a word such as conf*. Words of one search must be in one message.'
-
-/** How many chats were searched, and how old the latest is. */
-async function searchedText(answers: Answers, { screen }: Session): Promise<string> {
-  const { items, total } = await answers.get('/api/chats', { query: { limit: 1 } })
-  const latest = items[0]?.lastActivityAt ?? null
-  return `Nothing found in ${countText(total, 'chat')}${latest === null ? '' : `, the latest active ${timeText(latest, screen)}`}.`
-}
 
 /** The server counts the results of a suggestion only so far. */
 const COUNTED_MAX = 1000
@@ -155,3 +131,71 @@ function suggestionText({ text, reason, count, query, filters }: SearchAnswer['s
   const things = [...names.map((name) => `--${name}`), ...(typed === '' ? [] : [typed])]
   return `Without ${things.join(' ')}: ${found}`
 }
+
+const PASSAGES_MAX = 3
+/** Columns before a passage: an indent, the longest role and a gap. */
+const LABEL_WIDTH = 'assistant'.length
+const INDENT = 2 + LABEL_WIDTH + 2
+const TITLE_MIN = 20
+const PROJECT_MAX = 24
+
+type Hit = SearchHit & Partial<Pick<RelatedChat, 'missing'>>
+
+/**
+ * The hits of each chat as a card: a line about the chat, then its best passages. The chats keep the order of their
+ * first hits.
+ */
+function renderCards(hits: readonly Hit[], screen: Screen): string {
+  const width = screen.width ?? Infinity
+  const short = shortIds(hits.map(({ chat }) => chat.id))
+  const messageId = shortIds(hits.map(({ message }) => message.id))
+  const byChat = new Map<string, Hit[]>()
+  for (const hit of hits) byChat.set(hit.chat.id, [...(byChat.get(hit.chat.id) ?? []), hit])
+  const cards = [...byChat].map(([id, ofChat]) => {
+    const best = ofChat.slice(0, PASSAGES_MAX)
+    const passages = best.flatMap((hit) => renderPassage(hit, messageId(hit.message.id), width, screen))
+    const more = ofChat.length - best.length
+    const rest = more > 0 ? [screen.colours.dim(`${' '.repeat(INDENT)}and ${countText(more, 'more message')}`)] : []
+    return [headOf(short(id), ofChat, width, screen), ...passages, ...rest].map((line) => `${line}\n`).join('')
+  })
+  return cards.join('\n')
+}
+
+/** Id, title, project, machine if it is another, and age on one line. A long title is cut, then a long project. */
+function headOf(id: string, [hit]: readonly Hit[], width: number, screen: Screen): string {
+  if (hit === undefined) return ''
+  const { bold, cyan, dim } = screen.colours
+  const shownId = printableLine(id)
+  const counted = atLeast(hit.matchCountIsExact !== false, countText(hit.matchCount ?? 1, 'match', 'matches'))
+  const matches = (hit.matchCount ?? 1) > 1 ? [counted] : []
+  const project = hit.project === null ? [] : [cutTo(printableLine(hit.project.name), PROJECT_MAX)]
+  const machine = hit.chat.machine === null ? [] : [cutTo(printableLine(machineText(hit.chat.machine)), PROJECT_MAX)]
+  const facts = [...project, ...machine, timeText(hit.message.createdAt, screen), ...matches]
+  const room = width - displayWidth(shownId) - 2
+  const tail = cutTo(` · ${facts.join(' · ')}`, Math.max(0, room - TITLE_MIN))
+  const title = cutTo(printableLine(hit.chat.title), room - displayWidth(tail))
+  return `${cyan(shownId)}  ${bold(title)}${dim(tail)}`
+}
+
+/** The role, the passage, and the short id of the message for `show --around`. */
+function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen): string[] {
+  const { message, part, toolName, snippet, missing } = hit
+  const { bold, dim, yellow } = screen.colours
+  const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
+  const passage = snippetText(snippet, (text) => bold(yellow(text)))
+  const lines = wrapLine(`${kind && dim(kind)}${passage} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
+  const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
+  return [...lines, ...lacks].map((line, index) => {
+    return index === 0 ? `  ${dim(message.role.padEnd(LABEL_WIDTH))}  ${line}` : `${' '.repeat(INDENT)}${line}`
+  })
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+/** A snippet, which is escaped HTML with `<mark>` around the hits, as one printable line. */
+export const snippetText = (snippet: string, paint: (hit: string) => string): string =>
+  printableLine(snippet)
+    // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
+    .replaceAll(/<mark>(.+?)<\/mark>/g, (_, hit: string) => paint(hit))
+    .replaceAll(/<\/?mark>/g, '')
+    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => CHARACTERS[name] ?? entity)

@@ -5,12 +5,18 @@ import { refuseExcess } from '../input/usage.ts'
 
 export function addCommand(program: Command, session: Session, name: string): void {
   if (name === 'demo') {
-    const demo = program.command('demo')
+    const demo = program
+      .command('demo')
+      .description('try it without Cursor, on sample data that grows as if an agent were working')
     demo.action(() => session.demo(demo))
     addExamples(demo, 'cursordex demo', 'cursordex demo --port 4871 --data-dir ./demo-data')
     return
   }
-  const command = program.command('serve', { isDefault: true }).allowExcessArguments().usage('[options]')
+  const command = program
+    .command('serve', { isDefault: true })
+    .description('run the daemon in the foreground: mirror the chats and serve the HTTP API')
+    .allowExcessArguments()
+    .usage('[options]')
   command.action(async () => {
     // Commander passes every unknown word to the default command.
     refuseExcess(program, command.args)

@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander'
 import type { Stats } from '../../api/answers/stats.ts'
-import { addExamples, addFilters, addJson, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
+import { addFilters, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderBars, renderRows, type Bar, type RowColumn } from '../terminal/table.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
 import { noteUnknown, undatedText } from './lists.ts'
 
 interface StatsOptions extends Options {
@@ -12,26 +12,19 @@ interface StatsOptions extends Options {
 }
 
 export function addCommand(program: Command, session: Session): void {
-  const command = addFilters(program.command('stats'), 'project', 'machine', 'period')
+  const command = addFilters(
+    program.command('stats').description('show how much was done, by day, project, model and tool'),
+    'project',
+    'machine',
+    'period',
+  )
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices(['day', 'week', 'month']))
-  addJson(command)
   const another = 'cursordex stats --project shop --tz Europe/Berlin --json'
-  addExamples(command, 'cursordex stats --from 2026-01-01 --bucket week', another)
-  command.action(() => showStats(command, session))
-}
-
-/** What a terminal shows unless a period or a unit is given. */
-export const SPANS = [
-  ['today', 'today'],
-  ['this month', 'this month'],
-  ['last 30 days', '29d'],
-] as const
-
-async function showStats(command: Command, session: Session): Promise<void> {
-  const { json: _, ...given } = command.opts<StatsOptions>()
-  const { screen } = session
-  const query = inOwnZone(given, screen, true)
-  await session.ask(command, async (answers) => {
+  const examples = ['cursordex stats --from 2026-01-01 --bucket week', another] as const
+  session.asks(command, examples, async (answers) => {
+    const { json: _, ...given } = command.opts<StatsOptions>()
+    const { screen } = session
+    const query = inOwnZone(given, screen, true)
     const all = await answers.get('/api/stats', { query })
     if (wantsJson(command)) return session.printJson(all)
     if (all.uncounted.chats > 0) {
@@ -54,6 +47,13 @@ async function showStats(command: Command, session: Session): Promise<void> {
     await session.show(table + renderShares(recent, ROWS_OF_SCREEN, screen))
   })
 }
+
+/** What a terminal shows unless a period or a unit is given. */
+export const SPANS = [
+  ['today', 'today'],
+  ['this month', 'this month'],
+  ['last 30 days', '29d'],
+] as const
 
 /** Longer lists are cut, with a count of the rest. `--json` has all rows. */
 const ROWS_MAX = 12
@@ -85,34 +85,51 @@ function renderSeries({ series, totals, bucket, undated, from, to }: Stats, scre
   return renderRows(columnsOf(bucket), periods, screen)
 }
 
+/** A name, its count and a note. */
+type Share = readonly [name: string, count: number, note: string]
+
 /** What the messages and calls of a period belong to, the largest first. */
 function renderShares(stats: Stats, most: number, screen: Screen): string {
-  const shares: readonly (readonly [title: string, bars: readonly Bar[]])[] = [
+  const lists: readonly (readonly [title: string, shares: readonly Share[]])[] = [
     ['Messages by project', stats.byProject.map(shareOf)],
     ['Messages by model, if recorded', stats.byModel.map(shareOf)],
-    ['Tool calls', stats.byTool.map(toolBar)],
+    ['Tool calls', stats.byTool.map(callsOf)],
   ]
   const period = most === ROWS_OF_SCREEN && stats.from !== null ? ', last 30 days' : ''
-  return shares
-    .filter(([, bars]) => bars.length > 0)
-    .map(([title, bars]) => {
-      const shown = screen.width === null ? bars : bars.slice(0, most)
-      const more = bars.length - shown.length
+  return lists
+    .filter(([, shares]) => shares.length > 0)
+    .map(([title, shares]) => {
+      const shown = screen.width === null ? shares : shares.slice(0, most)
+      const more = shares.length - shown.length
       const rest = more > 0 ? `${screen.colours.dim(`and ${more} more`)}\n` : ''
       return `\n${screen.colours.bold(`${title}${period}`)}\n${renderBars(shown, screen)}${rest}`
     })
     .join('')
 }
 
-const shareOf = ({ name, chats, messages }: Stats['byModel'][number]): Bar => ({
-  label: name ?? '-',
-  value: messages,
-  figure: numberText(messages),
-  note: countText(chats, 'chat'),
-})
+/** On a terminal with bars, of which the greatest count has the longest and none is empty. */
+function renderBars(shares: readonly Share[], screen: Screen): string {
+  const largest = Math.max(1, ...shares.map(([, count]) => count))
+  const longest = Math.floor((screen.width ?? 0) / 4)
+  const barOf = (count: number): string => '█'.repeat(Math.ceil((count / largest) * longest))
+  const bar = { title: '', paint: screen.colours.cyan, read: ([, count]: Share) => barOf(count) }
+  const columns: readonly RowColumn<Share>[] = [
+    { title: '', widthMin: 8, read: ([name]) => name },
+    { title: '', align: 'right', read: ([, count]) => count },
+    ...(screen.width === null ? [] : [bar]),
+    { title: '', widthMin: 0, paint: screen.colours.dim, read: ([, , note]) => note },
+  ]
+  return renderRows(columns, shares, screen)
+}
 
-function toolBar({ name, calls, errors, rejected }: Stats['byTool'][number]): Bar {
+const shareOf = ({ name, chats, messages }: Stats['byModel'][number]): Share => [
+  name ?? '-',
+  messages,
+  countText(chats, 'chat'),
+]
+
+function callsOf({ name, calls, errors, rejected }: Stats['byTool'][number]): Share {
   const failed = errors > 0 ? [`${numberText(errors)} failed`] : []
   const notes = rejected > 0 ? [...failed, `${numberText(rejected)} rejected`] : failed
-  return { label: name, value: calls, figure: numberText(calls), note: notes.join(', ') }
+  return [name, calls, notes.join(', ')]
 }

@@ -1,31 +1,32 @@
 import type { Command } from 'commander'
 import type { Status } from '../../api/answers/status.ts'
+import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addJson, type Options } from '../input/options.ts'
+import type { Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText, durationText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows } from '../terminal/table.ts'
 import { renderAttention, wrap } from '../terminal/text.ts'
 
-export function addCommand(program: Command, session: Session): void {
-  const command = program.command('status').option('--sources', 'list every source of chats')
-  addJson(command)
-  addExamples(command, 'cursordex status', 'cursordex status --json')
-  command.action(() =>
-    session.ask(command, async (answers) => {
-      const hasList = command.opts<Options>().sources === true || session.screen.width === null
-      await session.printAnswer(command, await answers.get('/api/status'), (status) => {
-        const { screen } = session
-        const sections = [
-          renderFacts(status, answers.daemon !== null, screen),
-          hasList ? renderSources(status, screen) : '',
-          renderAttention(needingAttention(status), screen),
-        ]
-        return sections.filter((section) => section !== '').join('\n')
-      })
-    }),
-  )
+export function addCommand(program: Command, session: Session, name: string): void {
+  if (name === 'sync') return addSync(program, session)
+  const command = program
+    .command('status')
+    .description('show what is mirrored, from where, and whether there are problems')
+    .option('--sources', 'list every source of chats')
+  session.asks(command, ['cursordex status', 'cursordex status --json'], async (answers) => {
+    const hasList = command.opts<Options>().sources === true || session.screen.width === null
+    await session.printAnswer(command, await answers.get('/api/status'), (status) => {
+      const { screen } = session
+      const sections = [
+        renderFacts(status, answers.daemon !== null, screen),
+        hasList ? renderSources(status, screen) : '',
+        renderAttention(needingAttention(status), screen),
+      ]
+      return sections.filter((section) => section !== '').join('\n')
+    })
+  })
 }
 
 const LABEL_WIDTH = 10
@@ -114,3 +115,25 @@ const renderSources = ({ sources }: Status, screen: Screen): string =>
     sources,
     screen,
   )
+
+function addSync(program: Command, session: Session): void {
+  const command = program
+    .command('sync')
+    .description('read changes in Cursor’s files now, and wait until that is done')
+    .option('--full', 'compare every value, not only rows that look changed')
+  const askedAt = performance.now()
+  session.asks(command, ['cursordex sync', 'cursordex sync --full --json'], async (answers) => {
+    const { full } = command.opts<Options>()
+    const given = await answers.post('/api/sync', { body: full === true ? { full } : {} })
+    // The given time lacks what came before the request: the wait for a lock or a daemon, and the first reading.
+    const outcome = { ...given, tookMs: Math.max(given.tookMs, Math.round(performance.now() - askedAt)) }
+    await session.printAnswer(command, outcome, ({ added, changed, gone, tookMs }) => {
+      const counts = `${numberText(added)} added, ${numberText(changed)} changed, ${numberText(gone)} deleted`
+      return `${counts}, in ${durationText(tookMs)}\n`
+    })
+    const { reasons } = outcome
+    if (reasons.length === 0) return
+    const text = `The mirror differs from Cursor: ${reasons.map(reasonText).join('; ').replace(/\.$/, '')}.`
+    throw new UserError('unread', text, 'Busy files are read as soon as possible. See: cursordex status')
+  })
+}

@@ -5,7 +5,7 @@ import { helpOrRefuse } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const command = program.command('token').allowExcessArguments()
+  const command = program.command('token').description('manage the token that --auth asks for').allowExcessArguments()
   command.action(() => helpOrRefuse(command))
   const rotate = command.command('rotate').description('make a new token; the old one stops working at once')
   rotate.action(() => {

@@ -5,22 +5,12 @@ import { UserError } from '../../model/user-error.ts'
 import { CsvText } from '../../shared/client.ts'
 import { printable, printableLine } from '../../text/printable.ts'
 import { piecesOf } from '../client/answers.ts'
-import {
-  addExamples,
-  addFilters,
-  addJson,
-  hasDates,
-  inOwnZone,
-  wantsJson,
-  wholeNumber,
-  type Options,
-} from '../input/options.ts'
-import { refuseExcess, refuseOptionsAbove } from '../input/usage.ts'
+import { addExamples, addFilters, hasDates, inOwnZone, wantsJson, wholeNumber, type Options } from '../input/options.ts'
+import { refuseExcess } from '../input/usage.ts'
 import type { Session } from '../session.ts'
-import { countText, localTime, numberText } from '../terminal/formats.ts'
+import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { displayWidth, wrap } from '../terminal/text.ts'
 import type { ImportAnswer, TokensAnswer, TokenSources } from '../../api/answers/tokens.ts'
 import { noteUnknown, undatedText } from './lists.ts'
 import { SPANS } from './stats.ts'
@@ -36,6 +26,7 @@ interface TokensOptions extends Options {
 export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('tokens')
+    .description('show what is known about tokens, each number with its source')
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(groupings))
     .addOption(new Option('--month', 'one row for each month').conflicts('groupBy'))
   addFilters(command, 'project', 'model', 'machine', 'period')
@@ -46,22 +37,18 @@ export function addCommand(program: Command, session: Session): void {
     )
     .option('--notes', 'explain the numbers')
     .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
-  addJson(command)
-  addExamples(command, 'cursordex tokens --group-by model --from 2026-01', 'cursordex tokens --project shop --csv')
   command.allowExcessArguments().usage('[options] [command]')
-  command.action(() => {
-    refuseExcess(command, command.args)
-    return tokens(command, session)
-  })
+  command.hook('preAction', (_, acting) => (acting === command ? refuseExcess(command, command.args) : undefined))
   addImportCommand(command, session)
-}
-
-async function tokens(command: Command, session: Session): Promise<void> {
-  const { json: _, csv, notes, month, ...given } = command.opts<TokensOptions>()
-  const { screen } = session
-  const isOnTerminal = screen.width !== null
-  const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: 'month' }) }
-  await session.ask(command, async (answers) => {
+  const examples = [
+    'cursordex tokens --group-by model --from 2026-01',
+    'cursordex tokens --project shop --csv',
+  ] as const
+  session.asks(command, examples, async (answers) => {
+    const { json: _, csv, notes, month, ...given } = command.opts<TokensOptions>()
+    const { screen } = session
+    const isOnTerminal = screen.width !== null
+    const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: 'month' }) }
     const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
     if (csv === true) {
       const shown = isOnTerminal ? printable : (text: string) => text
@@ -107,22 +94,15 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .description('import a usage file that you downloaded from Cursor’s dashboard')
     .argument('<csv>', 'the file')
     .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
-  addJson(command)
-  addExamples(command, 'cursordex tokens import usage-events.csv', 'cursordex tokens import usage-events.csv --json')
-  command.action((file: string) => {
-    refuseOptionsAbove(command)
-    return importFile(file, command, session)
-  })
-}
-
-async function importFile(file: string, command: Command, session: Session): Promise<void> {
-  // The parent command may have taken a flag of the same name.
-  const { tz } = command.optsWithGlobals<Options>()
-  const text = await readText(file)
-  const query = inOwnZone({ tz }, session.screen, true)
-  await session.ask(command, async (answers) => {
-    const answer = await answers.post('/api/tokens/import', { query, body: new CsvText(text) })
-    await session.printAnswer(command, answer, (done) => renderImport(done, session.screen))
+  const example = 'cursordex tokens import usage-events.csv'
+  addExamples(command, example, `${example} --json`).action(async (file: string) => {
+    const text = await readText(file)
+    // The parent command may have taken a flag of the same name.
+    const query = inOwnZone({ tz: command.optsWithGlobals<Options>().tz }, session.screen, true)
+    await session.ask(command, async (answers) => {
+      const answer = await answers.post('/api/tokens/import', { query, body: new CsvText(text) })
+      await session.printAnswer(command, answer, renderImport)
+    })
   })
 }
 
@@ -156,73 +136,50 @@ function pricedText(priced: TokenSources['priced']): string {
   return isBelowCent(priced.cents) ? 'more than $0.00' : `at least ${dollars(priced.cents)}`
 }
 
-/** How numbers are written: in full, or short, such as `12.3k`. */
-type Write = (value: number) => string
-
-const pair = (row: { readonly input: number | null; readonly output: number | null } | null, write: Write): string =>
-  row === null ? '-' : [row.input, row.output].map((value) => (value === null ? '-' : write(value))).join(' / ')
-
-/** Usage files of 2025 have only a total. */
-function importedText(imported: TokenSources['imported'], write: Write): string {
-  const hasParts = imported === null || imported.input !== null || imported.output !== null
-  return hasParts || imported.total === null ? pair(imported, write) : `${write(imported.total)} total`
-}
-
 const shortFormat = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 
-/** `850`, `9.1k`, `138k`, `1.2M`. */
-const shortNumber = (count: number): string => shortFormat.format(count).replace('K', 'k')
+/** How numbers are written: in full, or on a terminal short: `850`, `9.1k`, `138k`, `1.2M`. */
+const numbersOf =
+  ({ width }: Screen) =>
+  (count: number): string =>
+    width === null ? numberText(count) : shortFormat.format(count).replace('K', 'k')
 
-/** A terminal narrower than this shows short numbers. */
-const WIDE = 120
-
-/** The sources, each shown on a terminal if any of its values is known. A pipe gets all, because it has no heads. */
-function sourcesFor(screen: Screen, totals: TokenSources): readonly RowColumn<TokenSources>[] {
-  const write: Write = screen.width === null || screen.width >= WIDE ? numberText : shortNumber
-  const { imported, recordedCents, contextSnapshot } = totals
+/** A table of lines of which the last has the totals. A pipe gets all columns, because it has no heads. */
+function renderTokens(
+  lines: readonly Labelled[],
+  { imported, priced, ...totals }: TokenSources,
+  screen: Screen,
+): string {
+  const write = numbersOf(screen)
   const isAll = screen.width === null
-  const columns: readonly (RowColumn<TokenSources> | false)[] = [
+  const pair = (row: { readonly input: number | null; readonly output: number | null } | null): string =>
+    row === null ? '-' : [row.input, row.output].map((value) => (value === null ? '-' : write(value))).join(' / ')
+  // Usage files of 2025 have only a total.
+  const importedText = (row: TokenSources['imported']): string =>
+    typeof row?.total === 'number' && row.input === null && row.output === null
+      ? `${write(row.total)} total`
+      : pair(row)
+  const columns: readonly (RowColumn<Labelled> | false)[] = [
     {
       title: 'known',
+      from: 110,
       read: ({ coverage: { messages, unknown } }) => `${numberText(messages - unknown)} of ${numberText(messages)}`,
     },
-    { title: 'recorded in/out', read: ({ recorded }) => pair(recorded, write) },
-    (isAll || recordedCents !== null) && { title: 'cost', read: (row) => dollars(row.recordedCents) },
-    (isAll || totals.priced !== null) && { title: 'list price', read: ({ priced }) => pricedText(priced) },
-    (isAll || imported !== null) && {
-      title: 'imported in/out',
-      read: (row) => importedText(row.imported, write),
-    },
-    (isAll || imported !== null) && { title: 'imp. cost', read: (row) => dollars(row.imported?.cents) },
-    { title: 'estimated in/out', read: ({ estimated }) => pair(estimated, write) },
-    (isAll || contextSnapshot !== null) && {
+    { title: 'recorded in/out', read: ({ recorded }) => pair(recorded) },
+    (isAll || totals.recordedCents !== null) && { title: 'cost', from: 90, read: (row) => dollars(row.recordedCents) },
+    (isAll || priced !== null) && { title: 'list price', from: 60, read: (row) => pricedText(row.priced) },
+    (isAll || imported !== null) && { title: 'imported in/out', from: 80, read: (row) => importedText(row.imported) },
+    (isAll || imported !== null) && { title: 'imp. cost', from: 100, read: (row) => dollars(row.imported?.cents) },
+    { title: 'estimated in/out', read: ({ estimated }) => pair(estimated) },
+    (isAll || totals.contextSnapshot !== null) && {
       title: 'context',
-      read: (row) => (row.contextSnapshot === null ? null : write(row.contextSnapshot.tokens)),
+      from: 120,
+      read: ({ contextSnapshot }) => (contextSnapshot === null ? null : write(contextSnapshot.tokens)),
     },
   ]
-  return columns.filter((column) => column !== false).map((column) => ({ ...column, align: 'right' }))
-}
-
-/** Labels of weeks are not cut, because they all begin alike. */
-const LABEL_WIDTH_MAX = 'week of 2026-01-05'.length
-
-/** What a narrow terminal leaves out, the least important first. */
-const LEFT_OUT = ['context', 'known', 'imp. cost', 'imported in/out', 'cost', 'list price', 'estimated in/out']
-
-/** Programs get all columns in a fixed order, because the output has no head. A terminal gets those that fit it. */
-function renderTokens(lines: readonly Labelled[], totals: TokenSources, screen: Screen): string {
-  const widthMin = Math.min(LABEL_WIDTH_MAX, Math.max(...lines.map(({ label }) => displayWidth(label))))
-  const labels: RowColumn<Labelled> = { title: '', widthMin, read: ({ label }) => label }
-  const sources = sourcesFor(screen, totals)
-  for (let left = 0; ; left += 1) {
-    const gone = sources.filter(({ title }) => LEFT_OUT.slice(0, left).includes(title))
-    const table = renderRows([labels, ...sources.filter((source) => !gone.includes(source))], lines, screen)
-    const isWithin = table.split('\n').every((line) => displayWidth(line) <= (screen.width ?? Infinity))
-    if (!isWithin && left < LEFT_OUT.length) continue
-    if (gone.length === 0) return table
-    const titles = gone.map(({ title }) => title).join(', ')
-    return `${table}${screen.colours.dim(wrap(`Too wide to show: ${titles}.`, 0, screen))}\n`
-  }
+  const numbers = columns.filter((column) => column !== false)
+  const all = numbers.map((column) => ({ ...column, align: 'right' as const, widthMin: 6 }))
+  return renderRows([{ title: '', widthMin: 10, read: ({ label }) => label }, ...all], lines, screen)
 }
 
 type Labelled = TokenSources & { readonly label: string }
@@ -241,28 +198,12 @@ function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string
   return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  'no-answer-near': 'no answer within five minutes',
-  'other-model': 'only answers of other models',
-  'several-chats': 'answers in several chats',
-  'several-users': 'rows of several users match, and it is unknown which of them you are',
-}
-
-function renderImport(answer: ImportAnswer, screen: Screen): string {
-  const { rows, matched, unmatched, already, rematched, unknownColumns, firstUnmatched } = answer
-  const counts = `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`
+function renderImport({ rows, matched, unmatched, already, rematched, unknownColumns }: ImportAnswer): string {
   const lines = [
-    counts,
-    rematched > 0 ? `${countText(rematched, 'earlier row')} matched to a chat now` : null,
-    unknownColumns.length > 0 ? `unknown columns: ${unknownColumns.join(', ')}` : null,
-    ...firstUnmatched.map(
-      ({ line, at, model, reason }) =>
-        `line ${line}: ${localTime(at, screen.timeZone)} ${model ?? '-'}: ${reasons[reason] ?? reason}`,
-    ),
-    unmatched > firstUnmatched.length ? `and ${numberText(unmatched - firstUnmatched.length)} more` : null,
+    `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`,
+    ...(rematched > 0 ? [`${countText(rematched, 'earlier row')} matched to a chat now`] : []),
+    ...(unknownColumns.length > 0 ? [`unknown columns: ${unknownColumns.join(', ')}`] : []),
+    ...(unmatched > 0 ? ['--json says why the first rows are not matched'] : []),
   ]
-  return lines
-    .filter((line) => line !== null)
-    .map((line) => `${printableLine(line)}\n`)
-    .join('')
+  return lines.map((line) => `${printableLine(line)}\n`).join('')
 }

@@ -4,8 +4,8 @@ import { UserError } from '../../model/user-error.ts'
 
 /**
  * Writes a text to a file that only its owner can read from the first byte on. It is written beside its place and
- * renamed when it is complete, so that nobody takes half a text for the whole. A failed request leaves no file, and a
- * signal none either. A device is written directly.
+ * renamed when it is complete, so that nobody takes half a text for the whole. A failed request leaves no file. A device is
+ * written directly.
  * @param mode of the new file
  * @throws UserError `output-exists` if the file exists and may not be overwritten; `output` for other errors
  */
@@ -18,15 +18,6 @@ export async function writePrivately(
   let beside = ''
   let handle: FileHandle | null = null
   const remove = (): void => (beside === '' ? undefined : rmSync(beside, { force: true }))
-  const end = (signal: NodeJS.Signals): void => {
-    forget()
-    remove()
-    process.kill(process.pid, signal)
-  }
-  const forget = (): void => {
-    for (const signal of signals) process.removeListener(signal, end)
-  }
-  for (const signal of signals) process.on(signal, end)
   try {
     const place = await placeOf(file, mayOverwrite)
     for await (const piece of text) {
@@ -41,12 +32,8 @@ export async function writePrivately(
     await handle?.close().catch(() => undefined)
     remove()
     throw asUserError(error, file)
-  } finally {
-    forget()
   }
 }
-
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** The path of the file, with links resolved. */
 async function placeOf(file: string, mayOverwrite: boolean): Promise<{ path: string; isDevice: boolean }> {

@@ -38,7 +38,7 @@ export function addRepeatable(command: Command, flags: string, what: string): vo
 }
 
 /** The group of these flags in the help. */
-export const SETTING_FLAGS = 'Settings:'
+const SETTING_FLAGS = 'Settings:'
 
 /** Flags for settings. They belong to the program itself, so that they may be before and after the command's name. */
 export function addSettingFlags(program: Command): void {
@@ -88,10 +88,6 @@ export function addFilters(command: Command, ...names: readonly (Named | 'period
   return command
 }
 
-export function addJson(command: Command): Command {
-  return command.option('--json', 'print the answer as JSON')
-}
-
 /** Pages have the limits of the API: 1 to 200 items. */
 export function addPage(command: Command): Command {
   return command
@@ -109,7 +105,11 @@ export function wholeNumber(min: number, max: number): (word: string) => number 
 }
 
 export function addExamples(command: Command, ...examples: readonly [string, string]): Command {
-  return command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}\n`).join('')}`)
+  const settings = command.parent === null ? '' : '\nOptions of every command, each also a setting: cursordex --help\n'
+  return command.addHelpText(
+    'after',
+    `${settings}\nExamples:\n${examples.map((example) => `  $ ${example}\n`).join('')}`,
+  )
 }
 
 /** Whether the time zone matters. Finding the zone of the machine takes about 15 ms. */

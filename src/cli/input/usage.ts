@@ -24,18 +24,3 @@ export function refuseWord(
   const remedy = near === null ? 'See: cursordex --help' : `Did you mean ${near}?`
   return command.error(`error: unknown ${kind} '${word}'. ${remedy}`)
 }
-
-/**
- * Ends the run if an option belongs only to the parent command. Commander gives it to the parent, so it would be ignored
- * silently.
- */
-export function refuseOptionsAbove(command: Command): void {
-  const { parent } = command
-  const given = parent?.options.find((option) => {
-    const isOwn = command.options.some(({ long }) => long === option.long)
-    return !isOwn && parent.getOptionValueSource(option.attributeName()) === 'cli'
-  })
-  if (given === undefined) return
-  const name = `${parent?.name() ?? ''} ${command.name()}`
-  command.error(`error: unknown option '${given.long ?? given.flags}' of '${name}'. See: cursordex ${name} --help`)
-}

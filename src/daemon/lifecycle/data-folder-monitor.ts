@@ -1,11 +1,5 @@
 import { UserError } from '../../model/user-error.ts'
-import {
-  hasDaemonFile,
-  removeDaemonFile,
-  removePages,
-  writeDaemonFile,
-  type DaemonFile,
-} from '../../engine/data-folder.ts'
+import { hasDaemonFile, removeDaemonFile, writeDaemonFile, type DaemonFile } from '../../engine/data-folder.ts'
 import { deferred } from '../../engine/deferred.ts'
 import type { Lock } from '../../engine/lock.ts'
 import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
@@ -42,7 +36,6 @@ export class DataFolderMonitor {
       if (!lock.isInPlace()) lost.reject(folderLost(dataDir))
       else if (identityAt(mirrorPath) !== mirror) lost.reject(mirrorLost(mirrorPath))
       else this.#writeIfMissing()
-      removePages(dataDir)
     }, CHECK_MS)
   }
 
@@ -50,7 +43,6 @@ export class DataFolderMonitor {
   leave(): void {
     clearInterval(this.#timer)
     if (!this.#lock.isInPlace()) return
-    removePages(this.#dataDir, 0)
     try {
       removeDaemonFile(this.#dataDir)
     } catch {
