@@ -19,7 +19,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     await program.parseAsync(argv, { from: 'user' })
     return session.exitCode
   } catch (error) {
-    return await printEnding(endingOf(error, session.named(help.join('')), isDebugging(session)), session)
+    return await printEnding(endingOf(error, session.named(help.join(''))), session)
   }
 }
 
@@ -48,7 +48,7 @@ interface Ending {
   readonly err?: string
 }
 
-function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
+function endingOf(error: unknown, help: string): Ending {
   if (error instanceof PipeClosed) return { exitCode: 0 }
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return { exitCode: 0, out: help }
@@ -58,7 +58,7 @@ function endingOf(error: unknown, help: string, hasStack: boolean): Ending {
     const lines = [error.message, error.hint].filter((line) => line !== '')
     return { exitCode: error.exitCode, err: lines.map((line) => `${printable(line)}\n`).join('') }
   }
-  return { exitCode: 1, err: bugReport(error, hasStack) }
+  return { exitCode: 1, err: bugReport(error) }
 }
 
 async function printEnding(ending: Ending, session: Session): Promise<number> {
@@ -67,7 +67,7 @@ async function printEnding(ending: Ending, session: Session): Promise<number> {
     if (ending.err !== undefined) await session.note(ending.err)
   } catch (error) {
     // If the output cannot be written, the exit code still shows the result.
-    if (error instanceof UserError && ending.out !== undefined) return printEnding(endingOf(error, '', false), session)
+    if (error instanceof UserError && ending.out !== undefined) return printEnding(endingOf(error, ''), session)
     if (!(error instanceof PipeClosed)) throw error
   }
   return ending.exitCode
@@ -82,14 +82,7 @@ function usageSentence({ code, message }: CommanderError): string {
   return /[.?]$|--help$/.test(sentence) ? `${sentence}\n` : `${sentence}.\n`
 }
 
-function bugReport(error: unknown, hasStack: boolean): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const line = `This is a bug in cursordex: ${printableLine(message)}. Please report it, with the output of --log-level debug.\n`
-  const stack = hasStack && error instanceof Error ? error.stack : undefined
-  return stack === undefined ? line : `${line}${printable(stack)}\n`
-}
-
-function isDebugging({ settings, argv }: Session): boolean {
-  if (settings !== null) return settings.log.level === 'debug' || settings.log.level === 'trace'
-  return /--log-level[= ](debug|trace)/.test(argv.join(' '))
+function bugReport(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return `This is a bug in cursordex. Please report it, with these lines:\n${printable(text)}\n`
 }

@@ -80,10 +80,15 @@ export class Session {
     return inputOf(this.#world, command)
   }
 
-  /** Prints an answer as it came with `--json`, else as a text. */
-  async printAnswer<Answer>(command: Command, answer: Answer, textOf: (answer: Answer) => string): Promise<void> {
-    if (wantsJson(command)) await this.printJson(answer)
-    else await this.show(textOf(answer))
+  /** Prints an answer as it came with `--json`, else as a text, or as lines of any text. */
+  async printAnswer<Answer>(
+    command: Command,
+    answer: Answer,
+    textOf: (answer: Answer) => string | readonly string[],
+  ): Promise<void> {
+    if (wantsJson(command)) return this.printJson(answer)
+    const text = textOf(answer)
+    await this.show(typeof text === 'string' ? text : text.map((line) => `${printableLine(line)}\n`).join(''))
   }
 
   /** Prints an answer as it came. */

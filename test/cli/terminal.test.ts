@@ -10,7 +10,7 @@ import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/text.ts'
 import { openPager } from '../../src/cli/terminal/pager.ts'
 import { PipeClosed } from '../../src/cli/terminal/screen.ts'
 import type { Screen } from '../../src/cli/terminal/screen.ts'
-import { renderTable } from '../../src/cli/terminal/table.ts'
+import { renderRows, type RowColumn } from '../../src/cli/terminal/table.ts'
 
 const screen = (width: number | null): Screen => ({
   width,
@@ -46,10 +46,10 @@ function expectFit(printed: string, columns: number): void {
 }
 
 test('any table fits the terminal', () => {
-  const columns = [{ title: 'a', widthMin: 4 }, { title: 'b', widthMin: 4 }, { title: 'id' }]
   assert(
     property(text, text, width, (left, right, room) => {
-      expectFit(renderTable(columns, [[left, right, 'c1']], screen(room)), room)
+      const columns = [left, right, 'c1'].map((cell) => ({ title: 'a', widthMin: 4, read: () => cell }))
+      expectFit(renderRows(columns, [0], screen(room)), room)
     }),
   )
 })
@@ -70,9 +70,13 @@ test('a cut text ends between letters, and wrapped lines lose nothing but spaces
 })
 
 test('a narrow terminal cuts other columns but never the id', () => {
-  const columns = [{ title: 'name', widthMin: 4 }, { title: 'n', align: 'right' as const }, { title: 'id' }]
   const id = '0123456789abcdef'
-  const [, line] = renderTable(columns, [['a long name that has no room', '1', id]], screen(30)).split('\n')
+  const columns: readonly RowColumn<unknown>[] = [
+    { title: 'name', widthMin: 4, read: () => 'a long name that has no room' },
+    { title: 'n', align: 'right', read: () => 1 },
+    { title: 'id', read: () => id },
+  ]
+  const [, line] = renderRows(columns, [0], screen(30)).split('\n')
   expect(line).toBe(`a long n…  1  ${id}`)
 })
 

@@ -31,8 +31,6 @@ const whenDone = <Answer>(session: Session, answers: Answers, act: Promise<Answe
     if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
   })
 
-const textOf = (lines: readonly string[]): string => `${printable(lines.join('\n'))}\n`
-
 function addRun(parent: Command, session: Session): void {
   const command = parent
     .command('run')
@@ -70,11 +68,10 @@ async function whenMade(answers: Answers, id: string): Promise<ArchiveRun> {
   }
 }
 
-const madeText = ({ name, chats, messages, bytes, leftOut }: ArchiveRun): string =>
-  textOf([
-    `${name}: ${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}, verified`,
-    ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
-  ])
+const madeText = ({ name, chats, messages, bytes, leftOut }: ArchiveRun): string[] => [
+  `${name}: ${countText(chats ?? 0, 'chat')}, ${countText(messages ?? 0, 'message')}, ${bytesText(bytes ?? 0)}, verified`,
+  ...leftOut.map(({ id, why }) => `current state left out: ${id} (${why})`),
+]
 
 function addVerify(parent: Command, session: Session): void {
   const command = parent
@@ -95,13 +92,12 @@ function addVerify(parent: Command, session: Session): void {
   })
 }
 
-const verdictText = ({ ok, checked, damaged, damagedRuns, unexpected }: ArchiveVerdict): string =>
-  textOf([
-    `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
-    ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
-    ...damaged.map((id) => `damaged chat: ${id}`),
-    ...unexpected.map((path) => `unexpected file: ${path}`),
-  ])
+const verdictText = ({ ok, checked, damaged, damagedRuns, unexpected }: ArchiveVerdict): string[] => [
+  `${countText(checked, 'file')} read, ${ok ? 'all undamaged' : 'not all undamaged'}`,
+  ...damagedRuns.map(({ name, why }) => `damaged archive: ${name}${why === null ? '' : ` (${why})`}`),
+  ...damaged.map((id) => `damaged chat: ${id}`),
+  ...unexpected.map((path) => `unexpected file: ${path}`),
+]
 
 function addRestore(parent: Command, session: Session): void {
   const command = parent
@@ -133,12 +129,12 @@ function foldersOf(given: string): readonly [there: string, here: string] {
   throw new UserError('bad-map', `--map ${given} does not name two folders.`, hint, { exitCode: 2 })
 }
 
-function restoredText(restored: ArchiveRestored): string {
+function restoredText(restored: ArchiveRestored): string[] {
   const { name, runs, chats, messages, added, addedChats, damaged } = restored
   const which = runs > 1 ? `${name} and ${countText(runs - 1, 'earlier archive')}` : name
   const contents = `${countText(chats, 'chat')}, ${countText(messages, 'message')}`
-  return textOf([
+  return [
     `${which}: ${contents}; restored ${countText(addedChats, 'chat')} and ${countText(added, 'message')}`,
     ...damaged.map((id) => `damaged chat: ${id}`),
-  ])
+  ]
 }

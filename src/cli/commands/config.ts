@@ -3,7 +3,7 @@ import { shownUrl } from '../../engine/hub/sharing.ts'
 import { originOf } from '../../settings.ts'
 import { addExamples } from '../input/options.ts'
 import type { Session } from '../session.ts'
-import { renderTable } from '../terminal/table.ts'
+import { renderRows, type RowColumn } from '../terminal/table.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program.command('config').description('show each setting, and where it comes from')
@@ -18,9 +18,16 @@ export function addCommand(program: Command, session: Session): void {
     const leaves = leavesOf(shown, []).filter(([path]) => !/Explicit$|^configFile$/.test(path.at(-1) ?? ''))
     const rows = leaves.map(([path, value]) => ({ setting: path.join('.'), value, from: origin(path) }))
     await session.printAnswer(command, { configFile: settings.configFile, settings: rows }, () => {
-      const columns = [{ title: 'setting' }, { title: 'value', widthMin: 12 }, { title: 'from', widthMin: 7 }]
-      const cells = rows.map(({ setting, value, from }) => [setting, textOf(value), from])
-      return renderTable(columns, cells, session.screen)
+      const columns: readonly RowColumn<(typeof rows)[number]>[] = [
+        { title: 'setting', read: ({ setting }) => setting },
+        {
+          title: 'value',
+          widthMin: 12,
+          read: ({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)),
+        },
+        { title: 'from', widthMin: 7, read: ({ from }) => from },
+      ]
+      return renderRows(columns, rows, session.screen)
     })
     await session.note(`The config file is ${settings.configFile}\n`)
   })
@@ -33,5 +40,3 @@ const leavesOf = (tree: object, above: readonly string[]): (readonly [path: read
       ? leavesOf(value, path)
       : [[path, value]]
   })
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

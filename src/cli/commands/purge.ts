@@ -3,21 +3,11 @@ import { Option, type Command } from 'commander'
 import type { PurgeReport } from '../../api/answers/purge.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addRepeatable, inOwnZone } from '../input/options.ts'
+import { addExamples, addRepeatable, inOwnZone, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { renderTable } from '../terminal/table.ts'
-
-interface PurgeOptions {
-  readonly chat?: readonly string[]
-  readonly project?: readonly string[]
-  readonly before?: string
-  readonly tz?: string
-  readonly match?: true
-  readonly yes?: true
-  readonly acceptLostBars?: true
-}
+import { renderRows, type RowColumn } from '../terminal/table.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -47,7 +37,7 @@ export function addCommand(program: Command, session: Session): void {
 }
 
 async function purge(command: Command, session: Session): Promise<void> {
-  const { acceptLostBars, yes, match, chat, project, before, tz } = command.opts<PurgeOptions>()
+  const { acceptLostBars, yes, match, chat, project, before, tz } = command.opts<Options>()
   if (acceptLostBars === true) {
     return session.ask(command, async (answers) => {
       const answer = await answers.post('/api/purge/accept-lost-bars', { body: {} })
@@ -111,11 +101,15 @@ async function readMatch(stdin: Session['stdin']): Promise<string> {
   })
 }
 
-const columns = [{ title: 'chat' }, { title: 'goes' }, { title: 'messages' }, { title: 'title' }]
+const columns: readonly RowColumn<PurgeReport['chats'][number]>[] = [
+  { title: 'chat', read: ({ id }) => id },
+  { title: 'goes', read: ({ isWhole }) => (isWhole ? 'whole' : 'in part') },
+  { title: 'messages', read: ({ messages }) => messages },
+  { title: 'title', read: ({ title }) => title },
+]
 
 function renderPurge(answer: PurgeReport, screen: Screen): string {
   const { dryRun, chats, chatCount, messages, archived, unread, found, otherMachines } = answer
-  const rows = chats.map((chat) => [chat.id, chat.isWhole ? 'whole' : 'in part', numberText(chat.messages), chat.title])
   const gone = `${countText(messages, 'message')} of ${countText(chatCount, 'chat')}`
   const lines = [
     dryRun ? `Would remove ${gone}.` : `Removed ${gone}, and rewrote ${countText(archived, 'archived chat')}.`,
@@ -126,6 +120,6 @@ function renderPurge(answer: PurgeReport, screen: Screen): string {
     ...unread.map((file) => `Cannot be read: ${file}.`),
     ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : []),
   ]
-  const table = dryRun && rows.length > 0 ? renderTable(columns, rows, screen) : ''
+  const table = dryRun ? renderRows(columns, chats, screen) : ''
   return table + lines.map((line) => `${printableLine(line)}\n`).join('')
 }

@@ -3,8 +3,7 @@ import { Option, type Command } from 'commander'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { UserError } from '../../model/user-error.ts'
 import { CsvText } from '../../shared/client.ts'
-import { printable, printableLine } from '../../text/printable.ts'
-import { piecesOf } from '../client/answers.ts'
+import { printableLine } from '../../text/printable.ts'
 import { addExamples, addFilters, hasDates, inOwnZone, wantsJson, wholeNumber, type Options } from '../input/options.ts'
 import { refuseExcess } from '../input/usage.ts'
 import type { Session } from '../session.ts'
@@ -30,34 +29,21 @@ export function addCommand(program: Command, session: Session): void {
     .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(groupings))
     .addOption(new Option('--month', 'one row for each month').conflicts('groupBy'))
   addFilters(command, 'project', 'model', 'machine', 'period')
-    .option(
-      '-n, --limit <n>',
-      'how many rows to print, 1 to 10000; by default 1000, as CSV all',
-      wholeNumber(1, 10_000),
-    )
+    .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default 1000', wholeNumber(1, 10_000))
     .option('--notes', 'explain the numbers')
-    .addOption(new Option('--csv', 'print the rows as CSV').conflicts('json'))
   command.allowExcessArguments().usage('[options] [command]')
   command.hook('preAction', (_, acting) => (acting === command ? refuseExcess(command, command.args) : undefined))
   addImportCommand(command, session)
   const examples = [
     'cursordex tokens --group-by model --from 2026-01',
-    'cursordex tokens --project shop --csv',
+    'cursordex tokens --project shop --month',
   ] as const
   session.asks(command, examples, async (answers) => {
-    const { json: _, csv, notes, month, ...given } = command.opts<TokensOptions>()
+    const { json: _, notes, month, ...given } = command.opts<TokensOptions>()
     const { screen } = session
     const isOnTerminal = screen.width !== null
     const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: 'month' }) }
     const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
-    if (csv === true) {
-      const shown = isOnTerminal ? printable : (text: string) => text
-      const response = await answers.open('/api/tokens', { query: { ...query, as: 'csv' } })
-      for await (const piece of piecesOf(response)) await session.print(shown(piece))
-      // A CSV file cannot say that rows are missing.
-      const omitted = given.limit === undefined ? null : (await ask({})).omitted
-      return omitted === null ? undefined : session.note(`${omitted.note}\n`)
-    }
     const isPlain = isOnTerminal && !hasDates(given) && query.groupBy === undefined && given.limit === undefined
     const recent = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
     // Older chats only: their months say more than empty days.
@@ -101,7 +87,7 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     const query = inOwnZone({ tz: command.optsWithGlobals<Options>().tz }, session.screen, true)
     await session.ask(command, async (answers) => {
       const answer = await answers.post('/api/tokens/import', { query, body: new CsvText(text) })
-      await session.printAnswer(command, answer, renderImport)
+      await session.printAnswer(command, answer, importText)
     })
   })
 }
@@ -198,12 +184,11 @@ function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string
   return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
 }
 
-function renderImport({ rows, matched, unmatched, already, rematched, unknownColumns }: ImportAnswer): string {
-  const lines = [
+function importText({ rows, matched, unmatched, already, rematched, unknownColumns }: ImportAnswer): string[] {
+  return [
     `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`,
     ...(rematched > 0 ? [`${countText(rematched, 'earlier row')} matched to a chat now`] : []),
     ...(unknownColumns.length > 0 ? [`unknown columns: ${unknownColumns.join(', ')}`] : []),
     ...(unmatched > 0 ? ['--json says why the first rows are not matched'] : []),
   ]
-  return lines.map((line) => `${printableLine(line)}\n`).join('')
 }

@@ -6,28 +6,19 @@ import type { Screen } from '../terminal/screen.ts'
 
 type Named = Exclude<FilterName, 'from' | 'to'>
 
+type Switch = 'demo' | 'json' | 'force' | 'orphans' | 'redact' | 'full' | 'pager' | 'notes' | 'print' | 'follow'
+type PurgeSwitch = 'match' | 'yes' | 'acceptLostBars'
+type Word = 'from' | 'to' | 'tz' | 'before' | 'output' | 'around'
+
 /** What commander makes of the options of all commands, where they mean the same. A command has those that it adds. */
-export interface Options extends Flags, Partial<Readonly<Record<Named, readonly string[]>>> {
-  readonly demo?: true
-  readonly json?: true
-  readonly limit?: number
-  readonly offset?: number
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly tz?: string | undefined
-  readonly output?: string
-  readonly force?: true
-  readonly orphans?: true
-  readonly redact?: boolean
-  readonly around?: string
-  readonly full?: true
-  readonly pager?: boolean
-  readonly csv?: true
-  readonly notes?: true
-  readonly print?: true
-  readonly follow?: boolean
-  readonly all?: boolean
-  readonly sources?: true
+export type Options = Flags & {
+  readonly [Name in Named]?: readonly string[]
+} & {
+  readonly [Name in Switch | PurgeSwitch | 'sources']?: boolean
+} & {
+  readonly [Name in Word]?: string | undefined
+} & {
+  readonly [Name in 'limit' | 'offset']?: number
 }
 
 const collect = (word: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), word]

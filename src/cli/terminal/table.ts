@@ -3,17 +3,14 @@ import { numberText, shownIds, timeText } from './formats.ts'
 import type { Screen } from './screen.ts'
 import { cutTo, displayWidth } from './text.ts'
 
-export interface Column {
+/** A column of a table. */
+export interface RowColumn<Row> {
   readonly title: string
   readonly align?: 'left' | 'right'
   /** On a narrow terminal the column is cut down to this width. Without it the column is never cut. */
   readonly widthMin?: number
   readonly paint?: (text: string) => string
-}
-
-/** A column of a table whose rows are objects. */
-export interface RowColumn<Row> extends Column {
-  /** A number is written with separators. Null is unknown. */
+  /** Any text, which is shown as one printable line. A number is written with separators. Null is unknown. */
   readonly read: (row: Row) => string | number | null
   /** How the text is shown: a time as an age on a terminal; an id by its beginning there, if that is unique. */
   readonly as?: 'time' | 'id'
@@ -23,56 +20,46 @@ export interface RowColumn<Row> extends Column {
   readonly isNeededFor?: (row: Row) => boolean
 }
 
-/** The table of these rows, with the columns that are needed and have room. */
-export function renderRows<Row>(columns: readonly RowColumn<Row>[], rows: readonly Row[], screen: Screen): string {
-  const room = screen.width ?? Infinity
-  const shown = columns.filter(
-    ({ from = 0, isNeededFor }) => room >= from && (isNeededFor === undefined || rows.some(isNeededFor)),
-  )
-  const cells = shown.map(({ read, as }) => {
-    const values = rows.map(read)
-    const short = shownIds(as === 'id' ? values.filter((value) => typeof value === 'string') : [], screen)
-    return values.map((value) => {
-      if (value === null) return '-'
-      if (typeof value === 'number') return numberText(value)
-      return as === 'time' && value !== '' ? timeText(value, screen) : short(value)
-    })
-  })
-  const lines = rows.map((_, row) => cells.map((column) => column[row] ?? ''))
-  return renderTable(shown, lines, screen)
-}
-
 const GAP = '  '
 
 /**
- * On a terminal: a head, if there are titles, and columns that fit its width. Elsewhere: no head, cells separated by tabs
- * and never cut, for programs. A cell may be any text, and is shown as one printable line.
+ * The table of these rows. On a terminal: a head, if there are titles, and the columns that are needed and have room.
+ * Elsewhere: no head, cells separated by tabs and never cut, for programs.
  */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], screen: Screen): string {
-  const body = rows.map((cells) => cells.map(printableLine))
-  if (screen.width === null) return body.map((cells) => `${cells.join('\t')}\n`).join('')
+export function renderRows<Row>(all: readonly RowColumn<Row>[], rows: readonly Row[], screen: Screen): string {
+  const { width: room, colours } = screen
+  const columns = all.filter(
+    ({ from = 0, isNeededFor }) => (room ?? Infinity) >= from && (isNeededFor === undefined || rows.some(isNeededFor)),
+  )
+  const cells = columns.map((column) => cellsOf(column, rows, screen))
+  const body = rows.map((_, row) => cells.map((column) => printableLine(column[row] ?? '')))
+  if (room === null) return body.map((line) => `${line.join('\t')}\n`).join('')
   const natural = columns.map(({ title }, index) =>
-    Math.max(displayWidth(title), ...body.map((cells) => displayWidth(cells[index] ?? ''))),
+    Math.max(displayWidth(title), ...body.map((line) => displayWidth(line[index] ?? ''))),
   )
   const least = columns.map(({ title, widthMin = Infinity }) => Math.max(widthMin, displayWidth(title)))
-  const widths = fitWidths(natural, least, screen.width)
-  const head = columns.map(({ title }) => title && screen.colours.dim(title))
-  const paintOf = (index: number) => columns[index]?.paint ?? String
-  const painted = body.map((cells) => cells.map((cell, index) => cell && paintOf(index)(cell)))
+  const widths = fitWidths(natural, least, room)
+  const head = columns.map(({ title }) => title && colours.dim(title))
+  const painted = body.map((line) => line.map((cell, index) => cell && (columns[index]?.paint ?? String)(cell)))
   return [...(head.some((title) => title !== '') ? [head] : []), ...painted]
-    .map((cells) => widths.map((width, index) => aligned(cells[index] ?? '', width, columns[index]?.align)))
-    .map(
-      (cells) =>
-        `${cells
-          .filter((cell) => cell !== '')
-          .join(GAP)
-          .trimEnd()}\n`,
-    )
+    .map((line) => widths.map((width, index) => aligned(line[index] ?? '', width, columns[index]?.align)))
+    .map((line) => line.filter((cell) => cell !== '').join(GAP))
+    .map((line) => `${line.trimEnd()}\n`)
     .join('')
 }
 
+function cellsOf<Row>({ read, as }: RowColumn<Row>, rows: readonly Row[], screen: Screen): string[] {
+  const values = rows.map(read)
+  const short = shownIds(as === 'id' ? values.filter((value) => typeof value === 'string') : [], screen)
+  return values.map((value) => {
+    if (value === null) return '-'
+    if (typeof value === 'number') return numberText(value)
+    return as === 'time' && value !== '' ? timeText(value, screen) : short(value)
+  })
+}
+
 /** A printable line, which may have colours, with exactly this width. */
-function aligned(line: string, width: number, align: Column['align']): string {
+function aligned(line: string, width: number, align: 'left' | 'right' | undefined): string {
   const cut = cutTo(line, width)
   const space = ' '.repeat(width - displayWidth(cut))
   return align === 'right' ? space + cut : cut + space
