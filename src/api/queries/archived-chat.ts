@@ -7,6 +7,7 @@ import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { listTracked } from '../../mirror/usage/tracked.ts'
 import { toIso } from '../iso.ts'
+import { answerRow, type Row } from './answer-row.ts'
 import { inSnapshot } from './snapshot.ts'
 import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
 
@@ -69,18 +70,6 @@ export function packLines(lines: Iterable<string>, bytesMax: number): PackedChat
   return { object: hash('sha256', packed), packed, messages }
 }
 
-/** Columns in the names of the format: a time ends in `At`, a flag begins with `is`. */
-type Columns = Readonly<Record<string, string | number | null>>
-
-/** Times are integers in the mirror, and flags 0 or 1. */
-const encoded = (row: Columns) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => {
-      if (name.endsWith('At')) return [name, toIso(value as number | null)]
-      return [name, /^is[A-Z]/.test(name) ? value === 1 : value]
-    }),
-  )
-
 /** A chat's project may follow from something that is not archived with it: from its parent, or from a root known otherwise. */
 const DERIVED_RANK = 90
 
@@ -130,13 +119,13 @@ const LISTS = `
 
 /** Without its messages. Null if the mirror has no such chat. `decodeObject` checks it. */
 function readChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
-  const row = prepared<Columns>(db, CHAT).get({ num, origin })
+  const row = prepared<Row>(db, CHAT).get({ num, origin })
   if (row === undefined) return null
-  const lists = Object.entries(prepared<Columns>(db, LISTS).get(num) ?? {})
+  const lists = Object.entries(prepared<Row>(db, LISTS).get(num) ?? {})
   return {
     format: FORMAT,
     version: FORMAT_VERSION,
-    ...encoded(row),
+    ...answerRow<object>(row),
     ...Object.fromEntries(lists.map(([name, json]) => [name, JSON.parse(String(json)) as unknown])),
     ...archivedHours(db, String(row['id'])),
     outline: readOrder(db, num),
@@ -199,14 +188,14 @@ interface MessageColumns {
 /** The thread comes first. The parts are stored as JSON and copied unchanged. The transaction must outlive the iteration. */
 function* readMessageLines(db: Mirror, num: number): Generator<string> {
   for (const key of prepared<number>(db, KEYS).pluck().all(num)) {
-    const row = prepared<MessageColumns & Columns>(db, MESSAGE).get(key)
+    const row = prepared<MessageColumns & Row>(db, MESSAGE).get(key)
     // No row can disappear within one transaction.
     if (row === undefined) throw new Error('a message of the chat is missing')
     const { input, output, requestId, parts, hasJson, ...columns } = row
     // A substitute for it would count as the chat's newest state.
     if (hasJson !== 1) throw new Damage(`the text of its message ${row['id']} is damaged in the mirror`)
     const tokens = input === null && output === null ? null : { input: input ?? 0, output: output ?? 0 }
-    const head = { ...encoded(columns), tokens, ...(requestId === null ? {} : { requestId }) }
+    const head = { ...answerRow<object>(columns), tokens, ...(requestId === null ? {} : { requestId }) }
     yield `${JSON.stringify(head).slice(0, -1)},"parts":${parts}}\n`
   }
 }
