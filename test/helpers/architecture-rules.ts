@@ -92,7 +92,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // PostgreSQL.
   hub: ['indexer', 'api', 'git', 'mirror', 'text', 'archive', 'model'],
   indexer: ['mirror', 'text', 'archive', 'model', 'sqlite'],
-  api: ['mirror', 'text', 'archive', 'model'],
+  api: ['mirror', 'shared', 'text', 'archive', 'model'],
   mirror: ['text', 'archive', 'model', 'sqlite'],
   text: ['model'],
   // What the page and the command line say alike.

@@ -7,11 +7,11 @@ type Cell = string | number | null
 export type Row = Readonly<Record<string, Cell>>
 
 const isTime = (name: string): boolean => /(?:^at|At)$/.test(name)
-const isFlag = (name: string): boolean => /^(?:is[A-Z]|deletedInCursor$)/.test(name)
+const isFlag = (name: string): boolean => /^(?:is[A-Z]|deletedInCursor$|running$)/.test(name)
 
 /**
  * A row of a statement as an answer gives it. The names say how: a time ends in `At`, or is `at`, and is an integer in the
- * mirror; a flag begins with `is` and is 0 or 1.
+ * mirror; a flag begins with `is`, or says how a chat is, and is 0 or 1.
  * @param json names of columns that are JSON, or null
  */
 export function answerRow<Answer>(row: Row, json: readonly (keyof Answer & string)[] = []): Answer {

@@ -105,6 +105,12 @@ export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): He
     .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
 }
 
+const LIST_IDS = `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`
+
+/** The ids of all messages of a chat, from any source. */
+export const listMessageIds = (db: Mirror, chatId: ChatId): MessageId[] =>
+  prepared<MessageId>(db, LIST_IDS).pluck().all(chatId)
+
 const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,

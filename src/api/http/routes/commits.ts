@@ -44,6 +44,38 @@ export async function readMatches(
   throw new Problem(404, 'commit-not-found', text)
 }
 
+/**
+ * By an edit of a file, the commits of its chat with that file that are not earlier. The first one has the edit, very likely.
+ * @returns null if the project has no readable history here
+ */
+export async function commitsOfEdits(
+  context: ApiContext,
+  project: string,
+  path: string,
+  edits: readonly { readonly at: string | null }[],
+): Promise<((edit: { readonly chatId: string; readonly at: string | null }) => readonly string[]) | null> {
+  const times = edits.flatMap(({ at }) => (at === null ? [] : [Date.parse(at)]))
+  try {
+    const folder = readFolder(context, project)
+    const request = { folder, fromMs: Math.min(...times), toMs: null, limit: COMMITS_MAX, offset: 0 }
+    const { items } = await reportCommits(context, request)
+    return ({ chatId, at }) =>
+      items
+        .filter(({ committedAt, chats }) => {
+          const files = chats.find(({ id }) => id === chatId)?.evidence.files?.paths
+          const isLater = at === null || committedAt === null || Date.parse(committedAt) + 999 >= Date.parse(at)
+          return isLater && files?.some((name) => path === name || path.endsWith(`/${name}`)) === true
+        })
+        .map(({ sha }) => sha)
+  } catch (error) {
+    if (error instanceof Problem || error instanceof UserError) return null
+    throw error
+  }
+}
+
+/** More commits than one page of edits has are seldom of use, and matching takes time. */
+const COMMITS_MAX = 200
+
 /** Adds to each chat why it matches the commit. */
 export function withMatches(chats: readonly Chat[], matches: readonly CommitMatch[]) {
   const byId = new Map(matches.map(({ id, confidence, evidence }) => [id, { confidence, evidence }]))

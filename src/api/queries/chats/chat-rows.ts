@@ -19,6 +19,15 @@ const CHILD_IDS = `
   )
 `
 
+/**
+ * Cursor says `generating`, or wrote a message in the last two minutes. A Cursor that was killed leaves the word, so it
+ * counts for an hour.
+ */
+const IS_RUNNING = `(
+  c.is_live = 1 and unixepoch('now') * 1000 - ifnull(c.last_activity_at, 0)
+    < iif(c.status = 'generating', ${60 * 60_000}, ${2 * 60_000})
+)`
+
 const CHATS_BY_NUM = `
   select
     c.id, c.title, c.title_source as titleSource, c.summary, ${PROJECT_REF}, c.project_source as projectSource,
@@ -36,7 +45,7 @@ const CHATS_BY_NUM = `
     c.lines_added as linesAdded, c.lines_removed as linesRemoved, c.files_changed as filesChanged,
     iif(coalesce(c.context_used, c.context_limit) is null, null,
       json_object('used', c.context_used, 'limit', c.context_limit)) as contextTokens,
-    c.recorded_cost_cents as recordedCostCents, ${MACHINE_REF}
+    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running, ${MACHINE_REF}
   from json_each(?) wanted
   join chats c on c.num = wanted.value
   join sources s on s.num = c.source
