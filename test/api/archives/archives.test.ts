@@ -118,7 +118,7 @@ describe('a run', () => {
     expect(all.map(({ isHere }) => isHere)).toEqual([true, true, true])
     const [first] = all
     expect(await list(`q=${first?.id}`)).toContainEqual(first)
-    expect(await list(`q=${encodeURIComponent(first?.title.toUpperCase() ?? '')}`)).toContainEqual(first)
+    expect(await list(`q=${encodeURIComponent(first?.title?.toUpperCase() ?? '')}`)).toContainEqual(first)
     expect(await list('q=no+such+words')).toEqual([])
     expect((await world.request('/api/archives/nothing/chats')).status).toBe(404)
     await world.post('/api/purge', { chats: [first?.id], dryRun: false })
