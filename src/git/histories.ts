@@ -83,7 +83,8 @@ export class Histories implements model.Histories {
    */
   #run(root: string, words: readonly string[], input: string): Promise<string> {
     const git = findGit(this.#env)
-    if (git === null) throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
+    if (git === null)
+      throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.', UNREADABLE)
     const options = {
       cwd: parse(process.execPath).root,
       env: harmlessEnvironment(this.#env),
@@ -106,22 +107,35 @@ export class Histories implements model.Histories {
   }
 }
 
+/** A history that cannot be read is no fault of the question. */
+const UNREADABLE = { status: 409 }
+
 function explained(root: string, { code, killed }: ExecFileException, complaint: string): UserError {
   if (/cannot change to/.test(complaint)) {
     const text = `There is no folder ${root} on this machine.`
-    return new UserError('repo-missing', text, 'Name a project whose folder still exists.')
+    return new UserError('repo-missing', text, 'Name a project whose folder still exists.', UNREADABLE)
   }
   if (/not a git repository|cannot use bare repository/.test(complaint)) {
-    return new UserError('not-a-repository', `${root} is not a git repository.`, 'Name a project that is one.')
+    return new UserError(
+      'not-a-repository',
+      `${root} is not a git repository.`,
+      'Name a project that is one.',
+      UNREADABLE,
+    )
   }
   // A code of Node says that git could not be started, or that its output is too long.
   const isOfNode = typeof code === 'string'
   if (killed === true && !isOfNode) {
-    return new UserError('git-slow', `Git did not finish reading the repository at ${root} in time.`, 'Ask for less.')
+    return new UserError(
+      'git-slow',
+      `Git did not finish reading the repository at ${root} in time.`,
+      'Ask for less.',
+      UNREADABLE,
+    )
   }
   const why = isOfNode ? code : complaint.trim().split('\n')[0]?.slice(0, 200) || 'it failed without a message'
   const text = `Git could not read the repository at ${root}: ${why}.`
-  return new UserError('git-failed', text, 'Run "git log" there to see the problem.')
+  return new UserError('git-failed', text, 'Run "git log" there to see the problem.', UNREADABLE)
 }
 
 function toCommits(output: string): Commit[] {

@@ -37,7 +37,7 @@ export function chooseChats(given: string, name: string | null): ChosenChats {
     .toReversed()
   if (names.length === 0) {
     const text = `There is no archive in ${given}${name === null ? '' : ` of the name ${name}`}.`
-    throw new UserError('archive-not-found', text, WHICH_FOLDER)
+    throw new UserError('archive-not-found', text, WHICH_FOLDER, { status: 404 })
   }
   const damaged: string[] = []
   const chats = new Map<string, ChosenChat & { readonly objects: Set<string> }>()

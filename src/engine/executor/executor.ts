@@ -40,13 +40,14 @@ export type JobReply =
 
 /** Why a job failed, as it crosses a process boundary. */
 export type Failure =
-  | { readonly kind: 'user'; readonly code: string; readonly message: string; readonly hint: string }
+  | ({ readonly kind: 'user' } & Pick<UserError, 'code' | 'message' | 'hint' | 'status'>)
   | { readonly kind: 'damage'; readonly message: string }
   | { readonly kind: 'fault'; readonly message: string }
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof UserError) {
-    return { kind: 'user', code: error.code, message: error.message, hint: error.hint }
+    const { code, message, hint, status } = error
+    return { kind: 'user', code, message, hint, status }
   }
   if (isOfIndex(error)) return failureOf(indexDamaged(error))
   const message = error instanceof Error ? error.message : String(error)
@@ -54,7 +55,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 export function errorOf(failure: Failure, name: JobName): Error {
-  if (failure.kind === 'user') return new UserError(failure.code, failure.message, failure.hint)
+  if (failure.kind === 'user') return new UserError(failure.code, failure.message, failure.hint, failure)
   return failure.kind === 'damage' ? mirrorDamaged(failure.message) : new Error(`${name} failed: ${failure.message}`)
 }
 

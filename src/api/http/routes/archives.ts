@@ -11,7 +11,7 @@ import {
 } from '../../answers/archives.ts'
 import { readClock } from '../dates.ts'
 import { bodyFlag, page, parametersOf, text } from '../params.ts'
-import { badParameters, notFound, Problem } from '../problem.ts'
+import { badParameters, notFound } from '../problem.ts'
 import { route, type Api } from '../route.ts'
 
 const SCOPE = 'must be a search, or null for everything'
@@ -59,7 +59,7 @@ export const archiveRoutes = [
     problems: [404],
     handle: ({ id, query }, api) => {
       const name = id === 'newest' ? null : known(api, id).name
-      return api.ask({ kind: 'archived', request: { ...query, dir: api.archives.dir, name } }).catch(asAnswer)
+      return api.ask({ kind: 'archived', request: { ...query, dir: api.archives.dir, name } })
     },
   }),
   route({
@@ -68,7 +68,7 @@ export const archiveRoutes = [
     says: 'Reads every byte of the archive folder.',
     answer: verdictAnswer,
     problems: [404, 429],
-    handle: ({ id }, api) => api.archives.verify(known(api, id).name).catch(asAnswer),
+    handle: ({ id }, api) => api.archives.verify(known(api, id).name),
   }),
   route({
     method: 'POST',
@@ -83,7 +83,7 @@ export const archiveRoutes = [
     problems: [404],
     handle: ({ id: name, body: { from, ...how } }, api) => {
       if (from === null && name !== 'newest') known(api, name)
-      return api.archives.restore({ name, from, ...how }).catch(asAnswer)
+      return api.archives.restore({ name, from, ...how }).catch(namingMap)
     },
   }),
 ]
@@ -94,12 +94,10 @@ function known({ archives }: Api, name: string): ArchiveRun {
   return run
 }
 
-/** @throws Problem with the status of what the client can change; any other error as it is */
-function asAnswer(error: unknown): never {
+/** @throws Problem that names the key of the body; any other error as it is */
+function namingMap(error: unknown): never {
   if (!(error instanceof UserError)) throw error
   const { code, message, hint } = error
-  if (code === 'archive-busy') throw new Problem(429, code, `${message} ${hint}`)
-  if (code === 'archive-not-found') throw new Problem(404, code, `${message} ${hint}`)
   if (code !== 'bad-map') throw error
   throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
 }

@@ -13,7 +13,7 @@ import type { Chat } from '../../answers/chats.ts'
 export function answerCommits({ repo, tz, limit, offset, ...dates }: CommitsQuery, context: ApiContext) {
   const bounds = readBounds(dates, readClock(tz, context))
   const request = { folder: readFolder(context, repo), ...bounds, limit, offset }
-  return reportCommits(context, request).catch(refuse)
+  return reportCommits(context, request)
 }
 
 interface CommitsQuery {
@@ -38,7 +38,7 @@ export async function readMatches(
   if (!/^[\da-f]{4,64}$/i.test(commit)) {
     throw badParameters([{ name: 'commit', reason: 'must be the sha of a commit, or at least its first 4 hex digits' }])
   }
-  const matches = await chatsOfCommit(context, readFolder(context, repo), commit.toLowerCase()).catch(refuse)
+  const matches = await chatsOfCommit(context, readFolder(context, repo), commit.toLowerCase())
   if (matches !== null) return matches
   const text = 'No commit of this repository has this sha, or several commits begin with it.'
   throw new Problem(404, 'commit-not-found', text)
@@ -105,9 +105,4 @@ function readFolder(context: ApiContext, repo: string | null): string {
   }
   if (found.isHere === 1) return folderOf(found.path)
   throw new Problem(409, 'repo-missing', `The folder of ${found.name} is not on this machine, and git runs only here.`)
-}
-
-/** A history that cannot be read is no fault of the question. */
-function refuse(error: unknown): never {
-  throw error instanceof UserError ? new Problem(409, error.code, `${error.message} ${error.hint}`) : error
 }
