@@ -36,7 +36,7 @@ test('JSON above 1 KB is compressed for clients of other machines that accept it
   expect((await ask(HOST)).headers.get('content-encoding')).toBeNull()
   const response = await ask('chats.example')
   expect(response.headers.get('content-encoding')).toBe('gzip')
-  expect(response.headers.get('vary')).toContain('accept-encoding')
+  expect(response.headers.get('vary')).toMatch(/accept-encoding/i)
   const packed = Buffer.from(await response.arrayBuffer())
   expect(packed.length).toBeLessThan(plain.length / 2)
   expect(gunzipSync(packed).toString()).toBe(plain)
