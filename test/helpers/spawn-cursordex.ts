@@ -25,6 +25,8 @@ export interface SpawnOptions {
   readonly uid?: number
   /** Another build of the program instead of this checkout's. */
   readonly bin?: string
+  /** Its working folder; that of the tests by default. */
+  readonly cwd?: string
   /** The content of its standard input. */
   readonly input?: string
 }
@@ -44,11 +46,12 @@ export class Cursordex {
   #stderr = ''
   #hasEnded = false
 
-  constructor(argv: readonly string[], { env = {}, uid, bin = cursordexBin, input }: SpawnOptions = {}) {
+  constructor(argv: readonly string[], { env = {}, uid, bin = cursordexBin, cwd, input }: SpawnOptions = {}) {
     this.#child = spawn(process.execPath, [bin, ...argv], {
       env: { ...process.env, ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid }),
+      ...(cwd === undefined ? {} : { cwd }),
     })
     // A killed process no longer reads.
     this.#child.stdin?.on('error', () => undefined).end(input)
