@@ -215,7 +215,7 @@ const ownPlaces: Readonly<Record<string, OwnPlace>> = {
 
 /** WRONG_FILES=all takes every combination, and any other word another choice of them. */
 const MEANWHILE = 4
-const RUNS = 60
+const RUNS = 40
 const ENDS_WITHIN_MS = 60_000
 
 /** Runs a command on a wrong file. @returns what is wrong with how it ended */
@@ -250,7 +250,9 @@ async function judgeRun(own: OwnPlace, argv: readonly string[], make: Make): Pro
     if (exitCode === null || exitCode > 2 || /bug in cursordex|^\s+at /m.test(stderr) || lines.length > 3)
       return `${exitCode}: ${stderr.slice(0, 600)}`
     // What is said of a failure names the file, its folder, or the archive.
-    const isNamed = [place.root, RUN, 'The mirror'].some((name) => `${program.stdout}${stderr}`.includes(name))
+    const isNamed = [place.root, RUN, 'The mirror', 'The file has no column'].some((name) =>
+      `${program.stdout}${stderr}`.includes(name),
+    )
     return exitCode > 0 && !isNamed ? `names no path: ${stderr.slice(0, 300)}` : null
   } catch (error) {
     return String(error)
