@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { addCommands } from './commands.ts'
+import { explainSystem } from './explain-system.ts'
 import { addExamples, addSettingFlags } from './input/options.ts'
 import { addSettingsHelp, helpLayout } from './input/help-layout.ts'
 import { PipeClosed } from './terminal/screen.ts'
@@ -19,7 +20,8 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     const program = await programFor(session, help)
     await program.parseAsync(withHelp(argv, program), { from: 'user' })
     return 0
-  } catch (error) {
+  } catch (thrown) {
+    const error = explainSystem(thrown, session.settings?.dataDir ?? null) ?? thrown
     return await printEnding(endingOf(error, session.named(help.join('')), isDebugging(session)), session)
   }
 }

@@ -4,16 +4,16 @@ import { delimiter, isAbsolute, join } from 'node:path'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const NAME = process.platform === 'win32' ? 'git.exe' : 'git'
-
 /**
- * Path of the installed git; null if there is none. Folders that a project may control are skipped: `npx` puts the
+ * Path of an installed program; null if there is none. Folders that a project may control are skipped: `npx` puts the
  * project's own `node_modules/.bin` first in the PATH, and a relative folder may be anywhere.
+ * @param endings of its file on Windows, the first one first
  */
-export function findGit(env: Environment): string | null {
+export function findProgram(name: string, env: Environment, endings: readonly string[] = ['.exe']): string | null {
+  const names = process.platform === 'win32' ? endings.map((ending) => `${name}${ending}`) : [name]
   const path = env['PATH'] ?? env['Path'] ?? ''
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder) && !/[\\/]node_modules[\\/]/.test(folder))
-  return folders.map((folder) => join(folder, NAME)).find(isProgram) ?? null
+  return folders.flatMap((folder) => names.map((file) => join(folder, file))).find(isProgram) ?? null
 }
 
 function isProgram(file: string): boolean {

@@ -3,7 +3,7 @@ import { parse } from 'node:path'
 import type * as model from '../model/commit.ts'
 import type { Commit } from '../model/commit.ts'
 import { UserError } from '../model/user-error.ts'
-import { findGit, HARMLESS_ARGUMENTS, HARMLESS_DIFF, harmlessEnvironment, type Environment } from './harmless.ts'
+import { findProgram, HARMLESS_ARGUMENTS, HARMLESS_DIFF, harmlessEnvironment, type Environment } from './harmless.ts'
 
 /** A call takes longer only if a disk hangs, or if the repository was built to cause that. */
 const WITHIN_MS = 10_000
@@ -82,7 +82,7 @@ export class Histories implements model.Histories {
    * @throws UserError `git-missing`, `repo-missing`, `not-a-repository`, `git-slow`, `git-failed`
    */
   #run(root: string, words: readonly string[], input: string): Promise<string> {
-    const git = findGit(this.#env)
+    const git = findProgram('git', this.#env)
     if (git === null)
       throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.', UNREADABLE)
     const options = {

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { requireRegular } from '../regular-file.ts'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Mirror } from './open.ts'
@@ -98,6 +99,7 @@ export const isOfThisVersion = (db: Mirror): boolean => versionOf(db) === SCHEMA
  * @throws UserError `mirror-newer` or `mirror-older`
  */
 export function refuseOther(path: string): void {
+  requireRegular(path)
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   const db = new Database(path, { readonly: true, timeout: 10_000 })
   try {

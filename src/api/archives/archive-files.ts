@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -18,6 +18,7 @@ import {
 } from '../../archive/manifest.ts'
 import { BARS_FILE, packBars } from '../../mirror/purge/bars.ts'
 import { UserError } from '../../model/user-error.ts'
+import { readRegular } from '../../regular-file.ts'
 
 /** A process that writes to the archive holds a SQLite lock on this file. It is always empty. */
 export const ARCHIVE_LOCK = '.lock'
@@ -25,6 +26,8 @@ export const ARCHIVE_LOCK = '.lock'
 const UNFINISHED = '.tmp'
 /** The maximum size of a file, and of the text of a chat that is read. It is about the maximum length of a JavaScript string. */
 export const BYTES_MAX = 500 * 1024 * 1024
+/** The maximum size of the file of a run. Older versions listed each message there, in 70 bytes. */
+const MANIFEST_BYTES_MAX = 100 * 1024 * 1024
 /** The maximum text of a chat that is archived. Packing it takes about four times as much memory. */
 export const PACKED_BYTES_MAX = 150 * 1024 * 1024
 /** The maximum text of a chat at the hub. Who pulls it unpacks it beside all other work. */
@@ -78,21 +81,19 @@ export function listRunNames(dir: string): readonly string[] {
  * @param path below the archive folder
  * @throws Error that says why the file cannot be read
  */
-function readPlainFile(dir: string, path: string): Buffer {
+function readPlainFile(dir: string, path: string, bytesMax: number): Buffer {
   const whole = join(realpathSync(dir), path)
-  const stat = statSync(whole)
-  if (realpathSync(whole) !== whole || !stat.isFile()) throw new Damage(`${whole} is not a plain file`)
-  if (stat.size > BYTES_MAX) throw new Damage(`it is ${stat.size} bytes long`)
-  return readFileSync(whole)
+  if (realpathSync(whole) !== whole) throw new Damage(`${whole} is not a plain file`)
+  return readRegular(whole, bytesMax)
 }
 
 /** @param name one of `listRunNames` */
 export const readManifest = (dir: string, name: string): Decoded<Manifest & { readonly sha256: string }> =>
-  attempt(() => decodeManifest(readPlainFile(dir, runPath(name)).toString(), name))
+  attempt(() => decodeManifest(readPlainFile(dir, runPath(name), MANIFEST_BYTES_MAX).toString(), name))
 
 /** An object's bytes, compared with its name. @throws Error that says what is wrong */
 function readPacked(dir: string, hash: string): Buffer {
-  const packed = readPlainFile(dir, objectPath(hash))
+  const packed = readPlainFile(dir, objectPath(hash), BYTES_MAX)
   if (digest('sha256', packed) !== hash) throw new Damage('its bytes do not match its name')
   return packed
 }

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { z } from 'zod'
 import * as mini from 'zod/mini'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
+import { SMALL_BYTES_MAX } from '../../engine/data-folder.ts'
 import { UserError } from '../../model/user-error.ts'
+import { readRegular } from '../../regular-file.ts'
 import { answersOver, jsonOf, type Answers } from './answers.ts'
 import { healthAnswer } from '../../api/answers/common.ts'
 
@@ -36,7 +37,7 @@ export interface Daemon {
  * from a copied folder. The other daemon has another mirror, which must not be shown as this folder's, and not be purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
-  const text = await readIfThere(join(dataDir, 'daemon.json'))
+  const text = readIfThere(join(dataDir, 'daemon.json'))
   const parsed = daemonFile.safeParse(text === null ? null : jsonOf(text))
   if (!parsed.success || !isAlive(parsed.data.pid)) return null
   const { pid, url, startedAt, version = null, folder } = parsed.data
@@ -44,8 +45,7 @@ export async function findDaemon(dataDir: string): Promise<Daemon | null> {
   return (await isWell(url, startedAt)) ? { pid, url, version } : null
 }
 
-export const readToken = async (dataDir: string): Promise<string | null> =>
-  (await readIfThere(join(dataDir, 'token')))?.trim() || null
+export const readToken = (dataDir: string): string | null => readIfThere(join(dataDir, 'token'))?.trim() || null
 
 /** Whether the daemon at this address refuses a request without the token. */
 export const isTokenAsked = async (url: string): Promise<boolean> => (await open(url, '/api/health')).status === 401
@@ -54,7 +54,7 @@ export const isTokenAsked = async (url: string): Promise<boolean> => (await open
 export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const daemon = await findDaemon(dataDir)
   if (daemon === null) return null
-  const token = await readToken(dataDir)
+  const token = readToken(dataDir)
   let missing: string | null = null
   return {
     origin: 'daemon',
@@ -136,10 +136,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function readIfThere(file: string): Promise<string | null> {
+function readIfThere(file: string): string | null {
   try {
-    return await readFile(file, 'utf8')
+    return readRegular(file, SMALL_BYTES_MAX).toString()
   } catch (error) {
+    if (error instanceof UserError) throw error
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     const hint = 'Run this as the user who owns the folder.'

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { lstatSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
+import { findProgram } from '../../git/harmless.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
 import { addExamples, type Options } from '../input/options.ts'
+import { readText } from '../input/read-text.ts'
 import type { Session } from '../session.ts'
 import { ownProgram } from './own-program.ts'
 import { writePrivately } from './write-privately.ts'
@@ -80,20 +82,20 @@ async function installInCursor(
   session: Session,
 ): Promise<void> {
   const path = file ?? join(session.surroundings.homeDir, '.cursor', 'mcp.json')
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined
+  const before = isNew ? '' : readText(path, CONFIG_BYTES_MAX, 'Repair it, or name another file with --file.')
   const value = remove === true ? undefined : launch
-  const after = before === '' && remove === true ? before : editJson(before, ['mcpServers', NAME], value)
-  if (after === null) {
-    throw new UserError('bad-json', `${path} is not a JSON object.`, 'Repair it, or name another file with --file.')
-  }
+  const after = before === '' && remove === true ? before : editJson(path, before, ['mcpServers', NAME], value)
   if (after === before) return session.print(`${path} needs no change.\n`)
   await session.print(`${path}\n\n${differenceOf(before, after)}\n`)
   if (yes !== true) return session.print('\nNothing was changed. Add --yes to make this change.\n')
   mkdirSync(dirname(path), { recursive: true })
   // Cursor never reads half a file, and its mode stays.
-  await writePrivately(path, [after], true, existsSync(path) ? statSync(path).mode : undefined)
+  await writePrivately(path, [after], true, isNew ? undefined : statSync(path).mode)
   await session.print('\nDone. Restart Cursor, or switch the server on in its settings.\n')
 }
+
+const CONFIG_BYTES_MAX = 16 * 1024 * 1024
 
 /** The lines that differ, with a sign before each, as `diff` shows them. */
 function differenceOf(before: string, after: string): string {
@@ -114,7 +116,7 @@ async function installByCommand(
   session: Session,
 ): Promise<void> {
   const shown = [client, ...argv].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
-  const program = onPath(client, session.surroundings.env)
+  const program = findProgram(client, session.surroundings.env, ['.exe', '.cmd'])
   if (program === null) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
   if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
   const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })
@@ -122,11 +124,4 @@ async function installByCommand(
     const text = `${client} failed${status === null ? '' : ` with exit code ${status}`}.`
     throw new UserError('install-failed', text, `Run it yourself: ${shown}`)
   }
-}
-
-function onPath(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
-  const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']
-  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  const files = folders.flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)))
-  return files.find((file) => existsSync(file)) ?? null
 }

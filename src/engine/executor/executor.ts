@@ -65,8 +65,17 @@ export const explainSearch = ({ question }: Jobs['search']['input'], error: unkn
 
 export const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
-/** The error of a job whose process ended without a result. */
-export function diedError(name: JobName): UserError {
+/**
+ * The error of a job whose process ended without a result.
+ * @param code why it could not be started; null if it ran
+ */
+export function diedError(name: JobName, code: string | null): UserError {
+  if (code !== null) {
+    const hint =
+      'Ask again when the system has memory and processes to spare. If Node was removed, start the daemon again.'
+    const kind = name.startsWith('purge') ? 'purge' : name
+    return new UserError(`${kind}-died`, `The ${name} process could not be started (${code}).`, hint)
+  }
   if (name === 'search') return new UserError('search-died', 'The search process ended unexpectedly.', 'Ask again.')
   if (name === 'purge-archives' || name === 'purge-search')
     return new UserError('purge-died', 'The purge process ended unexpectedly.', 'Purge again.')

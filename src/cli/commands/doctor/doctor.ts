@@ -14,6 +14,7 @@ import { closedBy, mayExist } from '../../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../../indexer/source.ts'
 import type { UnknownRows } from '../../../indexer/sources/composer-kv/read-unknown.ts'
 import { listSetAside, readSetAside } from '../../../indexer/open-safely/set-aside.ts'
+import { isDamage, mirrorDamaged } from '../../../mirror/damage/find-damage.ts'
 import { openReader, type Mirror } from '../../../mirror/open.ts'
 import { listSalvages } from '../../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../../model/ids.ts'
@@ -107,6 +108,7 @@ function readerIfAny(path: string): Mirror | null {
   try {
     return openReader(path)
   } catch (error) {
+    if (isDamage(error)) throw mirrorDamaged(error instanceof Error ? error.message : path)
     if (!(error instanceof UserError) || error.code !== 'mirror-missing') throw error
     refuseUnreadable(path)
     return null

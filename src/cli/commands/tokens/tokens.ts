@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import { tokenGroupings } from '../../../api/tokens/request.ts'
-import { UserError } from '../../../model/user-error.ts'
 import type { Answers } from '../../client/answers.ts'
 import { noteUnknown, undatedText } from '../list.ts'
 import {
@@ -18,6 +16,7 @@ import {
 } from '../../input/options.ts'
 import { printable } from '../../../text/printable.ts'
 import { decodeAnswer, printAnswer, readAnswer, type Session } from '../../session.ts'
+import { readText } from '../../input/read-text.ts'
 import { refuseExcess, refuseOptionsAbove } from '../../input/usage.ts'
 import { explainTokens, renderImport, renderTokens } from './tokens-text.ts'
 import { importAnswer, tokensAnswer } from '../../../api/answers/tokens.ts'
@@ -93,28 +92,17 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
   })
 }
 
+/** The daemon takes fewer bytes, and says how many. */
+const FILE_BYTES_MAX = 64 * 1024 * 1024
+
 async function importFile(file: string, command: Command, session: Session): Promise<void> {
   // The parent command may have taken a flag of the same name.
   const { tz } = command.optsWithGlobals<Options>()
-  const text = await readText(file)
+  const text = readText(file, FILE_BYTES_MAX, 'Name the file that you downloaded from Cursor’s dashboard.')
   const query = queryOf({ ...inOwnZone({ tz }, session.screen, true) })
   const path = `/api/tokens/import?${query.toString()}`
   await session.ask(command, async (answers) => {
     const answer = await answers.post(path, text, 'text/csv')
     await printAnswer(importAnswer, answer, (done) => renderImport(done, session.screen), command, session)
   })
-}
-
-/** @throws UserError `unreadable` */
-async function readText(file: string): Promise<string> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-    const [what, hint] =
-      code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-        ? ['is not UTF-8', 'Use the file as you downloaded it.']
-        : [`cannot be read (${code})`, 'Name the file that you downloaded from Cursor’s dashboard.']
-    throw new UserError('unreadable', `${file} ${what}.`, hint, { cause })
-  }
 }
