@@ -2,8 +2,15 @@ import { hash as digest } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { decodeObject, type ArchivedObject } from '../../archive/archived-chat.ts'
+import { Readable } from 'node:stream'
+import { createGunzip, gunzipSync } from 'node:zlib'
+import {
+  ObjectReader,
+  decodeObject,
+  type ArchivedMessage,
+  type ArchivedObject,
+  type ObjectLimits,
+} from '../../archive/archived-chat.ts'
 import {
   attempt,
   Damage,
@@ -30,8 +37,13 @@ export const BYTES_MAX = 500 * 1024 * 1024
 const MANIFEST_BYTES_MAX = 100 * 1024 * 1024
 /** The maximum text of a chat that is archived. Packing it takes about four times as much memory. */
 export const PACKED_BYTES_MAX = 150 * 1024 * 1024
-/** The maximum text of a chat at the hub. Who pulls it unpacks it beside all other work. */
-export const HUB_BYTES_MAX = 64 * 1024 * 1024
+/** A chat at the hub. Who pulls it reads it beside all other work, whoever pushed it, in at most 400 MB. */
+export const HUB_LIMITS: ObjectLimits = {
+  bytesMax: 64 * 1024 * 1024,
+  memoryMax: 64 * 1024 * 1024,
+  lineMax: 8 * 1024 * 1024,
+  valuesMax: 500_000,
+}
 
 export const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
@@ -107,8 +119,45 @@ export function whyUnsound(dir: string, hash: string): string | null {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A packed chat. @param bytesMax a longer text is damage @throws Error that says what is wrong */
-export const unpackObject = (packed: Buffer, bytesMax: number): ArchivedObject =>
-  decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })))
+function unpackObject(packed: Buffer, bytesMax: number): ArchivedObject {
+  const lines = decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })).split('\n')
+  if (lines.pop() !== '') throw new Damage(CUT_OFF)
+  return decodeObject(lines, {}, (message) => message)
+}
+
+const CUT_OFF = 'its last line is cut off'
+/** An object of the hub is unpacked in such pieces, and a line is at most so many of them: 16 MB. */
+const PIECE_BYTES = 64 * 1024
+const PIECES_MAX = 256
+
+/**
+ * A packed chat of the hub, unpacked piece by piece. Whoever pushed it may have made anything of it.
+ * @param take what is kept of each message
+ * @throws Error that says what is wrong
+ */
+export async function unpackOfHub<Message extends { readonly id: string }>(
+  packed: Buffer,
+  take: (message: ArchivedMessage) => Message,
+): Promise<ArchivedObject<Message>> {
+  const reader = new ObjectReader(HUB_LIMITS, take)
+  let bytes = 0
+  let begun: Buffer[] = []
+  for await (const given of Readable.from([packed]).pipe(createGunzip({ chunkSize: PIECE_BYTES }))) {
+    const piece = given as Buffer
+    bytes += piece.length
+    if (bytes > HUB_LIMITS.bytesMax) throw new Damage('it unpacks to more than 64 MB')
+    let start = 0
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', start)) {
+      reader.add(decoder.decode(Buffer.concat([...begun, piece.subarray(start, end)])))
+      begun = []
+      start = end + 1
+    }
+    if (start < piece.length) begun.push(piece.subarray(start))
+    if (begun.length > PIECES_MAX) throw new Damage('a line is longer than 16 MB')
+  }
+  if (begun.length > 0) throw new Damage(CUT_OFF)
+  return reader.end()
+}
 
 /** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
 export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>

@@ -109,7 +109,10 @@ where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
 
-const IS_LINKED = `select 1 from chat_links where child_id = ?`
+/** What a pulled chat says of others does not count: somebody else could hide a chat by it. Pulled subagents say it themselves. */
+const IS_LINKED = `
+select 1 from chat_links left join chats on chats.id = parent_id where child_id = ? and machine is null
+`
 
 /** What the chat's own row and all lists say together, as columns of `chats`. */
 export function mergeMetadata(db: Mirror, chatId: ChatId) {

@@ -143,7 +143,7 @@ export function saveMessage(
     const key = keys.next(columns.created_at, columns.position)
     const { lastInsertRowid: body } = prepared(db, ADD_BODY).run(partsJson)
     added.rows.push([key, chat, body, ...COLUMNS.map((column) => columns[column])])
-    added.calls.push(...rowsOf(body, calls ?? []))
+    for (const row of rowsOf(body, calls ?? [])) added.calls.push(row)
     if (columns.is_shadowed === 0) indexed.add(key)
     names.write(columns.marks, columns.model)
     return true
