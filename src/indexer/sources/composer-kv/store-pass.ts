@@ -105,6 +105,7 @@ class StorePass implements Compared {
     this.#firstId = held.firstSourceId(mirror, num)
     this.#known = {
       isGoneRow: (key) => held.isGoneRow(mirror, num, key),
+      hasMessages: (chatId) => held.hasMessages(mirror, num, chatId),
       roles: (chatId) => held.listRoles(mirror, chatId),
     }
   }
