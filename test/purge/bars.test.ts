@@ -181,15 +181,15 @@ test('damage in user.db counts as bars that cannot be read, not as damage of the
   await purgeBoth()
   const kept = readFileSync(userFile())
   const damagedFiles = () => readdirSync(place.folder).filter((name) => name.includes('damaged'))
-  const without = (table: string) => (): void => {
+  const changedBy = (table: string) => (): void => {
     const db = new Database(userFile())
     db.exec(table)
     db.close()
   }
   const harms = [
     () => writeFileSync(userFile(), 'no database at all '.repeat(999)),
-    without('drop table bars'),
-    without('alter table keys rename column kind to other'),
+    changedBy('drop table bars'),
+    changedBy('alter table keys rename column kind to other'),
   ]
   const names = ['user.db.damaged']
   for (const [at, harm] of harms.entries()) {
