@@ -386,7 +386,14 @@ function foreignOwner(stat: BigIntStats): string | null {
   return `The file belongs to user ${stat.uid}, and this daemon runs as user ${us}: run it as the user who runs Cursor.`
 }
 
-const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
+/** A name in a schema, which SQLite repeats, can be very long. */
+const DETAIL_LENGTH_MAX = 500
+
+const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({
+  kind: 'closed',
+  state,
+  detail: detail?.slice(0, DETAIL_LENGTH_MAX) ?? null,
+})
 
 /** The result of a pass whose file became unreadable, or whose path must not be read. Any other error is thrown again. */
 export function endedBy(error: unknown): ClosedFile {
@@ -417,6 +424,9 @@ export function closedBy(error: unknown): ClosedFile {
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM|AUTH)/.test(code) || /^E[A-Z]+$/.test(code)) {
     return closed('unreadable', `${message}: check that your user may read the file and its folder.`)
   }
+  // A table without a column that is read, or of a module that SQLite does not have.
+  if (code.startsWith('SQLITE_'))
+    return closed('unreadable', `SQLite cannot read it: ${message}. This layout is unknown.`)
   throw error
 }
 
@@ -471,7 +481,8 @@ export function tryRead<Value>(read: () => Value): { readonly value: Value } | n
   try {
     return { value: read() }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
+    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR|TOOBIG)/.test(String(error.code)))
+      return null
     throw error
   }
 }

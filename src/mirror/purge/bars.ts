@@ -8,7 +8,7 @@ import type { Part } from '../../model/part.ts'
 import { UserError } from '../../model/user-error.ts'
 import { readRegular, requireRegular } from '../../regular-file.ts'
 import Database from '../../sqlite.ts'
-import { isDamage } from '../damage/find-damage.ts'
+import { codeOf, isDamage } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { comparable, parseParts } from '../write/pack-message.ts'
@@ -47,12 +47,20 @@ export function attachUser(db: Mirror, mirrorPath: string): boolean {
   return isDamaged
 }
 
+/** A table that is missing has the last of these codes. */
+const isUnreadable = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'SQLITE_ERROR'
+
+const READ_ALL = `
+select (select count(kind || hash || size) from bars) + (select count(kind || key) from keys) + (select bars from lost)
+`
+
 function isReadable(file: string): boolean {
   const db = new Database(file)
   try {
-    return db.pragma('quick_check', { simple: true }) === 'ok'
+    if (db.pragma('quick_check', { simple: true }) !== 'ok') return false
+    return db.pragma('user_version', { simple: true }) === 0 || db.prepare(READ_ALL).pluck().get() !== null
   } catch (error) {
-    if (isDamage(error)) return false
+    if (isUnreadable(error)) return false
     throw error
   } finally {
     db.close()
@@ -78,7 +86,7 @@ function ofUser<Result>(act: () => Result): Result {
   try {
     return act()
   } catch (error) {
-    throw isDamage(error) ? barsLost('The bars that keep purged chats out cannot be read') : error
+    throw isUnreadable(error) ? barsLost('The bars that keep purged chats out cannot be read') : error
   }
 }
 

@@ -159,7 +159,8 @@ where entries <> coalesce(@entries, entries) or own_row <> @state
  */
 export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: OwnRow): boolean {
   if (ownRow.kind === 'unread') return false
-  const state = ownRow.kind === 'gone' || ownRow.kind === 'remembered' ? 'gone' : 'live'
+  const isGone = ownRow.kind === 'gone' || ownRow.kind === 'remembered'
+  const state: OwnRowState = ownRow.kind === 'forgotten' ? 'none' : isGone ? 'gone' : 'live'
   const entries = tellsFacts(ownRow) ? JSON.stringify(ownRow.outline) : null
   return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
 }
