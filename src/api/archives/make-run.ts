@@ -103,7 +103,7 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
     chats,
   })
   yield { done: all.length, total: all.length }
-  if (order.prune !== null) await prune(dir, order.prune, origin)
+  await prune(dir, order.prune, origin)
   return { packed: written.length, leftOut }
 }
 

@@ -84,11 +84,12 @@ export function* readChats(
   const draft = new PortionDraft(sourceId, diffs, known)
   const ownRefs = diffs.flatMap((diff) => diff.refs.filter((ref) => ref.key === chatKey(diff.chatId)))
   for (const nextRefs of [() => ownRefs, () => draft.messagesToRead()]) {
-    for (let refs = nextRefs(); refs.length > 0;) {
-      const next = refs.slice(0, ITEMS_MAX)
+    const refs = nextRefs()
+    for (let at = 0; at < refs.length;) {
+      const next = refs.slice(at, at + ITEMS_MAX)
       const page = file.read((db) => readPage(db, next, file.readMsMax))
       draft.add(page)
-      refs = refs.slice(page.taken)
+      at += page.taken
       if (draft.isFull) yield draft.take(false)
     }
   }
