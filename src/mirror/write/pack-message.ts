@@ -23,9 +23,10 @@ export function partsOrNull(json: string): readonly Part[] | null {
   return null
 }
 
+const isText = (member: unknown): boolean => typeof member === 'string'
+
 /** Whether it has what every reader of a part of its kind relies on. */
 function isPart(value: Partial<Record<string, unknown>> | null): value is Part & typeof value {
-  const isText = (member: unknown): boolean => typeof member === 'string'
   switch (value?.['kind']) {
     case 'text':
     case 'thinking':
