@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type Sqlite from 'better-sqlite3'
 import { UserError } from './model/user-error.ts'
+import { requireRegular } from './regular-file.ts'
 
 /**
  * better-sqlite3 is installed in two versions, because no single one runs everywhere. Version 13 needs Node-API 10, which
@@ -23,9 +24,17 @@ function isInstalled(name: string): boolean {
 
 const form = Number(process.versions.napi) >= NODE_API && isInstalled(FORMS.napi) ? FORMS.napi : FORMS.plain
 
-/** The native addon is loaded with the first database. It may be missing, or compiled for another version of Node. */
+/** SQLite's files beside a database. It would wait for a pipe in the place of one, without an end. */
+const BESIDE = ['', '-journal', '-wal', '-shm'] as const
+
+/**
+ * The native addon is loaded with the first database. It may be missing, or compiled for another version of Node.
+ * @throws RefusedFile if the file, or one of SQLite's beside it, is no regular file
+ */
 const Database = new Proxy(load(form) as typeof Sqlite, {
   construct(Form, given: unknown[], made) {
+    const [path] = given
+    if (typeof path === 'string' && path !== ':memory:') for (const end of BESIDE) requireRegular(path + end)
     try {
       return Reflect.construct(Form, given, made) as Sqlite.Database
     } catch (error) {

@@ -1,4 +1,6 @@
+import { listArchivedChats, type ArchivedChatsRequest } from './queries/list-archived.ts'
 import type { Mirror } from '../mirror/open.ts'
+import { listEdits, listFiles, type FileHistoryRequest, type FilesRequest } from './queries/files.ts'
 import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
 import { searchBody, type SearchBodyRequest } from './search/search-body.ts'
 import { gatherWords } from './search/suggest/frequent-words.ts'
@@ -17,6 +19,9 @@ export interface Questions {
   readonly suggest: { readonly request: SuggestRequest; readonly answer: Body }
   readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
   readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
+  readonly files: { readonly request: FilesRequest; readonly answer: ReturnType<typeof listFiles> }
+  readonly archived: { readonly request: ArchivedChatsRequest; readonly answer: ReturnType<typeof listArchivedChats> }
+  readonly edits: { readonly request: FileHistoryRequest; readonly answer: ReturnType<typeof listEdits> }
 }
 export type QuestionKind = keyof Questions
 
@@ -41,6 +46,9 @@ const answerers: Answerers = {
   suggest: (db, request) => JSON.stringify(suggest(db, request)),
   stats: (db, request) => answerStats(db, request),
   tokens: (db, request) => readLedger(db, request),
+  files: (db, request) => listFiles(db, request),
+  archived: (db, request) => listArchivedChats(db, request),
+  edits: (db, request) => listEdits(db, request),
 }
 
 /**

@@ -151,28 +151,98 @@ const archivedMessage = z.strictObject({
 export type ArchivedChat = z.infer<typeof archivedChat>
 export type ArchivedMessage = z.infer<typeof archivedMessage>
 
-/** An archived chat with its messages. */
-export interface ArchivedObject {
+/** An archived chat with its messages, or with what was made of each. */
+export interface ArchivedObject<Message = ArchivedMessage> {
   readonly chat: ArchivedChat
   /** The messages of the thread in order, then the others. */
-  readonly messages: readonly ArchivedMessage[]
+  readonly messages: readonly Message[]
 }
 
-/** @param unpacked its whole text  @throws Damage */
-export function decodeObject(unpacked: string): ArchivedObject {
-  const lines = unpacked.split('\n')
-  if (lines.pop() !== '') throw new Damage('its last line is cut off')
-  const [first, ...rest] = lines
-  if (first === undefined) throw new Damage('it is empty')
-  const chat = decodeLine(archivedChat, first, 1)
-  const messages = rest.map((line, index) => decodeLine(archivedMessage, line, index + 2))
-  if (messages.length !== chat.messageCount) {
-    throw new Damage(`it contains ${messages.length} messages, not ${chat.messageCount}`)
+/** What an object may hold. Parsed, a value of JSON takes up to 300 bytes, however short its text is. */
+export interface ObjectLimits {
+  /** Size of its whole text, in bytes. */
+  readonly bytesMax: number
+  /** What all lines take in memory, in bytes: two a character if not all of a line is ASCII. By default any amount. */
+  readonly memoryMax?: number
+  /** The same for each line. */
+  readonly lineMax?: number
+  /** Values in all lines together. By default any number. */
+  readonly valuesMax?: number
+}
+
+/** Reads an object line by line, so that a long text is not in memory as a whole. */
+export class ObjectReader<Message extends { readonly id: string }> {
+  readonly #limits: Omit<ObjectLimits, 'bytesMax'>
+  readonly #take: (message: ArchivedMessage) => Message
+  readonly #messages: Message[] = []
+  #chat: ArchivedChat | null = null
+  #memory = 0
+  #values = 0
+
+  /** @param take what is kept of each message */
+  constructor(limits: Omit<ObjectLimits, 'bytesMax'>, take: (message: ArchivedMessage) => Message) {
+    this.#limits = limits
+    this.#take = take
   }
-  if (new Set(messages.map((message) => message.id)).size < messages.length) {
-    throw new Damage('two of its messages have one id')
+
+  /** @param line the next one  @throws Damage */
+  add(line: string): void {
+    const { memoryMax = Infinity, lineMax = Infinity, valuesMax = Infinity } = this.#limits
+    const place = this.#chat === null ? 1 : this.#messages.length + 2
+    const size = Buffer.byteLength(line) === line.length ? line.length : 2 * line.length
+    this.#memory += size
+    if (size > lineMax) throw new Damage(`line ${place} takes more than ${lineMax / 1024 ** 2} MB of memory`)
+    if (this.#memory > memoryMax) throw new Damage(`it takes more than ${memoryMax / 1024 ** 2} MB of memory`)
+    if (valuesMax !== Infinity) this.#values += countValues(line)
+    if (this.#values > valuesMax) throw new Damage(`it has more than ${valuesMax} values`)
+    if (this.#chat === null) this.#chat = decodeLine(archivedChat, line, place)
+    else this.#messages.push(this.#take(decodeLine(archivedMessage, line, place)))
   }
-  return { chat, messages }
+
+  /** After the last line. @throws Damage */
+  end(): ArchivedObject<Message> {
+    const [chat, messages] = [this.#chat, this.#messages]
+    if (chat === null) throw new Damage('it is empty')
+    if (messages.length !== chat.messageCount) {
+      throw new Damage(`it contains ${messages.length} messages, not ${chat.messageCount}`)
+    }
+    if (new Set(messages.map((message) => message.id)).size < messages.length) {
+      throw new Damage('two of its messages have one id')
+    }
+    return { chat, messages }
+  }
+}
+
+/** @param lines of a whole object  @throws Damage */
+export function decodeObject<Message extends { readonly id: string }>(
+  lines: Iterable<string>,
+  limits: Omit<ObjectLimits, 'bytesMax'>,
+  take: (message: ArchivedMessage) => Message,
+): ArchivedObject<Message> {
+  const reader = new ObjectReader(limits, take)
+  for (const line of lines) reader.add(line)
+  return reader.end()
+}
+
+/** About how many values a line of JSON has: its commas and opening brackets, but for those in texts. */
+function countValues(line: string): number {
+  let values = 1
+  for (let at = 0; at < line.length; at += 1) {
+    const sign = line[at]
+    if (sign === ',' || sign === '[' || sign === '{') values += 1
+    else if (sign === '"') at = endOfText(line, at)
+  }
+  return values
+}
+
+/** Where the text that begins here ends, or the line. */
+function endOfText(line: string, start: number): number {
+  for (let end = line.indexOf('"', start + 1); end >= 0; end = line.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (line[end - slashes - 1] === '\\') slashes += 1
+    if (slashes % 2 === 0) return end
+  }
+  return line.length
 }
 
 /** The value is returned as it was parsed, so that it is written as the same line again. */

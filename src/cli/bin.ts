@@ -12,12 +12,23 @@ function versionOfPackage(name: string): string | null {
   return file === undefined ? null : String((JSON.parse(readFileSync(file, 'utf8')) as { version: unknown }).version)
 }
 
-const refusal = whyNodeCannotRun({
+const OPEN_FILES_MIN = 128
+
+/** A daemon has fifty files open, and more for each connection. Below that, parts of the program could not be loaded. */
+function whyTooFewFiles(): string | null {
+  const limits = process.platform === 'linux' ? readFileSync('/proc/self/limits', 'utf8') : ''
+  const limit = Number((/^Max open files +(\d+)/m.exec(limits) || [])[1])
+  if (!(limit < OPEN_FILES_MIN)) return null
+  return `This process may open only ${limit} files, and cursordex needs ${OPEN_FILES_MIN}. Allow more: ulimit -n 256.`
+}
+
+const nodeRefusal = whyNodeCannotRun({
   node: process.versions.node,
   napi: process.versions.napi,
   sqliteAddon: versionOfPackage('better-sqlite3'),
   napiAddon: versionOfPackage('better-sqlite3-napi'),
 })
+const refusal = nodeRefusal === null ? whyTooFewFiles() : nodeRefusal
 
 const argv = process.argv.slice(2)
 

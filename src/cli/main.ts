@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { addCommands } from './commands.ts'
+import { explainSystem } from './explain-system.ts'
 import { addExamples, addSettingFlags } from './input/options.ts'
 import { PipeClosed } from './terminal/screen.ts'
 import { printable, printableLine } from '../text/printable.ts'
@@ -18,7 +19,8 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     const program = await programFor(session, help)
     await program.parseAsync(argv, { from: 'user' })
     return session.exitCode
-  } catch (error) {
+  } catch (thrown) {
+    const error = explainSystem(thrown, session.settings?.dataDir ?? null) ?? thrown
     return await printEnding(endingOf(error, session.named(help.join(''))), session)
   }
 }

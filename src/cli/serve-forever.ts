@@ -16,7 +16,7 @@ export interface Companion {
 }
 
 /**
- * Runs the daemon in the foreground until SIGINT or SIGTERM. Both stop it cleanly within two seconds.
+ * Runs the daemon in the foreground until SIGINT or SIGTERM. Both stop it within two seconds: cleanly, or by the signal itself.
  * @throws UserError if it cannot start or cannot continue
  */
 export async function serveForever(settings: Settings, context: DaemonContext, companion?: Companion): Promise<void> {
@@ -27,14 +27,11 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     ),
   )
   let isStopping = false
-  let hasStarted = false
   const stopped = new Promise<void>((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {
       isStopping = true
       resolve()
-      setTimeout(() => {
-        if (!hasStarted) endBySignal(signal)
-      }, STOP_WITHIN_MS).unref()
+      setTimeout(() => endBySignal(signal), STOP_WITHIN_MS).unref()
     }
     for (const signal of ['SIGINT', 'SIGTERM'] as const) replaceListeners(signal, stop)
     // The terminal closed. A plain daemon may be meant to continue (nohup). A companion must clean up.
@@ -46,7 +43,6 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     throw await withAddress(error, settings)
   })
   if (daemon === null) return
-  hasStarted = true
   let exitCode = 0
   try {
     await Promise.race([stopped, daemon.lost, companion?.started(settings, () => isStopping)])
@@ -55,7 +51,6 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     exitCode = 1
     throw error
   } finally {
-    // A pass in a long step is interrupted. Its transaction is rolled back.
     setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
@@ -72,8 +67,13 @@ async function withAddress(error: unknown, { dataDir, http: { host, port } }: Se
   return new UserError(code, `${message} A daemon answers at ${url}.`, hint, { exitCode, cause: error })
 }
 
-/** Ends a check or repair of the mirror, which is made again: `process.exit` would wait for SQLite. */
+/**
+ * Ends a check or repair of the mirror, which is made again, and a long step of a pass, whose transaction is rolled back.
+ * `process.exit` would wait for SQLite, and a query of Cursor's own may never end.
+ */
 function endBySignal(signal: NodeJS.Signals): void {
+  // What a companion removes at the end.
+  process.emit('exit', 1)
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
 }

@@ -124,7 +124,10 @@ interface Parts {
   readonly hub: EventHub
   readonly indexing: Indexing
   readonly engine: Engine
+  /** Epoch milliseconds. */
   readonly startedAtMs: number
+  /** The same on the clock that nobody sets. */
+  readonly startedMs: number
 }
 
 /** Creates the parts. None of them starts to work yet. */
@@ -163,7 +166,7 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
     onError: (error) => indexing.onReaderError(error),
     later: (act, delayMs) => indexing.later(act, delayMs),
   })
-  return { settings, context, executor, reader, log, hub, indexing, engine, startedAtMs }
+  return { settings, context, executor, reader, log, hub, indexing, engine, startedAtMs, startedMs: performance.now() }
 }
 
 function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine): Schedule {
@@ -181,7 +184,7 @@ function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine)
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
 function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | null): ApiContext {
-  const { settings, context, executor, log, hub, indexing, engine, startedAtMs } = parts
+  const { settings, context, executor, log, hub, indexing, engine, startedAtMs, startedMs } = parts
   const live = (): LiveState => ({
     // Most requests want only the progress. The rest asks the system about files and processes.
     get state() {
@@ -190,7 +193,8 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     get reasons() {
       return [...indexing.reasons, ...engine.hubSchedule.reasons]
     },
-    uptimeMs: context.now() - startedAtMs,
+    // The clock of the machine may be set.
+    uptimeMs: Math.round(performance.now() - startedMs),
     progress: indexing.metrics.progress,
     wasAllRead: indexing.reading.wasAllRead,
     get resources() {

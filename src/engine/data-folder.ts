@@ -1,19 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { identityAt } from '../indexer/open-safely/cursor-file.ts'
 import { isSystemLitter } from '../model/system-litter.ts'
 import { UserError } from '../model/user-error.ts'
+import { readRegular, requireRegular } from '../regular-file.ts'
 
 /**
  * Creates the folder for the mirror, the lock and the token. Only this user can open it.
@@ -98,6 +89,7 @@ const OWN_FILES = [
  * database, so a read-only database would also get a WAL that SQLite cannot write.
  */
 function makeOurs(path: string, us: number): void {
+  requireRegular(path)
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return
   if (stat.uid !== us) {
@@ -135,6 +127,9 @@ export interface DaemonFile {
   readonly version: string
 }
 
+/** Of `daemon.json` and of the token, for whoever reads them. */
+export const SMALL_BYTES_MAX = 64 * 1024
+
 const daemonFile = (dataDir: string): string => join(dataDir, 'daemon.json')
 
 /**
@@ -150,7 +145,7 @@ export const hasDaemonFile = (dataDir: string): boolean => existsSync(daemonFile
 /** True if `daemon.json` names a running process. */
 export function namesLivingDaemon(dataDir: string): boolean {
   try {
-    const { pid } = JSON.parse(readFileSync(daemonFile(dataDir), 'utf8')) as Partial<DaemonFile>
+    const { pid } = JSON.parse(readRegular(daemonFile(dataDir), SMALL_BYTES_MAX).toString()) as Partial<DaemonFile>
     return typeof pid === 'number' && pid > 0 && process.kill(pid, 0)
   } catch (error) {
     // EPERM: the process runs as another user.
@@ -167,7 +162,7 @@ export function readToken(dataDir: string): string {
   const path = join(dataDir, 'token')
   if (existsSync(path)) {
     chmodSync(path, 0o600)
-    const token = readFileSync(path, 'utf8').trim()
+    const token = readRegular(path, SMALL_BYTES_MAX).toString().trim()
     if (token !== '') return token
   }
   return writeToken(path)
@@ -197,7 +192,8 @@ function writeToken(path: string): string {
 export function writePrivately(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.new`
   try {
-    writeFileSync(temporary, text, { mode: 0o600 })
+    rmSync(temporary, { force: true })
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })

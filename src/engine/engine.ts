@@ -64,7 +64,7 @@ type EngineApi = Pick<
 /** @param executor the only difference between a daemon and a command: jobs run in processes or inline */
 export function openEngine(settings: Settings, executor: Executor, context: EngineContext): Engine {
   const { passes, writer } = context
-  const histories = new Histories(realSurroundings().env)
+  const histories = new Histories(realSurroundings().env, () => context.now())
   const archives = new Archives(settings, { ...context, executor })
   const sharing = new Sharing(settings.hub, { ...context, executor, mirror: () => context.mirror() })
   const hubSchedule = new HubSchedule(settings.hub, sharing, context)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Database from '../sqlite.ts'
 import { identityAt } from '../indexer/open-safely/cursor-file.ts'
 import { UserError } from '../model/user-error.ts'
+import { requireRegular } from '../regular-file.ts'
 
 export interface Lock {
   release(): void
@@ -13,10 +14,17 @@ export interface Lock {
 /**
  * Allows one daemon per data folder. It is a SQLite lock on a small file: the system releases it when the process ends,
  * so a killed daemon leaves nothing to clean up.
- * @throws UserError `already-running`, exit code 3
+ * @throws UserError `already-running`, exit code 3; `bad-lock`, `not-a-file`
  */
 export function takeLock(dataDir: string, waitMs = 0): Lock {
-  const lock = lockFile(join(dataDir, 'daemon.lock'), waitMs)
+  const path = join(dataDir, 'daemon.lock')
+  let lock: Lock | null
+  try {
+    lock = lockFile(path, waitMs)
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_NOTADB')) throw cause
+    throw new UserError('bad-lock', `${path} is not a lock of cursordex.`, 'Move it away.', { cause })
+  }
   if (lock !== null) return lock
   throw new UserError(
     'already-running',
@@ -26,8 +34,9 @@ export function takeLock(dataDir: string, waitMs = 0): Lock {
   )
 }
 
-/** Returns null if another program still has the lock after `waitMs` milliseconds. */
+/** Returns null if another program still has the lock after `waitMs` milliseconds. @throws RefusedFile, SqliteError */
 export function lockFile(path: string, waitMs: number): Lock | null {
+  requireRegular(path)
   // The mode is 0600 from the start. Later no plain file call may open the file: closing it would drop the lock.
   closeSync(openSync(path, 'a', 0o600))
   if (process.platform !== 'win32') chmodSync(path, 0o600)
@@ -38,8 +47,8 @@ export function lockFile(path: string, waitMs: number): Lock | null {
     db.exec('begin exclusive')
   } catch (error) {
     db.close()
-    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error
-    return null
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return null
+    throw error
   }
   const locked = identityNow(path)
   return { release: () => db.close(), isInPlace: () => isUnknownOrEqual(locked, identityNow(path)) }

@@ -5,6 +5,7 @@ import type { ArchivedObject } from '../archive/archived-chat.ts'
 import { restoreChat } from '../indexer/sources/archive/index.ts'
 import { readMap } from '../indexer/sources/archive/decode.ts'
 import type { Mirror } from '../mirror/open.ts'
+import { listMessageIds } from '../mirror/write/messages.ts'
 import type { Written } from '../model/change.ts'
 import { placeByPaths } from '../mirror/projects/place-chats.ts'
 import { isMirrored, isPulled } from '../mirror/write/chat-columns.ts'
@@ -13,6 +14,8 @@ import { asChatId, type ChatId } from '../model/ids.ts'
 /** What the mirror's only writer restores at once. */
 export interface RestorePart extends Pick<ChosenChats, 'dir' | 'chats'> {
   readonly map: RestoreRequest['map']
+  /** Only counts what would be added. */
+  readonly dryRun: boolean
   /** How many messages of this restore were added before. The first ones are urgent for the index. */
   readonly addedBefore: number
 }
@@ -39,7 +42,7 @@ const PART = 50
  * @throws UserError `archive-not-found`
  */
 export async function restoreArchive(
-  { name, from, map }: RestoreRequest,
+  { name, from, map, dryRun = false }: RestoreRequest,
   ownDir: string,
   write: (part: RestorePart) => Promise<RestoredPart>,
   onProgress: (progress: Progress) => void,
@@ -50,7 +53,7 @@ export async function restoreArchive(
   const damaged = new Set<string>()
   let [added, addedChats] = [0, 0]
   for (let done = 0; done < chats.length; done += PART) {
-    const part = await write({ dir, chats: chats.slice(done, done + PART), map, addedBefore: added })
+    const part = await write({ dir, chats: chats.slice(done, done + PART), map, dryRun, addedBefore: added })
     for (const chat of part.found) if (chat.messages >= (found.get(chat.id)?.messages ?? 0)) found.set(chat.id, chat)
     for (const id of part.damaged) damaged.add(id)
     added += part.added
@@ -72,7 +75,7 @@ export async function restoreArchive(
 
 /** Restores of each chat the newest state that is undamaged, in bounded steps. */
 export function* restorePart(
-  { dir, chats, map, addedBefore }: RestorePart,
+  { dir, chats, map, dryRun, addedBefore }: RestorePart,
   mirror: () => Mirror,
   now: () => number,
 ): Generator<Written | null, RestoredPart> {
@@ -91,6 +94,11 @@ export function* restorePart(
       const id = asChatId(object.chat.id)
       const isNew = isListed(object) && !isHeld(id)
       found.push({ id, messages: object.messages.length, isListed: isListed(object) })
+      if (dryRun) {
+        added += countUnheld(mirror(), id, object)
+        if (isNew) addedChats += 1
+        break
+      }
       for (const outcome of restoreChat({ mirror, now, mapUri }, object, addedBefore + added)) {
         added += outcome.added
         for (const each of outcome.chatIds) touched.add(each)
@@ -104,6 +112,12 @@ export function* restorePart(
   }
   if (touched.size > 0) placeByPaths(mirror(), touched)
   return { added, addedChats, found, damaged }
+}
+
+/** How many messages of an archived chat the mirror does not have. */
+function countUnheld(db: Mirror, id: ChatId, { messages }: ArchivedObject): number {
+  const held = new Set<string>(listMessageIds(db, id))
+  return messages.filter((message) => !held.has(message.id)).length
 }
 
 /** Whether lists show the chat: no subagent, no draft, and with a message in its thread. */

@@ -1,19 +1,19 @@
 import { devNull } from 'node:os'
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const NAME = process.platform === 'win32' ? 'git.exe' : 'git'
-
 /**
- * Path of the installed git; null if there is none. Folders that a project may control are skipped: `npx` puts the
+ * Path of an installed program; null if there is none. Folders that a project may control are skipped: `npx` puts the
  * project's own `node_modules/.bin` first in the PATH, and a relative folder may be anywhere.
+ * @param endings of its file on Windows, the first one first
  */
-export function findGit(env: Environment): string | null {
+export function findProgram(name: string, env: Environment, endings: readonly string[] = ['.exe']): string | null {
+  const names = process.platform === 'win32' ? endings.map((ending) => `${name}${ending}`) : [name]
   const path = env['PATH'] ?? env['Path'] ?? ''
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder) && !/[\\/]node_modules[\\/]/.test(folder))
-  return folders.map((folder) => join(folder, NAME)).find(isProgram) ?? null
+  return folders.flatMap((folder) => names.map((file) => join(folder, file))).find(isProgram) ?? null
 }
 
 function isProgram(file: string): boolean {
@@ -29,12 +29,15 @@ function isProgram(file: string): boolean {
 /**
  * A repository's config can name programs, and its author may be hostile. Options on the command line override the config,
  * so our calls run no file watcher, hook, pager, external diff, signature check or transport. A bare repository inside the
- * folder is ignored too: a clone can contain one as plain files.
+ * folder is ignored too: a clone can contain one as plain files. Caches are small, see `MEMORY_MB_MAX`.
  */
 const OVERRIDES: Readonly<Record<string, string>> = {
   'core.fsmonitor': 'false',
   'core.hooksPath': devNull,
   'core.untrackedCache': 'false',
+  'core.deltaBaseCacheLimit': '32m',
+  'core.packedGitLimit': '128m',
+  'core.packedGitWindowSize': '32m',
   'core.pager': 'cat',
   'core.attributesFile': devNull,
   'core.sshCommand': 'false',
@@ -90,3 +93,14 @@ export function harmlessEnvironment(env: Environment): Record<string, string> {
     GIT_TERMINAL_PROMPT: '0',
   }
 }
+
+/** The memory that git may take for itself. A repository can have a commit of gigabytes in a file of a megabyte. */
+export const MEMORY_MB_MAX = 256
+
+const SHELL = '/bin/sh'
+/** Files that git maps, such as packs, are not counted. If a system has no such limit, git runs without it. */
+const LIMITED = `ulimit -d ${MEMORY_MB_MAX * 1024} 2>/dev/null; exec "$0" "$@"`
+
+/** The program and the arguments that run git with these words and little memory. Without a shell the memory has no limit. */
+export const limited = (git: string, words: readonly string[]): readonly [program: string, given: string[]] =>
+  process.platform !== 'win32' && existsSync(SHELL) ? [SHELL, ['-c', LIMITED, git, ...words]] : [git, [...words]]

@@ -3,11 +3,21 @@ import { parse } from 'node:path'
 import type * as model from '../model/commit.ts'
 import type { Commit } from '../model/commit.ts'
 import { UserError } from '../model/user-error.ts'
-import { findGit, HARMLESS_ARGUMENTS, HARMLESS_DIFF, harmlessEnvironment, type Environment } from './harmless.ts'
+import {
+  findProgram,
+  HARMLESS_ARGUMENTS,
+  HARMLESS_DIFF,
+  harmlessEnvironment,
+  limited,
+  MEMORY_MB_MAX,
+  type Environment,
+} from './harmless.ts'
 
 /** A call takes longer only if a disk hangs, or if the repository was built to cause that. */
 const WITHIN_MS = 10_000
-const OUTPUT_OCTETS_MAX = 64_000_000
+const OUTPUT_MB_MAX = 32
+/** A repository that hit a limit of time, memory or output is not asked again for so long. */
+const REST_MS = 3_600_000
 const COMMITS_MAX = 50_000
 const SUBJECT_LENGTH_MAX = 300
 
@@ -25,12 +35,19 @@ const DIFF_TREE = 'diff-tree --stdin -r -z --root -c --no-renames --name-only --
 /** Reads the histories of repositories by calling git. It runs no program that a repository names. */
 export class Histories implements model.Histories {
   readonly #env: Environment
+  readonly #now: () => number
   readonly #stop = new AbortController()
+  /** The errors of repositories that hit a limit, by their folder, with the end of their rest in epoch milliseconds. */
+  readonly #resting = new Map<string, { readonly untilMs: number; readonly error: UserError }>()
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param env environment of this process; see `harmlessEnvironment` for what git gets of it */
-  constructor(env: Environment) {
+  /**
+   * @param env environment of this process; see `harmlessEnvironment` for what git gets of it
+   * @param now epoch milliseconds
+   */
+  constructor(env: Environment, now: () => number = Date.now) {
     this.#env = env
+    this.#now = now
   }
 
   /**
@@ -77,17 +94,21 @@ export class Histories implements model.Histories {
   }
 
   /**
-   * What git prints.
+   * What git prints. A repository that hit a limit gets the same error for an hour.
    * @param root folder of the repository. It is never git's working directory, because some systems search that for programs
    * @throws UserError `git-missing`, `repo-missing`, `not-a-repository`, `git-slow`, `git-failed`
    */
   #run(root: string, words: readonly string[], input: string): Promise<string> {
-    const git = findGit(this.#env)
-    if (git === null) throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.')
+    const git = findProgram('git', this.#env)
+    if (git === null)
+      throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.', UNREADABLE)
+    const resting = this.#resting.get(root)
+    if (resting !== undefined && this.#now() < resting.untilMs) throw resting.error
+    this.#resting.delete(root)
     const options = {
       cwd: parse(process.execPath).root,
       env: harmlessEnvironment(this.#env),
-      maxBuffer: OUTPUT_OCTETS_MAX,
+      maxBuffer: OUTPUT_MB_MAX * 1_000_000,
       windowsHide: true,
       // Not `AbortSignal.any` with a timeout: Node 20 may garbage-collect such a combined signal before it fires.
       timeout: WITHIN_MS,
@@ -95,10 +116,15 @@ export class Histories implements model.Histories {
       killSignal: 'SIGKILL',
     } as const
     return new Promise((answer, refuse) => {
-      const given = [...HARMLESS_ARGUMENTS, '-C', root, ...words]
-      const child = execFile(git, given, options, (error, output, complaint) => {
-        if (error === null) answer(output)
-        else refuse(explained(root, error, complaint))
+      const [program, given] = limited(git, [...HARMLESS_ARGUMENTS, '-C', root, ...words])
+      const child = execFile(program, given, options, (error, output, complaint) => {
+        if (error === null) return answer(output)
+        const limit = limitOf(error, complaint)
+        if (limit === null) return refuse(explained(root, error, complaint))
+        const untilMs = this.#now() + REST_MS
+        const refused = refusedBy(limit, root, untilMs)
+        this.#resting.set(root, { untilMs, error: refused })
+        refuse(refused)
       })
       // Git may end before it has read all input. Its own message says why.
       child.stdin?.on('error', () => undefined).end(input)
@@ -106,22 +132,53 @@ export class Histories implements model.Histories {
   }
 }
 
-function explained(root: string, { code, killed }: ExecFileException, complaint: string): UserError {
+/** A history that cannot be read is no fault of the question. */
+const UNREADABLE = { status: 409 }
+
+type Limit = 'time' | 'memory' | 'output'
+
+/** The limit that git hit; null if it failed for another reason. */
+function limitOf({ code, killed, signal }: ExecFileException, complaint: string): Limit | null {
+  // A code of Node is a text: git could not be started, was stopped, or printed too much.
+  if (code?.toString() === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'output'
+  if (killed === true && typeof code !== 'string') return 'time'
+  // Nobody else sends this signal but a system whose memory is full.
+  if (signal === 'SIGKILL' && killed !== true) return 'memory'
+  return /out of memory|cannot allocate memory|mmap failed/i.test(complaint) ? 'memory' : null
+}
+
+function refusedBy(limit: Limit, root: string, untilMs: number): UserError {
+  const why = {
+    time: `Git did not finish reading the repository at ${root} within ${WITHIN_MS / 1000} seconds.`,
+    memory: `Git needs more than ${MEMORY_MB_MAX} MB of memory to read the repository at ${root}.`,
+    output: `Git prints more than ${OUTPUT_MB_MAX} MB about the repository at ${root}.`,
+  }[limit]
+  const again = `It is not asked again before ${new Date(untilMs).toISOString()}.`
+  return new UserError(
+    limit === 'time' ? 'git-slow' : 'git-failed',
+    `${why} ${again}`,
+    'Ask for less, or later.',
+    UNREADABLE,
+  )
+}
+
+function explained(root: string, { code }: ExecFileException, complaint: string): UserError {
   if (/cannot change to/.test(complaint)) {
     const text = `There is no folder ${root} on this machine.`
-    return new UserError('repo-missing', text, 'Name a project whose folder still exists.')
+    return new UserError('repo-missing', text, 'Name a project whose folder still exists.', UNREADABLE)
   }
   if (/not a git repository|cannot use bare repository/.test(complaint)) {
-    return new UserError('not-a-repository', `${root} is not a git repository.`, 'Name a project that is one.')
+    return new UserError(
+      'not-a-repository',
+      `${root} is not a git repository.`,
+      'Name a project that is one.',
+      UNREADABLE,
+    )
   }
-  // A code of Node says that git could not be started, or that its output is too long.
   const isOfNode = typeof code === 'string'
-  if (killed === true && !isOfNode) {
-    return new UserError('git-slow', `Git did not finish reading the repository at ${root} in time.`, 'Ask for less.')
-  }
   const why = isOfNode ? code : complaint.trim().split('\n')[0]?.slice(0, 200) || 'it failed without a message'
   const text = `Git could not read the repository at ${root}: ${why}.`
-  return new UserError('git-failed', text, 'Run "git log" there to see the problem.')
+  return new UserError('git-failed', text, 'Run "git log" there to see the problem.', UNREADABLE)
 }
 
 function toCommits(output: string): Commit[] {

@@ -2,34 +2,36 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { escapeIdentifier } from 'pg'
 import type { HubState } from '../api/answers/hub.ts'
 import { UserError } from '../model/user-error.ts'
-import { readHub, type Hub } from './client.ts'
-import { SCHEMA_VERSION, tables } from './schema.ts'
+import { ALONE, readHub, type Hub } from './client.ts'
+import { NAME_BYTES_MAX, SCHEMA_VERSION, steps, tables } from './schema.ts'
 
 const IS_MADE = `select to_regclass('cursordex.hub') is not null as made`
-/** Two programs may run it at the same time. */
-const ALONE = `select pg_advisory_xact_lock(hashtext('cursordex hub init'))`
 
-/** Makes the schema, if there is none. @returns the version that it had; 0 if there was none */
+/**
+ * Makes the schema, if there is none. An older one was upgraded when its owner connected.
+ * @returns the version that it had; 0 if there was none
+ */
 export const initHub = (hub: Hub): Promise<number> =>
   hub.transaction(async () => {
     await hub.rows(ALONE)
     const [found] = await hub.rows<{ made: boolean }>(IS_MADE)
     if (found?.made === true) return SCHEMA_VERSION
-    await hub.change(tables)
+    await hub.change([tables, ...steps].join(''))
     return 0
   })
 
 type HubDescription = NonNullable<HubState['hub']>
 
+/** Whoever owns a machine may have written any time. */
 const MACHINES = `
-select m.uuid, m.label as name, m.owner::text as "user", count(c.chat)::int as chats,
+select m.uuid, left(m.label, ${NAME_BYTES_MAX}) as name, m.owner::text as "user", count(c.chat)::int as chats,
   coalesce(sum(octet_length(c.object)), 0)::float8 as bytes,
-  to_char(m.pushed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "pushedAt"
+  to_char(nullif(least(greatest(m.pushed_at, 'epoch'), now()), 'epoch') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "pushedAt"
 from cursordex.machines m left join cursordex.chats c on c.machine = m.uuid
 group by m.uuid order by name, uuid
 `
 const PROJECTS = `
-select project as name, count(distinct machine)::int as machines, count(*)::int as chats,
+select left(project, ${NAME_BYTES_MAX}) as name, count(distinct machine)::int as machines, count(*)::int as chats,
   sum(octet_length(object))::float8 as bytes
 from cursordex.chats group by project order by project
 `
@@ -48,16 +50,14 @@ export interface GrantOrder {
   readonly role: string
   /** Names of projects at the hub; `*` is all. */
   readonly read: readonly string[]
-  readonly push: boolean
+  readonly push: readonly string[]
 }
 
 const FIND_ROLE = `select from pg_roles where rolname = $1`
 const ALL_TABLES = 'cursordex.hub, cursordex.machines, cursordex.chats, cursordex.grants, cursordex.purged'
 const PUSHED_TABLES = 'cursordex.machines, cursordex.chats, cursordex.purged'
-/** The row of the right to push names no project. */
-const PUSH = ''
 const ADD_GRANT = `
-insert into cursordex.grants (role, project, push) values ($1, $2, $3) on conflict (role, project) do nothing
+insert into cursordex.grants (role, project, push) values ($1, $2, $3) on conflict do nothing
 `
 const DROP_GRANTS = `delete from cursordex.grants where role = $1`
 
@@ -73,10 +73,10 @@ export const grant = (hub: Hub, { role, read, push }: GrantOrder): Promise<Grant
     const password = (await isThere(hub, role)) ? null : randomBytes(18).toString('base64url')
     if (password !== null) await hub.change(`create role ${name} login password '${scramVerifier(password)}'`)
     for (const project of read) await hub.change(ADD_GRANT, [role, project, false])
-    if (push) await hub.change(ADD_GRANT, [role, PUSH, true])
+    for (const project of push) await hub.change(ADD_GRANT, [role, project, true])
     await hub.change(`grant usage on schema cursordex to ${name}`)
     await hub.change(`grant select on ${ALL_TABLES} to ${name}`)
-    if (push) await hub.change(`grant insert, update, delete on ${PUSHED_TABLES} to ${name}`)
+    if (push.length > 0) await hub.change(`grant insert, update, delete on ${PUSHED_TABLES} to ${name}`)
     return { role, read, push, password }
   })
 

@@ -4,7 +4,7 @@ import { parse, type ConnectionOptions } from 'pg-connection-string'
 import pgPass from 'pgpass'
 import { UserError } from '../model/user-error.ts'
 import { explainHubError } from './explain-error.ts'
-import { SCHEMA_VERSION } from './schema.ts'
+import { SCHEMA_VERSION, steps } from './schema.ts'
 
 /** Time limits, in milliseconds. Nothing waits for a hub longer than this. */
 const CONNECT_MS = 10_000
@@ -63,11 +63,34 @@ export async function openHub(url: string): Promise<Hub> {
       const text = `The server is PostgreSQL ${Math.floor(version.number / 10_000)}, and a hub needs version 15 or later.`
       throw new UserError('hub-too-old', text, 'Upgrade the server, or use another one.')
     }
+    await upgrade(hub)
     return hub
   } catch (error) {
     await hub.close()
     throw error
   }
+}
+
+/** Two programs may make or upgrade the schema at the same time. */
+export const ALONE = `select pg_advisory_xact_lock(hashtext('cursordex hub init'))`
+/** For the role that owns the schema, and for no other. */
+const IS_OWNED = `
+select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+where nspname = 'cursordex' and relname = 'hub' and pg_has_role(nspowner, 'usage')
+`
+const VERSION = `select schema_version as version from cursordex.hub`
+
+/** Upgrades the schema, if this role owns it. Nobody else can. */
+async function upgrade(hub: Hub): Promise<void> {
+  const missing = async (): Promise<readonly string[]> => {
+    const [found] = await hub.rows<{ version: number }>(VERSION)
+    return steps.slice((found?.version ?? SCHEMA_VERSION) - 1)
+  }
+  if ((await hub.rows(IS_OWNED)).length === 0 || (await missing()).length === 0) return
+  await hub.transaction(async () => {
+    await hub.rows(ALONE)
+    for (const step of await missing()) await hub.change(step)
+  })
 }
 
 const explained = <Result>(asked: Promise<Result>): Promise<Result> =>
@@ -93,15 +116,19 @@ const hubOf = (client: Client): Hub => ({
   },
 })
 
-/** The facts of a hub that this program can use. @throws UserError `hub-missing`, `hub-newer` */
+/** The facts of a hub that this program can use. @throws UserError `hub-missing`, `hub-newer`, `hub-older` */
 export async function readHub(hub: Hub): Promise<HubFacts> {
-  const [row] = await hub.rows<HubFacts & { least: number }>(
-    `select salt, current_user::text as role, least_program as least from cursordex.hub`,
+  const [row] = await hub.rows<HubFacts & { least: number; version: number }>(
+    `select salt, current_user::text as role, least_program as least, schema_version as version from cursordex.hub`,
   )
   if (row === undefined) throw new UserError('hub-missing', 'This database has no hub yet.', 'cursordex hub init')
-  const { least, ...facts } = row
+  const { least, version, ...facts } = row
   if (least > SCHEMA_VERSION) {
     throw new UserError('hub-newer', 'The hub needs a newer cursordex.', 'Upgrade cursordex on this machine.')
+  }
+  if (version < SCHEMA_VERSION) {
+    const text = `The hub has version ${version} of its schema, and this cursordex needs version ${SCHEMA_VERSION}.`
+    throw new UserError('hub-older', text, 'Its owner upgrades it: cursordex hub init')
   }
   return facts
 }

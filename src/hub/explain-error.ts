@@ -17,8 +17,19 @@ const EXPLANATIONS: readonly Explanation[] = [
   ],
   [/^3D000 /, 'hub-database', 'The hub has no database of this name', 'Correct hub.url.'],
   [/^(3F000|42P01) /, 'hub-missing', 'This database has no hub yet', 'Its owner makes one: cursordex hub init'],
-  [/^42501 /, 'hub-rights', 'The hub does not allow this', 'Its owner can: cursordex hub grant <role> --push'],
+  [
+    /^42501 /,
+    'hub-rights',
+    'The hub does not allow this',
+    'Its owner can: cursordex hub grant <role> --push <project>',
+  ],
   [/^(53100|53200) /, 'hub-full', 'The disk or the memory of the hub is full', LATER],
+  [
+    /^23514 /,
+    'hub-refused',
+    'The hub refuses a value that is too long',
+    'Shorten hub.machine, or leave out the chat that has it.',
+  ],
   // Labels are the only values that can be taken.
   [
     /^23505 /,

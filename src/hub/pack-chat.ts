@@ -1,4 +1,4 @@
-import { HUB_BYTES_MAX } from '../api/archives/archive-files.ts'
+import { HUB_LIMITS } from '../api/archives/archive-files.ts'
 import { packChat as packArchived } from '../api/queries/archived-chat.ts'
 import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
@@ -6,6 +6,7 @@ import type { ArchivedChat, ArchivedMessage } from '../archive/archived-chat.ts'
 import type { Decoded } from '../archive/manifest.ts'
 import { countMessages, type PushableChat } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
+import { NAME_BYTES_MAX, OBJECT_BYTES_MAX } from './schema.ts'
 
 /** The version of the rules by which a row was redacted; 0 if it was not. */
 export const redactionOf = (isRedacted: boolean): number => (isRedacted ? REDACTION_VERSION : 0)
@@ -23,9 +24,16 @@ interface Packing {
  * @returns null if the chat was purged meanwhile
  */
 export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
+  if ([chat.id, chat.hubName ?? ''].some((name) => Buffer.byteLength(name) > NAME_BYTES_MAX)) {
+    return { kind: 'damaged', why: `its id or the name of its project has more than ${NAME_BYTES_MAX} bytes` }
+  }
   const change = (lines: Iterable<string>) => rewritten(db, lines, chat, packing)
-  const packed = packArchived(db, chat.num, packing.origin, { change, bytesMax: HUB_BYTES_MAX })
-  return packed?.kind === 'sound' ? { kind: 'sound', value: packed.value.packed } : packed
+  const packed = packArchived(db, chat.num, packing.origin, { change, limits: HUB_LIMITS })
+  if (packed?.kind !== 'sound') return packed
+  const { packed: value } = packed.value
+  return value.length > OBJECT_BYTES_MAX
+    ? { kind: 'damaged', why: `packed it is longer than ${OBJECT_BYTES_MAX / 1024 ** 2} MB` }
+    : { kind: 'sound', value }
 }
 
 function* rewritten(db: Mirror, lines: Iterable<string>, chat: PushableChat, packing: Packing): Generator<string> {

@@ -1,10 +1,10 @@
-import { HUB_BYTES_MAX } from '../api/archives/archive-files.ts'
 import { FORMAT_VERSION } from '../archive/archived-chat.ts'
 import type { PulledRow } from '../indexer/sources/archive/pulled.ts'
 import { listLedger, type SeenRow } from '../mirror/hub/ledger.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Hub } from './client.ts'
 import { unlessRefused } from './explain-error.ts'
+import { NAME_BYTES_MAX, OBJECT_BYTES_MAX, SEQUENCE_MAX } from './schema.ts'
 
 export interface PullOrder {
   /** The uuid of this machine: its own rows stay where they are. */
@@ -28,20 +28,38 @@ export interface PullPart {
 const PART_ROWS = 500
 const PART_BYTES = 16 * 1024 * 1024
 
-type ListedRow = SeenRow & { readonly bytes: number }
+/** @property isFit false for what no program writes. It is not downloaded, and counts as damaged until its number changes. */
+type ListedRow = SeenRow & { readonly bytes: number; readonly isFit: boolean }
 
-/** An object that is too new to be read counts as not there, until this program is upgraded. */
+const isName = (column: string): string => `octet_length(${column}) between 1 and ${NAME_BYTES_MAX}`
+/** A name that is too long is cut, and stays distinct. */
+const named = (column: string): string =>
+  `case when ${isName(column)} then ${column} else left(${column}, 50) || md5(${column}) end`
+const IS_NUMBER = `sequence between 1 and ${SEQUENCE_MAX}`
+
+/**
+ * The rows of a reader. An object that is too new to be read counts as not there, until this program is upgraded. So does a
+ * row while the chat's id has an earlier row of another role: nobody can replace or hide the chat of somebody else.
+ */
 const LIST = `
-select machine, project, chat, sequence::float8 as sequence, octet_length(object) as bytes
-from cursordex.chats where machine <> $1 and object_version <= $2 order by machine, sequence
+select ${named('machine')} as machine, ${named('project')} as project, ${named('chat')} as chat,
+  (case when ${IS_NUMBER} then sequence else 0 end)::float8 as sequence, octet_length(object) as bytes,
+  ${IS_NUMBER} and octet_length(object) <= ${OBJECT_BYTES_MAX} and ${['machine', 'project', 'chat'].map(isName).join(' and ')}
+    and row_number() over (partition by machine, sequence order by chat) = 1 as "isFit"
+from cursordex.chats c
+where machine <> $1 and object_version <= $2 and not exists (
+  select from cursordex.chats earlier where earlier.chat = c.chat and earlier.owner <> c.owner
+    and (earlier.first_at, earlier.owner) < (c.first_at, c.owner)
+)
+order by machine, sequence
 `
-/** What is longer than the text of a chat may be is no object. It is not downloaded. */
+/** A row that grew meanwhile waits for the next part. */
 const FETCH = `
-select c.chat, c.project, c.sequence::float8 as sequence,
-  case when octet_length(c.object) <= $3 then encode(c.object, 'base64') else '' end as object,
-  json_build_object('uuid', c.machine, 'name', m.label, 'user', c.owner) as machine
-from unnest($1::text[], $2::text[]) with ordinality as wanted (machine, chat, at)
+select c.chat, c.project, c.sequence::float8 as sequence, encode(c.object, 'base64') as object,
+  json_build_object('uuid', c.machine, 'name', left(m.label, 100), 'user', c.owner) as machine
+from unnest($1::text[], $2::text[], $3::int[]) with ordinality as wanted (machine, chat, bytes, at)
   join cursordex.chats c using (machine, chat) join cursordex.machines m on m.uuid = c.machine
+where octet_length(c.object) = wanted.bytes
 order by wanted.at
 `
 
@@ -63,18 +81,26 @@ export async function pullPart(hub: Hub, db: Mirror, { uuid, projects }: PullOrd
   const keys = new Set(there.map(keyOf))
   const missing = there.filter((row) => known.get(keyOf(row)) !== row.sequence)
   const part = nextPart(missing)
-  const wanted = [part.map(({ machine }) => machine), part.map(({ chat }) => chat), HUB_BYTES_MAX]
+  const fit = part.filter(({ isFit }) => isFit)
+  const wanted = (['machine', 'chat', 'bytes'] as const).map((column) => fit.map((row) => row[column]))
+  const fetched = fit.length === 0 ? [] : await hub.rows<PulledRow>(FETCH, wanted)
   return {
-    rows: part.length === 0 ? [] : await hub.rows<PulledRow>(FETCH, wanted),
+    rows: [...fetched, ...part.filter(({ isFit }) => !isFit).map(withoutObject)],
     gone: ledger.filter((row) => !keys.has(keyOf(row))).map(({ machine, chat }) => ({ machine, chat })),
-    bytes: part.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: fit.reduce((sum, { bytes }) => sum + bytes, 0),
     unchanged: there.length - missing.length,
     missing: missing.length,
   }
 }
 
+const withoutObject = ({ machine, ...row }: ListedRow): PulledRow => ({
+  ...row,
+  machine: { uuid: machine, name: '', user: '' },
+  object: '',
+})
+
 /** As many rows as fit, and at least one. */
 function nextPart(missing: readonly ListedRow[]): readonly ListedRow[] {
   let bytes = 0
-  return missing.slice(0, PART_ROWS).filter((row, at) => (bytes += row.bytes) <= PART_BYTES || at === 0)
+  return missing.slice(0, PART_ROWS).filter((row, at) => (bytes += row.isFit ? row.bytes : 0) <= PART_BYTES || at === 0)
 }

@@ -1,5 +1,7 @@
 import type { HubPushed } from '../api/answers/hub.ts'
 import type { Progress } from '../model/progress.ts'
+import type { QueryResultRow } from 'pg'
+import { UserError } from '../model/user-error.ts'
 import { FORMAT_VERSION } from '../archive/archived-chat.ts'
 import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
@@ -40,13 +42,27 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   const queue = listQueue(db)
   const removed = isDryRun ? 0 : await sendPurges(hub, machine, queue)
   const purged = new Map((await hub.rows<Purged>(READ_PURGED)).map((row) => [row.chat, row]))
-  const wanted = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
+  const named = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
+  const { isBound, projects: allowed } = await readRights(hub)
+  const mayPush = ({ hubName }: Wanted): boolean => !isBound || allowed.includes('*') || allowed.includes(hubName)
+  const wanted = named.filter(mayPush)
+  const refused = named.filter((chat) => !mayPush(chat))
+  if (refused.length > 0 && wanted.length === 0) {
+    throw notAllowed(role, [...new Set(refused.map(({ hubName }) => hubName))])
+  }
   const changed = await changedOf(hub, wanted, order)
   const sent = isDryRun
     ? { pushed: changed.length, bytes: 0, leftOut: [] }
     : yield* send(hub, db, order, { changed, purged })
   return {
     ...sent,
+    leftOut: [
+      ...refused.map(({ id, hubName }) => {
+        const { message, hint } = notAllowed(role, [hubName])
+        return { id, why: `${message} ${hint}` }
+      }),
+      ...sent.leftOut,
+    ],
     removed,
     unchanged: wanted.length - changed.length,
     purgesUpTo: isDryRun ? null : (queue.at(-1)?.num ?? null),
@@ -62,6 +78,33 @@ function listWanted(db: Mirror, role: string, projects: readonly string[]): read
     const isLocal = root !== null && isOfProject(root, projects)
     return isLocal || projects.includes('*') || projects.includes(hubName) ? [{ ...chat, hubName }] : []
   })
+}
+
+interface Rights {
+  /** False for the owner of the schema. */
+  readonly isBound: boolean
+  /** Names of projects; `*` is all. */
+  readonly projects: readonly string[]
+}
+
+const RIGHTS = `
+select row_security_active('cursordex.chats') as "isBound",
+  array(select project from cursordex.grants where push) as projects
+`
+
+const readRights = async (hub: Hub): Promise<Rights> =>
+  (await hub.rows<Rights & QueryResultRow>(RIGHTS))[0] ?? { isBound: true, projects: [] }
+
+/** Which command would allow it. */
+function notAllowed(role: string, projects: readonly string[]): UserError {
+  const quoted = [role, ...projects].map((word) =>
+    /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
+  )
+  return new UserError(
+    'hub-rights',
+    `The role ${role} may not push to ${projects.join(', ')}.`,
+    `The hub's owner can allow it: cursordex hub grant ${quoted.join(' --push ')}`,
+  )
 }
 
 const LIST_ROWS = `

@@ -1,8 +1,16 @@
+/** The largest packed chat, in bytes. It is in memory several times while it is pushed or pulled. */
+export const OBJECT_BYTES_MAX = 16 * 1024 * 1024
+
 /** The version of the schema. A hub says which version a program must at least know to use it. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
+
+/** The longest id, name or label, in bytes. */
+export const NAME_BYTES_MAX = 1000
+/** The largest number of a row. JavaScript knows no larger whole number exactly. */
+export const SEQUENCE_MAX = Number.MAX_SAFE_INTEGER
 
 /**
- * Five plain tables. Privileges open a table to a role, and row-level security decides which rows the role sees and
+ * The first version; `steps` lead to this one. Five plain tables. Privileges open a table to a role, and row-level security decides which rows the role sees and
  * writes. The policies of `chats` look only at `grants`, so that none needs itself.
  *
  * - A row's writer is bound by a foreign key to the machine's owner: nobody can write to a machine of somebody else.
@@ -93,3 +101,48 @@ create policy own_purges on cursordex.purged using (owner = current_user) with c
 insert into cursordex.hub (schema_version, least_program) values (1, 1);
 revoke all on schema cursordex from public;
 `
+
+/**
+ * From one version to the next. They are never edited. A step keeps `least_program` while programs of the version before can
+ * go on.
+ */
+export const steps: readonly string[] = [
+  // What no program writes is refused. Rows that are there already are left: readers mark them. The right to push names
+  // projects. And a row tells when its chat's id first came from this role, which no member can set.
+  `
+alter table cursordex.machines
+  add constraint short_names check (octet_length(uuid) between 1 and ${NAME_BYTES_MAX}
+    and octet_length(label) between 1 and ${NAME_BYTES_MAX} and octet_length(value) <= ${NAME_BYTES_MAX}) not valid;
+alter table cursordex.chats
+  add column first_at timestamptz not null default now(),
+  add constraint short_names check (octet_length(chat) between 1 and ${NAME_BYTES_MAX}
+    and octet_length(project) between 1 and ${NAME_BYTES_MAX}) not valid,
+  add constraint whole_number check (sequence between 1 and ${SEQUENCE_MAX}) not valid,
+  add constraint known_versions check (revision >= 0 and redaction >= 0 and object_version >= 1) not valid,
+  add constraint packed_chat check (
+    octet_length(object) <= ${OBJECT_BYTES_MAX} and substring(object from 1 for 2) = '\\x1f8b') not valid;
+
+create function cursordex.note_first() returns trigger language plpgsql set search_path = '' as $$
+begin
+  if tg_op = 'UPDATE' and old.chat = new.chat and old.owner = new.owner then
+    new.first_at := old.first_at;
+  else
+    new.first_at := clock_timestamp();
+  end if;
+  return new;
+end $$;
+revoke all on function cursordex.note_first() from public;
+create trigger first_at before insert or update on cursordex.chats for each row execute function cursordex.note_first();
+
+alter table cursordex.grants drop constraint grants_pkey, add primary key (role, project, push);
+update cursordex.grants set project = '*' where push;
+drop policy pushed on cursordex.chats;
+drop policy changed on cursordex.chats;
+create policy pushed on cursordex.chats for insert with check (owner = current_user
+  and exists (select from cursordex.grants g where g.push and g.project in (chats.project, '*')));
+create policy changed on cursordex.chats for update using (owner = current_user) with check (owner = current_user
+  and exists (select from cursordex.grants g where g.push and g.project in (chats.project, '*')));
+
+update cursordex.hub set schema_version = 2;
+`,
+]

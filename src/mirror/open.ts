@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type Sqlite from 'better-sqlite3'
+import { requireRegular } from '../regular-file.ts'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import { ATTACHED, indexPath } from './index/index-file.ts'
@@ -72,6 +73,7 @@ export function openReader(path: string, { cacheKb = 8000, isIndexWanted = true 
   const db = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 })
   db.pragma(`cache_size = -${cacheKb}`)
   const index = indexPath(path)
+  requireRegular(index)
   if (isIndexWanted && existsSync(index)) {
     db.prepare(ATTACH).run(index)
     db.pragma(`${ATTACHED}.cache_size = -${cacheKb}`)

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
+import { requireRegular } from '../regular-file.ts'
 import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
+import { mirrorDamaged } from './damage/find-damage.ts'
 import type { Mirror } from './open.ts'
 import { CHANGE_TABLES } from './index/changes.ts'
 import { LEAVE_FORMER_INDEX } from './index/former-index.ts'
@@ -92,16 +94,22 @@ const versionOf = (db: Mirror): number => Number(db.pragma('user_version', { sim
 /** Whether the mirror has the schema that the queries expect. The next writer upgrades an older one. */
 export const isOfThisVersion = (db: Mirror): boolean => versionOf(db) === SCHEMA_VERSION
 
+const HAS_TABLES = `select 1 from sqlite_schema limit 1`
+
 /**
  * Refuses a mirror that this program cannot upgrade. Runs before anything that could write: the file must stay unchanged
  * until its own version opens it.
- * @throws UserError `mirror-newer` or `mirror-older`
+ * @throws UserError `mirror-newer` or `mirror-older`; `mirror-damaged` if it is another database
  */
 export function refuseOther(path: string): void {
+  requireRegular(path)
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   const db = new Database(path, { readonly: true, timeout: 10_000 })
   try {
     const version = versionOf(db)
+    // Else the write-ahead log beside it is that of another file. Whoever opens it for writing makes the two one.
+    if (version === 0 && db.prepare(HAS_TABLES).get() !== undefined)
+      throw mirrorDamaged('its tables, or those of the write-ahead log beside it, are not those of a mirror')
     if (version === 0 || (version >= OLDEST_VERSION && version <= SCHEMA_VERSION)) return
     const isNewer = version > SCHEMA_VERSION
     throw new UserError(

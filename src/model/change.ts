@@ -108,13 +108,15 @@ export interface Root {
 
 /**
  * What a pass learned of the chat's own row. `unread`: nothing; known facts stay. `gone`: the source no longer has the row;
- * known facts and order stay. `remembered`: the row is not in a store now, and an archive has these facts; they count
+ * known facts and order stay. `forgotten`: nor did it have any message of the chat, until now; known facts and order stay,
+ * and the chat lives as one that never had the row. `remembered`: the row is not in a store now, and an archive has these facts; they count
  * until a store reports the row.
  */
 export type OwnRow =
   | { readonly kind: 'unread' }
   | { readonly kind: 'unreadable' }
   | { readonly kind: 'gone' }
+  | { readonly kind: 'forgotten' }
   | {
       readonly kind: 'read'
       readonly facts: ChatFacts

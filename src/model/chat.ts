@@ -6,8 +6,6 @@ export type ChatFormat = (typeof chatFormats)[number]
 export const titleSources = ['cursor', 'first-message', 'none'] as const
 export type TitleSource = (typeof titleSources)[number]
 
-export type ModelSource = 'cursor' | 'tracking'
-
 export const UNTITLED_CHAT = 'Untitled chat'
 
 /** In some builds, the id of a subagent's chat is only this prefix and the id of the call that started it. */

@@ -1,5 +1,5 @@
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
-import type { ParseError } from 'jsonc-parser'
+import type { Node, ParseError } from 'jsonc-parser'
 import { UserError } from '../model/user-error.ts'
 import type { KeyPath, Layer } from './layer.ts'
 
@@ -10,7 +10,11 @@ import type { KeyPath, Layer } from './layer.ts'
 export function configLayer(text: string, file: string): Layer {
   const json = text.replace(/^\uFEFF/, '')
   const errors: ParseError[] = []
-  const root = parseTree(json, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  const root = tooDeepIsNull(() => parseTree(json, errors, { allowTrailingComma: true, allowEmptyContent: true }))
+  if (root === null) {
+    const what = `The config file ${file} has too many brackets in brackets.`
+    throw new UserError('bad-config', what, 'Write { … } with the settings as keys.', { exitCode: 2 })
+  }
   const [first] = errors
   if (first !== undefined) {
     const what = printParseErrorCode(first.error).replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
@@ -35,7 +39,7 @@ export function configLayer(text: string, file: string): Layer {
   }
 }
 
-function offsetOf(root: ReturnType<typeof parseTree>, path: KeyPath): number {
+function offsetOf(root: Node | undefined, path: KeyPath): number {
   if (root === undefined) return 0
   for (let depth = path.length; depth > 0; depth--) {
     const keys = path.slice(0, depth).map((key) => (typeof key === 'number' ? key : String(key)))
@@ -44,6 +48,16 @@ function offsetOf(root: ReturnType<typeof parseTree>, path: KeyPath): number {
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent.offset : node.offset
   }
   return root.offset
+}
+
+/** The parser calls itself for each level. Null if that is too deep for the stack. */
+export function tooDeepIsNull<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }
 
 function lineAndColumn(text: string, offset: number): string {

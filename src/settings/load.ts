@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
+import { readRegular, RefusedFile } from '../regular-file.ts'
 import { configLayer } from './config-text.ts'
 import {
   defaultConfigFile,
@@ -141,10 +142,14 @@ function namedConfig({ flags, env }: SettingsInput): string | null {
   throw new UserError('bad-setting', 'The config file is "" (flag --config).', 'It must be a path.', { exitCode: 2 })
 }
 
+const CONFIG_BYTES_MAX = 1024 * 1024
+
 function readConfig(file: string, isNamed: boolean): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegular(file, CONFIG_BYTES_MAX).toString()
   } catch (error) {
+    if (error instanceof RefusedFile)
+      throw new UserError('config-unreadable', error.message, error.hint, { exitCode: 2 })
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR'
     if (isMissing && !isNamed) return ''

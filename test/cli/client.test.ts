@@ -216,7 +216,10 @@ test('a daemon that breaks off is reported as an error, not as a bug', async () 
 
 test('an unreadable token file is named', async () => {
   mkdirSync(join(dataDir, 'token'))
-  await expect(daemonAnswers(dataDir)).rejects.toMatchObject({ code: 'unreadable' })
+  await expect(daemonAnswers(dataDir)).rejects.toMatchObject({
+    code: 'not-a-file',
+    message: expect.stringContaining('token is a folder'),
+  })
 })
 
 test('what the daemon has not read yet is reported for the last answer only', async () => {

@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { deflateSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CommitWorld } from '../helpers/commit-world.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 const AT_MS = Date.UTC(2026, 2, 1, 12)
 
 let repository: GitRepository
@@ -37,11 +40,13 @@ const listed = async (repo: string, query: Readonly<Record<string, string>> = {}
   return { shas: items.map(({ sha }) => sha), items }
 }
 
-/** The code of the answer's error. */
-async function codeOf(root: string): Promise<unknown> {
+/** The answer, also if it is an error. */
+async function answerOf(root: string) {
   const answer = await world.ask(`/api/commits?repo=${encodeURIComponent(root)}`)
-  return ((await answer.json()) as { readonly code?: string }).code
+  return (await answer.json()) as { readonly code?: string; readonly detail?: string }
 }
+
+const codeOf = async (root: string): Promise<unknown> => (await answerOf(root)).code
 
 test('a commit is shown with its times and subject, and odd names of files fit', async () => {
   const files = { 'new\nline.txt': '2', 'ä b/ü.txt': '1' }
@@ -133,6 +138,51 @@ test('a repository that makes git hang ends after ten seconds with an error', as
   repository.git(['config', 'include.path', join(repository.root, '.git', 'fifo')])
   await know([repository.root])
   expect(await codeOf(repository.root)).toBe('git-slow')
+})
+
+/** A commit of a tree with ten entries, each of which is a tree with ten entries, and so on: ten billion files. */
+function bombOfTrees(): void {
+  const entries = (kind: string, sha: string): string => {
+    const list = Array.from({ length: 10 }, (_, at) => `${kind} ${sha}\tentry-${at}\n`).join('')
+    return repository.git(['mktree'], {}, list)
+  }
+  let sha = entries('100644 blob', repository.git(['hash-object', '-w', '--stdin'], {}, 'leaf'))
+  for (let level = 1; level < 10; level += 1) sha = entries('040000 tree', sha)
+  const env = { GIT_AUTHOR_DATE: `@${AT_MS / 1000} +0000`, GIT_COMMITTER_DATE: `@${AT_MS / 1000} +0000` }
+  repository.git(['update-ref', 'refs/heads/main', repository.git(['commit-tree', '-m', 'bomb', sha], env)])
+}
+
+/** A commit whose message has 400 MB, in a file of 2 MB. */
+function bombOfOneMessage(): void {
+  repository.commit({ atMs: AT_MS })
+  const made = Buffer.from(`${repository.git(['cat-file', 'commit', 'HEAD'])}\n`)
+  const body = Buffer.concat([made, Buffer.alloc(400_000_000, 'a')])
+  const object = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body])
+  const sha = createHash('sha1').update(object).digest('hex')
+  repository.write(`.git/objects/${sha.slice(0, 2)}/${sha.slice(2)}`, deflateSync(object, { level: 1 }))
+  repository.git(['update-ref', 'refs/heads/main', sha])
+}
+
+// Only Linux limits the memory of git.
+test.skipIf(process.platform !== 'linux').each([
+  ['ten billion files', bombOfTrees],
+  ['a message of 400 MB', bombOfOneMessage],
+])('a repository with %s gets little memory, and is not asked again for an hour', async (_, plant) => {
+  plant()
+  await world.remove()
+  vi.useFakeTimers({ toFake: ['Date'], now: AT_MS })
+  try {
+    world = await CommitWorld.open()
+    await know([repository.root])
+    const detail = `Git needs more than 256 MB of memory to read the repository at ${repository.root}. It is not asked again before 2026-03-01T13:00:00.000Z. Ask for less, or later.`
+    expect(await answerOf(repository.root)).toMatchObject({ code: 'git-failed', detail })
+    repository.git(['update-ref', 'refs/heads/main', repository.git(['commit-tree', '-m', 'good', EMPTY_TREE])])
+    expect(await answerOf(repository.root)).toMatchObject({ code: 'git-failed', detail })
+    vi.setSystemTime(AT_MS + 3_600_000)
+    expect((await listed(repository.root)).items).toMatchObject([{ subject: 'good' }])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('a git that is missing, cannot be started or prints without an end gives an error', async () => {

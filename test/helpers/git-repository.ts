@@ -26,14 +26,15 @@ export class GitRepository {
   }
 
   /** Git's output without the last line end. */
-  git(words: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+  git(words: readonly string[], env: Readonly<Record<string, string>> = {}, input = ''): string {
     const people = { NAME: 'Ada', EMAIL: 'ada@example.org' }
     const told = Object.entries(people).flatMap(([key, value]) =>
       ['AUTHOR', 'COMMITTER'].map((who) => [`GIT_${who}_${key}`, value]),
     )
     return execFileSync('git', ['-C', this.root, ...words], {
       encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
+      input,
       env: {
         PATH: process.env['PATH'],
         GIT_CONFIG_GLOBAL: devNull,
@@ -44,7 +45,7 @@ export class GitRepository {
     }).trimEnd()
   }
 
-  write(path: string, text: string): void {
+  write(path: string, text: string | Buffer): void {
     mkdirSync(dirname(join(this.root, path)), { recursive: true })
     writeFileSync(join(this.root, path), text)
   }

@@ -11,6 +11,7 @@ export const hubShapes: HubActs = {
     lastPushAt: '2026-03-01T11:30:00.000Z',
     lastPullAt: '2026-03-01T11:30:00.000Z',
     purgesWaiting: 0,
+    damaged: [{ machine: '3583dfc8ecc3d67e249b25030bb458b0', chats: 2 }],
     error: null,
     hub: {
       role: 'ada',
@@ -25,7 +26,7 @@ export const hubShapes: HubActs = {
         },
       ],
       projects: [{ name: 'github.com/acme/shop', machines: 1, chats: 15, bytes: 122_880 }],
-      grants: [{ role: 'ada', project: '', push: true }],
+      grants: [{ role: 'ada', project: '*', push: true }],
     },
   }),
 }

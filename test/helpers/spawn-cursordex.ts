@@ -23,8 +23,12 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
   /** User id of the process; only root may choose it. */
   readonly uid?: number
+  /** Another file of Node’s; by default that of the tests. */
+  readonly node?: string
   /** Another build of the program instead of this checkout's. */
   readonly bin?: string
+  /** Its working folder; that of the tests by default. */
+  readonly cwd?: string
   /** The content of its standard input. */
   readonly input?: string
 }
@@ -44,11 +48,15 @@ export class Cursordex {
   #stderr = ''
   #hasEnded = false
 
-  constructor(argv: readonly string[], { env = {}, uid, bin = cursordexBin, input }: SpawnOptions = {}) {
-    this.#child = spawn(process.execPath, [bin, ...argv], {
+  constructor(
+    argv: readonly string[],
+    { env = {}, uid, bin = cursordexBin, node = process.execPath, cwd, input }: SpawnOptions = {},
+  ) {
+    this.#child = spawn(node, [bin, ...argv], {
       env: { ...process.env, ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid }),
+      ...(cwd === undefined ? {} : { cwd }),
     })
     // A killed process no longer reads.
     this.#child.stdin?.on('error', () => undefined).end(input)

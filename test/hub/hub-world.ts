@@ -41,7 +41,7 @@ export class HubWorld {
     return withHub(this.url, initHub)
   }
 
-  grant(role: string, read: readonly string[], push = false): ReturnType<typeof grant> {
+  grant(role: string, read: readonly string[], push: readonly string[] = []): ReturnType<typeof grant> {
     return withHub(this.url, (hub) => grant(hub, { role, read, push }))
   }
 

@@ -1,9 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { headers } from '../helpers/cursor.ts'
 import { leaksIn, secretKinds, secretTexts } from '../helpers/secret-corpus.ts'
 import { HubWorld, say } from './hub-world.ts'
 import type { Machine } from './machine.ts'
+
+const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
 
 let world: HubWorld
 beforeAll(async () => {
@@ -21,7 +25,7 @@ const allTables = ['hub', 'machines', 'chats', 'grants', 'purged']
 
 /** Ada pushes two projects and a chat without one. */
 async function adaPushes(): Promise<Machine> {
-  await world.grant('ada', [], true)
+  await world.grant('ada', [], ['*'])
   const ada = world.machine('laptop', 'ada')
   await say(ada, 'red', ['words of red'], { project: '/home/ada/red' })
   await say(ada, 'blue', ['words of blue'], { project: '/home/ada/blue' })
@@ -35,7 +39,7 @@ test('a role with one project sees nothing of another, through the product and t
   await ada.purge({ chatIds: null, projectUris: null, beforeMs: null, match: 'words of none' })
   await ada.push()
   const granted = await world.grant('bob', ['ada file:///home/ada/red'])
-  expect(granted).toEqual({ role: 'bob', read: ['ada file:///home/ada/red'], push: false, password: null })
+  expect(granted).toEqual({ role: 'bob', read: ['ada file:///home/ada/red'], push: [], password: null })
   const bob = world.machine('desk', 'bob')
   await bob.sync()
   await bob.pull()
@@ -79,7 +83,7 @@ test('push only, read only, and both', async () => {
   await say(bob, 'of-bob', ['words of bob'])
   expect(await failure(bob.push())).toMatchObject({ code: 'hub-rights' })
   expect(await bob.pull()).toMatchObject({ pulled: 3 })
-  await world.grant('bob', [], true)
+  await world.grant('bob', [], ['*'])
   expect(await bob.push()).toMatchObject({ pushed: 1 })
   expect(await ada.pull()).toMatchObject({ pulled: 0 })
   await world.grant('ada', ['bob (none)'])
@@ -89,9 +93,57 @@ test('push only, read only, and both', async () => {
   expect(await failure(ada.push())).toMatchObject({ code: 'hub-rights' })
 })
 
+test('push rights are by project: what a role may not push is named with the command that would allow it', async () => {
+  const [red, blue, none] = ['ada file:///home/ada/red', 'ada file:///home/ada/blue', 'ada (none)']
+  await world.grant('ada', [red, blue, none])
+  const ada = world.machine('laptop', 'ada')
+  for (const color of ['red', 'blue']) await say(ada, color, [`words of ${color}`], { project: `/home/ada/${color}` })
+  await say(ada, 'none', ['words of none'])
+  const command = (project: string): string => `cursordex hub grant ada --push '${project}'`
+  expect(await failure(ada.push())).toMatchObject({
+    code: 'hub-rights',
+    message: `The role ada may not push to ${red}, ${blue}, ${none}.`,
+    hint: expect.stringContaining(`cursordex hub grant ada --push '${red}' --push '${blue}'`) as string,
+  })
+  await world.grant('ada', [], [red])
+  const why = (project: string): unknown => expect.stringContaining(command(project))
+  expect(await ada.push()).toMatchObject({
+    pushed: 1,
+    leftOut: [
+      { id: 'blue', why: why(blue) },
+      { id: 'none', why: why(none) },
+    ],
+  })
+  const columns = 'machine, chat, project, sequence, revision, redaction, object_version, object'
+  for (const sql of [
+    `update cursordex.chats set project = '${blue}'`,
+    `insert into cursordex.chats (${columns}) select machine, 'x', '${blue}', 9, 1, 0, 1, object from cursordex.chats`,
+    `insert into cursordex.grants values ('ada', '${blue}', true)`,
+  ])
+    expect([sql, await failure(as('ada', sql))]).toMatchObject([sql, { code: '42501' }])
+  expect(await world.objects()).toHaveLength(1)
+  await world.grant('ada', [], [blue])
+  expect(await ada.push()).toMatchObject({ pushed: 1, unchanged: 1, leftOut: [{ id: 'none' }] })
+  await world.grant('ada', [], ['*'])
+  expect(await ada.push()).toMatchObject({ pushed: 1, unchanged: 2, leftOut: [] })
+})
+
+test.each([
+  ['--push red --push blue', 0, 'bob may push red, push blue.'],
+  ['--push * --read red', 0, 'bob may read red, push *.'],
+  ['--push --read red', 2, '--read stands where a project is expected'],
+  ['--push', 2, "'--push <project>' argument missing"],
+  ['', 2, 'No right is named'],
+])('hub grant bob %s: exit code %i', (words, status, says) => {
+  const argv = [bin, 'hub', 'grant', 'bob', ...words.split(' ').filter((word) => word !== ''), '--hub-url', world.url]
+  const ran = spawnSync(process.execPath, argv, { encoding: 'utf8' })
+  expect(`${ran.stdout}${ran.stderr}`).toContain(says)
+  expect(ran.status).toBe(status)
+})
+
 test('nobody writes to a machine that another role registered, by any statement', async () => {
   await adaPushes()
-  await world.grant('bob', ['*'], true)
+  await world.grant('bob', ['*'], ['*'])
   const bob = world.machine('desk', 'bob')
   await say(bob, 'own', ['words'])
   await bob.push()
@@ -145,7 +197,7 @@ test('nobody writes to a machine that another role registered, by any statement'
 })
 
 test('a role that is missing is made with a password that is told once, and only its verifier is sent', async () => {
-  const granted = await world.grant('new Role', ['*'], true)
+  const granted = await world.grant('new Role', ['*'], ['*'])
   expect(granted.password).toMatch(/^[\w-]{24}$/)
   const [stored] = await world.server.sql<{ rolpassword: string }>(
     `select rolpassword from pg_authid where rolname = 'new Role'`,

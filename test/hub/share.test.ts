@@ -22,7 +22,7 @@ test('what one machine pushes, another one pulls; a second time nothing moves; o
   await say(ada, 'one', ['first words', 'an answer'])
   await say(ada, 'two', ['other words'])
   await bob.sync()
-  expect(await world.init()).toBe(1)
+  expect(await world.init()).toBe(2)
   expect(await ada.push()).toMatchObject({ pushed: 2, removed: 0, unchanged: 0 })
   expect(await bob.pull()).toMatchObject({ pulled: 2, removed: 0 })
   expect(bob.words()).toEqual(ada.words())
@@ -292,7 +292,7 @@ test('a hub and a mirror of the version before go on as the same machine', async
   await ada.push()
   // That version wrote random letters, and notes of them into a table of its own.
   await world.server.sql(`update cursordex.machines set value = md5('x')`, world.url)
-  expect(await world.init()).toBe(1)
+  expect(await world.init()).toBe(2)
   expect(await ada.push()).toMatchObject({ ...idle, unchanged: 1 })
   expect(await machinesAtHub()).toHaveLength(1)
 })

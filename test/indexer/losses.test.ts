@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
-import { openIndexed, type Indexer } from '../helpers/in-process.ts'
+import { Indexer, openIndexed } from '../helpers/in-process.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 2, 1)
@@ -143,6 +143,56 @@ describe('a chat', () => {
     writeChat('b', ['m1'])
     expect(await lostByNow()).toEqual([])
     expect(indexer.losses()).toEqual([])
+  })
+
+  describe.each([
+    ['row by row', () => ['m1', 'm2', 'm3'].forEach((id) => drop('a', id))],
+    ['by emptied rows', () => ['m1', 'm2', 'm3'].forEach((id) => store.message('a', id, null))],
+  ])('that was deleted whole, %s,', (_, dropMessages) => {
+    beforeEach(async () => {
+      dropChat('a')
+      dropMessages()
+      await lostByNow()
+      nowMs += 24 * HOUR_MS
+    })
+
+    const returns: readonly [what: string, comeBack: () => void, lost: readonly string[]][] = [
+      ['one row', () => store.message('a', 'm2', { type: 1, text: 'm2 of a' }), ['message a m1', 'message a m3']],
+      ['all rows', () => ['m1', 'm2', 'm3'].forEach((id) => store.message('a', id, { type: 1, text: id })), []],
+      [
+        'a new row',
+        () => store.message('a', 'm4', { type: 1, text: 'late' }),
+        ['m1', 'm2', 'm3'].map((id) => `message a ${id}`),
+      ],
+      [
+        'its own row alone',
+        () => store.chat('a', { name: 'Again', fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']) }),
+        ['m1', 'm2', 'm3'].map((id) => `message a ${id}`),
+      ],
+    ]
+
+    test.each(returns)('and comes back by %s, lives as in a new mirror', async (__, comeBack, lost) => {
+      comeBack()
+      await indexer.pass()
+      const fresh = new Indexer(home.userDir)
+      onTestFinished(() => fresh.remove())
+      fresh.now = indexer.now
+      await fresh.pass()
+      expect([fresh.chat('a')?.deletedInCursor, indexer.chat('a')?.deletedInCursor]).toEqual([false, false])
+      expect(indexer.losses().toSorted()).toEqual(lost)
+      const ofFresh = fresh.messages('a').map(({ id }) => id)
+      expect(
+        indexer
+          .messages('a')
+          .filter((one) => !one.deletedInCursor)
+          .map(({ id }) => id),
+      ).toEqual(ofFresh)
+      await indexer.pass('values')
+      expect([indexer.chat('a')?.deletedInCursor, indexer.losses().toSorted()]).toEqual([false, lost])
+      store.db.exec(`delete from cursorDiskKV where key like '%:a%'`)
+      await lostByNow()
+      expect([indexer.chat('a')?.deletedInCursor, indexer.losses()[0]]).toEqual([true, 'chat a'])
+    })
   })
 
   test('of which only the messages were deleted still exists', async () => {

@@ -144,9 +144,12 @@ test('a workspace on another disk, behind a link, is read', async () => {
 })
 
 test.each([
-  ['the largest rowid', '9223372036854775807'],
-  ['a rowid too large for a number', '5000000000000000001'],
-])('a row at %s is read and does not stop its store', async (_, rowid) => {
+  ['the largest rowid', '9223372036854775807', 'tail'],
+  ['a rowid too large for a number', '5000000000000000001', 'tail'],
+  ['the least rowid', '-9223372036854775808', 'values'],
+  ['a rowid too small for a number', '-5000000000000000001', 'values'],
+  ['a rowid below zero', '-2', 'values'],
+] as const)('a row at %s is read and does not stop its store', async (_, rowid, depth) => {
   writeChat('a', { m1: 'first' })
   store.db.exec(
     `insert into cursorDiskKV (rowid, key, value) values (${rowid}, 'bubbleId:a:far', '{"type":1,"text":"far"}')`,
@@ -154,7 +157,7 @@ test.each([
   expect((await indexer.pass()).ends[0]).toMatchObject({ kind: 'composer-kv', state: 'ok' })
   expect(indexer.counts.live).toBe(2)
   updateInPlace('bubbleId:a:far', { type: 1, text: 'near' })
-  await indexer.pass()
+  await indexer.pass(depth)
   expect(indexer.found('near')).toBe(1)
   expect(await indexer.pass('values')).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })

@@ -143,6 +143,38 @@ describe('a damaged mirror', () => {
     })
   })
 
+  test('whose list of unused pages names a page that is in use is replaced before that page is overwritten', async () => {
+    const db = new Database(path)
+    db.exec(
+      'create table filler (a); insert into filler select randomblob(9000) from messages limit 9; drop table filler',
+    )
+    db.close()
+    const bytes = readFileSync(path)
+    bytes.writeUInt32BE(pagesOf('bodies')[1] ?? 0, (bytes.readUInt32BE(32) - 1) * PAGE + 8)
+    writeFileSync(path, bytes)
+    await withKept(async (kept) => {
+      expect(keepSound(kept)).toHaveLength(1)
+      await passOver(kept, lossy.home.userDir)
+      expectAsBefore(kept)
+    })
+  })
+
+  test('beside which the WAL of another database lies is set aside with it, unchanged', async () => {
+    const other = new Database(join(folder, 'other.db'))
+    for (const name of ['page_size = 16384', 'journal_mode = wal', 'wal_autocheckpoint = 0']) other.pragma(name)
+    other.exec('create table other (a); insert into other values (randomblob(90000))')
+    const wal = readFileSync(`${other.name}-wal`)
+    other.close()
+    writeFileSync(`${path}-wal`, wal)
+    await withKept(async (kept) => {
+      expect(keepSound(kept)).toMatchObject([{ isLossy: true }])
+      const files = asideFiles().map((name) => readFileSync(join(folder, name)))
+      expect([files[0]?.equals(original.bytes), files[1]?.equals(wal)]).toEqual([true, true])
+      await passOver(kept, lossy.home.userDir)
+      expect(messagesIn(kept)).toBe(120 - lossy.lost.length)
+    })
+  })
+
   test('is the same if its repair was killed before', async () => {
     const spoilt = writeSpoilt(pagesOf(DERIVED))
     for (const suffix of ['', '-wal']) writeFileSync(`${path}-unfinished${suffix}`, spoilt.subarray(0, PAGE * 3))
@@ -195,7 +227,17 @@ test.each(['messages', 'bodies'])(
   },
 )
 
-test('a message whose text is no JSON any more says so in every answer, and no pass fails on it', async () => {
+const brokenParts: readonly [what: string, parts: string][] = [
+  ['of no kind of part', '[{"kind":"tezt","text":"walnut"}]'],
+  ['without its text', '[{"kind":"text","tezt":"walnut"}]'],
+  [
+    'a call without paths',
+    '[{"kind":"tool","name":"walnut","status":"completed","input":null,"output":null,"error":null}]',
+  ],
+  ['a list of nothing', '[{"kind":"todo","items":[null]}]'],
+]
+
+test.each(brokenParts)('a message that is %s says so in every answer, and no pass fails on it', async (_, parts) => {
   const world = await World.open()
   const text = (word: string) => ({ type: 1, text: word, createdAt: new Date(0).toISOString() })
   const store = world.home.global()
@@ -203,18 +245,27 @@ test('a message whose text is no JSON any more says so in every answer, and no p
   store.message('a', 'two', text('cherry'))
   store.chat('a', { name: 'Fruit', fullConversationHeadersOnly: headers(['one', 'two']) })
   await world.sync()
-  await world.restart(() => {
-    const db = new Database(world.mirrorPath)
-    db.exec(`update bodies set parts = '[{"kind":"te' where parts like '%walnut%'; insert into uncounted values (1)`)
-    db.close()
-  })
+  const db = new Database(world.mirrorPath)
+  db.exec(`update bodies set parts = '${parts}' where parts like '%walnut%'; insert into uncounted values (1)`)
+  db.close()
   world.home.global().message('a', 'two', text('cherry and plum'))
   await world.sync(true)
   const { items } = await world.get<{ items: { parts: unknown[] }[] }>('/api/chats/a/messages')
-  expect(items.map(({ parts }) => parts)).toMatchObject([[{ kind: 'error' }], [{ text: 'cherry and plum' }]])
+  expect(items.map((one) => one.parts)).toMatchObject([[{ kind: 'error' }], [{ text: 'cherry and plum' }]])
   expect(await world.get('/api/search?q=walnut')).toMatchObject({ total: 1 })
   expect(await world.post('/api/archives', {})).toMatchObject({ name: expect.any(String) as string })
   await world.remove()
+})
+
+test('a message whose text is no JSON any more is read from Cursor again at the next start', async () => {
+  const db = new Database(path)
+  db.exec(`update bodies set parts = '?' || parts where num in (select body from messages where is_live = 1)`)
+  db.close()
+  await withKept(async (kept) => {
+    expect(keepSound(kept)).toHaveLength(1)
+    await passOver(kept, lossy.home.userDir)
+    expectAsBefore(kept)
+  })
 })
 
 test('a mirror of a later version is not changed by a byte', async () => {

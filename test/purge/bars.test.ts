@@ -181,15 +181,27 @@ test('damage in user.db counts as bars that cannot be read, not as damage of the
   await purgeBoth()
   const kept = readFileSync(userFile())
   const damagedFiles = () => readdirSync(place.folder).filter((name) => name.includes('damaged'))
-  for (const names of [['user.db.damaged'], ['user.db.damaged', 'user.db.damaged-2']]) {
-    writeFileSync(userFile(), 'no database at all '.repeat(999))
+  const changedBy = (table: string) => (): void => {
+    const db = new Database(userFile())
+    db.exec(table)
+    db.close()
+  }
+  const harms = [
+    () => writeFileSync(userFile(), 'no database at all '.repeat(999)),
+    changedBy('drop table bars'),
+    changedBy('alter table keys rename column kind to other'),
+  ]
+  const names = ['user.db.damaged']
+  for (const [at, harm] of harms.entries()) {
+    harm()
+    if (at > 0) names.push(`user.db.damaged-${at + 1}`)
     expect(await place.archiveAsItIs()).toMatchObject({ error: expect.stringContaining('cannot be read in user.db') })
     await expect(place.pass()).rejects.toThrow('bars-lost')
     expect(damagedFiles()).toEqual(names)
     writeFileSync(userFile(), kept)
   }
   expect(await tellAll()).toEqual(GONE)
-  expect(damagedFiles()).toHaveLength(2)
+  expect(damagedFiles()).toHaveLength(3)
 })
 
 test('the file is closed to others, and what goes with an archive has no key of a text', async () => {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import {
   boolean,
+  chatId,
   count,
   maybeCount,
   maybeText,
@@ -12,6 +13,16 @@ import {
   texts,
   type Answer,
 } from './common.ts'
+
+const archivedChat = z.object({
+  id: chatId,
+  title: says(maybeText, 'Null if the object is damaged.'),
+  messages: count,
+  bytes: says(count, 'Size of its object.'),
+  isHere: says(boolean, 'Whether the mirror has the chat.'),
+})
+export type ListedArchivedChat = Answer<typeof archivedChat>
+export const archivedChatsAnswer = pageOf(archivedChat)
 
 const progress = z.object({ done: count, total: count })
 
@@ -59,7 +70,7 @@ export const restoredAnswer = z.object({
   ok: says(boolean, 'False if any part is damaged.'),
   chats: says(count, 'Undamaged chats, new or not, as they are listed.'),
   messages: says(count, 'Messages of all undamaged chats, also orphans.'),
-  added: says(count, 'Messages that were not in the mirror.'),
+  added: says(count, 'Messages that were not in the mirror. With dryRun: that would be added.'),
   addedChats: count,
   damaged: says(texts, 'Ids of the damaged chats.'),
   manifest: says(maybeText, 'What is wrong with manifests of runs; null if they are undamaged.'),
@@ -87,10 +98,14 @@ export interface RestoreRequest {
   readonly from: string | null
   /** Folders on the other machine, and their paths on this one. */
   readonly map: Readonly<Record<string, string>>
+  /** Only counts what would be added. */
+  readonly dryRun?: boolean
 }
 
 /** What can be done with archives. Only one act runs at a time. */
 export interface ArchiveActs {
+  /** The archive folder. */
+  readonly dir: string
   /** Starts a run. @param scope which chats, as a search; null for all  @param timeZone of the dates in the scope */
   run(scope: string | null, timeZone: string): { readonly run: ArchiveRun }
   /** The newest first. */

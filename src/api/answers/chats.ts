@@ -62,6 +62,7 @@ export const chat = named(
     filesChanged: maybeCount,
     contextTokens: z.nullable(z.object({ used: maybeAmount, limit: maybeAmount })),
     recordedCostCents: maybeAmount,
+    running: says(boolean, 'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.'),
     machine: maybeMachine,
   }),
 )

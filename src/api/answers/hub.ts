@@ -28,6 +28,10 @@ export const hubAnswer = z.object({
   lastPushAt: maybeTime,
   lastPullAt: maybeTime,
   purgesWaiting: says(count, 'Purges that the hub does not know yet.'),
+  damaged: says(
+    z.array(z.object({ machine: text, chats: count })),
+    'How many chats of each machine, by its uuid, were found at the hub and cannot be read. They are fetched again when they change.',
+  ),
   error: says(z.nullable(z.object({ code: text, detail: text })), 'Why the hub did not answer now; null if it did.'),
   hub: says(
     z.nullable(

@@ -92,4 +92,10 @@ export type Message = Answer<typeof message>
 
 export type Tokens = NonNullable<Message['tokens']>
 
-export const messagesAnswer = pageOf(message)
+export const messagesAnswer = z.extend(pageOf(message), {
+  nextOffset: says(
+    maybeCount,
+    'Where the next messages begin: an answer has at most 8 MB, so it may have fewer than limit. Null after the last one.',
+  ),
+})
+export type MessagePage = Answer<typeof messagesAnswer>

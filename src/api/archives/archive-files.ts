@@ -1,9 +1,16 @@
 import { hash as digest } from 'node:crypto'
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { decodeObject, type ArchivedObject } from '../../archive/archived-chat.ts'
+import { Readable } from 'node:stream'
+import { createGunzip, gunzipSync } from 'node:zlib'
+import {
+  ObjectReader,
+  decodeObject,
+  type ArchivedMessage,
+  type ArchivedObject,
+  type ObjectLimits,
+} from '../../archive/archived-chat.ts'
 import {
   attempt,
   Damage,
@@ -18,6 +25,7 @@ import {
 } from '../../archive/manifest.ts'
 import { BARS_FILE, packBars } from '../../mirror/purge/bars.ts'
 import { UserError } from '../../model/user-error.ts'
+import { readRegular } from '../../regular-file.ts'
 
 /** A process that writes to the archive holds a SQLite lock on this file. It is always empty. */
 export const ARCHIVE_LOCK = '.lock'
@@ -25,10 +33,17 @@ export const ARCHIVE_LOCK = '.lock'
 const UNFINISHED = '.tmp'
 /** The maximum size of a file, and of the text of a chat that is read. It is about the maximum length of a JavaScript string. */
 export const BYTES_MAX = 500 * 1024 * 1024
+/** The maximum size of the file of a run. Older versions listed each message there, in 70 bytes. */
+const MANIFEST_BYTES_MAX = 100 * 1024 * 1024
 /** The maximum text of a chat that is archived. Packing it takes about four times as much memory. */
 export const PACKED_BYTES_MAX = 150 * 1024 * 1024
-/** The maximum text of a chat at the hub. Who pulls it unpacks it beside all other work. */
-export const HUB_BYTES_MAX = 64 * 1024 * 1024
+/** A chat at the hub. Who pulls it reads it beside all other work, whoever pushed it, in at most 400 MB. */
+export const HUB_LIMITS: ObjectLimits = {
+  bytesMax: 64 * 1024 * 1024,
+  memoryMax: 64 * 1024 * 1024,
+  lineMax: 8 * 1024 * 1024,
+  valuesMax: 500_000,
+}
 
 export const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
@@ -78,21 +93,19 @@ export function listRunNames(dir: string): readonly string[] {
  * @param path below the archive folder
  * @throws Error that says why the file cannot be read
  */
-function readPlainFile(dir: string, path: string): Buffer {
+function readPlainFile(dir: string, path: string, bytesMax: number): Buffer {
   const whole = join(realpathSync(dir), path)
-  const stat = statSync(whole)
-  if (realpathSync(whole) !== whole || !stat.isFile()) throw new Damage(`${whole} is not a plain file`)
-  if (stat.size > BYTES_MAX) throw new Damage(`it is ${stat.size} bytes long`)
-  return readFileSync(whole)
+  if (realpathSync(whole) !== whole) throw new Damage(`${whole} is not a plain file`)
+  return readRegular(whole, bytesMax)
 }
 
 /** @param name one of `listRunNames` */
 export const readManifest = (dir: string, name: string): Decoded<Manifest & { readonly sha256: string }> =>
-  attempt(() => decodeManifest(readPlainFile(dir, runPath(name)).toString(), name))
+  attempt(() => decodeManifest(readPlainFile(dir, runPath(name), MANIFEST_BYTES_MAX).toString(), name))
 
 /** An object's bytes, compared with its name. @throws Error that says what is wrong */
 function readPacked(dir: string, hash: string): Buffer {
-  const packed = readPlainFile(dir, objectPath(hash))
+  const packed = readPlainFile(dir, objectPath(hash), BYTES_MAX)
   if (digest('sha256', packed) !== hash) throw new Damage('its bytes do not match its name')
   return packed
 }
@@ -106,8 +119,45 @@ export function whyUnsound(dir: string, hash: string): string | null {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A packed chat. @param bytesMax a longer text is damage @throws Error that says what is wrong */
-export const unpackObject = (packed: Buffer, bytesMax: number): ArchivedObject =>
-  decodeObject(decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })))
+function unpackObject(packed: Buffer, bytesMax: number): ArchivedObject {
+  const lines = decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })).split('\n')
+  if (lines.pop() !== '') throw new Damage(CUT_OFF)
+  return decodeObject(lines, {}, (message) => message)
+}
+
+const CUT_OFF = 'its last line is cut off'
+/** An object of the hub is unpacked in such pieces, and a line is at most so many of them: 16 MB. */
+const PIECE_BYTES = 64 * 1024
+const PIECES_MAX = 256
+
+/**
+ * A packed chat of the hub, unpacked piece by piece. Whoever pushed it may have made anything of it.
+ * @param take what is kept of each message
+ * @throws Error that says what is wrong
+ */
+export async function unpackOfHub<Message extends { readonly id: string }>(
+  packed: Buffer,
+  take: (message: ArchivedMessage) => Message,
+): Promise<ArchivedObject<Message>> {
+  const reader = new ObjectReader(HUB_LIMITS, take)
+  let bytes = 0
+  let begun: Buffer[] = []
+  for await (const given of Readable.from([packed]).pipe(createGunzip({ chunkSize: PIECE_BYTES }))) {
+    const piece = given as Buffer
+    bytes += piece.length
+    if (bytes > HUB_LIMITS.bytesMax) throw new Damage('it unpacks to more than 64 MB')
+    let start = 0
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', start)) {
+      reader.add(decoder.decode(Buffer.concat([...begun, piece.subarray(start, end)])))
+      begun = []
+      start = end + 1
+    }
+    if (start < piece.length) begun.push(piece.subarray(start))
+    if (begun.length > PIECES_MAX) throw new Damage('a line is longer than 16 MB')
+  }
+  if (begun.length > 0) throw new Damage(CUT_OFF)
+  return reader.end()
+}
 
 /** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
 export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>

@@ -56,7 +56,9 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
   const origin = readIdentity(db)
   const names = listRunNames(dir)
   if (names.includes(name)) {
-    throw new UserError('archive-busy', `Another program just made the archive ${name} in ${dir}.`, 'Try again.')
+    throw new UserError('archive-busy', `Another program just made the archive ${name} in ${dir}.`, 'Try again.', {
+      status: 429,
+    })
   }
   removeUnfinished(dir)
   const former = formerEntries(dir, names, origin)
@@ -101,7 +103,7 @@ export async function* makeRun(db: Mirror, order: RunOrder): AsyncGenerator<Prog
     chats,
   })
   yield { done: all.length, total: all.length }
-  if (order.prune !== null) await prune(dir, order.prune, origin)
+  await prune(dir, order.prune, origin)
   return { packed: written.length, leftOut }
 }
 

@@ -11,34 +11,48 @@ export interface PruneOrder {
 }
 
 /**
- * Removes the runs of a job that are not kept, and then the objects that no run names. Must not overlap with a run. If all
- * counts are 0, all runs stay. The newest run always stays.
+ * Removes the runs of a job that are not kept, and then the objects that no run names: those of removed runs, and what a
+ * killed run left. Must not overlap with a run, so the caller holds the folder's lock. If all counts are 0, all runs stay.
+ * The newest run always stays.
+ * @param order null if no run is removed
  * @param origin the mirror. Runs of other mirrors stay: a job of another mirror may have the same name.
  */
-export async function prune(dir: string, { job, keep }: PruneOrder, origin: string): Promise<void> {
-  const read = listRunNames(dir).map((name) => readManifest(dir, name))
-  const runs = read.flatMap((run) => (run.kind === 'sound' ? run.value : []))
-  const ofJob = runs.filter((run) => run.job === job && run.origin === origin)
-  const kept = keptOf(ofJob, keep)
-  const removed = ofJob.filter((run) => !kept.has(run))
-  const paths = removed.map(({ name }) => runPath(name))
+export async function prune(dir: string, order: PruneOrder | null, origin: string): Promise<void> {
+  const removed = order === null ? [] : runsToRemove(dir, order, origin)
+  const paths = removed.map((name) => runPath(name))
   for (const path of paths) rmSync(join(dir, path))
   // The removal of the runs must be on the disk first: a run that came back after a power cut would lack its objects.
   await syncFolders(dir, paths)
-  // What the objects of a damaged run are is unknown, so none is removed.
-  if (runs.length < read.length) return
-  const staying = runs.filter((run) => !removed.includes(run))
-  const named = new Set(staying.flatMap(({ chats }) => chats.map(({ object }) => object)))
+  const named = new Set<string>()
+  for (const name of listRunNames(dir)) {
+    const run = readManifest(dir, name)
+    // What the objects of a damaged run are is unknown, so none is removed.
+    if (run.kind === 'damaged') return
+    for (const { object } of run.value.chats) named.add(object)
+  }
   for (const hash of listObjects(dir)) if (!named.has(hash)) removeObject(dir, hash)
+}
+
+type RunHead = Pick<Manifest, 'name' | 'createdAt'>
+
+/** One run after the other is read, because all of them may be larger than the memory. */
+function runsToRemove(dir: string, { job, keep }: PruneOrder, origin: string): readonly string[] {
+  const ofJob = listRunNames(dir).flatMap((name): RunHead[] => {
+    const run = readManifest(dir, name)
+    if (run.kind === 'damaged' || run.value.job !== job || run.value.origin !== origin) return []
+    return [{ name, createdAt: run.value.createdAt }]
+  })
+  const kept = keptOf(ofJob, keep)
+  return ofJob.filter((run) => !kept.has(run)).map(({ name }) => name)
 }
 
 const DAY_MS = 86_400_000
 
 /** Days, months, and weeks, which start on Monday, are those of UTC. @param runs oldest first */
-function keptOf(runs: readonly Manifest[], { daily, weekly, monthly }: PruneOrder['keep']): ReadonlySet<Manifest> {
+function keptOf(runs: readonly RunHead[], { daily, weekly, monthly }: PruneOrder['keep']): ReadonlySet<RunHead> {
   if (daily + weekly + monthly === 0) return new Set(runs)
-  const newestOfEach = (count: number, periodOf: (createdAt: string) => string): readonly Manifest[] => {
-    const newest = new Map<string, Manifest>()
+  const newestOfEach = (count: number, periodOf: (createdAt: string) => string): readonly RunHead[] => {
+    const newest = new Map<string, RunHead>()
     for (const run of runs.toReversed()) {
       const period = periodOf(run.createdAt)
       if (!newest.has(period)) newest.set(period, run)

@@ -1,4 +1,6 @@
 import type { ArchivedObject } from '../../archive/archived-chat.ts'
+import type { ChatEntry } from '../../archive/manifest.ts'
+import { asChatId, type ChatId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
 import { listObjects, listRunNames, readManifest, readObject, realFolder } from './archive-files.ts'
 
@@ -11,9 +13,17 @@ export interface ChosenChats {
    * The objects of each chat, and of each mirror that archived it, the newest first. If a manifest is damaged, then also
    * every object that no other manifest names, without its id.
    */
-  readonly chats: readonly { readonly id: string | null; readonly objects: ReadonlySet<string> }[]
+  readonly chats: readonly ChosenChat[]
   /** What is wrong with manifests; null if nothing is. */
   readonly damage: string | null
+}
+
+export interface ChosenChat {
+  /** Null if no manifest names it. */
+  readonly id: ChatId | null
+  /** Of the newest run with the chat. */
+  readonly entry: ChatEntry | null
+  readonly objects: ReadonlySet<string>
 }
 
 const WHICH_FOLDER =
@@ -27,18 +37,19 @@ export function chooseChats(given: string, name: string | null): ChosenChats {
     .toReversed()
   if (names.length === 0) {
     const text = `There is no archive in ${given}${name === null ? '' : ` of the name ${name}`}.`
-    throw new UserError('archive-not-found', text, WHICH_FOLDER)
+    throw new UserError('archive-not-found', text, WHICH_FOLDER, { status: 404 })
   }
   const damaged: string[] = []
-  const chats = new Map<string, { readonly id: string; readonly objects: Set<string> }>()
+  const chats = new Map<string, ChosenChat & { readonly objects: Set<string> }>()
   for (const each of names) {
     const manifest = readManifest(dir, each)
     if (manifest.kind === 'damaged') damaged.push(names.length === 1 ? manifest.why : `${each}: ${manifest.why}`)
     if (manifest.kind === 'damaged') continue
-    for (const { id, object } of manifest.value.chats) {
+    for (const entry of manifest.value.chats) {
+      const { id, object } = entry
       const key = JSON.stringify([manifest.value.origin, id])
-      const chat = chats.get(key) ?? { id, objects: new Set() }
-      chats.set(key, { id, objects: chat.objects.add(object) })
+      const chat = chats.get(key) ?? { id: asChatId(id), entry, objects: new Set() }
+      chats.set(key, { ...chat, objects: chat.objects.add(object) })
     }
   }
   const named = new Set([...chats.values()].flatMap(({ objects }) => [...objects]))
@@ -46,7 +57,7 @@ export function chooseChats(given: string, name: string | null): ChosenChats {
   return {
     dir,
     names,
-    chats: [...chats.values(), ...unnamed.map((object) => ({ id: null, objects: new Set([object]) }))],
+    chats: [...chats.values(), ...unnamed.map((object) => ({ id: null, entry: null, objects: new Set([object]) }))],
     damage: damaged.length === 0 ? null : damaged.join('; '),
   }
 }

@@ -3,7 +3,7 @@ import { UserError } from '../../model/user-error.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { readChats } from '../queries/chats/chat-rows.ts'
 import { findChatNum } from '../queries/chats/get-chat.ts'
-import { listMessages } from '../queries/messages/list-messages.ts'
+import { walkMessages } from '../queries/messages/list-messages.ts'
 import type { Chat } from '../answers/chats.ts'
 import type { Message } from '../answers/messages.ts'
 
@@ -22,12 +22,10 @@ export function findChat(db: Mirror, id: ChatId): Chat | null {
  * @throws UserError `chat-gone` if the chat is removed meanwhile, so that a part does not count as the whole
  */
 export function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
-  for (let offset = 0; ; offset += PAGE_MESSAGES) {
-    const list = listMessages(db, { chatId, around: null, includeOrphans, limit: PAGE_MESSAGES, offset })
-    if (list.kind !== 'page') {
+  for (const page of walkMessages(db, { chatId, includeOrphans, limit: PAGE_MESSAGES })) {
+    if (page === null) {
       throw new UserError('chat-gone', 'The chat was removed while it was read.', 'The file is incomplete.')
     }
-    yield* list.page.items
-    if (offset + PAGE_MESSAGES >= list.page.total) return
+    yield* page
   }
 }

@@ -64,7 +64,7 @@ const escaped = (character: string): string => `\\u${character.charCodeAt(0).toS
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof UserError) {
-    return new Problem(error.exitCode === 2 ? 400 : 503, error.code, `${error.message} ${error.hint}`)
+    return new Problem(error.status, error.code, `${error.message} ${error.hint}`)
   }
   if (error instanceof Error && isDamage(error)) return asProblem(mirrorDamaged(error.message))
   if (isBrokenOff(error)) return new Problem(400, 'bad-body', 'The request body ended early.')

@@ -3,6 +3,7 @@ import { archiveRoutes } from './routes/archives.ts'
 import { chatRoutes } from './routes/chats.ts'
 import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
+import { fileRoutes } from './routes/files.ts'
 import { hubRoutes } from './routes/hub.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -17,6 +18,7 @@ const all = [
   ...chatRoutes,
   ...exportRoutes,
   ...projectRoutes,
+  ...fileRoutes,
   ...tokenRoutes,
   ...archiveRoutes,
   ...purgeRoutes,

@@ -1,12 +1,19 @@
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { decodeObject, FORMAT, FORMAT_VERSION, type ArchivedChat } from '../../archive/archived-chat.ts'
+import {
+  decodeObject,
+  FORMAT,
+  FORMAT_VERSION,
+  type ArchivedChat,
+  type ObjectLimits,
+} from '../../archive/archived-chat.ts'
 import { Damage, type Decoded } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { listTracked } from '../../mirror/usage/tracked.ts'
 import { toIso } from '../iso.ts'
+import { answerRow, type Row } from './answer-row.ts'
 import { inSnapshot } from './snapshot.ts'
 import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
 
@@ -29,13 +36,13 @@ export function packChat(
   db: Mirror,
   num: number,
   origin: string,
-  how: { readonly change: (lines: Iterable<string>) => Iterable<string>; readonly bytesMax: number } = asItIs,
+  how: { readonly change: (lines: Iterable<string>) => Iterable<string>; readonly limits: ObjectLimits } = asItIs,
 ): Decoded<PackedChat> | null {
   return inSnapshot(db, () => {
     const chat = readChat(db, num, origin)
     if (chat === null) return null
     try {
-      return { kind: 'sound', value: packLines(how.change(linesOf(chat, db, num)), how.bytesMax) }
+      return { kind: 'sound', value: packLines(how.change(linesOf(chat, db, num)), how.limits) }
     } catch (error) {
       // A text that is too long is a RangeError. Errors of the disk are others.
       if (error instanceof Damage || error instanceof RangeError) return { kind: 'damaged', why: error.message }
@@ -44,7 +51,7 @@ export function packChat(
   })
 }
 
-const asItIs = { change: (lines: Iterable<string>) => lines, bytesMax: PACKED_BYTES_MAX }
+const asItIs = { change: (lines: Iterable<string>) => lines, limits: { bytesMax: PACKED_BYTES_MAX } }
 
 function* linesOf(chat: ArchivedChat, db: Mirror, num: number): Generator<string> {
   yield `${JSON.stringify(chat)}\n`
@@ -52,34 +59,22 @@ function* linesOf(chat: ArchivedChat, db: Mirror, num: number): Generator<string
 }
 
 /** @param lines of a chat and its messages, with line feeds  @throws Damage; RangeError for a text that is too long */
-export function packLines(lines: Iterable<string>, bytesMax: number): PackedChat {
+export function packLines(lines: Iterable<string>, limits: ObjectLimits): PackedChat {
   const all: string[] = []
   let bytes = 0
   for (const line of lines) {
     bytes += Buffer.byteLength(line)
-    if (bytes > bytesMax) throw new Damage(`it has more than ${bytesMax / 1024 ** 2} MB of text`)
+    if (bytes > limits.bytesMax) throw new Damage(`it has more than ${limits.bytesMax / 1024 ** 2} MB of text`)
     all.push(line)
   }
+  const messages = decodeObject(all, limits, ({ id }) => ({ id })).messages.length
   const text = all.join('')
   // A long chat is in memory as few times as possible.
   all.length = 0
-  const messages = decodeObject(text).messages.length
   // Level 4 takes half the time of the default level 6 and makes source code 4% larger, as measured.
   const packed = gzipSync(text, { level: 4 })
   return { object: hash('sha256', packed), packed, messages }
 }
-
-/** Columns in the names of the format: a time ends in `At`, a flag begins with `is`. */
-type Columns = Readonly<Record<string, string | number | null>>
-
-/** Times are integers in the mirror, and flags 0 or 1. */
-const encoded = (row: Columns) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => {
-      if (name.endsWith('At')) return [name, toIso(value as number | null)]
-      return [name, /^is[A-Z]/.test(name) ? value === 1 : value]
-    }),
-  )
 
 /** A chat's project may follow from something that is not archived with it: from its parent, or from a root known otherwise. */
 const DERIVED_RANK = 90
@@ -130,13 +125,13 @@ const LISTS = `
 
 /** Without its messages. Null if the mirror has no such chat. `decodeObject` checks it. */
 function readChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
-  const row = prepared<Columns>(db, CHAT).get({ num, origin })
+  const row = prepared<Row>(db, CHAT).get({ num, origin })
   if (row === undefined) return null
-  const lists = Object.entries(prepared<Columns>(db, LISTS).get(num) ?? {})
+  const lists = Object.entries(prepared<Row>(db, LISTS).get(num) ?? {})
   return {
     format: FORMAT,
     version: FORMAT_VERSION,
-    ...encoded(row),
+    ...answerRow<object>(row),
     ...Object.fromEntries(lists.map(([name, json]) => [name, JSON.parse(String(json)) as unknown])),
     ...archivedHours(db, String(row['id'])),
     outline: readOrder(db, num),
@@ -199,14 +194,14 @@ interface MessageColumns {
 /** The thread comes first. The parts are stored as JSON and copied unchanged. The transaction must outlive the iteration. */
 function* readMessageLines(db: Mirror, num: number): Generator<string> {
   for (const key of prepared<number>(db, KEYS).pluck().all(num)) {
-    const row = prepared<MessageColumns & Columns>(db, MESSAGE).get(key)
+    const row = prepared<MessageColumns & Row>(db, MESSAGE).get(key)
     // No row can disappear within one transaction.
     if (row === undefined) throw new Error('a message of the chat is missing')
     const { input, output, requestId, parts, hasJson, ...columns } = row
     // A substitute for it would count as the chat's newest state.
     if (hasJson !== 1) throw new Damage(`the text of its message ${row['id']} is damaged in the mirror`)
     const tokens = input === null && output === null ? null : { input: input ?? 0, output: output ?? 0 }
-    const head = { ...encoded(columns), tokens, ...(requestId === null ? {} : { requestId }) }
+    const head = { ...answerRow<object>(columns), tokens, ...(requestId === null ? {} : { requestId }) }
     yield `${JSON.stringify(head).slice(0, -1)},"parts":${parts}}\n`
   }
 }

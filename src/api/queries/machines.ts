@@ -31,12 +31,3 @@ const folded = (word: string): string => word.normalize('NFC').toLowerCase()
  */
 export const isOfMachines = (chat: string, list: string): string =>
   `ifnull(${chat}.machine, ${LOCAL_NUM}) in (select value from json_each(${list}))`
-
-/** Columns of a machine beside its chat's, from `left join machines h on h.id = c.machine`. */
-export interface MachineColumns {
-  readonly machineName: string | null
-  readonly machineUser: string | null
-}
-
-export const toMachine = ({ machineName, machineUser }: MachineColumns): Machine | null =>
-  machineName === null || machineUser === null ? null : { name: machineName, user: machineUser }

@@ -1,15 +1,14 @@
 import { Masking } from '../export/redact/masking.ts'
 import type { SearchRequest } from './request.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { asChatId, asMessageId, asProjectId } from '../../model/ids.ts'
-import type { Role } from '../../model/message.ts'
+import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import { columnNames, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
 import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
 import { rowsOf } from './match/statement.ts'
-import { toMachine, type MachineColumns } from '../queries/machines.ts'
+import { answerRow, MACHINE_REF, PROJECT_REF, type Row } from '../queries/answer-row.ts'
 import type { SearchHit } from '../answers/search.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 
@@ -22,24 +21,11 @@ export interface Found {
   readonly parts?: readonly Part[] | undefined
 }
 
-interface HitRow extends MachineColumns {
-  readonly id: string
-  readonly position: number | null
-  readonly role: Role
-  readonly createdAt: number | null
-  readonly model: string | null
-  readonly isOrphan: number
-  readonly parts: string | null
-  readonly chatId: string
-  readonly chatTitle: string
-  readonly projectId: string | null
-  readonly projectName: string | null
-}
+type HitRow = Row & { readonly chatId: ChatId; readonly title: string; readonly parts: string | null }
 
 const SELECT_HIT = `
-  select m.id, m.position, m.role, m.created_at as createdAt, m.model, m.is_orphan as isOrphan, b.parts,
-    c.id as chatId, c.title as chatTitle, p.id as projectId, p.name as projectName,
-    h.name as machineName, h.user as machineUser
+  select m.id, c.id as chatId, m.position, m.role, m.created_at as createdAt, m.model, m.is_orphan <> 0 as isOrphan,
+    c.title, ${PROJECT_REF}, ${MACHINE_REF}, b.parts
   from messages m
   join chats c on c.num = m.chat
   left join bodies b on b.num = m.body
@@ -69,31 +55,23 @@ export function makeHits(
 type ToShow = <Value>(value: Value) => Value
 
 function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow): SearchHit {
-  const chatId = asChatId(row.chatId)
-  const { projectId, projectName } = row
+  const { title, project, machine, parts, ...message } = row
+  const { machine: ofMachine, ...ofProject } = answerRow<
+    Pick<SearchHit, 'project'> & Pick<SearchHit['chat'], 'machine'>
+  >({ project: project ?? null, machine: machine ?? null }, ['project', 'machine'])
   const shown =
     found.titled === null
-      ? showPart(toShow(found.parts ?? partsOf(row)), matcher)
+      ? showPart(toShow(found.parts ?? (parts === null ? [] : parseParts(parts))), matcher)
       : showTitle(toShow(found.titled), matcher)
   return {
-    message: {
-      id: asMessageId(row.id),
-      chatId,
-      position: row.position,
-      role: row.role,
-      createdAt: row.createdAt === null ? null : new Date(row.createdAt).toISOString(),
-      model: row.model,
-      isOrphan: row.isOrphan !== 0,
-    },
+    message: answerRow(message),
     ...shown,
-    chat: { id: chatId, title: toShow(row.chatTitle), machine: toMachine(row) },
-    project: projectId === null || projectName === null ? null : { id: asProjectId(projectId), name: projectName },
+    chat: { id: row.chatId, title: toShow(title), machine: ofMachine },
+    ...ofProject,
     // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
     score: Number(found.score.toPrecision(6)),
   }
 }
-
-const partsOf = ({ parts }: HitRow): readonly Part[] => (parts === null ? [] : parseParts(parts))
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 

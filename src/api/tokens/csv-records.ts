@@ -11,24 +11,47 @@ export interface CsvRecord {
 
 const SEPARATORS = [',', ';', '\t'] as const
 
+/** Cursor's own file has 12 columns. Millions would fill the memory before the first row ends. */
+const COLUMNS_MAX = 1000
+/** The separator is known from the first line, of which this is enough. In UTF-16 units. */
+const HEAD_LENGTH = 100_000
+
 /** The separator that is most frequent in the first line, outside of quotes. */
 function separatorOf(text: string): string {
-  const [head = ''] = /^(?:"(?:[^"]|"")*"|[^"\n])*/.exec(text) ?? []
+  const [head = ''] = /^(?:"(?:[^"]|"")*"|[^"\n])*/.exec(text.slice(0, HEAD_LENGTH)) ?? []
   const bare = head.replace(/"(?:[^"]|"")*"/g, '')
   const counts = SEPARATORS.map((separator) => bare.split(separator).length)
   return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
+/** @throws UserError `bad-columns` if a row is longer than any file of Cursor's. It only counts, so it needs no memory */
+function refuseEndlessRows(text: string, separator: string): void {
+  let isQuoted = false
+  let line = 1
+  let [first, columns] = [1, 1]
+  for (const [sign] of text.matchAll(/[",;\t\n]/g)) {
+    if (sign === '"') isQuoted = !isQuoted
+    if (sign === '\n') line += 1
+    if (isQuoted) continue
+    if (sign === separator) columns += 1
+    if (sign === '\n') [first, columns] = [line, 1]
+    if (columns <= COLUMNS_MAX) continue
+    const problem = `Line ${first} of the file has more than ${COLUMNS_MAX} columns.`
+    throw new UserError('bad-columns', problem, 'Use the usage file from Cursor’s dashboard, as it was downloaded.')
+  }
+}
+
 /**
- * The records of a CSV text with any line ends, with or without a byte order mark, and separated by commas, semicolons or
- * tabs. Records whose cells are all empty are left out.
- * @throws UserError `bad-csv` if quotes are wrong; it names the line
+ * Reads a CSV text with any line ends, with or without a byte order mark, and separated by commas, semicolons or tabs.
+ * Records whose cells are all empty are left out.
+ * @param onRecord gets each record as it was read, so that not all are in memory. What it throws ends the reading
+ * @throws UserError `bad-csv` if quotes are wrong, `bad-columns` if there are too many; both name the line
  */
-export function csvRecords(given: string): readonly CsvRecord[] {
+export function readRecords(given: string, onRecord: (record: CsvRecord) => void): void {
   // csv-parse counts `\r\n` within quotes as two lines.
   const text = given.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n')
   const separator = separatorOf(text)
-  const records: CsvRecord[] = []
+  refuseEndlessRows(text, separator)
   let lastLine = 0
   try {
     parse(text, {
@@ -38,7 +61,7 @@ export function csvRecords(given: string): readonly CsvRecord[] {
       skip_empty_lines: true,
       skip_records_with_empty_values: true,
       on_record: (cells: string[], { lines }) => {
-        records.push({ line: lines - cells.join('').split('\n').length + 1, cells, separator })
+        onRecord({ line: lines - cells.join('').split('\n').length + 1, cells, separator })
         lastLine = lines
         return null
       },
@@ -47,7 +70,6 @@ export function csvRecords(given: string): readonly CsvRecord[] {
     if (error instanceof CsvError) throw badCsv(error, lastLine)
     throw error
   }
-  return records
 }
 
 const problems: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
+import { csvText, type Cell } from '../../shared/csv.ts'
 import type { TokensAnswer, TokenSources } from '../answers/tokens.ts'
-
-type Cell = string | number | null | undefined
 
 /** One column per number and source. An empty cell is unknown. */
 const columns: readonly (readonly [name: string, read: (row: TokenSources) => Cell])[] = [
@@ -27,17 +26,9 @@ const columns: readonly (readonly [name: string, read: (row: TokenSources) => Ce
   ['context snapshot chats', (row) => row.contextSnapshot?.chats],
 ]
 
-/** The rows as CSV (RFC 4180) with a header. There is no row of totals: a spreadsheet would add it to the others. */
-export function ledgerCsv({ rows }: Pick<TokensAnswer, 'rows'>): string {
-  const head = ['key', 'label', ...columns.map(([name]) => name)]
-  const body = rows.map((row) => [row.key, row.label, ...columns.map(([, read]) => read(row))])
-  return [head, ...body].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('')
-}
-
-function cellText(cell: Cell): string {
-  if (cell === null || cell === undefined) return ''
-  if (typeof cell === 'number') return String(cell)
-  // A spreadsheet would run such a text as a formula, and anyone may have written the title of a chat.
-  const harmless = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
-}
+/** The rows as CSV with a header. There is no row of totals: a spreadsheet would add it to the others. */
+export const ledgerCsv = ({ rows }: Pick<TokensAnswer, 'rows'>): string =>
+  csvText([
+    ['key', 'label', ...columns.map(([name]) => name)],
+    ...rows.map((row) => [row.key, row.label, ...columns.map(([, read]) => read(row))]),
+  ])

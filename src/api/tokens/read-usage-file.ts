@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
 import { UserError } from '../../model/user-error.ts'
-import { csvRecords, type CsvRecord } from './csv-records.ts'
+import { readRecords, type CsvRecord } from './csv-records.ts'
 import { findUsageColumns, type UsageColumns, type UsageField } from './usage-columns.ts'
 import { Temporal } from 'temporal-polyfill'
 
@@ -16,21 +16,19 @@ interface UsageFile {
  * @throws UserError `bad-csv`, `bad-columns`, `bad-cell`: each names the line, the column and what would be right
  */
 export function readUsageFile(text: string, timeZone: string): UsageFile {
-  const [head, ...rows] = csvRecords(text)
-  if (head === undefined) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
-  const columns = findUsageColumns(head.cells)
-  const events = rows.map((record): UsageEvent => {
-    const event = readRow(record, columns, timeZone)
-    return { ...event, identity: identityOf(event) }
+  let columns = null as UsageColumns | null
+  const events: UsageEvent[] = []
+  readRecords(text, (record) => {
+    if (columns === null) columns = findUsageColumns(record.cells)
+    else events.push(readRow(record, columns, timeZone))
   })
+  if (columns === null) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
   return { events, unknownColumns: columns.unknown }
 }
 
 const RIGHT_TIME = 'a time from 2000 to 2099 such as 2026-02-19T13:06:04.478Z'
 
-type ParsedEvent = Omit<UsageEvent, 'identity'>
-
-function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): ParsedEvent {
+function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): UsageEvent {
   const { places, names } = columns
   if (record.cells.length > names.length || isCutOff(record, columns)) throw badRow(record, names.length)
   const cell = (field: UsageField): string => record.cells[places.get(field) ?? -1]?.trim() ?? ''
@@ -45,13 +43,16 @@ function readRow(record: CsvRecord, columns: UsageColumns, timeZone: string): Pa
   if (cents === undefined) throw badCell(record, columns, 'cost', 'an amount such as $0.12, or a word such as Included')
   const isCharge = !/requests/i.test(names[places.get('cost') ?? -1] ?? '') || cell('cost').includes('$')
   const counts = { output: count('output'), cacheRead: count('cacheRead'), total: count('total') }
+  const model = filled(cell('model'))
+  const separate = separateCacheWrite({ ...counts, input: count('input'), cacheWrite: count('cacheWrite') })
   return {
+    identity: identityOf(atMs, model, separate),
     line: record.line,
     atMs,
     kind: filled(cell('kind')),
-    model: filled(cell('model')),
+    model,
     user: filled(cell('user')),
-    ...separateCacheWrite({ ...counts, input: count('input'), cacheWrite: count('cacheWrite') }),
+    ...separate,
     cents: isCharge ? cents : null,
   }
 }
@@ -90,7 +91,8 @@ function separateCacheWrite(counts: Counts): Counts {
 }
 
 /** Time, model and total: every version of the file has these. */
-function identityOf({ atMs, model, input, output, cacheRead, cacheWrite, total }: ParsedEvent): string {
+function identityOf(atMs: number, model: string | null, counts: Counts): string {
+  const { input, output, cacheRead, cacheWrite, total } = counts
   const parts = [input, output, cacheRead, cacheWrite].filter((count) => count !== null)
   const inAll = total ?? parts.reduce((sum, count) => sum + count, 0)
   return hash('sha256', JSON.stringify([atMs, model, inAll]), 'base64url').slice(0, 24)

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { UNREAD_HEADER } from '../../api/http/unread.ts'
 import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
+import { SMALL_BYTES_MAX } from '../../engine/data-folder.ts'
 import { UserError } from '../../model/user-error.ts'
+import { readRegular } from '../../regular-file.ts'
 import { fieldsOf, firstText } from '../../shared/tool-summary.ts'
 import { answersOver, jsonOf, type Answers, type Daemon } from './answers.ts'
 
@@ -16,7 +17,7 @@ const HEALTH_WITHIN_MS = 1000
  * from a copied folder. The other daemon has another mirror, which must not be shown as this folder's, and not be purged.
  */
 export async function findDaemon(dataDir: string): Promise<Daemon | null> {
-  const facts = fieldsOf(jsonOf((await readIfThere(join(dataDir, 'daemon.json'))) ?? ''))
+  const facts = fieldsOf(jsonOf(readIfThere(join(dataDir, 'daemon.json')) ?? ''))
   const [pid, url, folder] = [Number(facts['pid']), firstText(facts, ['url']), firstText(facts, ['folder'])]
   if (url === undefined || !url.startsWith('http:') || !URL.canParse(url) || !isAlive(pid)) return null
   if (folder !== undefined && folder !== identityAt(dataDir)) return null
@@ -24,8 +25,7 @@ export async function findDaemon(dataDir: string): Promise<Daemon | null> {
   return isOurs ? { pid, url, version: firstText(facts, ['version']) ?? null } : null
 }
 
-export const readToken = async (dataDir: string): Promise<string | null> =>
-  (await readIfThere(join(dataDir, 'token')))?.trim() || null
+export const readToken = (dataDir: string): string | null => readIfThere(join(dataDir, 'token'))?.trim() || null
 
 /** Whether the daemon at this address refuses a request without the token. */
 export const isTokenAsked = async (url: string): Promise<boolean> => (await open(url, '/api/health')).status === 401
@@ -34,7 +34,7 @@ export const isTokenAsked = async (url: string): Promise<boolean> => (await open
 export async function daemonAnswers(dataDir: string): Promise<Answers | null> {
   const daemon = await findDaemon(dataDir)
   if (daemon === null) return null
-  const token = await readToken(dataDir)
+  const token = readToken(dataDir)
   let missing: string | null = null
   return {
     daemon,
@@ -115,10 +115,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function readIfThere(file: string): Promise<string | null> {
+function readIfThere(file: string): string | null {
   try {
-    return await readFile(file, 'utf8')
+    return readRegular(file, SMALL_BYTES_MAX).toString()
   } catch (error) {
+    if (error instanceof UserError) throw error
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     const hint = 'Run this as the user who owns the folder.'

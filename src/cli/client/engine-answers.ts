@@ -33,7 +33,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
   const { version, zone, note } = context
   process.umask(0o077)
   prepareDataFolder(settings.dataDir)
-  const startedAtMs = Date.now()
+  const startedMs = performance.now()
   const path = mirrorPath(settings.dataDir)
   const places = {
     ...settings.cursor,
@@ -64,7 +64,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     live: () => ({
       state: passes.reasons.length > 0 ? 'degraded' : 'ready',
       reasons: passes.reasons,
-      uptimeMs: Date.now() - startedAtMs,
+      uptimeMs: Math.round(performance.now() - startedMs),
       progress: null,
       resources: {
         rssBytes: process.memoryUsage.rss(),

@@ -12,6 +12,7 @@ import { closedBy, mayExist } from '../../indexer/open-safely/cursor-file.ts'
 import { listSetAside, readSetAside } from '../../indexer/open-safely/set-aside.ts'
 import type { Source } from '../../indexer/source.ts'
 import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown.ts'
+import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
 import { isOfThisVersion } from '../../mirror/upgrade.ts'
@@ -82,6 +83,7 @@ function readerIfAny(path: string): Mirror | null {
   try {
     return openReader(path)
   } catch (error) {
+    if (isDamage(error)) throw mirrorDamaged(error instanceof Error ? error.message : path)
     if (error instanceof UserError && error.code === 'mirror-missing') return null
     throw error
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { HubState } from '../../api/answers/hub.ts'
-import { forget, grant, initHub, revoke, type ForgetOrder } from '../../hub/administer.ts'
+import { forget, grant, initHub, revoke, type ForgetOrder, type GrantOrder } from '../../hub/administer.ts'
 import { hubNotSet } from '../../hub/explain-error.ts'
 import { withHub, type Hub } from '../../hub/client.ts'
 import { SCHEMA_VERSION } from '../../hub/schema.ts'
@@ -115,6 +115,10 @@ function stateText(state: HubState, screen: Screen): string {
     `${state.url} as ${state.hub?.role ?? '?'}, this machine is ${state.machine}`,
     `last push ${when(state.lastPushAt)}, last pull ${when(state.lastPullAt)}`,
     ...(state.purgesWaiting === 0 ? [] : [`${countText(state.purgesWaiting, 'purge')} the hub does not know yet`]),
+    ...state.damaged.map(({ machine, chats }) => {
+      const { name, user } = state.hub?.machines.find(({ uuid }) => uuid === machine) ?? { name: machine, user: '?' }
+      return `${countText(chats, 'chat')} of ${user}/${name} cannot be read: damaged or too large at the hub`
+    }),
     ...(state.error === null ? [] : [`${state.error.code}: ${state.error.detail}`]),
     ...(state.atWork === null ? [] : [`${state.atWork.act}: ${chatsDone(state.atWork)}`]),
   ])
@@ -150,7 +154,7 @@ const projectColumns: readonly RowColumn<HubTables['projects'][number]>[] = [
 
 const grantColumns: readonly RowColumn<HubTables['grants'][number]>[] = [
   { title: 'role', read: ({ role }) => role },
-  { title: 'may', read: ({ project, push }) => (push ? 'push' : `read ${project}`) },
+  { title: 'may', read: ({ project, push }) => `${push ? 'push' : 'read'} ${project}` },
 ]
 
 type Administer = ReturnType<typeof administerOf>
@@ -178,14 +182,16 @@ function addInit(add: Add, administer: Administer): void {
 }
 
 function addGrant(add: Add, administer: Administer): void {
-  const command = add('grant', 'ada --read github.com/acme/app --push', "eve --read '*'")
+  const command = add('grant', 'ada --read github.com/acme/app --push github.com/acme/app', "eve --read '*'")
   command.argument('<role>', 'a role of the database; it is made if it is missing')
-  command.description('let a role read projects, or push its own chats')
+  command.description('let a role read projects, or push its own chats of them')
   addRepeatable(command, '--read <project>', "a project that it may read, as hub status names it; '*' is all")
-  command.option('--push', 'let it push chats of its own machines')
+  addRepeatable(command, '--push <project>', "a project that its machines may push chats of; '*' is all")
   command.action((role: string) => {
-    const { read = [], push = false } = command.opts<{ readonly read?: readonly string[]; readonly push?: boolean }>()
-    const rights = [...read.map((project) => `read ${project}`), ...(push ? ['push'] : [])]
+    const { read = [], push = [] } = command.opts<Partial<Pick<GrantOrder, 'read' | 'push'>>>()
+    const flag = [...read, ...push].find((project) => project.startsWith('--'))
+    if (flag !== undefined) throw nothingNamed(`${flag} stands where a project is expected.`, "Name one; '*' is all.")
+    const rights = [...read.map((project) => `read ${project}`), ...push.map((project) => `push ${project}`)]
     if (rights.length === 0) throw nothingNamed('No right is named.', 'Name one with --read or --push.')
     return administer(
       command,

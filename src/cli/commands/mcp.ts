@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { lstatSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
+import { findProgram } from '../../git/harmless.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
 import type { Client, Endpoints } from '../../shared/client.ts'
 import { addExamples, type Options } from '../input/options.ts'
+import { readText } from '../input/read-text.ts'
 import { refuseExcess } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 import { ownProgram } from './own-program.ts'
@@ -89,21 +91,21 @@ async function installInCursor(
   session: Session,
 ): Promise<void> {
   const path = file ?? join(session.surroundings.homeDir, '.cursor', 'mcp.json')
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined
+  const before = isNew ? '' : readText(path, CONFIG_BYTES_MAX, 'Repair it, or name another file with --file.')
   const value = remove === true ? undefined : launch
-  const after = before === '' && remove === true ? before : editJson(before, ['mcpServers', NAME], value)
-  if (after === null) {
-    throw new UserError('bad-json', `${path} is not a JSON object.`, 'Repair it, or name another file with --file.')
-  }
+  const after = before === '' && remove === true ? before : editJson(path, before, ['mcpServers', NAME], value)
   if (after === before) return session.print(`${path} needs no change.\n`)
   const change = remove === true ? 'is removed' : `becomes ${JSON.stringify(launch, null, 2)}`
   await session.print(`In ${path}, mcpServers.${NAME} ${change}\n`)
   if (yes !== true) return session.print('\nNothing was changed. Add --yes to make this change.\n')
   mkdirSync(dirname(path), { recursive: true })
   // Cursor never reads half a file, and its mode stays.
-  await writePrivately(path, [after], true, existsSync(path) ? statSync(path).mode : undefined)
+  await writePrivately(path, [after], true, isNew ? undefined : statSync(path).mode)
   await session.print('\nDone. Restart Cursor, or switch the server on in its settings.\n')
 }
+
+const CONFIG_BYTES_MAX = 16 * 1024 * 1024
 
 async function installByCommand(
   client: McpClient,
@@ -112,11 +114,10 @@ async function installByCommand(
   session: Session,
 ): Promise<void> {
   const shown = [client, ...argv].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
+  const program = findProgram(client, session.surroundings.env, ['.exe', '.cmd'])
+  if (program === null) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
   if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
-  const { env } = session.surroundings
-  const { status, error } = spawnSync(client, argv, { stdio: 'inherit', env, shell: process.platform === 'win32' })
-  const isMissing = error !== undefined && 'code' in error && error.code === 'ENOENT'
-  if (isMissing) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
+  const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })
   if (error !== undefined || status !== 0) {
     const text = `${client} failed${status === null ? '' : ` with exit code ${status}`}.`
     throw new UserError('install-failed', text, `Run it yourself: ${shown}`)

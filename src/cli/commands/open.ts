@@ -22,7 +22,7 @@ export function addCommand(program: Command, session: Session): void {
       const text = `No daemon serves ${dataDir}, so there is no page.`
       throw new UserError('no-daemon', text, 'Start one: cursordex serve')
     }
-    const token = (await isTokenAsked(daemon.url)) ? await readToken(dataDir) : null
+    const token = (await isTokenAsked(daemon.url)) ? readToken(dataDir) : null
     const address = addressOf(daemon.url, await placeOf(words.join(' '), answers), token)
     if (command.opts<Options>().print === true) return session.print(`${address}\n`)
     // Other accounts can read the command lines of programs, so a browser is not given the token.

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { Option, type Command } from 'commander'
 import type { ApiRoutes } from '../../api/http/routes.ts'
-import { UserError } from '../../model/user-error.ts'
 import { CsvText } from '../../shared/client.ts'
 import { printableLine } from '../../text/printable.ts'
 import { addExamples, addFilters, hasDates, inOwnZone, wantsJson, wholeNumber, type Options } from '../input/options.ts'
+import { readText } from '../input/read-text.ts'
 import { refuseExcess } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
@@ -82,7 +81,7 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
   const example = 'cursordex tokens import usage-events.csv'
   addExamples(command, example, `${example} --json`).action(async (file: string) => {
-    const text = await readText(file)
+    const text = readText(file, FILE_BYTES_MAX, 'Name the file that you downloaded from Cursor’s dashboard.')
     // The parent command may have taken a flag of the same name.
     const query = inOwnZone({ tz: command.optsWithGlobals<Options>().tz }, session.screen, true)
     await session.ask(command, async (answers) => {
@@ -92,19 +91,8 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
   })
 }
 
-/** @throws UserError `unreadable` */
-async function readText(file: string): Promise<string> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file))
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-    const [what, hint] =
-      code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
-        ? ['is not UTF-8', 'Use the file as you downloaded it.']
-        : [`cannot be read (${code})`, 'Name the file that you downloaded from Cursor’s dashboard.']
-    throw new UserError('unreadable', `${file} ${what}.`, hint, { cause })
-  }
-}
+/** The daemon takes fewer bytes, and says how many. */
+const FILE_BYTES_MAX = 64 * 1024 * 1024
 
 /** With two decimals it would be shown as $0.00. */
 const isBelowCent = (cents: number): boolean => cents > 0 && cents < 0.5

@@ -55,5 +55,7 @@ export function takeArchiveLock(dir: string): Lock {
     // The file has other bytes. SQLite's error must not count as damage of the mirror.
     throw new UserError('archive-folder', `${path} is not a lock of cursordex.`, 'Move it away.')
   }
-  throw new UserError('archive-busy', `Another program is working in ${dir}.`, 'Try again when it is done.')
+  throw new UserError('archive-busy', `Another program is working in ${dir}.`, 'Try again when it is done.', {
+    status: 429,
+  })
 }

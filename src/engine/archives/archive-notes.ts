@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
+import { readRegular } from '../../regular-file.ts'
 import { writePrivately } from '../data-folder.ts'
 
 const runNote = z.object({
@@ -29,13 +29,15 @@ const archiveNotes = z.object({ runs: z.record(z.string(), runNote), jobs: z.rec
 export type ArchiveNotes = z.infer<typeof archiveNotes>
 export type JobNote = z.infer<typeof jobNote>
 
+const NOTES_BYTES_MAX = 2 * 1024 * 1024
+
 const pathOf = (dataDir: string): string => join(dataDir, 'archives.json')
 
 export function loadNotes(dataDir: string): ArchiveNotes {
   try {
-    return archiveNotes.parse(JSON.parse(readFileSync(pathOf(dataDir), 'utf8')))
+    return archiveNotes.parse(JSON.parse(readRegular(pathOf(dataDir), NOTES_BYTES_MAX).toString()))
   } catch {
-    // The file is missing or damaged. It may be lost.
+    // The file is missing, damaged, or no file. It may be lost.
     return { runs: {}, jobs: {} }
   }
 }

@@ -47,7 +47,7 @@ export class Archives implements ArchiveActs {
   readonly notes: ArchiveNotes
   /** The jobs of the settings. */
   readonly schedule: ArchiveSchedule
-  readonly #dir: string
+  readonly dir: string
   readonly #settings: ArchiveSettings
   readonly #world: ArchivesWorld
   /** Runs that wait, run or failed, as they are shown. Failed ones are forgotten when the program ends. */
@@ -59,7 +59,7 @@ export class Archives implements ArchiveActs {
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(settings: ArchiveSettings, world: ArchivesWorld) {
-    this.#dir = settings.archives.dir
+    this.dir = settings.archives.dir
     this.#settings = settings
     this.#world = world
     this.notes = loadNotes(settings.dataDir)
@@ -82,7 +82,7 @@ export class Archives implements ArchiveActs {
 
   /** The names of archives that were made, if the folder is not there: its disk was removed, or it was moved. */
   get outOfReach(): readonly string[] {
-    return existsSync(join(this.#dir, 'runs')) ? [] : Object.keys(this.notes.runs)
+    return existsSync(join(this.dir, 'runs')) ? [] : Object.keys(this.notes.runs)
   }
 
   /**
@@ -97,11 +97,11 @@ export class Archives implements ArchiveActs {
   ): { run: ArchiveRun; made: Promise<string | null> } {
     const createdAtMs = this.#world.now()
     const job = prune?.job ?? null
-    const name = runName(createdAtMs, job, [...listRunNames(this.#dir), ...this.#unmade.keys()])
+    const name = runName(createdAtMs, job, [...listRunNames(this.dir), ...this.#unmade.keys()])
     const run = { ...noFacts, name, createdAt: toIso(createdAtMs), job, scope, state: 'running' } as const
     this.#unmade.set(name, run)
     this.#world.publish({ name, state: 'running' })
-    const order = { dir: this.#dir, name, scope, timeZone, version: this.#world.version, prune }
+    const order = { dir: this.dir, name, scope, timeZone, version: this.#world.version, prune }
     return { run, made: this.#make(run, order) }
   }
 
@@ -132,7 +132,7 @@ export class Archives implements ArchiveActs {
 
   /** Notes that these runs were read back, and what is wrong with them. Runs that were removed are forgotten. */
   #note(read: readonly string[], wrong: ReadonlyMap<string, string> = new Map()): void {
-    const names = listRunNames(this.#dir)
+    const names = listRunNames(this.dir)
     this.notes.runs = Object.fromEntries(Object.entries(this.notes.runs).filter(([name]) => names.includes(name)))
     for (const name of read) {
       const error = wrong.get(name) ?? null
@@ -142,16 +142,16 @@ export class Archives implements ArchiveActs {
   }
 
   list(): readonly ArchiveRun[] {
-    const made = listRunNames(this.#dir).filter((name) => !this.#unmade.has(name))
+    const made = listRunNames(this.dir).filter((name) => !this.#unmade.has(name))
     const runs = [...made.map((name) => this.#describe(name)), ...this.#unmade.values()]
     return runs.sort((a, b) => (a.name < b.name ? 1 : -1))
   }
 
   #describe(name: string): ArchiveRun {
-    const stat = statSync(join(this.#dir, runPath(name)), { throwIfNoEntry: false })
+    const stat = statSync(join(this.dir, runPath(name)), { throwIfNoEntry: false })
     const stamp = `${stat?.mtimeMs} ${stat?.size}`
     const known = this.#made.get(name)
-    const run = known?.stamp === stamp ? known.run : describeManifest(this.#dir, name)
+    const run = known?.stamp === stamp ? known.run : describeManifest(this.dir, name)
     this.#made.set(name, { stamp, run })
     const note = this.notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
@@ -165,7 +165,7 @@ export class Archives implements ArchiveActs {
   }
 
   async verify(name: string): Promise<ArchiveVerdict> {
-    const work = (options: RunOptions) => this.#world.executor.run('verify', { dir: this.#dir }, options)
+    const work = (options: RunOptions) => this.#world.executor.run('verify', { dir: this.dir }, options)
     const verdict = await this.#act(name, 'verify', work)
     const { damaged, damagedRuns } = verdict
     const wrong = new Map<string, string>()
@@ -173,7 +173,7 @@ export class Archives implements ArchiveActs {
       wrong.set(run.name, run.why ?? `${damaged.length} chats of the archive are damaged.`)
       this.#world.log('error', `The archive ${run.name} is damaged.`)
     }
-    this.#note(listRunNames(this.#dir), wrong)
+    this.#note(listRunNames(this.dir), wrong)
     this.#world.publish({ name, state: wrong.has(name) ? 'damaged' : 'verified' })
     return { name, ...verdict }
   }
@@ -187,7 +187,7 @@ export class Archives implements ArchiveActs {
     }
     const { writer, index } = this.#world
     return this.#act(request.name, 'restore', async ({ onProgress }) => {
-      const restored = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
+      const restored = await restoreArchive(request, this.dir, (part) => writer.restore(part), onProgress)
       await index.follow()
       return restored
     })

@@ -40,13 +40,14 @@ export type JobReply =
 
 /** Why a job failed, as it crosses a process boundary. */
 export type Failure =
-  | { readonly kind: 'user'; readonly code: string; readonly message: string; readonly hint: string }
+  | ({ readonly kind: 'user' } & Pick<UserError, 'code' | 'message' | 'hint' | 'status'>)
   | { readonly kind: 'damage'; readonly message: string }
   | { readonly kind: 'fault'; readonly message: string }
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof UserError) {
-    return { kind: 'user', code: error.code, message: error.message, hint: error.hint }
+    const { code, message, hint, status } = error
+    return { kind: 'user', code, message, hint, status }
   }
   if (isOfIndex(error)) return failureOf(indexDamaged(error))
   const message = error instanceof Error ? error.message : String(error)
@@ -54,7 +55,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 export function errorOf(failure: Failure, name: JobName): Error {
-  if (failure.kind === 'user') return new UserError(failure.code, failure.message, failure.hint)
+  if (failure.kind === 'user') return new UserError(failure.code, failure.message, failure.hint, failure)
   return failure.kind === 'damage' ? mirrorDamaged(failure.message) : new Error(`${name} failed: ${failure.message}`)
 }
 
@@ -64,8 +65,17 @@ export const explainSearch = ({ question }: Jobs['search']['input'], error: unkn
 
 export const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
-/** The error of a job whose process ended without a result. */
-export function diedError(name: JobName): UserError {
+/**
+ * The error of a job whose process ended without a result.
+ * @param code why it could not be started; null if it ran
+ */
+export function diedError(name: JobName, code: string | null): UserError {
+  if (code !== null) {
+    const hint =
+      'Ask again when the system has memory and processes to spare. If Node was removed, start the daemon again.'
+    const kind = name.startsWith('purge') ? 'purge' : name
+    return new UserError(`${kind}-died`, `The ${name} process could not be started (${code}).`, hint)
+  }
   if (name === 'search') return new UserError('search-died', 'The search process ended unexpectedly.', 'Ask again.')
   if (name === 'purge-archives' || name === 'purge-search')
     return new UserError('purge-died', 'The purge process ended unexpectedly.', 'Purge again.')

@@ -24,16 +24,18 @@ interface Running {
 export class JobProcess {
   /** Resolves when the process has ended. */
   readonly exited: Promise<void>
-  readonly #child: ChildProcess
+  /** Null if the system refused to start it. */
+  readonly #child: ChildProcess | null
   readonly #isOnce: boolean
   #running: Running | null = null
   #reply: JobReply | null = null
   #hasExited = false
+  /** Why it could not be started. */
+  #code: string | null = null
 
   constructor(mirrorPath: string, { kind, isOnce = false, isBackground = true }: ProcessOptions) {
     this.#isOnce = isOnce
     const priority = isBackground ? constants.priority.PRIORITY_LOW : constants.priority.PRIORITY_NORMAL
-    this.#child = startChild([kind, mirrorPath, String(priority), isOnce ? 'once' : 'more'])
     const exited = deferred<void>()
     this.exited = exited.promise
     const onExit = (): void => {
@@ -41,14 +43,20 @@ export class JobProcess {
       this.#settle()
       exited.resolve()
     }
-    this.#child.on('message', (reply: JobReply) => this.#onReply(reply))
-    this.#child.on('error', onExit)
-    this.#child.on('exit', onExit)
+    const onError = (error: unknown): void => {
+      if (this.pid === null)
+        this.#code ??= error instanceof Error && 'code' in error ? String(error.code) : String(error)
+      onExit()
+    }
+    this.#child = startOr(onError, [kind, mirrorPath, String(priority), isOnce ? 'once' : 'more'])
+    this.#child?.on('message', (reply: JobReply) => this.#onReply(reply))
+    this.#child?.on('error', onError)
+    this.#child?.on('exit', onExit)
   }
 
   /** Null once it has ended. */
   get pid(): number | null {
-    return this.#hasExited ? null : (this.#child.pid ?? null)
+    return this.#hasExited ? null : (this.#child?.pid ?? null)
   }
 
   /** The previous job must have ended. For a process that runs once, the promise resolves when the process has ended. */
@@ -57,22 +65,22 @@ export class JobProcess {
     input: Jobs[Name]['input'],
     onProgress?: RunOptions['onProgress'],
   ): Promise<Jobs[Name]['result']> {
-    if (this.#hasExited) return Promise.reject(diedError(name))
+    if (this.#hasExited) return Promise.reject(diedError(name, this.#code))
     const done = deferred<unknown>()
     this.#running = { name, done, onProgress }
     // Sent as a message, because other users of the machine can read arguments.
-    this.#child.send({ name, input })
+    this.#child?.send({ name, input })
     // The result has the job's kind.
     return done.promise
   }
 
   /** Loads the code of a job and opens the mirror, before a job is there. */
   warmUp(job: JobName): void {
-    if (!this.#hasExited) this.#child.send({ name: 'prepare', job } satisfies ChildOrder)
+    if (!this.#hasExited) this.#child?.send({ name: 'prepare', job } satisfies ChildOrder)
   }
 
   kill(): void {
-    this.#child.kill('SIGKILL')
+    this.#child?.kill('SIGKILL')
   }
 
   #onReply(reply: JobReply): void {
@@ -90,6 +98,19 @@ export class JobProcess {
     this.#reply = null
     if (running === null) return
     if (reply?.kind === 'result') running.done.resolve(reply.result)
-    else running.done.reject(reply?.kind === 'failed' ? errorOf(reply.failure, running.name) : diedError(running.name))
+    else
+      running.done.reject(
+        reply?.kind === 'failed' ? errorOf(reply.failure, running.name) : diedError(running.name, this.#code),
+      )
+  }
+}
+
+/** Node throws some errors of the system at once, and others become an event. */
+function startOr(onError: (error: unknown) => void, args: readonly string[]): ChildProcess | null {
+  try {
+    return startChild(args)
+  } catch (error) {
+    onError(error)
+    return null
   }
 }

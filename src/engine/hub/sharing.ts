@@ -2,6 +2,7 @@ import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '..
 import { toIso } from '../../api/iso.ts'
 import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
+import { countDamaged } from '../../mirror/hub/ledger.ts'
 import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -68,6 +69,7 @@ export class Sharing implements HubActs {
       lastPushAt: toIso(Number(readState(db, 'pushed')) || null),
       lastPullAt: toIso(Number(readState(db, 'pulled')) || null),
       purgesWaiting: listQueue(db).length,
+      damaged: countDamaged(db),
       error: null,
       hub: null,
     }
@@ -102,7 +104,8 @@ export class Sharing implements HubActs {
       const order = { url: this.#url, uuid: this.#machine.uuid, projects }
       const part = await executor.run('hub-pull', order, { signal: this.#stop.signal })
       if (isFirst) sum.unchanged = part.unchanged
-      hasMore = part.missing > part.rows.length
+      // If none could be fetched, they changed meanwhile: the next pull has them.
+      hasMore = part.rows.length > 0 && part.missing > part.rows.length
       for (const slice of slicesOf(part)) {
         const { taken, wantsMore } = await writer.hub({ act: 'take', ...slice })
         sum.pulled += taken

@@ -1,13 +1,13 @@
-import { attempt } from '../../archive/manifest.ts'
-import { HUB_BYTES_MAX, unpackObject } from '../../api/archives/archive-files.ts'
+import { unpackOfHub } from '../../api/archives/archive-files.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart } from '../../hub/pull.ts'
-import { dropPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
+import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetNames } from '../../mirror/purge/forget-words.ts'
 import { emptyLog } from '../../mirror/purge/purge-rows.ts'
 import type { Written } from '../../model/change.ts'
+import { collectGarbage } from './collect-garbage.ts'
 
 /** What the mirror's only writer does for the hub. */
 export type HubWrite =
@@ -50,8 +50,15 @@ export async function* writeHub(
       break
     case 'take':
       for (const row of order.rows) {
-        const read = attempt(() => unpackObject(Buffer.from(row.object, 'base64'), HUB_BYTES_MAX))
-        const { outcome, wantsOther } = takePulled(mirror(), row, read.kind === 'sound' ? read.value : null, now())
+        const nowMs = now()
+        const packed = Buffer.from(row.object, 'base64')
+        // Whatever reading throws is damage of the row.
+        const read = await unpackOfHub(packed, (message) => {
+          collectGarbage()
+          return packPulled(message, nowMs)
+        }).catch(() => null)
+        collectGarbage()
+        const { outcome, wantsOther } = takePulled(mirror(), row, read, nowMs)
         if (outcome !== null) taken += 1
         wantsMore ||= wantsOther
         yield outcome

@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../../sqlite.ts'
+import { readStart, requireRegular, withRegular } from '../../regular-file.ts'
 import type { ClosedFile } from './cursor-file.ts'
 
 const COPY_BYTES_MAX = 2 * 1024 ** 3
@@ -106,6 +96,7 @@ function copyOnce(path: string, folder: string): CheckedCopy | null {
   try {
     const before = stateOf(path)
     if (before !== null) {
+      for (const end of ['', '-wal']) requireRegular(path + end)
       copyFileSync(path, copy)
       // The `-shm` index is not copied: it belongs to processes on the other side, and SQLite makes its own.
       if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`)
@@ -150,13 +141,5 @@ function stateOf(path: string): string | null {
   return [...parts, counter, parts[1] === null ? '' : readBytes(`${path}-wal`, 0, 32)].join(' ')
 }
 
-function readBytes(path: string, from: number, count: number): string {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(count)
-    readSync(file, bytes, 0, count, from)
-    return bytes.toString('hex')
-  } finally {
-    closeSync(file)
-  }
-}
+const readBytes = (path: string, from: number, count: number): string =>
+  withRegular(path, (file) => readStart(file, count, from).toString('hex'))

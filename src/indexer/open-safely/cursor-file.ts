@@ -2,16 +2,11 @@ import Database from '../../sqlite.ts'
 import type Sqlite from 'better-sqlite3'
 import {
   type BigIntStats,
-  closeSync,
   constants,
   type Dirent,
   existsSync,
-  fstatSync,
   lstatSync,
-  openSync,
   readdirSync,
-  readFileSync,
-  readSync,
   realpathSync,
   statfsSync,
   statSync,
@@ -19,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { takeCheckedCopy } from './checked-copy.ts'
 import type { SourceState } from '../../model/source.ts'
+import { readRegular, readStart, RefusedFile, withRegular } from '../../regular-file.ts'
 
 /** Device and inode. Another identity means another file, even under the same name. */
 export const identityOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`
@@ -122,14 +118,14 @@ type PlainFile = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly
  */
 export function readPlainFile(path: string, bytesMax: number): PlainFile {
   try {
-    const file = openSync(path, constants.O_RDONLY | noFollow)
-    try {
-      const stat = fstatSync(file)
-      if (!stat.isFile() || isForeign(stat.uid)) return { kind: 'unreadable' }
-      return stat.size > bytesMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: readFileSync(file) }
-    } finally {
-      closeSync(file)
-    }
+    return withRegular(
+      path,
+      (file, { uid, size }) => {
+        if (isForeign(uid)) return { kind: 'unreadable' }
+        return size > bytesMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: readStart(file, size) }
+      },
+      noFollow,
+    )
   } catch (error) {
     if (error instanceof Error && 'code' in error) return { kind: 'unreadable' }
     throw error
@@ -340,7 +336,7 @@ function ofFile<Value>(act: () => Value): Value {
   try {
     return act()
   } catch (error) {
-    throw error instanceof UnknownLayout ? error : new FileError(error)
+    throw error instanceof UnknownLayout || error instanceof RefusedFile ? error : new FileError(error)
   }
 }
 
@@ -364,7 +360,7 @@ function openCopy(path: string, identity: string): OpenFile | ClosedFile {
 function takeCopy(path: string): { readonly bytes: Buffer; readonly signature: string } | null {
   const signature = fileSignature(path)
   if (signature === null || isJournalHot(path)) return null
-  const bytes = readFileSync(path)
+  const bytes = readRegular(path, COPY_BYTES_MAX)
   return fileSignature(path) === signature && !isJournalHot(path) ? { bytes, signature } : null
 }
 
@@ -381,16 +377,7 @@ function isJournalHot(path: string): boolean {
   }
 }
 
-function readHead(path: string): Buffer {
-  const file = openSync(path, 'r')
-  try {
-    const head = Buffer.alloc(100)
-    readSync(file, head, 0, 100, 0)
-    return head
-  } finally {
-    closeSync(file)
-  }
-}
+const readHead = (path: string): Buffer => withRegular(path, (file) => readStart(file, 100))
 
 /** A reader with another user id would leave a WAL index that the owner cannot write. */
 function foreignOwner(stat: BigIntStats): string | null {
@@ -399,13 +386,20 @@ function foreignOwner(stat: BigIntStats): string | null {
   return `The file belongs to user ${stat.uid}, and this daemon runs as user ${us}: run it as the user who runs Cursor.`
 }
 
-const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({ kind: 'closed', state, detail })
+/** A name in a schema, which SQLite repeats, can be very long. */
+const DETAIL_LENGTH_MAX = 500
+
+const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile => ({
+  kind: 'closed',
+  state,
+  detail: detail?.slice(0, DETAIL_LENGTH_MAX) ?? null,
+})
 
 /** The result of a pass whose file became unreadable, or whose path must not be read. Any other error is thrown again. */
 export function endedBy(error: unknown): ClosedFile {
   const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
   if (error instanceof UnknownLayout) return closed('unreadable', error.message)
-  if (isOfFiles || error instanceof FileError) return closedBy(error)
+  if (isOfFiles || error instanceof FileError || error instanceof RefusedFile) return closedBy(error)
   throw error
 }
 
@@ -423,12 +417,16 @@ export function closedBy(error: unknown): ClosedFile {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = error instanceof Error ? error.message : String(error)
   if (code === 'ENOENT') return closed('missing', null)
+  if (error instanceof RefusedFile) return closed('unreadable', error.message)
   if (/^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code)) return closed('busy', 'Cursor has locked the file.')
   if (code === 'SQLITE_READONLY_ROLLBACK') return closed('busy', HALF_WRITTEN)
   if (/^SQLITE_(CORRUPT|NOTADB|FORMAT)/.test(code)) return closed('corrupt', message)
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM|AUTH)/.test(code) || /^E[A-Z]+$/.test(code)) {
     return closed('unreadable', `${message}: check that your user may read the file and its folder.`)
   }
+  // A table without a column that is read, or of a module that SQLite does not have.
+  if (code.startsWith('SQLITE_'))
+    return closed('unreadable', `SQLite cannot read it: ${message}. This layout is unknown.`)
   throw error
 }
 
@@ -483,7 +481,8 @@ export function tryRead<Value>(read: () => Value): { readonly value: Value } | n
   try {
     return { value: read() }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR)/.test(String(error.code))) return null
+    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR|TOOBIG)/.test(String(error.code)))
+      return null
     throw error
   }
 }

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readRegular, requireRegular } from '../../regular-file.ts'
 import { hasSoundPages, indexPath, removeIndex } from '../index/index-file.ts'
 import { indexDamaged, isDamage, isOfIndex } from './find-damage.ts'
 
 /** The file beside the mirror with its sizes and times, or with the word `damaged`. */
 const markOf = (path: string): string => `${path}-clean`
+const readMark = (mark: string): string => readRegular(mark, 1024).toString()
 
 /**
  * Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind.
@@ -13,7 +15,7 @@ const markOf = (path: string): string => `${path}-clean`
 export function takeMark(path: string): 'clean' | 'damaged' | 'unknown' {
   const mark = markOf(path)
   try {
-    const noted = readFileSync(mark, 'utf8')
+    const noted = readMark(mark)
     // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
     write(mark, '')
     rmSync(mark, { force: true })
@@ -26,7 +28,7 @@ export function takeMark(path: string): 'clean' | 'damaged' | 'unknown' {
 /** `clean`: after the last write, when nobody has it open for writing. `damaged`: at once, and it stays until it is taken. */
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {
-    if (state === 'clean' && existsSync(markOf(path)) && readFileSync(markOf(path), 'utf8') === 'damaged') return
+    if (state === 'clean' && existsSync(markOf(path)) && readMark(markOf(path)) === 'damaged') return
     write(markOf(path), state === 'clean' ? stateOf(path) : state)
   } catch {
     // Without a mark the next start checks the mirror first.
@@ -48,7 +50,10 @@ export function noteIfDamaged(path: string, error: unknown): unknown {
 }
 
 /** Durably. */
-const write = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o600, flush: true })
+function write(file: string, text: string): void {
+  requireRegular(file)
+  writeFileSync(file, text, { mode: 0o600, flush: true })
+}
 
 /** Uses only `stat`: another plain file call could drop SQLite's locks. */
 const stateOf = (path: string): string =>

@@ -72,7 +72,7 @@ export interface SalvageNotice {
   /** The damaged file. */
   readonly path: string
   readonly text: string
-  /** Whether anything is known to be lost. */
+  /** Whether anything is known to be lost, or nothing could be read. */
   readonly isLossy: boolean
 }
 
@@ -85,7 +85,7 @@ export function listSalvages(db: Mirror, mirrorPath: string): SalvageNotice[] {
       const path = nextTo(mirrorPath, file)
       const unreadable = lost === 0 ? '' : ` ${count(lost)} messages could not be read.`
       const text = `The mirror was damaged and was replaced by a new one. ${count(messages)} messages of ${count(chats)} chats were saved.${unreadable} The damaged file is ${path}.`
-      return { path, text, isLossy: lost > 0 }
+      return { path, text, isLossy: lost > 0 || messages === 0 }
     })
     .filter(({ path }) => existsSync(path))
 }

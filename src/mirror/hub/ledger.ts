@@ -41,6 +41,13 @@ export const dropLedger = (db: Mirror, machine: string, chat: string): boolean =
   prepared<string>(db, DROP).pluck().get(machine, chat) === 'shown'
 export const listLedger = (db: Mirror): readonly SeenRow[] => prepared<SeenRow>(db, LIST).all()
 
+const COUNT_DAMAGED = `
+select machine, count(*) as chats from hub_ledger where state = 'damaged' group by machine order by machine
+`
+/** How many rows of each machine cannot be read. */
+export const countDamaged = (db: Mirror): { machine: string; chats: number }[] =>
+  prepared<{ machine: string; chats: number }>(db, COUNT_DAMAGED).all()
+
 const BEST_OF = (states: string): string => `
 select machine from hub_ledger where chat = @chat and state in (${states})
 order by activity desc, messages desc, machine desc limit 1
@@ -97,6 +104,14 @@ export function giveChat(db: Mirror, id: ChatId, machine: MachineName): void {
   prepared(db, SAVE_MACHINE).run(machine)
   prepared(db, GIVE_CHAT).run(machine.uuid, nextRevision(db), id)
 }
+
+const OF_OTHER = `
+select 1 from chats left join machines on machines.id = chats.machine where chats.id = ? and machines.uuid is not ?
+`
+
+/** Whether the mirror has this chat from another place than this machine of the hub. */
+export const isOfOther = (db: Mirror, chat: string, machine: string): boolean =>
+  prepared(db, OF_OTHER).get(chat, machine) !== undefined
 
 const DROP_UNUSED = `delete from machines where id = @id and not exists (select 1 from chats where machine = @id)`
 

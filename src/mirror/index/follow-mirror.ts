@@ -246,7 +246,8 @@ export class MirrorIndex {
       if (parts === undefined) continue
       const terms = cutParts(parts)
       messages.push({ key, terms })
-      fresh.push(...this.#fresh.of(terms))
+      // One by one: a text of base64 has more terms than a call may have arguments.
+      for (const term of this.#fresh.of(terms)) fresh.push(term)
       length += parts.length
       if (length > LENGTH_MAX) break
     }

@@ -71,7 +71,7 @@ export function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     if (!placeChat(db, id)) continue
     moved.add(id)
-    waiting.push(...listChildren(db, id))
+    for (const child of listChildren(db, id)) waiting.push(child)
   }
   return [...moved]
 }

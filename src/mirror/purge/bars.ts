@@ -1,13 +1,14 @@
 import { createHmac, hash as digest, randomBytes } from 'node:crypto'
-import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { tellsFacts, type Change, type ChatChange } from '../../model/change.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
 import { UserError } from '../../model/user-error.ts'
+import { readRegular, requireRegular } from '../../regular-file.ts'
 import Database from '../../sqlite.ts'
-import { isDamage } from '../damage/find-damage.ts'
+import { codeOf, isDamage } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { comparable, parseParts } from '../write/pack-message.ts'
@@ -34,6 +35,7 @@ const userFile = (mirrorPath: string): string => join(dirname(mirrorPath), 'user
  */
 export function attachUser(db: Mirror, mirrorPath: string): boolean {
   const file = userFile(mirrorPath)
+  requireRegular(file)
   const isDamaged = existsSync(file) && !isReadable(file)
   if (isDamaged) {
     let aside = `${file}.damaged`
@@ -45,12 +47,20 @@ export function attachUser(db: Mirror, mirrorPath: string): boolean {
   return isDamaged
 }
 
+/** A table that is missing has the last of these codes. */
+const isUnreadable = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'SQLITE_ERROR'
+
+const READ_ALL = `
+select (select count(kind || hash || size) from bars) + (select count(kind || key) from keys) + (select bars from lost)
+`
+
 function isReadable(file: string): boolean {
   const db = new Database(file)
   try {
-    return db.pragma('quick_check', { simple: true }) === 'ok'
+    if (db.pragma('quick_check', { simple: true }) !== 'ok') return false
+    return db.pragma('user_version', { simple: true }) === 0 || db.prepare(READ_ALL).pluck().get() !== null
   } catch (error) {
-    if (isDamage(error)) return false
+    if (isUnreadable(error)) return false
     throw error
   } finally {
     db.close()
@@ -58,6 +68,7 @@ function isReadable(file: string): boolean {
 }
 
 function attach(db: Mirror, file: string): void {
+  requireRegular(file)
   db.prepare('attach ? as user').run(file)
   if (db.pragma('user.user_version', { simple: true }) === 0) db.transaction(() => db.exec(TABLES))()
 }
@@ -75,7 +86,7 @@ function ofUser<Result>(act: () => Result): Result {
   try {
     return act()
   } catch (error) {
-    throw isDamage(error) ? barsLost('The bars that keep purged chats out cannot be read') : error
+    throw isUnreadable(error) ? barsLost('The bars that keep purged chats out cannot be read') : error
   }
 }
 
@@ -245,6 +256,7 @@ function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
 
 /** The bars of ids beside an archive. With texts and their key, whoever has it could try which texts were purged. */
 export const BARS_FILE = 'bars.json'
+const BARS_BYTES_MAX = 64 * 1024 * 1024
 
 const PACK = `
 select json_object('home', ?, 'known', (${COUNT}),
@@ -275,7 +287,7 @@ export function packBars(mirrorPath: string): string | null {
 export function takePacked(db: Mirror, archiveDir: string): void {
   let [packed, known]: [string, number | undefined] = ['', 0]
   try {
-    packed = readFileSync(join(archiveDir, BARS_FILE), 'utf8')
+    packed = readRegular(join(archiveDir, BARS_FILE), BARS_BYTES_MAX).toString()
     known = prepared<number>(db, READ_KNOWN).pluck().get(packed, homeOf(db.name))
   } catch {
     // There are none, or another program's file has the name.
@@ -299,7 +311,7 @@ export function takeTombstones(db: Mirror, from: Mirror, mirrorPath: string): vo
   db.transaction(() => {
     for (const row of from.prepare<[], string[]>(LIST_OLD).raw().all()) db.prepare(ADD).run(row)
     for (const salt of from.prepare<[], string>(LIST_SALTS).pluck().all()) db.prepare(ADD_KEY).run('id', salt)
-    if (existsSync(keyFile)) db.prepare(ADD_KEY).run('text', readFileSync(keyFile, 'utf8').trim())
+    if (existsSync(keyFile)) db.prepare(ADD_KEY).run('text', readRegular(keyFile, 1024).toString().trim())
   })()
   rmSync(keyFile, { force: true })
 }

@@ -109,7 +109,7 @@ function findTargets(db: Mirror, { chatIds: named, projectUris, beforeMs: before
 /** A message, with its key in the mirror. */
 type GoingRow = Target & { readonly key: number }
 
-/** These chats and their subagents, at any depth, whether the mirror has them or not. */
+/** These chats and their subagents, at any depth, whether the mirror has them or not. A pulled chat takes none of another machine along. */
 const FAMILY = `
 with recursive family (id) as (
   select value from json_each(?)
@@ -117,6 +117,8 @@ with recursive family (id) as (
   select chats.id from chats join family on chats.parent_chat_id = family.id
   union
   select chat_links.child_id from chat_links join family on chat_links.parent_id = family.id
+    left join chats parents on parents.id = parent_id left join chats children on children.id = child_id
+  where children.id is null or children.machine is parents.machine
 )
 select id from family
 `

@@ -153,6 +153,15 @@ export function replaceBadKeys(db: Mirror, source: number, names: readonly strin
 export const countBadKeys = (db: Mirror, source: number): number =>
   prepared<number>(db, COUNT_BAD_KEYS).pluck().get(source) ?? 0
 
+const HAS_MESSAGES = `
+select 1 from messages join chats on chats.num = chat where chats.id = ? and messages.source = ? and messages.is_live = 1
+limit 1
+`
+
+/** Whether the source, when it was last read, had a message of the chat. */
+export const hasMessages = (db: Mirror, source: number, chatId: ChatId): boolean =>
+  prepared(db, HAS_MESSAGES).get(chatId, source) !== undefined
+
 const LIST_ROLES = `select messages.id, role from messages join chats on chats.num = chat where chats.id = ?`
 
 export const listRoles = (db: Mirror, chatId: ChatId): Map<MessageId, Role> =>

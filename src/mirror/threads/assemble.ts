@@ -233,9 +233,9 @@ function orderByOutline<Item extends Placeable>(
   const left = new Map(items.map((item) => [item.columns.id, item]))
   /** @param find the messages that an entry may mean */
   const take = (find: (listed: OutlineEntry) => readonly (Item | undefined)[]): void => {
-    // Usually the outline names every row, and no message is left.
-    if (left.size === 0) return
     for (const [position, listed] of outline.entries()) {
+      // Usually the outline names every row. A part of a long chat is found long before its end.
+      if (left.size === 0) return
       const found = taken.has(position) ? undefined : find(listed).find((item) => item && left.has(item.columns.id))
       if (found === undefined) continue
       taken.set(position, found)

@@ -88,37 +88,82 @@ export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: nu
 const MINUTE_MS = 60_000
 const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
 
-/** The minute, the model and the token total are in every version of the file. */
-const SAME = `
-select num, at from usage_events
-where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and @inAll =
-  coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0))
-  and (user is null or @user is null or user = @user)
+const LIST_MINUTE = `
+select num, at, model, user,
+  coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0)) as inAll
+from usage_events
+where at between @minute and @minute + ${MINUTE_MS - 1}
 order by num
 `
 
+interface SavedRow extends Pick<UsageEvent, 'model' | 'user'> {
+  readonly num: number
+  readonly at: number
+  readonly inAll: number
+}
+
+const keyOf = (model: string | null, inAll: number): string => (model === null ? `${inAll}` : `${inAll} ${model}`)
+
 /**
- * Finds the rows that an earlier file already brought. Each saved row is used once, because equal rows of one file are
- * separate events. Files of 2025 have times in minutes, later ones in milliseconds. So a row with only a minute matches a
- * row within that minute, if no row with exactly that time is left. Two different times within a minute are two events.
+ * Finds the rows that an earlier file already brought. The minute, the model and the token total are in every version of
+ * the file, so only rows that agree in these are compared.
  */
 function findHeld(db: Mirror, events: readonly UsageEvent[]): ReadonlyMap<UsageEvent, number> {
   const held = new Map<UsageEvent, number>()
-  const taken = new Set<number>()
-  const take = (event: UsageEvent, mayBe: (atMs: number, eventMs: number) => boolean): void => {
-    const { model, user, input, output, cacheRead, cacheWrite, total } = event
-    const atMs = Math.floor(event.atMs)
-    const minute = Math.floor(atMs / MINUTE_MS) * MINUTE_MS
-    const inAll = total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
-    const rows = prepared<{ num: number; at: number }>(db, SAME).all({ minute, model, user, inAll })
-    const row = rows.find(({ num, at }) => !taken.has(num) && mayBe(at, atMs))
-    if (row === undefined) return
-    taken.add(row.num)
-    held.set(event, row.num)
+  for (const [minute, ofMinute] of grouped(events, ({ atMs }) => Math.floor(atMs / MINUTE_MS) * MINUTE_MS)) {
+    const saved = prepared<SavedRow>(db, LIST_MINUTE).all({ minute })
+    if (saved.length === 0) continue
+    const rows = grouped(saved, ({ model, inAll }) => keyOf(model, inAll))
+    const asked = grouped(ofMinute, ({ model, total, input, output, cacheRead, cacheWrite }) =>
+      keyOf(model, total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)),
+    )
+    for (const [key, alike] of asked) pairUp(alike, rows.get(key) ?? [], held)
   }
-  for (const event of events) take(event, (at, atMs) => at === atMs)
-  for (const event of events) if (!held.has(event)) take(event, (at, atMs) => isMinute(at) !== isMinute(atMs))
   return held
+}
+
+/** In the order in which they are given. */
+function grouped<Item, Key>(items: readonly Item[], groupOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) {
+    const key = groupOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+/**
+ * Each saved row is used once, because equal rows of one file are separate events. Files of 2025 have times in minutes,
+ * later ones in milliseconds. So a row with only a minute matches a row within that minute, if no row with exactly that
+ * time is left. Two different times within a minute are two events. Users match if they are equal or one is unknown.
+ */
+function pairUp(events: readonly UsageEvent[], rows: readonly SavedRow[], held: Map<UsageEvent, number>): void {
+  const taken = new Set<number>()
+  const pair = (placeOf: (atMs: number) => string, wantedBy: (atMs: number) => string): void => {
+    // A row waits in two lists: one of its user, one of all. The first row is at the end.
+    const places = rows
+      .toReversed()
+      .flatMap(({ num, at, user }) =>
+        [`of ${JSON.stringify(user)}`, 'all'].map((list) => ({ num, place: `${placeOf(at)} ${list}` })),
+      )
+    const lists = grouped(places, ({ place }) => place)
+    for (const event of events.filter((each) => !held.has(each))) {
+      const names = event.user === null ? ['all'] : ['of null', `of ${JSON.stringify(event.user)}`]
+      const open = names.map((name) => lists.get(`${wantedBy(Math.floor(event.atMs))} ${name}`) ?? [])
+      for (const list of open) while (taken.has(list.at(-1)?.num ?? 0)) list.pop()
+      const num = Math.min(...open.flatMap((list) => list.at(-1)?.num ?? []))
+      if (num === Infinity) continue
+      taken.add(num)
+      held.set(event, num)
+    }
+  }
+  pair(String, String)
+  pair(
+    (atMs) => String(isMinute(atMs)),
+    (atMs) => String(!isMinute(atMs)),
+  )
 }
 
 const named = (pick: 'min' | 'max'): string => `(
@@ -157,20 +202,23 @@ const SAVE = `update usage_events set chat = ? where num = ?`
  * @returns the events; null if the chat was found
  */
 function matchUsage(db: Mirror): ReadonlyMap<number, NoMatch | null> {
-  const events = prepared<Pick<UsageEvent, 'atMs' | 'model' | 'user'> & { readonly num: number }>(db, LIST_UNMATCHED)
-    .all()
-    .map((event) => ({ ...event, found: findChat(db, event) }))
-  const fitting = events.flatMap(({ user, found }) => (user === null || typeof found === 'string' ? [] : user))
+  const outcomes = new Map<number, NoMatch | null>()
+  const fitting: { readonly num: number; readonly user: string | null; readonly chat: number }[] = []
+  // Row by row, because a file may have very many.
+  const unmatched = prepared<Pick<UsageEvent, 'atMs' | 'model' | 'user'> & { readonly num: number }>(db, LIST_UNMATCHED)
+  for (const { num, user, ...event } of unmatched.iterate()) {
+    const chat = findChat(db, event)
+    if (typeof chat === 'number') fitting.push({ num, user, chat })
+    else outcomes.set(num, chat)
+  }
   const owners = prepared<string>(db, MATCHED_USERS).pluck().all()
-  const [owner, ...others] = new Set(owners.length > 0 ? owners : fitting)
-  return new Map(
-    events.map(({ num, user, found }) => {
-      if (typeof found === 'string') return [num, found]
-      if (user !== null && (user !== owner || others.length > 0)) return [num, 'several-users']
-      prepared(db, SAVE).run(found, num)
-      return [num, null]
-    }),
-  )
+  const [owner, ...others] = new Set(owners.length > 0 ? owners : fitting.flatMap(({ user }) => user ?? []))
+  for (const { num, user, chat } of fitting) {
+    const isOther = user !== null && (user !== owner || others.length > 0)
+    if (!isOther) prepared(db, SAVE).run(chat, num)
+    outcomes.set(num, isOther ? 'several-users' : null)
+  }
+  return outcomes
 }
 
 function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | NoMatch {

@@ -109,7 +109,10 @@ where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `
 
-const IS_LINKED = `select 1 from chat_links where child_id = ?`
+/** What a pulled chat says of others does not count: somebody else could hide a chat by it. Pulled subagents say it themselves. */
+const IS_LINKED = `
+select 1 from chat_links left join chats on chats.id = parent_id where child_id = ? and machine is null
+`
 
 /** What the chat's own row and all lists say together, as columns of `chats`. */
 export function mergeMetadata(db: Mirror, chatId: ChatId) {
@@ -156,7 +159,8 @@ where entries <> coalesce(@entries, entries) or own_row <> @state
  */
 export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: OwnRow): boolean {
   if (ownRow.kind === 'unread') return false
-  const state = ownRow.kind === 'gone' || ownRow.kind === 'remembered' ? 'gone' : 'live'
+  const isGone = ownRow.kind === 'gone' || ownRow.kind === 'remembered'
+  const state: OwnRowState = ownRow.kind === 'forgotten' ? 'none' : isGone ? 'gone' : 'live'
   const entries = tellsFacts(ownRow) ? JSON.stringify(ownRow.outline) : null
   return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
 }

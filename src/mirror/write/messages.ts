@@ -105,6 +105,12 @@ export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): He
     .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
 }
 
+const LIST_IDS = `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`
+
+/** The ids of all messages of a chat, from any source. */
+export const listMessageIds = (db: Mirror, chatId: ChatId): MessageId[] =>
+  prepared<MessageId>(db, LIST_IDS).pluck().all(chatId)
+
 const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
@@ -137,7 +143,7 @@ export function saveMessage(
     const key = keys.next(columns.created_at, columns.position)
     const { lastInsertRowid: body } = prepared(db, ADD_BODY).run(partsJson)
     added.rows.push([key, chat, body, ...COLUMNS.map((column) => columns[column])])
-    added.calls.push(...rowsOf(body, calls ?? []))
+    for (const row of rowsOf(body, calls ?? [])) added.calls.push(row)
     if (columns.is_shadowed === 0) indexed.add(key)
     names.write(columns.marks, columns.model)
     return true

@@ -202,7 +202,7 @@ select
   ${DURATION} as duration_ms,
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
   count(*) filter (where is_live = 1 and not exists (
-    select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source
+    select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source and own_row <> 'none'
   )) as liveWithoutRow,
   min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as firstAt,
   max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as lastAt
@@ -215,7 +215,7 @@ interface ThreadSum {
   readonly tool_call_count: number
   readonly duration_ms: number | null
   readonly octets: number
-  /** How many live messages are from sources that never had the chat's own row. */
+  /** How many live messages are from sources that never had the chat's own row, or forgot it. */
   readonly liveWithoutRow: number
   readonly firstAt: number | null
   readonly lastAt: number | null

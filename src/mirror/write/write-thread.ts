@@ -23,6 +23,7 @@ import {
 } from './messages.ts'
 import { notePendingReferences, withFoundContent } from './references.ts'
 import type { WriteTools } from './write.ts'
+import type { Outline } from '../../model/thread.ts'
 
 export interface ThreadWrite {
   /** `source` decides its facts. */
@@ -72,10 +73,11 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     const read = write.messages.map((message) =>
       readAgain(db, thread, findMessage(db, chat, message.id, source), message),
     )
-    const placed = arrange(readOutline(db, chat, source) ?? null, read, chatTime)
+    const placed = arrange(outlineOfParts(db, chat, source), read, chatTime)
     return { ...savePlaced(db, thread, placed, lent), all: null }
   }
   prepared(db, TAKE_PLACED).run(chat)
+  outlines.delete(db)
   const next = nextMessages(db, thread, lent)
   // Messages that only an older decoder read as such: the source, read again, no longer yields them.
   const isSuperseded = ({ held, columns }: NextMessage): boolean =>
@@ -99,6 +101,20 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const lentNow = isLending ? lendTokens(db, chat, assembled, (of) => ranks.isArchive(of)) : noneLent
   const outcome = savePlaced(db, thread, assembled.placed, lentNow)
   return { ...outcome, changed: outcome.changed + superseded.length }
+}
+
+const outlines = new WeakMap<Mirror, { readonly chat: number; readonly source: number; readonly outline: Outline }>()
+
+/**
+ * The outline while a chat is read in parts. It is kept until the last part: that of a chat of 200,000 messages has 20 MB,
+ * and reading it again for each part would take more memory and time than the part. The last part reads it again.
+ */
+function outlineOfParts(db: Mirror, chat: number, source: number): Outline {
+  const kept = outlines.get(db)
+  if (kept?.chat === chat && kept.source === source) return kept.outline
+  const outline = readOutline(db, chat, source) ?? null
+  outlines.set(db, { chat, source, outline })
+  return outline
 }
 
 const IS_HELD = `select 1 from messages where chat = ? and id = ? limit 1`

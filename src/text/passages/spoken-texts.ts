@@ -106,7 +106,7 @@ export function spokenTexts(role: Role, parts: readonly Part[]): SpokenTexts {
   const hasWholeFile = [...toolInputs].some((text) => text.includes('\n'))
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'thinking') own.push(part.text)
-    else if (part.kind === 'todo') own.push(...part.items.map(({ content }) => content))
+    else if (part.kind === 'todo') for (const { content } of part.items) own.push(content)
     else if (part.kind === 'attachment') input.push(part.text ?? '')
     // A tool's input may be in the row a second time, as code or as the resulting diff.
     else if (part.kind === 'code') {

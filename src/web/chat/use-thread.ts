@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
-import type { Message } from '../../api/answers/messages.ts'
+import type { Message, MessagePage } from '../../api/answers/messages.ts'
 import { ApiError, get, isAbort, queryOf, token } from '../lib/api.ts'
 import { connections } from '../lib/live.ts'
 
@@ -51,7 +51,7 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
     setLoading(true)
     try {
       const path = `${base}/messages${queryOf({ includeOrphans: true, limit: PAGE, ...params })}`
-      const page = await get<Page<Message>>(path, controller.signal)
+      const page = await whole(path, controller.signal)
       setLoaded((old) => merge(old, page))
       setError(null)
     } catch (caught) {
@@ -96,6 +96,23 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
       if (end < loaded.total) void load({ offset: end }, merged)
     },
   }
+}
+
+/** An answer has at most 8 MB. What it lacks is asked for, so that it touches what is loaded below it. */
+async function whole(path: string, signal: AbortSignal): Promise<Page<Message>> {
+  const { pathname, searchParams: query } = new URL(path, location.origin)
+  const first = await get<MessagePage>(path, signal)
+  const items = [...first.items]
+  let { nextOffset } = first
+  const wanted = Number(query.get('limit'))
+  while (nextOffset !== null && query.has('offset') && items.length < wanted) {
+    query.set('offset', String(nextOffset))
+    query.set('limit', String(wanted - items.length))
+    const next: MessagePage = await get<MessagePage>(`${pathname}?${query}`, signal)
+    items.push(...next.items)
+    nextOffset = next.nextOffset
+  }
+  return { ...first, items }
 }
 
 const replaced = (old: Loaded, { items, offset, total }: Page<Message>): Loaded => ({

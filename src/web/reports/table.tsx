@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { download, messageOf } from '../lib/api.ts'
-import { type Cell, saveCsv } from '../lib/csv.ts'
+import { csvText, type Cell } from '../../shared/csv.ts'
+import { saveBlob } from '../lib/api.ts'
 import { count, UNKNOWN, visible } from '../lib/format.ts'
 
 /** A column of a table, and of its CSV file. */
@@ -16,7 +17,7 @@ export interface Column<Row> {
 
 function shown<Row>({ value: read, show }: Column<Row>, row: Row): ComponentChildren {
   const value = read(row)
-  if (value === null) return <span class="soft">{UNKNOWN}</span>
+  if (value === null || value === undefined) return <span class="soft">{UNKNOWN}</span>
   if (show !== undefined) return show(row)
   return typeof value === 'number' ? count(value) : visible(value)
 }
@@ -74,7 +75,8 @@ export function CsvButton<Row>({ title, columns, rows }: CsvProps<Row>) {
   const save = async (): Promise<void> => {
     const all = typeof rows === 'function' ? await rows() : rows
     const cells = all.map((row) => columns.map(({ value }) => value(row)))
-    saveCsv(`${title.toLowerCase().replaceAll(/\W+/g, '-')}.csv`, [columns.map(({ name }) => name), ...cells])
+    const csv = csvText([columns.map(({ name }) => name), ...cells])
+    saveBlob(new Blob([csv], { type: 'text/csv' }), `${title.toLowerCase().replaceAll(/\W+/g, '-')}.csv`)
   }
   return <SaveButton title={title} save={save} />
 }

@@ -16,7 +16,13 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { writePlainFile as write } from '../../../src/api/archives/archive-files.ts'
-import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../../src/api/answers/archives.ts'
+import type {
+  ArchiveRestored,
+  ArchiveRun,
+  ArchiveVerdict,
+  ListedArchivedChat,
+} from '../../../src/api/answers/archives.ts'
+import type { Page } from '../../../src/api/answers/common.ts'
 import type { Manifest } from '../../../src/archive/manifest.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -95,10 +101,28 @@ describe('a run', () => {
     expect([objects().length, files().length]).toEqual([3, 4])
     expect(await verify(made)).toMatchObject({ ok: true, checked: 4, damaged: [], unexpected: [] })
     const other = await World.open()
+    const dry = await other.post<ArchiveRestored>('/api/archives/newest/restore', { from: dir, dryRun: true })
+    expect(dry).toMatchObject({ ok: true, chats: 3, messages: 6, added: 6, addedChats: 3 })
+    expect(await other.get('/api/chats')).toMatchObject({ total: 0 })
     const restored = await other.post<ArchiveRestored>('/api/archives/newest/restore', { from: dir })
     expect(restored).toMatchObject({ ok: true, chats: 3, messages: 6, added: 6, addedChats: 3, damaged: [] })
     expect(await other.thread('b')).toEqual(await world.thread('b'))
     await other.remove()
+  })
+
+  test('lists its chats by title, and says which of them the mirror has', async () => {
+    const { name } = await run()
+    const list = async (query: string) =>
+      (await world.get<Page<ListedArchivedChat>>(`/api/archives/${name}/chats?${query}`)).items
+    const all = await list('')
+    expect(all.map(({ isHere }) => isHere)).toEqual([true, true, true])
+    const [first] = all
+    expect(await list(`q=${first?.id}`)).toContainEqual(first)
+    expect(await list(`q=${encodeURIComponent(first?.title?.toUpperCase() ?? '')}`)).toContainEqual(first)
+    expect(await list('q=no+such+words')).toEqual([])
+    expect((await world.request('/api/archives/nothing/chats')).status).toBe(404)
+    await world.post('/api/purge', { chats: [first?.id], dryRun: false })
+    expect((await list('')).map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id))
   })
 
   test('does not store an unchanged chat twice, and stores a changed one again', async () => {

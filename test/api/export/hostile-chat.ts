@@ -37,6 +37,7 @@ export const plainChat: Chat = {
   contextTokens: null,
   recordedCostCents: null,
   machine: null,
+  running: false,
 }
 
 export function messageOf(id: string, parts: readonly Part[], more: Partial<Message> = {}): Message {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
 import { textStream } from '../../../src/api/http/text-stream.ts'
+import { leastOfThree, startCpuClock } from '../../helpers/cpu-time.ts'
 import { hostileParts, hostileTexts } from '../export/hostile-chat.ts'
 import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
 
@@ -134,6 +135,26 @@ describe('while an export is sent', () => {
     }
     await expect(rest()).rejects.toMatchObject({ code: 'chat-gone' })
     expect(own.faults).toMatchObject([{ code: 'chat-gone' }])
+    own.dispose()
+  })
+
+  it('a chat of 60,000 messages takes about 15 times as long as one of 4,000, not 225 times', async () => {
+    const own = createTestApi()
+    own.mirror.writer.transaction(() => {
+      for (const count of [4000, 60_000]) {
+        const chat = own.mirror.addChat({ id: `of ${count}`, messageCount: count })
+        for (let at = 0; at < count; at += 1) own.mirror.addMessage(chat, { id: `${count} ${at}`, position: at })
+      }
+    })()
+    const cpuMsOf = async (count: number) => {
+      const elapsed = startCpuClock()
+      const lines = (await (await own.ask(pathOf(`of ${count}`, '?as=jsonl'))).text()).split('\n')
+      expect(lines).toHaveLength(count + 2)
+      return elapsed()
+    }
+    await cpuMsOf(4000)
+    const shortMs = await cpuMsOf(4000)
+    expect(await leastOfThree(35 * shortMs, () => cpuMsOf(60_000))).toBeLessThan(35 * shortMs)
     own.dispose()
   })
 

@@ -74,12 +74,15 @@ const answered = new Map([
   ['GET /api/nothing', 404],
   // It needs a repository.
   ['GET /api/commits', 400],
+  // It needs a path.
+  ['GET /api/files/history', 400],
   ['POST /api/tokens/import', 415],
   ['POST /api/archives', 202],
   ['POST /api/purge', 400],
   // Nothing writes here.
   ['POST /api/purge/accept-lost-bars', 503],
   ['GET /api/archives/:name', 404],
+  ['GET /api/archives/:name/chats', 404],
   ['POST /api/archives/:name/verify', 404],
   ['POST /api/archives/:name/restore', 404],
 ])

@@ -108,7 +108,7 @@ describe('the answer of each route', () => {
 
   it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path is like GET without a body', async ({ path }) => {
     const response = await api.ask(path, { method: 'HEAD' })
-    expect(response.status).toBe(path === '/api/commits' ? 400 : 200)
+    expect(response.status).toBe(['/api/commits', '/api/files/history'].includes(path) ? 400 : 200)
     expect(await response.text()).toBe('')
     expect(api.listeners.size).toBe(0)
   })
@@ -170,10 +170,32 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits|tokens$|GET .*archives$/u.test(
+    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
       `${route.method} ${route.path}`,
     )
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
+  })
+
+  it('messages of more than 8 MB come in several answers, and the one that is asked for is in the first', async () => {
+    const large = api.mirror.addChat({ id: 'large' })
+    const text = 'word '.repeat(500_000)
+    const ids = Array.from({ length: 9 }, (_, position) => `l${position}`)
+    for (const [position, id] of ids.entries())
+      api.mirror.addMessage(large, {
+        id,
+        position,
+        parts: [{ kind: 'text', text: position === 4 ? text.repeat(4) : text }],
+      })
+    const page = async (query: string) => {
+      const { items, offset, nextOffset } = await bodyOf(await api.ask(`/api/chats/large/messages?${query}`))
+      return [(items as { id: string }[]).map(({ id }) => id), offset, nextOffset]
+    }
+    expect(await page('')).toEqual([['l0', 'l1', 'l2'], 0, 3])
+    expect(await page('offset=3')).toEqual([['l3'], 3, 4])
+    expect(await page('offset=4&limit=2')).toEqual([['l4'], 4, 5])
+    expect(await page('offset=6')).toEqual([['l6', 'l7', 'l8'], 6, null])
+    expect(await page('around=l4')).toEqual([['l4'], 4, 5])
+    expect(await page('around=l7&limit=9')).toEqual([['l6', 'l7', 'l8'], 6, null])
   })
 
   it('several bad parameters are all named', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startCpuClock } from '../../helpers/cpu-time.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { TokenWorld } from '../../helpers/token-world.ts'
 
@@ -122,4 +123,50 @@ test('messages of drafts count neither in tokens nor in statistics', async () =>
     expect(totals.contextSnapshot).toBeNull()
   }
   other.remove()
+})
+
+const HEAD = 'Date,Model,Total Tokens'
+const rowsFrom = (count: number, rowOf: (at: number) => string) =>
+  `${HEAD}\n${Array.from({ length: count }, (_, at) => `${rowOf(at)}\n`).join('')}`
+
+test.each([
+  ['equal rows', () => '2026-01-01T00:00:00.001Z,a,7'],
+  ['other times of one minute', (at: number) => `${Date.UTC(2026, 0) + at},a,7`],
+  ['only a minute in one half, milliseconds in the other', (at: number) => `${Date.UTC(2026, 0) + (at % 2)},a,7`],
+])(
+  'a file with 12,000 rows of one minute, half of them known, takes no longer than a new one: %s',
+  async (_, rowOf) => {
+    const other = new TokenWorld()
+    const cpuMsOf = async (count: number, answer: object) => {
+      const elapsed = startCpuClock()
+      expect(await other.import(rowsFrom(count, rowOf))).toMatchObject(answer)
+      return elapsed()
+    }
+    const firstMs = await cpuMsOf(6000, { matched: 0, unmatched: 6000, already: 0 })
+    expect(await cpuMsOf(12_000, { unmatched: 6000, already: 6000 })).toBeLessThan(6 * firstMs + 1000)
+    expect(await cpuMsOf(12_000, { unmatched: 0, already: 12_000 })).toBeLessThan(6 * firstMs + 1000)
+    other.remove()
+  },
+)
+
+test('of rows with several users, each row of an earlier file is found once, the first that fits first', async () => {
+  const other = new TokenWorld()
+  const file = (users: readonly string[]) =>
+    `${HEAD},User\n${users.map((user) => `2026-01-01T00:00:00.001Z,a,7,${user}\n`).join('')}`
+  expect(await other.import(file(['', 'ann', 'bob', 'bob']))).toMatchObject({ unmatched: 4, already: 0 })
+  expect(await other.import(file(['bob', 'cid', 'ann', 'bob', 'ann']))).toMatchObject({ unmatched: 2, already: 3 })
+  expect(await other.import(file(Array(7).fill('')))).toMatchObject({ unmatched: 1, already: 6 })
+  other.remove()
+})
+
+const commas = ','.repeat(7_000_000)
+test.each([
+  ['the first line', `${commas}x\n`, /^Line 1 of the file has more than 1000 columns\./],
+  ['a row', `${HEAD}\n2026-01-01,a,7\n${commas}x\n`, /^Line 3 of the file has more than 1000 columns\./],
+  ['a row over many lines', `${HEAD}\n${'"\n",'.repeat(2000)}\n`, /^Line 2 of the file has more than 1000 columns\./],
+  ['each row', `${HEAD}\n${`1${commas.slice(0, 900)}\n`.repeat(9000)}`, /^Line 2, column 4: the row has 901 cells/],
+])('a file with millions of cells is refused in a moment, with its line: %s', async (_, text, detail) => {
+  const elapsed = startCpuClock()
+  expect(await world.import(text)).toMatchObject({ status: 400, detail: expect.stringMatching(detail) as unknown })
+  expect(elapsed()).toBeLessThan(2000)
 })

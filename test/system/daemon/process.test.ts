@@ -128,6 +128,44 @@ test('a signal while the start waits for the mirror ends the daemon within two s
   expect(tookMs).toBeLessThan(STOP_MS_MAX)
 })
 
+test('a store whose view of Cursor’s lists never ends held up a stop for ever', async () => {
+  const store = place.cursor.global()
+  fillStore(store, { chats: 1, messagesPerChat: 2 })
+  store.db.exec(`create view composerHeaders (composerId, value) as
+    with recursive endless (n) as (select 1 union all select n + 1 from endless) select n, n from endless where n < 0`)
+  store.close()
+  const { daemon, url } = await place.serve()
+  await waitUntil('the chat', async () => (await getStatus(url)).counts['messages'] === 2)
+  await sleep(1000)
+  expect((await getStatus(url)).state).toBe('indexing')
+  expect((await daemon.stop('SIGTERM')).tookMs).toBeLessThan(STOP_MS_MAX)
+  expect(existsSync(join(place.dataDir, 'daemon.json'))).toBe(false)
+})
+
+test.each([
+  ['a daemon', ['serve'], 40],
+  ['doctor', ['doctor'], 26],
+  ['a list', ['chats'], 30],
+])('%s that may open few files says so in one sentence, without a stack', async (_, argv, filesMax) => {
+  const words = [process.execPath, cursordexBin, ...argv, ...place.flags]
+  const child = spawn('sh', ['-c', `ulimit -n ${filesMax}; exec "$@"`, 'sh', ...words], { stdio: 'pipe' })
+  const [stderr, [exitCode]] = await Promise.all([child.stderr.setEncoding('utf8').toArray(), once(child, 'exit')])
+  expect([exitCode, stderr.join('')]).toEqual([
+    1,
+    expect.stringMatching(/^This process may open only \d+ files.*ulimit -n 256\.\n$/),
+  ])
+})
+
+test('after the clock was set back, the daemon was up for less than no time', async () => {
+  const setBack = 'const real = Date.now; Date.now = () => real() - (performance.now() > 1500 ? 3600000 : 0)'
+  const { url } = await place.serve([], {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(setBack)}` },
+  })
+  await sleep(2000)
+  const { uptimeMs } = await getJson<{ uptimeMs: number }>(url, '/api/status')
+  expect([uptimeMs > 0, uptimeMs < 60_000]).toEqual([true, true])
+})
+
 test('a second daemon on the folder ends with exit code 3 and a sentence, and the first continues', async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
   const { url } = await place.serve()

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fillStore } from '../../helpers/fill-store.ts'
@@ -9,13 +9,17 @@ const DEADLINE_MS = 10_000
 const PLUM = '/api/search?q=plum'
 
 const place = new Workplace()
+/** The daemon's own copy of Node, with which it starts processes. */
+const node = join(place.root, 'node')
+const restore = (): void => copyFileSync(process.execPath, node)
 let daemon: Cursordex
 let url: string
 beforeAll(async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
   const config = join(place.root, 'config.json')
   writeFileSync(config, JSON.stringify({ search: { deadlineMs: DEADLINE_MS }, tokens: { estimate: false } }))
-  ;({ daemon, url } = await place.serve(['--config', config]))
+  restore()
+  ;({ daemon, url } = await place.serve(['--config', config], { node }))
   await untilReady(url)
 })
 afterAll(() => place.remove())
@@ -79,3 +83,27 @@ test('if its process is killed, only that search fails, and the next one is answ
   expect([2, '503 search-died']).toContain(await dying)
   expect(await ask()).toBe(2)
 })
+
+test.each<[what: string, code: string, spoil: () => void]>([
+  ['is gone', 'ENOENT', () => undefined],
+  ['leads to itself', 'ELOOP', () => symlinkSync(node, node)],
+  ['is a folder', 'EACCES', () => mkdirSync(node)],
+])(
+  'while Node %s, each search says that its process cannot start, and then the next is answered',
+  async (_, code, spoil) => {
+    const pids = await suspendAll()
+    rmSync(node)
+    spoil()
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    const sentence = `The search process could not be started (${code}).`
+    const answerOf = async (): Promise<string> => (await fetch(`${url}${PLUM}`)).text()
+    // The daemon may not know yet that its processes have ended.
+    await waitUntil('a refusal', async () => (await answerOf()).includes(sentence))
+    const answers = await Promise.all([1, 2, 3, 4].map(answerOf))
+    expect(answers.filter((answer) => !answer.includes(sentence))).toEqual([])
+    expect((await getStatus(url)).state).toBe('ready')
+    rmSync(node, { recursive: true, force: true })
+    restore()
+    expect(await ask()).toBe(2)
+  },
+)

@@ -1,7 +1,7 @@
 // oxlint-disable vitest/no-standalone-expect -- A test runs these phases and checks them.
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
@@ -9,6 +9,7 @@ import { findBytes } from '../../helpers/purge-world.ts'
 import { Cursordex, Workplace, type Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import type { ArchiveRestored, ArchiveRun } from '../../../src/api/answers/archives.ts'
+import type { ChatEntry } from '../../../src/archive/manifest.ts'
 import type { Phase, Subject } from './kill-rounds.ts'
 
 const CHATS = 200
@@ -40,9 +41,11 @@ export class KilledArchive implements Subject {
     expect(items.every(({ state }) => state === 'verified')).toBe(true)
     expect(this.#names.filter((name) => !names.includes(name))).toEqual([])
     expect(names.length).toBeLessThanOrEqual(this.#names.length + 1)
-    // The next run clears away what the killed one left.
+    // The next run clears away what the killed one left, also objects of chats that have changed since.
+    this.#changeAll()
     const { name } = await this.#run<ArchiveRun>('run')
     this.#names = [...names, name]
+    expect(this.#below('objects', /^..\/(.*)\.jsonl\.gz$/)).toEqual(this.#namedObjects())
     expect(await this.#run('verify')).toMatchObject({ ok: true })
   }
 
@@ -53,14 +56,29 @@ export class KilledArchive implements Subject {
   /** All chats have changed since the run before. */
   async #begin(): Promise<Cursordex> {
     if (this.#names.length === 0) this.#names = [(await this.#run<ArchiveRun>('run')).name]
-    this.#round += 1
-    fillStore(this.#place.cursor.global(), { chats: CHATS, messagesPerChat: MESSAGES, textLength: 100 + this.#round })
-    const objects = (): number => {
-      const folder = join(this.#place.dataDir, 'archives', 'objects')
-      return existsSync(folder) ? readdirSync(folder, { recursive: true }).length : 0
-    }
+    this.#changeAll()
+    const objects = (): number => this.#below('objects', /^(.*)$/).length
     const before = objects()
     return untilSign('a new object', this.#place.start(['archive', 'run']), () => objects() > before)
+  }
+
+  #changeAll(): void {
+    this.#round += 1
+    fillStore(this.#place.cursor.global(), { chats: CHATS, messagesPerChat: MESSAGES, textLength: 100 + this.#round })
+  }
+
+  /** The part of each path below this folder of the archive that the pattern picks, else the whole path. */
+  #below(folder: string, pattern: RegExp): string[] {
+    const whole = join(this.#place.dataDir, 'archives', folder)
+    const paths = existsSync(whole) ? readdirSync(whole, { recursive: true, withFileTypes: true }) : []
+    const files = paths.filter((path) => path.isFile())
+    return files.map(({ parentPath, name }) => relative(whole, join(parentPath, name)).replace(pattern, '$1')).sort()
+  }
+
+  #namedObjects(): string[] {
+    const runs = this.#below('runs', /^(.*)$/).map((name) => join(this.#place.dataDir, 'archives', 'runs', name))
+    const chats = runs.flatMap((path) => (JSON.parse(readFileSync(path, 'utf8')) as { chats: ChatEntry[] }).chats)
+    return [...new Set(chats.map(({ object }) => object))].sort()
   }
 
   #run<Answer>(act: string): Promise<Answer> {

@@ -3,14 +3,15 @@ import * as z from 'zod/mini'
 import { UserError } from '../../../model/user-error.ts'
 import {
   archiveAnswer,
+  archivedChatsAnswer,
   archivesAnswer,
   restoredAnswer,
   verdictAnswer,
   type ArchiveRun,
 } from '../../answers/archives.ts'
 import { readClock } from '../dates.ts'
-import { page, parametersOf } from '../params.ts'
-import { badParameters, notFound, Problem } from '../problem.ts'
+import { bodyFlag, page, parametersOf, text } from '../params.ts'
+import { badParameters, notFound } from '../problem.ts'
 import { route, type Api } from '../route.ts'
 
 const SCOPE = 'must be a search, or null for everything'
@@ -50,26 +51,39 @@ export const archiveRoutes = [
     handle: ({ id }, api) => known(api, id),
   }),
   route({
+    method: 'GET',
+    path: '/api/archives/:name/chats',
+    says: 'The chats of an archive, by title: q has words of the title, or the beginning of the id.',
+    query: parametersOf({ q: text(), ...page }),
+    answer: archivedChatsAnswer,
+    problems: [404],
+    handle: ({ id, query }, api) => {
+      const name = id === 'newest' ? null : known(api, id).name
+      return api.ask({ kind: 'archived', request: { ...query, dir: api.archives.dir, name } })
+    },
+  }),
+  route({
     method: 'POST',
     path: '/api/archives/:name/verify',
     says: 'Reads every byte of the archive folder.',
     answer: verdictAnswer,
     problems: [404, 429],
-    handle: ({ id }, api) => api.archives.verify(known(api, id).name).catch(asAnswer),
+    handle: ({ id }, api) => api.archives.verify(known(api, id).name),
   }),
   route({
     method: 'POST',
     path: '/api/archives/:name/restore',
-    says: 'Restores what is missing here: {"from": a folder, "map": {"/Users/a": "/home/b"}}.',
+    says: 'Restores what is missing here: {"from": a folder, "map": {"/Users/a": "/home/b"}, "dryRun"}.',
     body: z.object({
       from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
       map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
+      dryRun: bodyFlag(false),
     }),
     answer: restoredAnswer,
     problems: [404],
-    handle: ({ id: name, body: { from, map } }, api) => {
+    handle: ({ id: name, body: { from, ...how } }, api) => {
       if (from === null && name !== 'newest') known(api, name)
-      return api.archives.restore({ name, from, map }).catch(asAnswer)
+      return api.archives.restore({ name, from, ...how }).catch(namingMap)
     },
   }),
 ]
@@ -80,12 +94,10 @@ function known({ archives }: Api, name: string): ArchiveRun {
   return run
 }
 
-/** @throws Problem with the status of what the client can change; any other error as it is */
-function asAnswer(error: unknown): never {
+/** @throws Problem that names the key of the body; any other error as it is */
+function namingMap(error: unknown): never {
   if (!(error instanceof UserError)) throw error
   const { code, message, hint } = error
-  if (code === 'archive-busy') throw new Problem(429, code, `${message} ${hint}`)
-  if (code === 'archive-not-found') throw new Problem(404, code, `${message} ${hint}`)
   if (code !== 'bad-map') throw error
   throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
 }

@@ -13,7 +13,7 @@ import type { Chat } from '../../answers/chats.ts'
 export function answerCommits({ repo, tz, limit, offset, ...dates }: CommitsQuery, context: ApiContext) {
   const bounds = readBounds(dates, readClock(tz, context))
   const request = { folder: readFolder(context, repo), ...bounds, limit, offset }
-  return reportCommits(context, request).catch(refuse)
+  return reportCommits(context, request)
 }
 
 interface CommitsQuery {
@@ -38,11 +38,43 @@ export async function readMatches(
   if (!/^[\da-f]{4,64}$/i.test(commit)) {
     throw badParameters([{ name: 'commit', reason: 'must be the sha of a commit, or at least its first 4 hex digits' }])
   }
-  const matches = await chatsOfCommit(context, readFolder(context, repo), commit.toLowerCase()).catch(refuse)
+  const matches = await chatsOfCommit(context, readFolder(context, repo), commit.toLowerCase())
   if (matches !== null) return matches
   const text = 'No commit of this repository has this sha, or several commits begin with it.'
   throw new Problem(404, 'commit-not-found', text)
 }
+
+/**
+ * By an edit of a file, the commits of its chat with that file that are not earlier. The first one has the edit, very likely.
+ * @returns null if the project has no readable history here
+ */
+export async function commitsOfEdits(
+  context: ApiContext,
+  project: string,
+  path: string,
+  edits: readonly { readonly at: string | null }[],
+): Promise<((edit: { readonly chatId: string; readonly at: string | null }) => readonly string[]) | null> {
+  const times = edits.flatMap(({ at }) => (at === null ? [] : [Date.parse(at)]))
+  try {
+    const folder = readFolder(context, project)
+    const request = { folder, fromMs: Math.min(...times), toMs: null, limit: COMMITS_MAX, offset: 0 }
+    const { items } = await reportCommits(context, request)
+    return ({ chatId, at }) =>
+      items
+        .filter(({ committedAt, chats }) => {
+          const files = chats.find(({ id }) => id === chatId)?.evidence.files?.paths
+          const isLater = at === null || committedAt === null || Date.parse(committedAt) + 999 >= Date.parse(at)
+          return isLater && files?.some((name) => path === name || path.endsWith(`/${name}`)) === true
+        })
+        .map(({ sha }) => sha)
+  } catch (error) {
+    if (error instanceof Problem || error instanceof UserError) return null
+    throw error
+  }
+}
+
+/** More commits than one page of edits has are seldom of use, and matching takes time. */
+const COMMITS_MAX = 200
 
 /** Adds to each chat why it matches the commit. */
 export function withMatches(chats: readonly Chat[], matches: readonly CommitMatch[]) {
@@ -73,9 +105,4 @@ function readFolder(context: ApiContext, repo: string | null): string {
   }
   if (found.isHere === 1) return folderOf(found.path)
   throw new Problem(409, 'repo-missing', `The folder of ${found.name} is not on this machine, and git runs only here.`)
-}
-
-/** A history that cannot be read is no fault of the question. */
-function refuse(error: unknown): never {
-  throw error instanceof UserError ? new Problem(409, error.code, `${error.message} ${error.hint}`) : error
 }

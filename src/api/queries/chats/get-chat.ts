@@ -1,12 +1,11 @@
-import { asChatId, type ChatId } from '../../../model/ids.ts'
+import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { toIso } from '../../iso.ts'
+import { answerRow, type Row } from '../answer-row.ts'
 import { listChatActs, chatFiles, chatTools } from './chat-acts.ts'
 import { readChats } from './chat-rows.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { countedTokens, listForkCopies } from '../tokens/fork-copies.ts'
-import type { ChatRef } from '../../answers/chats.ts'
-import type { ChatDetail, ChatTokens } from '../../answers/chats.ts'
+import type { ChatDetail, ChatRef, ChatTokens } from '../../answers/chats.ts'
 
 const CHAT_NUM = `select num from chats where id = ?`
 
@@ -74,36 +73,17 @@ function sumTokens(db: Mirror, num: number): ChatTokens {
   }
 }
 
-interface ChatRefRow {
-  readonly id: string
-  readonly title: string
-  readonly mode: string | null
-  readonly createdAtMs: number | null
-  readonly lastActivityAtMs: number | null
-  readonly messageCount: number
-  readonly isSubagent: number
-  readonly isLive: number
-}
-
 const CHAT_REFS = `
   select
-    c.id, c.title, c.mode, c.created_at as createdAtMs, c.last_activity_at as lastActivityAtMs,
-    c.message_count as messageCount, c.is_subagent as isSubagent, c.is_live as isLive
+    c.id, c.title, c.mode, c.created_at as createdAt, c.last_activity_at as lastActivityAt,
+    c.message_count as messageCount, c.is_subagent as isSubagent, 1 - c.is_live as deletedInCursor
   from json_each(?) wanted
   join chats c on c.id = wanted.value
   order by wanted.key
 `
 
-function readRefs(db: Mirror, ids: readonly ChatId[]): ChatRef[] {
-  const rows = db.prepare<[string], ChatRefRow>(CHAT_REFS).all(JSON.stringify(ids))
-  return rows.map((row) => ({
-    id: asChatId(row.id),
-    title: row.title,
-    mode: row.mode,
-    createdAt: toIso(row.createdAtMs),
-    lastActivityAt: toIso(row.lastActivityAtMs),
-    messageCount: row.messageCount,
-    isSubagent: row.isSubagent === 1,
-    deletedInCursor: row.isLive === 0,
-  }))
-}
+const readRefs = (db: Mirror, ids: readonly ChatId[]): ChatRef[] =>
+  db
+    .prepare<[string], Row>(CHAT_REFS)
+    .all(JSON.stringify(ids))
+    .map((row) => answerRow<ChatRef>(row))

@@ -1,5 +1,6 @@
 import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { findChatNum } from '../chats/get-chat.ts'
 import { readMessages } from './message-rows.ts'
 import type { Page } from '../../answers/common.ts'
@@ -19,7 +20,7 @@ export interface MessageListRequest extends PageRequest {
 }
 
 export type MessageList =
-  | { readonly kind: 'page'; readonly page: Page<Message> }
+  | { readonly kind: 'page'; readonly page: Page<Message> & { readonly nextOffset: number | null } }
   | { readonly kind: 'unknown-chat' }
   /** `isOrphan`: the chat has the message, but orphans are not included. */
   | { readonly kind: 'unknown-message'; readonly isOrphan: boolean }
@@ -32,12 +33,45 @@ export function listMessages(db: Mirror, request: MessageListRequest): MessageLi
     if (chat === null) return { kind: 'unknown-chat' }
     const { thread, orphans } = countMessages(db, chat)
     const total = request.includeOrphans ? thread + orphans : thread
-    const start = startOfPage(db, chat, request, { thread, total })
-    if (typeof start !== 'number') return start
+    const place = placeOfPage(db, chat, request, { thread, total })
+    if ('kind' in place) return place
+    const { start, centre } = place
     const keys = findKeys(db, chat, { start, limit: request.limit, thread, total })
-    const items = readMessages(db, request.chatId, keys)
-    return { kind: 'page', page: { items, total, limit: request.limit, offset: start } }
+    const [from, to] = fitting(db, keys, centre - start)
+    const end = start + to
+    return {
+      kind: 'page',
+      page: {
+        items: readMessages(db, request.chatId, keys.slice(from, to)),
+        total,
+        limit: request.limit,
+        offset: start + from,
+        nextOffset: end < total ? end : null,
+      },
+    }
   })
+}
+
+/** Of the parts in one answer. A tool can return megabytes, and 200 such messages at once would fill the memory. */
+const OCTETS_MAX = 8 * 1024 * 1024
+
+const SIZES = `
+  select ifnull(octet_length(b.parts), 0)
+  from json_each(?) wanted join messages m on m.key = wanted.value left join bodies b on b.num = m.body
+  order by wanted.key
+`
+
+/** The stretch of messages around one that is not too large for an answer. At least this one is in it. */
+function fitting(db: Mirror, keys: readonly number[], centre: number): readonly [from: number, to: number] {
+  const sizes = prepared<number>(db, SIZES).pluck().all(JSON.stringify(keys))
+  let left = OCTETS_MAX - (sizes[centre] ?? 0)
+  let [from, to] = [centre, centre + 1]
+  const fits = (index: number): boolean => index >= 0 && index < sizes.length && (sizes[index] ?? 0) <= left
+  while (fits(to) || fits(from - 1)) {
+    if (fits(to)) left -= sizes[to++] ?? 0
+    if (fits(from - 1)) left -= sizes[--from] ?? 0
+  }
+  return keys.length === 0 ? [0, 0] : [from, to]
 }
 
 /** Both counts use only an index, so that counting a thread does not read it. */
@@ -86,13 +120,45 @@ function pluckKeys(db: Mirror, sql: string, chat: number, limit: number, offset:
   return db.prepare<[object], number>(sql).pluck().all({ chat, limit, offset })
 }
 
-function startOfPage(
+/** The messages after a place of the thread. It costs the same at each place, which an offset does not. */
+export const THREAD_AFTER = `
+  select key, position
+  from messages
+  where chat = @chat and is_orphan = 0 and (position, key) > (@position, @key)
+  order by position, key
+  limit @limit
+`
+
+/**
+ * A chat in Cursor's order, page by page on demand. Null in place of a page if the chat is gone. Each page is read when
+ * it is asked for, so messages that are added at the end meanwhile are included.
+ * @param limit messages of a page
+ */
+export function* walkMessages(
+  db: Mirror,
+  { chatId, includeOrphans, limit }: Pick<MessageListRequest, 'chatId' | 'includeOrphans' | 'limit'>,
+): Generator<readonly Message[] | null> {
+  const chat = findChatNum(db, chatId)
+  const isHere = (): boolean => chat !== null && findChatNum(db, chatId) === chat
+  const read = (keys: readonly number[]) => inSnapshot(db, () => (isHere() ? readMessages(db, chatId, keys) : null))
+  let last: { readonly key: number; readonly position: number } | undefined = { position: -1, key: 0 }
+  while (last !== undefined) {
+    const places = db.prepare<[object], { key: number; position: number }>(THREAD_AFTER).all({ chat, ...last, limit })
+    yield read(places.map(({ key }) => key))
+    last = places.at(-1)
+  }
+  const orphans = includeOrphans && chat !== null ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []
+  for (let start = 0; start < orphans.length; start += limit) yield read(orphans.slice(start, start + limit))
+}
+
+/** The first message of the page, and the one that must be in it, by their places in the chat. */
+function placeOfPage(
   db: Mirror,
   chat: number,
   request: MessageListRequest,
   counts: { thread: number; total: number },
-): number | Exclude<MessageList, { kind: 'page' | 'unknown-chat' }> {
-  if (request.around === null) return request.offset
+): { readonly start: number; readonly centre: number } | Exclude<MessageList, { kind: 'page' | 'unknown-chat' }> {
+  if (request.around === null) return { start: request.offset, centre: request.offset }
   const found = findIds(db, chat, request.around)
   const id = found.find((each) => each === request.around || found.length === 1)
   if (id === undefined && found.length > 1) return { kind: 'several-messages', count: found.length }
@@ -101,7 +167,7 @@ function startOfPage(
   if (place.isOrphan === 1 && !request.includeOrphans) return { kind: 'unknown-message', isOrphan: true }
   const index = place.isOrphan === 1 ? counts.thread + place.before : place.before
   const centred = index - Math.floor(request.limit / 2)
-  return Math.max(0, Math.min(centred, counts.total - request.limit))
+  return { start: Math.max(0, Math.min(centred, counts.total - request.limit)), centre: index }
 }
 
 /** A shorter beginning must be the whole id. */

@@ -2,8 +2,8 @@ import type { Mirror } from '../../../mirror/open.ts'
 import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { inSnapshot } from '../snapshot.ts'
-import { asProjectId, type ProjectId } from '../../../model/ids.ts'
-import { toIso } from '../../iso.ts'
+import type { ProjectId } from '../../../model/ids.ts'
+import { answerRow, type Row } from '../answer-row.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import type { Project } from '../../answers/projects.ts'
 
@@ -31,37 +31,24 @@ export function countProjects(db: Mirror): number {
   return db.prepare<[], number>(COUNT_PROJECTS).pluck().get() ?? 0
 }
 
-interface ProjectRow {
-  readonly id: string
-  readonly name: string
-  readonly path: string
-  readonly uri: string
-  readonly remoteKind: string | null
-  readonly remoteHost: string | null
-  readonly workspaceIds: string
-  readonly chatCount: number
-  readonly messageCount: number
-  readonly firstActivityAtMs: number | null
-  readonly lastActivityAtMs: number | null
-}
-
 /** Counts the chats that are listed by default. Messages of subagents count too, because they are work on the project. */
 const PROJECTS = `
   select
-    p.id, p.name, p.path, p.uri, p.remote_kind as remoteKind, p.remote_host as remoteHost,
+    p.id, p.name, p.path, p.uri,
+    iif(p.remote_kind is null, null, json_object('kind', p.remote_kind, 'host', ifnull(p.remote_host, ''))) as remote,
     (select json_group_array(w.id) from (
       select distinct id from workspaces where project = p.num order by id
     ) w) as workspaceIds,
     coalesce(a.chatCount, 0) as chatCount, coalesce(a.messageCount, 0) as messageCount,
-    a.firstActivityAtMs, a.lastActivityAtMs
+    a.firstActivityAt, a.lastActivityAt
   from projects p
   left join (
     select
       c.project, count(*) as chats,
       sum(c.message_count) filter (where c.is_draft = 0) as messageCount,
       count(*) filter (where ${isListed('c')}) as chatCount,
-      min(coalesce(c.created_at, c.last_activity_at)) filter (where ${isListed('c')}) as firstActivityAtMs,
-      max(c.last_activity_at) filter (where ${isListed('c')}) as lastActivityAtMs
+      min(coalesce(c.created_at, c.last_activity_at)) filter (where ${isListed('c')}) as firstActivityAt,
+      max(c.last_activity_at) filter (where ${isListed('c')}) as lastActivityAt
     from chats c
     where c.project is not null and (@id is null or c.project = (select num from projects where id = @id))
     group by c.project
@@ -70,7 +57,7 @@ const PROJECTS = `
     when @id is null then a.chats > 0 or exists (select 1 from workspaces w where w.project = p.num)
     else p.id = @id
   end
-  order by a.lastActivityAtMs desc, p.name, p.num
+  order by a.lastActivityAt desc, p.name, p.num
   limit @limit offset @offset
 `
 
@@ -79,24 +66,11 @@ function isListed(chats: string): string {
 }
 
 /** Projects by last activity, unknown last, then by name. @param request `id` selects one project, listed or not */
-export function readProjects(db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] {
-  return db.prepare<[object], ProjectRow>(PROJECTS).all(request).map(toProject)
-}
-
-function toProject(row: ProjectRow): Project {
-  return {
-    id: asProjectId(row.id),
-    name: row.name,
-    path: row.path,
-    uri: row.uri,
-    remote: row.remoteKind === null ? null : { kind: row.remoteKind, host: row.remoteHost ?? '' },
-    workspaceIds: JSON.parse(row.workspaceIds) as string[],
-    chatCount: row.chatCount,
-    messageCount: row.messageCount,
-    firstActivityAt: toIso(row.firstActivityAtMs),
-    lastActivityAt: toIso(row.lastActivityAtMs),
-  }
-}
+export const readProjects = (db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] =>
+  db
+    .prepare<[object], Row>(PROJECTS)
+    .all(request)
+    .map((row) => answerRow<Project>(row, ['remote', 'workspaceIds']))
 
 /** One project; null if none has this id. */
 export function getProject(db: Mirror, id: ProjectId): Project | null {

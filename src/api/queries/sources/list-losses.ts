@@ -1,8 +1,6 @@
-import { asChatId, asMessageId, asProjectId } from '../../../model/ids.ts'
-import type { Loss } from '../../../model/chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/sql.ts'
-import { toIso } from '../../iso.ts'
+import { answerRow, PROJECT_REF, type Row } from '../answer-row.ts'
 import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { isOfMachines } from '../machines.ts'
@@ -31,7 +29,7 @@ const narrow = (byProject: boolean, byMachine: boolean): string =>
 
 /** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
 export const findLosses = (byProject: boolean, byMachine: boolean): string => `
-  select l.at as atMs, l.kind, l.message_id as messageId, c.id as chatId, c.title, p.id as projectId, p.name as projectName
+  select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title
   from (
     select at, chat, kind, message_id from losses l
     where ${IN_PERIOD} ${narrow(byProject, byMachine)}
@@ -46,16 +44,6 @@ export const countLosses = (byProject: boolean, byMachine: boolean): string => `
   select count(*) from losses l where ${IN_PERIOD} ${narrow(byProject, byMachine)}
 `
 
-interface LossRow {
-  readonly atMs: number
-  readonly kind: Loss['kind']
-  readonly messageId: string
-  readonly chatId: string
-  readonly title: string
-  readonly projectId: string | null
-  readonly projectName: string | null
-}
-
 /** What Cursor deleted and the mirror still has, the last noticed first. */
 export function listLosses(
   db: Mirror,
@@ -69,13 +57,13 @@ export function listLosses(
   }
   const by = [projectNums !== null, machineNums !== null] as const
   return inSnapshot(db, () => {
-    const rows = db.prepare<[object], LossRow>(findLosses(...by)).all({ ...filter, limit, offset })
+    const rows = db.prepare<[object], Row>(findLosses(...by)).all({ ...filter, limit, offset })
     const total =
       db
         .prepare<[object], number>(countLosses(...by))
         .pluck()
         .get(filter) ?? 0
-    return { items: rows.map(toLoss), total, limit, offset }
+    return { items: rows.map((row) => answerRow<ListedLoss>(row, ['project'])), total, limit, offset }
   })
 }
 
@@ -83,14 +71,15 @@ const SUM_LOSSES = `
   select
     count(*) filter (where kind = 'message') as messages,
     count(*) filter (where kind = 'chat') as chats,
-    (select max(at) from losses) as lastAtMs
+    (select max(at) from losses) as lastAt
   from losses
 `
 
 /** Counts everything that `listLosses` lists. Use it wherever losses are counted, so that the numbers agree. */
 export function sumLosses(db: Mirror): LossCounts {
-  const row = db.prepare<[], { messages: number; chats: number; lastAtMs: number | null }>(SUM_LOSSES).get()
-  return { messages: row?.messages ?? 0, chats: row?.chats ?? 0, lastAt: toIso(row?.lastAtMs ?? null) }
+  const row = db.prepare<[], Row>(SUM_LOSSES).get()
+  if (row === undefined) throw new Error('an aggregate returned no row')
+  return answerRow(row)
 }
 
 /** A message of several sources counts once, for the best of them. A chat counts for the source that describes it. */
@@ -114,15 +103,3 @@ export function sumLossesOf(db: Mirror, source: number): Pick<LossCounts, 'messa
   const sum = prepared<{ messages: number; chats: number }>(db, SUM_OF_SOURCE).get({ source })
   return sum ?? { messages: 0, chats: 0 }
 }
-
-const toLoss = (row: LossRow): ListedLoss => ({
-  at: toIso(row.atMs),
-  kind: row.kind,
-  chatId: asChatId(row.chatId),
-  messageId: row.kind === 'chat' ? null : asMessageId(row.messageId),
-  project:
-    row.projectId === null || row.projectName === null
-      ? null
-      : { id: asProjectId(row.projectId), name: row.projectName },
-  title: row.title,
-})

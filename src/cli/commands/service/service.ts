@@ -5,6 +5,7 @@ import { dirname, join, win32 } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { UserError } from '../../../model/user-error.ts'
+import { requireRegular } from '../../../regular-file.ts'
 import { defaultConfigFile, flagsFor, type Settings, type Surroundings } from '../../../settings.ts'
 import { printable, printableLine } from '../../../text/printable.ts'
 import type { Daemon } from '../../client/answers.ts'
@@ -75,6 +76,7 @@ async function install(task: Task): Promise<void> {
     throw new UserError('already-running', found, hint, { exitCode: 3 })
   }
   mkdirSync(dirname(manager.file), { recursive: true })
+  requireRegular(manager.file)
   writeFileSync(manager.file, text, { encoding: text.startsWith('\uFEFF') ? 'utf16le' : 'utf8', mode: 0o644 })
   await print(`Installed: ${manager.file}\n`)
   runAll([...(isUpdate ? manager.stop : []), ...manager.start], surroundings)

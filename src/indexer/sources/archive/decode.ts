@@ -36,11 +36,14 @@ export const decodeFacts = ({ storeFormat, ...chat }: ArchivedChat): ChatFacts =
   childChatIds: chat.childChatIds.map(asChatId),
 })
 
+/** A chat with the places of its messages. */
+export type PlacedObject = ArchivedObject<Pick<ArchivedMessage, 'id' | 'position'>>
+
 /**
  * The order of a chat. If Cursor gave none, its messages are ordered by time again. But if some of them had no
  * position, the positions of the others are the order.
  */
-export function decodeOutline({ chat: { outline }, messages }: ArchivedObject): Outline {
+export function decodeOutline({ chat: { outline }, messages }: PlacedObject): Outline {
   if (outline !== null) {
     return outline.map(({ id, role, createdAt, startedAt }) => ({
       id: id === null ? null : asMessageId(id),

@@ -92,7 +92,7 @@ export function sourceOf(db: Mirror, kind: string, path: string, nowMs: number):
   return source
 }
 
-export const ownRowOf = (object: ArchivedObject) => ({
+export const ownRowOf = (object: decode.PlacedObject) => ({
   kind: 'remembered' as const,
   facts: decode.decodeFacts(object.chat),
   outline: decode.decodeOutline(object),

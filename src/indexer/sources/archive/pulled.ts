@@ -1,5 +1,13 @@
-import type { ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
-import { dropLedger, giveChat, type MachineName, saveLedger, showIfBest, wantBest } from '../../../mirror/hub/ledger.ts'
+import type { ArchivedChat, ArchivedMessage, ArchivedObject } from '../../../archive/archived-chat.ts'
+import {
+  dropLedger,
+  giveChat,
+  isOfOther,
+  type MachineName,
+  saveLedger,
+  showIfBest,
+  wantBest,
+} from '../../../mirror/hub/ledger.ts'
 import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/hub/pulled-copy.ts'
 import { localRootOf } from '../../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -9,7 +17,7 @@ import {
   emptyChange,
   type Written,
   type EvidenceWrite,
-  type MessageDraft,
+  type MessageWrite,
   type Root,
 } from '../../../model/change.ts'
 import { isMirrored, isOwn } from '../../../mirror/write/chat-columns.ts'
@@ -29,6 +37,15 @@ export interface PulledRow {
   readonly object: string
 }
 
+/** A message as it is written. What was pulled is not kept beside it: a chat may fill most of the memory that a pull has. */
+interface PulledMessage extends Pick<ArchivedMessage, 'id' | 'position' | 'source'> {
+  /** Epoch milliseconds. */
+  readonly atMs: number | null
+  readonly packed: MessageWrite
+}
+
+type PulledObject = ArchivedObject<PulledMessage>
+
 export interface Pulled {
   readonly outcome: Written | null
   /** True if another machine's copy has to be fetched instead. */
@@ -40,11 +57,12 @@ export interface Pulled {
  * same transaction. A chat of this machine, a purged one and one of which another machine has a better copy stay out.
  * @param read null if the object cannot be read
  */
-export const takePulled = (db: Mirror, row: PulledRow, read: ArchivedObject | null, nowMs: number): Pulled =>
+export const takePulled = (db: Mirror, row: PulledRow, read: PulledObject | null, nowMs: number): Pulled =>
   inOne(db, () => {
     const { chat, project, sequence } = row
     const machine = row.machine.uuid
-    const object = read?.chat.id === chat ? read : null
+    const isFit = read?.chat.id === chat && hasFewKinds(read)
+    const object = isFit ? { ...read, chat: withoutFuture(read.chat, nowMs) } : null
     const found =
       object === null
         ? ({ state: 'damaged', activity: null, messages: null } as const)
@@ -70,18 +88,19 @@ function dropShown(db: Mirror, chat: string): boolean {
   return wantBest(db, chat)
 }
 
-function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: number): Written {
+function replaceCopy(db: Mirror, row: PulledRow, object: PulledObject, nowMs: number): Written {
   const { machine, project } = row
   const { chat, messages } = object
   const id = asChatId(row.chat)
   dropCopy(db, id, new Set(messages.map((message) => message.id)))
-  const { deletedAtMs, ...told } = ownRowOf(object)
+  const childChatIds = chat.childChatIds.filter((child) => !isOfOther(db, child, machine.uuid))
+  const { deletedAtMs, ...told } = ownRowOf({ ...object, chat: { ...chat, childChatIds } })
   // As it is where it comes from: what was not deleted there is not a loss here.
   const ownRow: ChatChange['ownRow'] =
     deletedAtMs === null ? { ...told, kind: 'read', embeddedIds: new Set<never>() } : { ...told, deletedAtMs }
-  const kinds = [...new Set([chat.source, ...messages.map((message) => message.source)])]
+  const kinds = kindsOf(object)
   const outcomes = kinds.map((kind, at) => {
-    const ofKind = messages.filter((message) => message.source === kind).map((message) => packMessage(asItIs(message)))
+    const ofKind = messages.filter(({ source }) => source === kind).map(({ packed }) => packed)
     const first = { evidence: evidenceOf(db, chat, project), tracked: decode.decodeTracked(chat) }
     return writeChange(db, {
       ...emptyChange,
@@ -101,10 +120,55 @@ function replaceCopy(db: Mirror, row: PulledRow, object: ArchivedObject, nowMs: 
   }))
 }
 
-const asItIs = (message: ArchivedMessage): MessageDraft => ({
-  ...decode.decodeMessage(message),
-  ...(message.deletedAt === null ? { remembered: null } : {}),
-})
+/** Kinds of the stores that it comes from, the chat's own first. */
+const kindsOf = ({ chat, messages }: PulledObject): readonly string[] => [
+  ...new Set([chat.source, ...messages.map(({ source }) => source)]),
+]
+
+/** Each kind becomes a source of the mirror, which stays, and there are about ten. */
+const hasFewKinds = (object: PulledObject): boolean =>
+  kindsOf(object).length <= 20 && kindsOf(object).every((kind) => /^[\w-]{1,40}$/.test(kind))
+
+/** What is written of a message. It is done while the object is read. */
+export function packPulled(message: ArchivedMessage, nowMs: number): PulledMessage {
+  const { id, position, source } = message
+  const atMost = notAfter(nowMs)
+  const [sentAt, startedAt] = [atMost(message.sentAt), atMost(message.startedAt)]
+  const [timingAt, deletedAt] = [atMost(message.timingAt), atMost(message.deletedAt)]
+  const draft = decode.decodeMessage({ ...message, sentAt, startedAt, timingAt, deletedAt })
+  const atMs = draft.sentAtMs ?? draft.startedAtMs ?? draft.timingAtMs
+  return {
+    id,
+    position,
+    source,
+    atMs,
+    packed: packMessage(deletedAt === null ? { ...draft, remembered: null } : draft),
+  }
+}
+
+/** A time after now counts as now: whoever pushed it must not stand before all others until then. */
+const notAfter =
+  (nowMs: number) =>
+  (iso: string | null): string | null =>
+    (decode.atMs(iso) ?? 0) > nowMs ? new Date(nowMs).toISOString() : iso
+
+function withoutFuture(chat: ArchivedChat, nowMs: number): ArchivedChat {
+  const atMost = notAfter(nowMs)
+  const { outline, tracked } = chat
+  return {
+    ...chat,
+    createdAt: atMost(chat.createdAt),
+    updatedAt: atMost(chat.updatedAt),
+    deletedAt: atMost(chat.deletedAt),
+    outline:
+      outline?.map((entry) => ({
+        ...entry,
+        createdAt: atMost(entry.createdAt),
+        startedAt: atMost(entry.startedAt),
+      })) ?? null,
+    ...(tracked === undefined ? {} : { tracked: tracked.filter(({ lastAt }) => atMost(lastAt) === lastAt) }),
+  }
+}
 
 /** The machine says which project the chat belongs to. Here it is the local project of that name, or one made for it. */
 function evidenceOf(db: Mirror, chat: ArchivedObject['chat'], project: string): EvidenceWrite[] {
@@ -116,11 +180,9 @@ function evidenceOf(db: Mirror, chat: ArchivedObject['chat'], project: string): 
 }
 
 /** When the chat last went on, epoch milliseconds. */
-function activityOf({ chat, messages }: ArchivedObject): number {
+function activityOf({ chat, messages }: PulledObject): number {
   let last = -1
-  for (const { sentAt, startedAt, timingAt } of messages) {
-    last = Math.max(last, decode.atMs(sentAt) ?? decode.atMs(startedAt) ?? decode.atMs(timingAt) ?? -1)
-  }
+  for (const { atMs } of messages) last = Math.max(last, atMs ?? -1)
   return last >= 0 ? last : (decode.atMs(chat.updatedAt) ?? decode.atMs(chat.createdAt) ?? 0)
 }
 

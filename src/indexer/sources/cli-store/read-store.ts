@@ -4,12 +4,14 @@ import { prepared } from '../../../mirror/sql.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import {
   type OpenFile,
+  UnknownLayout,
   endedBy,
   openCursorFile,
   readPlainFile,
   readPortion,
   tryRead,
 } from '../../open-safely/cursor-file.ts'
+import { hasKnownTable } from '../records/read-table.ts'
 import { walkState, type WalkedState } from '../records/walk-state.ts'
 import { type JsonRecord, filledStringIn } from '../records/json.ts'
 import { decodeSidecar, decodeStoreFacts, type StoreFacts } from './decode-facts.ts'
@@ -47,6 +49,7 @@ export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): ReadS
     const { octets, checksum } = reader
     return { chat, issue, octets, checksum, bytesRead: file.bytesRead + octets, longestReadMs: file.longestReadMs() }
   } catch (error) {
+    if (error instanceof UnknownLayout) return { ...unreadable, issue: 'unknown-shape' }
     const { state } = endedBy(error)
     return state === 'busy' || state === 'missing' ? null : unreadable
   } finally {
@@ -147,9 +150,6 @@ class StoreReader {
 /** Only these rows of the table of facts are read, because it also contains a key. */
 const factNames = ['0', 'agentId', 'latestRootBlobId', 'name', 'mode', 'createdAt', 'lastUsedModel'] as const
 
-const LIST_TABLES = `
-select name from sqlite_master where type = 'table' and name in ('blobs', 'meta')
-`
 const READ_FACT = `
 select cast(value as blob) from meta where key = ? and octet_length(value) <= 1048576
 `
@@ -160,9 +160,13 @@ export interface RawFacts {
   readonly hasKey: boolean
 }
 
-/** Null if the store does not have the expected tables. */
+/**
+ * Null if the store does not have the expected tables.
+ * @throws UnknownLayout if they are in an unknown form
+ */
 function readFacts(db: Database.Database): RawFacts | null {
-  if (prepared<string>(db, LIST_TABLES).pluck().all().length < 2) return null
+  const hasAll = [hasKnownTable(db, 'blobs', ['id', 'data'], 'key'), hasKnownTable(db, 'meta', ['key', 'value'], 'key')]
+  if (hasAll.includes(false)) return null
   const values = new Map<string, Buffer>()
   for (const name of factNames) {
     const value = prepared<Buffer>(db, READ_FACT).pluck().get(name)

@@ -33,6 +33,8 @@ export interface ChatDiff {
 export interface Known {
   /** Whether the store once had this row and no longer has it. */
   isGoneRow(key: string): boolean
+  /** Whether the store, when it was last read, still had a message of the chat. */
+  hasMessages(chatId: ChatId): boolean
   roles(chatId: ChatId): ReadonlyMap<MessageId, Role>
 }
 
@@ -41,6 +43,7 @@ export interface Portion {
   readonly chats: ChatChange[]
   readonly rows: RowState[]
   readonly goneKeys: string[]
+  readonly droppedKeys: string[]
   readonly issues: RowIssue[]
   readonly evidence: EvidenceWrite[]
   readonly paths: PathsWrite[]
@@ -53,6 +56,7 @@ const emptyPortion = (): Portion => ({
   chats: [],
   rows: [],
   goneKeys: [],
+  droppedKeys: [],
   issues: [],
   evidence: [],
   paths: [],
@@ -80,11 +84,12 @@ export function* readChats(
   const draft = new PortionDraft(sourceId, diffs, known)
   const ownRefs = diffs.flatMap((diff) => diff.refs.filter((ref) => ref.key === chatKey(diff.chatId)))
   for (const nextRefs of [() => ownRefs, () => draft.messagesToRead()]) {
-    for (let refs = nextRefs(); refs.length > 0;) {
-      const next = refs.slice(0, ITEMS_MAX)
+    const refs = nextRefs()
+    for (let at = 0; at < refs.length;) {
+      const next = refs.slice(at, at + ITEMS_MAX)
       const page = file.read((db) => readPage(db, next, file.readMsMax))
       draft.add(page)
-      refs = refs.slice(page.taken)
+      at += page.taken
       if (draft.isFull) yield draft.take(false)
     }
   }
@@ -248,6 +253,7 @@ class PortionDraft {
     for (const draft of this.#drafts.values()) {
       const { diff, ownRow, messages, vanished, placeholders } = draft
       const isGone = ownRow.kind === 'gone'
+      if (ownRow.kind === 'forgotten') portion.droppedKeys.push(chatKey(diff.chatId))
       const hasNews = messages.length + vanished.length > 0 || isGone || (isLast && ownRow.kind !== 'unread')
       if (!hasNews) continue
       const hasMore = !isLast && draft.unread > 0
@@ -274,10 +280,13 @@ class PortionDraft {
 function startDraft(diff: ChatDiff, known: Known): ChatDraft {
   const key = chatKey(diff.chatId)
   const isThere = diff.refs.some((ref) => ref.key === key)
-  const isGone = !isThere && (diff.goneKeys.includes(key) || known.isGoneRow(key))
+  const isGoneNow = diff.goneKeys.includes(key)
+  const isGone = !isThere && (isGoneNow || known.isGoneRow(key))
+  // A chat that was deleted whole is back by its messages alone. In a new mirror it would live.
+  const isBack = isGone && !isGoneNow && !known.hasMessages(diff.chatId)
   return {
     diff,
-    ownRow: isGone ? { kind: 'gone' } : { kind: 'unread' },
+    ownRow: { kind: isBack ? 'forgotten' : isGone ? 'gone' : 'unread' },
     besides: null,
     toolData: new Map(),
     roles: new Map(),

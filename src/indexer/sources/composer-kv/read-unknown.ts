@@ -35,7 +35,7 @@ export interface UnknownRows {
   readonly rows: number
 }
 
-const LIST_TABLES = `select name from sqlite_master where type = 'table' and name not glob 'sqlite_*' order by name`
+const LIST_TABLES = `select name from sqlite_master where type = 'table' and rootpage > 0 and name not glob 'sqlite_*' order by name`
 /** Keys from the index alone, some thousand in a millisecond. */
 const LIST_KEYS = `select cast(substr(key, 1, 200) as text) as key from cursorDiskKV where key > ? order by key limit ?`
 const PAGE = 5000

@@ -1,7 +1,8 @@
 import Database from '../../../sqlite.ts'
 import type Sqlite from 'better-sqlite3'
 import { crc32 } from 'node:zlib'
-import { type OpenFile, type Portion, UnknownLayout, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
+import { type OpenFile, type Portion, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
+import { hasKnownTable } from '../records/read-table.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
 
@@ -93,8 +94,6 @@ export interface RawRow extends SizedRef {
   readonly checksum: number | null
 }
 
-const FIND_TABLE = `select type, sql from main.sqlite_master where name = 'cursorDiskKV' and type in ('table', 'view')`
-
 export const emptyStore = (file: OpenFile): OpenFile => ({
   ...file,
   read: (use) => {
@@ -112,24 +111,16 @@ export const emptyStore = (file: OpenFile): OpenFile => ({
  * Whether the store has the table.
  * @throws UnknownLayout if its rows cannot be tracked
  */
-export function hasTable(db: Db): boolean {
-  const row = prepared<{ type: string; sql: string }>(db, FIND_TABLE).get()
-  if (row === undefined) return false
-  if (row.type === 'view') throw new UnknownLayout('Its chats are behind a view. This layout is unknown.')
-  if (/without\s+rowid/i.test(row.sql)) throw new UnknownLayout('Its table has no rowids. This layout is unknown.')
-  const encoding = String(db.pragma('encoding', { simple: true }))
-  if (encoding !== 'UTF-8') throw new UnknownLayout(`Its text is ${encoding}, not UTF-8.`)
-  return true
-}
+export const hasTable = (db: Db): boolean => hasKnownTable(db, 'cursorDiskKV', ['key', 'value'], 'rowids')
 
 /**
- * SQLite's rowids can be larger than a JavaScript number. All of those become the largest number, and the row is read
- * by its key.
+ * SQLite's rowids can be larger than a JavaScript number, below zero too. All of those become the largest number, and the
+ * row is read by its key.
  */
 export const isExact = (ref: RowRef): boolean => ref.rowid < Number.MAX_SAFE_INTEGER
 
 const withRowid = <Ref extends RowRef>(ref: Ref): Ref =>
-  ref.rowid > Number.MAX_SAFE_INTEGER ? { ...ref, rowid: Number.MAX_SAFE_INTEGER } : ref
+  Math.abs(ref.rowid) > Number.MAX_SAFE_INTEGER ? { ...ref, rowid: Number.MAX_SAFE_INTEGER } : ref
 
 /**
  * The unary plus keeps SQLite from using the index on `key`, which would walk every key of the family. Without it
@@ -151,8 +142,13 @@ select key, rowid from (
 where +rowid > ? order by rowid limit ?
 `
 
+/** Less than the least rowid, which no integer is. */
+export const BEFORE_ALL = -1e19
+
+/** @param rowid `BEFORE_ALL` lists from the first row */
 export function listAbove(db: Db, rowid: number, limit: number): RowRef[] {
-  const list = (sql: string): RowRef[] => prepared<RowRef>(db, sql).all(BigInt(rowid), limit)
+  const bound = rowid === BEFORE_ALL ? rowid : BigInt(rowid)
+  const list = (sql: string): RowRef[] => prepared<RowRef>(db, sql).all(bound, limit)
   return (tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
 }
 

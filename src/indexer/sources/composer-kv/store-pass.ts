@@ -26,7 +26,7 @@ import {
 } from './find-changes.ts'
 import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
 import { lookAtStore } from './read-unknown.ts'
-import { type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
+import { BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
@@ -105,6 +105,7 @@ class StorePass implements Compared {
     this.#firstId = held.firstSourceId(mirror, num)
     this.#known = {
       isGoneRow: (key) => held.isGoneRow(mirror, num, key),
+      hasMessages: (chatId) => held.hasMessages(mirror, num, chatId),
       roles: (chatId) => held.listRoles(mirror, chatId),
     }
   }
@@ -201,7 +202,13 @@ class StorePass implements Compared {
     if (isToday) await this.#readDirty(await detect.compareToday(this, now(), turn), top)
     let sweep = readSweep(this.mirror, this.num)
     if (begins)
-      sweep = { ...sweep, signature: this.file.signature, afterRowid: 0, startedAtMs: now(), endedAtMs: now() }
+      sweep = {
+        ...sweep,
+        signature: this.file.signature,
+        afterRowid: BEFORE_ALL,
+        startedAtMs: now(),
+        endedAtMs: now(),
+      }
     for (let isMore = begins || goesOn; isMore; isMore = isAsked && sweep.signature !== null) {
       const dirty = new DirtyChats()
       sweep = await detect.compareSlice(this, sweep, { nowMs: now(), isAsked }, dirty, turn)

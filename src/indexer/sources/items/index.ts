@@ -2,7 +2,6 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import {
   type OpenFile,
-  UnknownLayout,
   fileSignature,
   filesOf,
   isAbsence,
@@ -126,7 +125,6 @@ const unknownIn = ({ pieces }: WholeContent, known: KnownChats): ChatId[] =>
  */
 function readItems(file: OpenFile, path: string, workspace: Workspace | null): WholeContent {
   const layout = file.read((db) => findLayout(db, workspace === null))
-  if (layout.trouble !== null) throw new UnknownLayout(layout.trouble)
   const items = layout.items.flatMap((key) => file.read((db) => readItem(db, key)) ?? [])
   const heads: HeadRow[] = []
   const { heads: query } = layout

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
+import { hasKnownTable } from '../records/read-table.ts'
 import { tabKeys } from '../records/chat.ts'
 
 /**
@@ -20,13 +21,6 @@ const workspaceKeys: readonly string[] = [...tabKeys, COMPOSERS_KEY, PANE_KEY, P
 export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
 const PAGE_ROWS = 500
 
-/** An item table without rowids is unknown. */
-const LIST_TABLES = `
-select name from sqlite_master
-where (name = 'ItemTable' and type = 'table' and sql not like '%without%rowid%')
-  or (name = 'composerHeaders' and type in ('table', 'view'))
-`
-
 /** `/` is the character after `.`. Keys that end in `.hidden` name views that a pane hides, and no chats. */
 const LIST_PANES = `
 select key from ItemTable
@@ -41,22 +35,20 @@ export interface Layout {
   readonly items: readonly string[]
   /** The query for a page of the table of heads; null if it has none. */
   readonly heads: string | null
-  /** Why the store cannot be read; null if it can. */
-  readonly trouble: string | null
 }
 
-/** A workspace's store has items of its own, and no table of heads. */
+/**
+ * A workspace's store has items of its own, and no table of heads.
+ * @throws UnknownLayout if a table is in an unknown form
+ */
 export function findLayout(db: Database.Database, isGlobal: boolean): Layout {
-  const tables = new Set(prepared<string>(db, LIST_TABLES).pluck().all())
   const keys = isGlobal ? globalKeys : workspaceKeys
-  const hasItems = tables.has('ItemTable')
+  const hasItems = hasKnownTable(db, 'ItemTable', ['key', 'value'], 'key')
   const panes = hasItems && !isGlobal ? prepared<string>(db, LIST_PANES).pluck().all() : []
-  const encoding = String(db.pragma('encoding', { simple: true }))
+  const hasHeads = isGlobal && hasKnownTable(db, 'composerHeaders', [], 'key')
   return {
     items: hasItems ? [...keys, ...panes] : [],
-    heads:
-      isGlobal && tables.has('composerHeaders') ? headsQuery(prepared<string>(db, LIST_COLUMNS).pluck().all()) : null,
-    trouble: encoding === 'UTF-8' ? null : `Its text is ${encoding}, not UTF-8.`,
+    heads: hasHeads ? headsQuery(prepared<string>(db, LIST_COLUMNS).pluck().all()) : null,
   }
 }
 

@@ -1,14 +1,13 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
+import { hasKnownTable } from '../records/read-table.ts'
 import { readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
 
-const HAS_TABLE = `
-select 1 from sqlite_master
-where name = 'cursorDiskKV' and type = 'table' and (select encoding from pragma_encoding) = 'UTF-8'
-`
-
-/** Whether the store has the table in a known form. Problems with it are reported by the chats' own source. */
-export const hasTable = (db: Database.Database): boolean => prepared(db, HAS_TABLE).get() !== undefined
+/**
+ * Whether the store has the table.
+ * @throws UnknownLayout if it is in an unknown form
+ */
+export const hasTable = (db: Database.Database): boolean => hasKnownTable(db, 'cursorDiskKV', ['key', 'value'], 'key')
 
 /** `value` is null for NULL, and only the beginning of a longer value. */
 export interface NamedValue {

@@ -7,14 +7,37 @@ import type { TodoItem } from '../../../model/part.ts'
 /** An object from Cursor's JSON. Its fields can have any type; the readers below check them. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
-/** The value is wrapped in an object, because `null` is itself a JSON value. */
+/** Characters. A shorter text needs little memory, whatever it is. */
+const COUNTED_LENGTH = 256 * 1024
+/** Cursor's own JSON has about fifty characters for each object or array. A hundred bytes of memory go to each. */
+const LENGTH_PER_OBJECT = 8
+
+/**
+ * The value is wrapped in an object, because `null` is itself a JSON value. A long text that is little else than brackets
+ * is refused: 2 MB of them would take 200 MB of memory.
+ */
 export function parseJson(text: string): { readonly value: unknown } | null {
+  if (text.length > COUNTED_LENGTH && countObjects(text) > text.length / LENGTH_PER_OBJECT) return null
   try {
     return { value: JSON.parse(text) }
   } catch {
     return null
   }
 }
+
+/** How often an object or an array begins; brackets in strings do not count. */
+function countObjects(json: string): number {
+  let [count, isInString] = [0, false]
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json.charCodeAt(at)
+    if (sign === QUOTE) isInString = !isInString
+    else if (sign === BACKSLASH) at += 1
+    else if (!isInString && (sign === BRACE || sign === BRACKET)) count += 1
+  }
+  return count
+}
+
+const [QUOTE, BACKSLASH, BRACE, BRACKET] = [0x22, 0x5c, 0x7b, 0x5b]
 
 export function asRecord(value: unknown): JsonRecord | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : null

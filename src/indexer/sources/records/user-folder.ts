@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join, dirname } from 'node:path'
+import { readRegular } from '../../../regular-file.ts'
 import { mayExist } from '../../open-safely/cursor-file.ts'
 import { asRecord, firstFilledIn, parseJson } from './json.ts'
 
@@ -17,13 +17,16 @@ export function decodeWorkspaceRoot(text: string): string | null {
   return firstFilledIn(asRecord(parseJson(text)?.value), ['folder', 'workspace', 'configuration'])
 }
 
+/** It names one folder. */
+const WORKSPACE_BYTES_MAX = 1024 * 1024
+
 /**
  * The root of the workspace with this folder. Null if its `workspace.json` is missing, as for a window without a
  * folder.
  */
 export function readWorkspaceRoot(folder: string): string | null {
   try {
-    return decodeWorkspaceRoot(readFileSync(join(folder, 'workspace.json'), 'utf8'))
+    return decodeWorkspaceRoot(readRegular(join(folder, 'workspace.json'), WORKSPACE_BYTES_MAX).toString())
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error

@@ -23,9 +23,10 @@ const OCTETS_MAX = 200
 const PAGE_ROWS = 500
 const HOUR_MS = 3_600_000
 
-/** Pages are read by rowid, so a table without rowids is unknown. */
+/** Pages are read by rowid, so a table without rowids is unknown, and so is a view. */
 const IS_TABLE = `
-select 1 from sqlite_master where type = 'table' and name = ? and sql not like '%without%rowid%'
+select 1 from pragma_table_list(@table) where schema = 'main' and type = 'table' and wr = 0
+  and not exists (select 1 from pragma_table_xinfo(@table) where lower(name) = 'rowid')
 `
 const LIST_COLUMNS = `select lower(name) from pragma_table_info(?)`
 
@@ -33,7 +34,7 @@ const LIST_COLUMNS = `select lower(name) from pragma_table_info(?)`
 export type Layout = ReadonlyMap<TrackingTable, string>
 
 export function findLayout(db: Database.Database): Layout {
-  const tables = trackingTables.filter((table) => prepared(db, IS_TABLE).get(table) !== undefined)
+  const tables = trackingTables.filter((table) => prepared(db, IS_TABLE).get({ table }) !== undefined)
   return new Map(tables.map((table) => [table, pageOf(table, db.prepare(LIST_COLUMNS).pluck().all(table))]))
 }
 
