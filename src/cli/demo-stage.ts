@@ -10,14 +10,12 @@ import type { Status } from '../api/answers/status.ts'
 import { readHome } from '../demo/packed.ts'
 import { makeRepository } from '../demo/repository.ts'
 import { userFolder, writeHome } from '../demo/store.ts'
-import { UserError } from '../model/user-error.ts'
 import { realSurroundings, type DemoFolders, type Settings } from '../settings.ts'
 import { daemonAnswers } from './client/client.ts'
 import type { Companion } from './serve-forever.ts'
 
 const ASK_EVERY_MS = 100
 const AGENT_ENDS_WITHIN_MS = 1000
-const temporary = process.platform === 'win32' ? 'TEMP' : 'TMPDIR'
 
 /** The Cursor of a demo, the agent that writes to it, and the data folder. */
 export class DemoStage implements Companion {
@@ -40,17 +38,10 @@ export class DemoStage implements Companion {
   setUp(): void {
     // The files are removed however this process ends.
     process.once('exit', this.#removeFiles)
-    try {
-      mkdirSync(this.#root, { mode: 0o700 })
-      const home = readHome(this.#cursorFolder, Date.now())
-      writeHome(this.#cursorFolder, home)
-      makeRepository(join(this.#cursorFolder, 'tide-tables'), home.commits, realSurroundings().env)
-    } catch (cause) {
-      if (cause instanceof UserError) throw cause
-      const why = cause instanceof Error ? cause.message : String(cause)
-      const remedy = `Choose a folder that you may write to, on a disk with free space, and name it in ${temporary}.`
-      throw new UserError('sample', `The sample in ${this.#root} cannot be written: ${why}.`, remedy, { cause })
-    }
+    mkdirSync(this.#root, { mode: 0o700 })
+    const home = readHome(this.#cursorFolder, Date.now())
+    writeHome(this.#cursorFolder, home)
+    makeRepository(join(this.#cursorFolder, 'tide-tables'), home.commits, realSurroundings().env)
   }
 
   /** The greeting comes when all is read: then its commands find something, and the agent may delete something. */

@@ -21,7 +21,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     return session.exitCode
   } catch (thrown) {
     const error = explainSystem(thrown, session.settings?.dataDir ?? null) ?? thrown
-    return await printEnding(endingOf(error, session.named(help.join(''))), session)
+    return await end(error, session.named(help.join('')), session)
   }
 }
 
@@ -43,36 +43,30 @@ async function programFor(session: Session, help: string[]): Promise<Command> {
   return addExamples(program, 'cursordex', 'cursordex search connection pool --sort newest')
 }
 
-/** The exit code and the last output of a run that was interrupted by an error. */
-interface Ending {
-  readonly exitCode: number
-  readonly out?: string
-  readonly err?: string
+/** Ends a run that was interrupted: prints the help that was asked for, or what is wrong. @returns the exit code */
+async function end(error: unknown, help: string, session: Session): Promise<number> {
+  const isHelp = error instanceof CommanderError && error.exitCode === 0
+  try {
+    if (isHelp) await session.print(help)
+    else if (!(error instanceof PipeClosed)) await session.note(sentencesOf(error))
+  } catch (failed) {
+    // If the output cannot be written, the exit code still shows the result.
+    if (failed instanceof UserError && isHelp) return end(failed, '', session)
+    if (!(failed instanceof PipeClosed)) throw failed
+  }
+  if (error instanceof UserError) return error.exitCode
+  if (error instanceof CommanderError) return isHelp ? 0 : 2
+  return error instanceof PipeClosed ? 0 : 1
 }
 
-function endingOf(error: unknown, help: string): Ending {
-  if (error instanceof PipeClosed) return { exitCode: 0 }
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return { exitCode: 0, out: help }
-    return { exitCode: 2, err: usageSentence(error) }
-  }
+function sentencesOf(error: unknown): string {
+  if (error instanceof CommanderError) return usageSentence(error)
   if (error instanceof UserError) {
     const lines = [error.message, error.hint].filter((line) => line !== '')
-    return { exitCode: error.exitCode, err: lines.map((line) => `${printable(line)}\n`).join('') }
+    return lines.map((line) => `${printable(line)}\n`).join('')
   }
-  return { exitCode: 1, err: bugReport(error) }
-}
-
-async function printEnding(ending: Ending, session: Session): Promise<number> {
-  try {
-    if (ending.out !== undefined) await session.print(ending.out)
-    if (ending.err !== undefined) await session.note(ending.err)
-  } catch (error) {
-    // If the output cannot be written, the exit code still shows the result.
-    if (error instanceof UserError && ending.out !== undefined) return printEnding(endingOf(error, ''), session)
-    if (!(error instanceof PipeClosed)) throw error
-  }
-  return ending.exitCode
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return `This is a bug in cursordex. Please report it, with these lines:\n${printable(text)}\n`
 }
 
 /** `error: unknown option '--prot'\n(Did you mean --port?)` as sentences. */
@@ -82,9 +76,4 @@ function usageSentence({ code, message }: CommanderError): string {
   const line = printableLine(message.replace(/^error: /, '').replace(/\s*\((Did you mean .*\?)\)$/s, '. $1'))
   const sentence = line.charAt(0).toUpperCase() + line.slice(1)
   return /[.?]$|--help$/.test(sentence) ? `${sentence}\n` : `${sentence}.\n`
-}
-
-function bugReport(error: unknown): string {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return `This is a bug in cursordex. Please report it, with these lines:\n${printable(text)}\n`
 }

@@ -63,7 +63,10 @@ async function openAnswers(settings: Settings, context: InlineContext): Promise<
     const answers = await daemonAnswers(settings.dataDir)
     if (answers !== null) {
       const version = answers.daemon?.version ?? context.version
-      if (version !== context.version) context.note(otherVersion(version, context.version))
+      if (version !== context.version) {
+        const remedy = 'Restart the daemon: cursordex service restart.'
+        context.note(`The daemon has version ${version}, and this command has ${context.version}. ${remedy}`)
+      }
       return answers
     }
     try {
@@ -75,9 +78,6 @@ async function openAnswers(settings: Settings, context: InlineContext): Promise<
     }
   }
 }
-
-const otherVersion = (daemon: string, own: string): string =>
-  `The daemon has version ${daemon}, and this command has ${own}. Restart the daemon: cursordex service restart.`
 
 function installedVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')

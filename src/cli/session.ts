@@ -1,15 +1,7 @@
 import { existsSync } from 'node:fs'
 import { CommanderError, type Command } from 'commander'
 import { UserError } from '../model/user-error.ts'
-import {
-  demoSettings,
-  loadSettings,
-  demoLink,
-  type Flags,
-  type Settings,
-  type SettingsInput,
-  type Surroundings,
-} from '../settings.ts'
+import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printable, printableJson, printableLine } from '../text/printable.ts'
 import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
 import {
@@ -73,11 +65,7 @@ export class Session {
   /** The settings for a command, including its flags. @throws UserError as `loadSettings` and `refuseEmpty` do */
   settingsOf(command: Command): Settings {
     refuseEmpty(command)
-    return (this.settings = loadSettings(this.inputOf(command)))
-  }
-
-  inputOf(command: Command): SettingsInput {
-    return inputOf(this.#world, command)
+    return (this.settings = loadSettings(inputOf(this.#world, command)))
   }
 
   /** Prints an answer as it came with `--json`, else as a text, or as lines of any text. */
@@ -96,24 +84,13 @@ export class Session {
     await this.print(`${printableJson(answer)}\n`)
   }
 
-  /** Prints a text; through a pager if it has more lines than the terminal. */
-  async show(text: string): Promise<void> {
-    await this.paged(text.split('\n').length > this.screen.height, (print) => print(text))
-  }
-
-  /** Prints through a pager, if stdout is a terminal, `isWanted`, and there is a pager. */
-  async paged(isWanted: boolean, act: (print: Session['print']) => Promise<void>): Promise<void> {
-    if (!isWanted || this.#world.stdout.isTTY !== true) return act(this.print)
-    // Opened for the first text, so that an error without a text needs no pager.
-    const opened: Promise<Pager | null>[] = []
+  /** Prints a text; through a pager, if there is one, where it has more lines than the terminal. */
+  async show(text: string, isPaged = true): Promise<void> {
+    const isLong = text.split('\n').length > this.screen.height
+    const pager = isPaged && isLong ? await this.#world.openPager() : null
     try {
-      await act(async (text) => {
-        if (opened.length === 0) opened.push(this.#world.openPager())
-        const pager = await opened[0]
-        await (pager?.print ?? this.print)(text)
-      })
+      await (pager?.print ?? this.print)(text)
     } finally {
-      const pager = await opened[0]
       await pager?.close()
     }
   }
@@ -129,7 +106,7 @@ export class Session {
     const { platform, env, homeDir } = this.#world
     const stage = new DemoStage((text) => this.print(this.named(text)), demoLink(platform, env, homeDir))
     try {
-      this.settings = demoSettings(this.inputOf(command), stage.folders)
+      this.settings = demoSettings(inputOf(this.#world, command), stage.folders)
       await this.#world.serve(this.settings, stage)
     } finally {
       await stage.strike()

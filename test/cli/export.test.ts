@@ -124,6 +124,6 @@ describe('into a file', () => {
   test('a missing folder is an error with a hint', async () => {
     const { exitCode, err } = await exportTo(join(folder, 'nowhere', 'chat.md'), ['--force'])
     expect(exitCode).toBe(1)
-    expect(err).toMatch(/could not be written \(E\w+\)\.\nChoose a folder/)
+    expect(err).toMatch(/chat\.md.* cannot be used \(E\w+\)\.\nCheck its folder/)
   })
 })

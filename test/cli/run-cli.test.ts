@@ -174,7 +174,7 @@ test('a chat is paged on a terminal only, not with --no-pager or --json, and not
       },
       close: async () => {},
     })
-    const stdout = new Paper(columns)
+    const stdout = Object.assign(new Paper(columns), { rows: 24 })
     await run(['show', 'c', ...argv], reply, { stdout, openPager })
     expect(text !== '' && stdout.text !== '').toBe(false)
     return text !== ''
@@ -187,13 +187,13 @@ test('a chat is paged on a terminal only, not with --no-pager or --json, and not
 })
 
 test('a closed pipe ends the program without an error', async () => {
-  const stdout = new ClosingPipe(3)
+  const stdout = new ClosingPipe(0)
   const { exitCode, err, isClosed } = await run(['show', 'c'], longThread, { stdout })
   expect({ exitCode, err, isClosed, writes: stdout.writes }).toEqual({
     exitCode: 0,
     err: '',
     isClosed: true,
-    writes: 4,
+    writes: 1,
   })
   expect((await run(['--help'], undefined, { stdout: new ClosingPipe(0) })).exitCode).toBe(0)
   expect((await run(['--prot'], undefined, { stderr: new ClosingPipe(0) })).exitCode).toBe(2)

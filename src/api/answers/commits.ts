@@ -13,7 +13,6 @@ const commit = z.object({
   subject: text,
   chats: says(z.array(match), 'The chats that may have led to it, the likeliest first.'),
 })
-export type ReportedCommit = Answer<typeof commit>
 
 export const commitsAnswer = pageOf(commit)
 export type CommitReport = Answer<typeof commitsAnswer>

@@ -94,14 +94,9 @@ const endsInRemedy = (status: number, detail: string | undefined): boolean =>
 
 function hintFor(status: number, path: string): string {
   if (status === 401) return 'The daemon requires its token. Run this as the user who owns the data folder.'
-  if (status === 404) return `List what there is with: cursordex ${listingOf(path)}`
+  if (status === 404)
+    return `List what there is with: cursordex ${path.startsWith('/api/archives') ? 'archive list' : 'chats'}`
   if (status === 413)
     return 'Send it in parts. A usage file needs its first line in each part; rows in two parts count once.'
   return 'See the state of the daemon with: cursordex status'
-}
-
-/** The command that lists the items of a route. */
-function listingOf(path: string): string {
-  if (path.startsWith('/api/archives')) return 'archive list'
-  return path.startsWith('/api/projects') ? 'projects' : 'chats'
 }

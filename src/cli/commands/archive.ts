@@ -10,7 +10,7 @@ import { helpOrRefuse } from '../input/usage.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
 import * as lists from './lists.ts'
-import { chatsDone, withProgress } from './with-progress.ts'
+import { withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program
@@ -26,10 +26,7 @@ export function addCommand(program: Command, session: Session): void {
 
 /** Waits for an act, and shows its progress on a terminal. */
 const whenDone = <Answer>(session: Session, answers: Answers, act: Promise<Answer>): Promise<Answer> =>
-  withProgress(session, act, async () => {
-    const { atWork } = (await answers.get('/api/status')).archives
-    if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
-  })
+  withProgress(session, act, async () => (await answers.get('/api/status')).archives.atWork)
 
 function addRun(parent: Command, session: Session): void {
   const command = parent

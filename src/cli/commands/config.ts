@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { shownUrl } from '../../engine/hub/sharing.ts'
 import { originOf } from '../../settings.ts'
-import { addExamples } from '../input/options.ts'
+import { addExamples, inputOf } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
 
@@ -13,11 +13,11 @@ export function addCommand(program: Command, session: Session): void {
     const { url } = settings.hub
     // The address of a hub may contain a password.
     const shown = { ...settings, hub: { ...settings.hub, url: url === null ? null : shownUrl(url) } }
-    const origin = originOf(session.inputOf(command))
+    const origin = originOf(inputOf(session.surroundings, command))
     // What is no setting itself says how the others were read.
     const leaves = leavesOf(shown, []).filter(([path]) => !/Explicit$|^configFile$/.test(path.at(-1) ?? ''))
     const rows = leaves.map(([path, value]) => ({ setting: path.join('.'), value, from: origin(path) }))
-    await session.printAnswer(command, { configFile: settings.configFile, settings: rows }, () => {
+    await session.printAnswer(command, { settings: rows }, () => {
       const columns: readonly RowColumn<(typeof rows)[number]>[] = [
         { title: 'setting', read: ({ setting }) => setting },
         {

@@ -60,9 +60,11 @@ function examine(settings: Settings) {
       ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
       ...setAside.flatMap(setAsideText),
       ...mirrorText(state, path),
-      ...disabledKindsOf(settings).map(disabledText),
+      ...disabledKindsOf(settings).map(
+        (kind) => `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`,
+      ),
       ...namedInVain(settings.cursor),
-      ...(mirror === null ? [] : lossyRepairs(mirror, path)),
+      ...(mirror === null ? [] : listSalvages(mirror, path)).flatMap(({ isLossy, text }) => (isLossy ? [text] : [])),
     ]
     return {
       mirror: { path, state },
@@ -204,9 +206,6 @@ function mirrorText(state: 'missing' | 'other-version' | 'read', path: string): 
   return state === 'read' ? [] : [`The mirror (${path}) belongs to another version of cursordex, ${end}`]
 }
 
-const disabledText = (kind: string): string =>
-  `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`
-
 /** Folders that the user named, and where no Cursor is. */
 function namedInVain({ userDirs, userDirsExplicit, homes, homesExplicit }: Settings['cursor']): string[] {
   const named = [...(userDirsExplicit ? userDirs : []), ...(homesExplicit ? homes : [])]
@@ -214,11 +213,6 @@ function namedInVain({ userDirs, userDirsExplicit, homes, homesExplicit }: Setti
   const texts = missing.map((folder) => `${folder} does not exist. The settings name it as a folder of Cursor.`)
   return [...texts, ...misconfiguredFolders(userDirs)]
 }
-
-const lossyRepairs = (mirror: Mirror, path: string): string[] =>
-  listSalvages(mirror, path)
-    .filter(({ isLossy }) => isLossy)
-    .map(({ text }) => text)
 
 /** What needs attention, then a table of the stores that exist, then what this version does not know, then what was lost. */
 export function renderDoctor({ stores, attention, losses }: DoctorReport, screen: Screen): string {

@@ -23,9 +23,9 @@ export function addCommand(program: Command, session: Session): void {
     addExamples(parent.command(name), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`)
   const administer = administerOf(session)
   addInit(add, administer)
-  addPush(add, session)
-  addPull(add, session)
-  addStatus(add, session)
+  addPush(parent, session)
+  addPull(parent, session)
+  addStatus(parent, session)
   addGrant(add, administer)
   addRevoke(add, administer)
   addForget(add, administer)
@@ -35,20 +35,17 @@ export function addCommand(program: Command, session: Session): void {
 /** Adds a subcommand with the arguments of two examples. */
 type Add = (name: string, one: string, other: string) => Command
 
-interface ShareOptions {
-  readonly project?: readonly string[]
-  readonly dryRun?: true
-}
-
-function addPush(add: Add, session: Session): void {
-  const command = add('push', "--project '*'", '--project shop --dry-run')
+function addPush(parent: Command, session: Session): void {
+  const command = parent.command('push')
   command.description('send chats of this machine that the hub does not have as they are')
   addRepeatable(command, '--project <project>', "only this project: its name, path or id; '*' is all")
   command.option('--dry-run', 'only count what would be sent')
-  command.action(() => {
-    const { dryRun = false, projects } = sharedOf(command)
-    const push = (answers: Answers) => answers.post('/api/hub/push', { body: { projects, dryRun } })
-    return share(session, command, push, ({ pushed, leftOut, notice, ...moved }) => [
+  const examples = ["cursordex hub push --project '*'", 'cursordex hub push --project shop --dry-run'] as const
+  session.asks(command, examples, async (answers) => {
+    const { project = null, dryRun = false } = command.opts<{ readonly project?: string[]; readonly dryRun?: true }>()
+    const request = answers.post('/api/hub/push', { body: { projects: project, dryRun } })
+    const done = await whenShared(session, answers, request)
+    await session.printAnswer(command, done, ({ pushed, leftOut, notice, ...moved }) => [
       `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
       ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
       ...(notice === null ? [] : [notice]),
@@ -56,22 +53,17 @@ function addPush(add: Add, session: Session): void {
   })
 }
 
-function addPull(add: Add, session: Session): void {
-  const command = add('pull', "--project '*'", '--project github.com/acme/app')
-  command.description('fetch what changed at the hub since the last pull')
+function addPull(parent: Command, session: Session): void {
+  const command = parent.command('pull').description('fetch what changed at the hub since the last pull')
   addRepeatable(command, '--project <project>', "only this project, as hub status names it; '*' is all")
-  command.action(() => {
-    const pull = (answers: Answers) => answers.post('/api/hub/pull', { body: { projects: sharedOf(command).projects } })
-    return share(session, command, pull, ({ pulled, ...moved }) => [
+  const another = 'cursordex hub pull --project github.com/acme/app'
+  session.asks(command, ["cursordex hub pull --project '*'", another], async (answers) => {
+    const { project = null } = command.opts<{ readonly project?: string[] }>()
+    const done = await whenShared(session, answers, answers.post('/api/hub/pull', { body: { projects: project } }))
+    await session.printAnswer(command, done, ({ pulled, ...moved }) => [
       `${countText(pulled, 'chat')} fetched${movedText(moved)}`,
     ])
   })
-}
-
-/** The projects are null if none is named. */
-function sharedOf(command: Command) {
-  const { project, dryRun } = command.opts<ShareOptions>()
-  return { projects: project === undefined ? null : [...project], dryRun }
 }
 
 const movedText = (moved: { readonly removed: number; readonly unchanged: number; readonly bytes: number }): string => {
@@ -79,30 +71,18 @@ const movedText = (moved: { readonly removed: number; readonly unchanged: number
   return `${removed}, ${numberText(moved.unchanged)} unchanged (${bytesText(moved.bytes)})`
 }
 
-/** Pushes or pulls, with the progress on a terminal. */
-async function share<Answer>(
-  session: Session,
-  command: Command,
-  act: (answers: Answers) => Promise<Answer>,
-  linesOf: (answer: Answer) => readonly string[],
-): Promise<void> {
-  await session.ask(command, async (answers) => {
-    const done = await withProgress(session, act(answers), async () => {
-      const { atWork } = await answers.get('/api/hub')
-      if (atWork !== null && atWork.total > 0) await session.progress.show(chatsDone(atWork))
-    })
-    await session.printAnswer(command, done, (answer) => textOf(linesOf(answer)))
-  })
-}
+/** Waits for a push or pull, and shows its progress on a terminal. */
+const whenShared = <Answer>(session: Session, answers: Answers, act: Promise<Answer>): Promise<Answer> =>
+  withProgress(session, act, async () => (await answers.get('/api/hub')).atWork)
 
-function addStatus(add: Add, session: Session): void {
-  const command = add('status', '--json', '--hub-url postgres://me@db.example/chats')
-  command.description('show machines, projects and sizes at the hub, and what waits')
-  command.action(() =>
-    session.ask(command, async (answers) => {
-      const state = await answers.get('/api/hub')
-      await session.printAnswer(command, state, (found) => stateText(found, session.screen))
-    }),
+function addStatus(parent: Command, session: Session): void {
+  const command = parent.command('status').description('show machines, projects and sizes at the hub, and what waits')
+  const examples = [
+    'cursordex hub status --json',
+    'cursordex hub status --hub-url postgres://me@db.example/chats',
+  ] as const
+  session.asks(command, examples, async (answers) =>
+    session.printAnswer(command, await answers.get('/api/hub'), (state) => stateText(state, session.screen)),
   )
 }
 

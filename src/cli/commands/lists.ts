@@ -33,6 +33,8 @@ interface List<Path extends ListPath, Row> {
 /** For the types of its rows. */
 const listOf = <Path extends ListPath, Row = Item<Path>>(list: List<Path, Row>): List<Path, Row> => list
 
+const ORDERS = ['newest', 'oldest', 'size', 'messages']
+
 const chats = listOf({
   path: '/api/chats',
   about: 'list chats',
@@ -44,11 +46,7 @@ const chats = listOf({
       .option('--subagents', 'also list chats of subagents')
       .option('--include-empty', 'also list drafts and chats without messages')
       .option('-q <words>', 'only chats with a similar title')
-      .addOption(
-        new Option('--sort <order>', 'order of the chats; by default newest').choices(
-          'newest oldest size messages'.split(' '),
-        ),
-      ),
+      .addOption(new Option('--sort <order>', 'order of the chats; by default newest').choices(ORDERS)),
   nothing: 'No chats.',
   columns: [
     { title: 'last activity', as: 'time', read: ({ lastActivityAt }) => lastActivityAt },
@@ -208,15 +206,9 @@ async function printList(
   await notePage(session, page, given)
 }
 
-interface Page {
-  readonly items: readonly unknown[]
-  readonly total: number
-  /** A search counts up to 1,000. */
-  readonly totalIsExact?: boolean | undefined
-  readonly offset?: number | undefined
-  readonly limit?: number | undefined
-  /** How many items a date range leaves out because they have no date. */
-  readonly undated?: number | undefined
+/** A page of a list or of a search, which counts up to 1,000. Undated items are those that a date range leaves out. */
+type Page = { readonly items: readonly unknown[]; readonly total: number; readonly totalIsExact?: boolean } & {
+  readonly [Name in 'offset' | 'limit' | 'undated']?: number | undefined
 }
 
 /**

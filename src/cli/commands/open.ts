@@ -53,17 +53,13 @@ function addressOf(url: string, place: string, token: string | null): string {
   return address.href
 }
 
-/** The program of each system that opens an address with the user's browser. It gets no shell. */
-function openerOf(platform: NodeJS.Platform): readonly string[] {
-  if (platform === 'darwin') return ['open']
-  return platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open']
-}
-
 /** Some openers end at once, others with the browser. After this time one that still runs has done its work. */
 const OPEN_MS_MAX = 3000
 
 function openInBrowser(address: string): Promise<boolean> {
-  const [program = '', ...args] = openerOf(process.platform)
+  // They get no shell.
+  const opener = { darwin: 'open', win32: 'rundll32 url.dll,FileProtocolHandler' }[process.platform as string]
+  const [program = '', ...args] = (opener ?? 'xdg-open').split(' ')
   return new Promise((resolve) => {
     const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
     const timer = setTimeout(() => resolve(true), OPEN_MS_MAX)

@@ -28,11 +28,8 @@ export function addCommand(program: Command, session: Session): void {
         'chat project before tz match yes'.split(' '),
       ),
     )
-  addExamples(
-    command,
-    'cursordex purge --project shop --before 2025-01-01',
-    'cursordex purge --match --yes < text-to-remove',
-  )
+  const another = 'cursordex purge --match --yes < text-to-remove'
+  addExamples(command, 'cursordex purge --project shop --before 2025-01-01', another)
   command.action(() => purge(command, session))
 }
 
@@ -45,12 +42,8 @@ async function purge(command: Command, session: Session): Promise<void> {
     })
   }
   if (chat === undefined && project === undefined && before === undefined && match === undefined) {
-    throw new UserError(
-      'nothing-named',
-      'Nothing to purge is named.',
-      'Name it with --chat, --project, --before or --match; see cursordex purge --help.',
-      { exitCode: 2 },
-    )
+    const hint = 'Name it with --chat, --project, --before or --match; see cursordex purge --help.'
+    throw new UserError('nothing-named', 'Nothing to purge is named.', hint, { exitCode: 2 })
   }
   const body = {
     chats: chat && [...chat],
@@ -95,10 +88,9 @@ async function readMatch(stdin: Session['stdin']): Promise<string> {
   // UTF-16 can look like UTF-8 with zero bytes.
   const isText = isUtf8(bytes) && !bytes.includes(0) && bytes.length <= OCTETS_MAX
   if (isText && match.trim() !== '') return match
+  const text = 'Standard input is empty, is not UTF-8, or is larger than 1 MB.'
   const hint = 'Pipe the text in, for example: cursordex purge --match < text-to-remove'
-  throw new UserError('no-match', 'Standard input is empty, is not UTF-8, or is larger than 1 MB.', hint, {
-    exitCode: 2,
-  })
+  throw new UserError('no-match', text, hint, { exitCode: 2 })
 }
 
 const columns: readonly RowColumn<PurgeReport['chats'][number]>[] = [
@@ -120,6 +112,5 @@ function renderPurge(answer: PurgeReport, screen: Screen): string {
     ...unread.map((file) => `Cannot be read: ${file}.`),
     ...(dryRun ? ['Nothing was changed. To do it, add --yes.'] : []),
   ]
-  const table = dryRun ? renderRows(columns, chats, screen) : ''
-  return table + lines.map((line) => `${printableLine(line)}\n`).join('')
+  return (dryRun ? renderRows(columns, chats, screen) : '') + lines.map((line) => `${printableLine(line)}\n`).join('')
 }

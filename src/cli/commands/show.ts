@@ -5,7 +5,7 @@ import type { ApiRoutes } from '../../api/http/routes.ts'
 import type { Part, TodoItem, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { printable, printableLine } from '../../text/printable.ts'
-import { piecesOf, type Answers } from '../client/answers.ts'
+import type { Answers } from '../client/answers.ts'
 import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
 import { wholeNumber, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
@@ -33,75 +33,55 @@ export function addCommand(program: Command, session: Session): void {
     const id = await completeChatId(answers, given)
     // The output shows ids of messages after an @.
     const around = typed.around?.replace(/^@/, '')
-    const pages = readPages(answers, id, around === undefined ? typed : { ...typed, around })
-    if (typed.json === true) return session.printJson(await joined(pages))
-    await session.paged(typed.pager !== false, async (print) => {
-      if (typed.as === undefined) {
-        const chat = await answers.get('/api/chats/:id', { id })
-        return printChat(chat, pages, typed.full === true, session.screen, print)
-      }
-      const query = { as: 'markdown', includeOrphans: typed.orphans } as const
-      const shown = session.screen.width === null ? (text: string) => text : printable
-      const response = await answers.open('/api/chats/:id/export', { id, query })
-      for await (const piece of piecesOf(response)) await print(shown(piece))
-    })
+    const thread = (): Promise<Thread> => readThread(answers, id, { ...typed, around })
+    if (typed.json === true) return session.printJson(await thread())
+    const { screen } = session
+    const isPaged = typed.pager !== false
+    if (typed.as === undefined) {
+      const chat = await answers.get('/api/chats/:id', { id })
+      return session.show(renderChat(chat, (await thread()).items, typed.full === true, screen), isPaged)
+    }
+    const query = { as: 'markdown', includeOrphans: typed.orphans } as const
+    const text = await (await answers.open('/api/chats/:id/export', { id, query })).text()
+    await session.show(screen.width === null ? text : printable(text), isPaged)
   })
 }
 
-async function printChat(
-  chat: Chat,
-  pages: AsyncIterable<MessagesPage>,
-  isWanted: boolean,
-  screen: Screen,
-  print: Session['print'],
-): Promise<void> {
-  const isFull = screen.width === null || isWanted
-  const view = { screen, width: screen.width ?? Infinity, isFull }
-  let before: Message | null = null
-  // The head is printed only after the first page arrived, so that an error prints nothing.
-  let start = renderHead(chat, view)
-  for await (const { items } of pages) {
-    if (start !== '') await print(start)
-    start = ''
-    const short = shownIds(
-      items.map(({ id }) => id),
-      screen,
-    )
-    for (const message of items) {
-      await print(renderMessage(message, view, isFull || !continues(message, before) ? short(message.id) : null))
-      before = message
-    }
-  }
-}
+type Thread = ApiRoutes['GET /api/chats/:id/messages']['answer']
 
-type MessagesPage = ApiRoutes['GET /api/chats/:id/messages']['answer']
-
-/** The pages of a thread. Each is requested after the one before was used. */
-async function* readPages(
+/** The thread, or the messages around one, as the one page that they would be without the limit on pages. */
+async function readThread(
   answers: Answers,
   id: string,
   { around, orphans, limit: wanted = Infinity }: Options,
-): AsyncGenerator<MessagesPage> {
-  let total = Infinity
-  for (let offset = 0; offset < Math.min(wanted, total);) {
-    const limit = Math.min(PAGE_MESSAGES_MAX, wanted - offset)
+): Promise<Thread> {
+  const items: Thread['items'][number][] = []
+  for (;;) {
+    const limit = Math.min(PAGE_MESSAGES_MAX, wanted - items.length)
     // The page around a message is the only one, and the server knows its size.
-    const place = around === undefined ? { limit, offset } : { limit: wanted === Infinity ? undefined : limit }
-    const query = { around, includeOrphans: orphans, ...place }
+    const place = around === undefined ? { limit, offset: items.length } : { limit: wanted === Infinity ? null : limit }
+    const query = { around, includeOrphans: orphans, ...place } as MessagesQuery
     const page = await answers.get('/api/chats/:id/messages', { id, query })
-    yield page
-    if (around !== undefined || page.items.length === 0) return
-    offset += page.items.length
-    total = page.total
+    if (around !== undefined) return page
+    items.push(...page.items)
+    const isAll = page.items.length === 0 || items.length >= Math.min(wanted, page.total)
+    const isOnly = items.length === page.items.length
+    if (isAll) return isOnly ? page : { ...page, items, limit: items.length, offset: 0 }
   }
 }
 
-/** The pages as the one page they would have been without the limit on pages. */
-async function joined(pages: AsyncIterable<MessagesPage>): Promise<unknown> {
-  const all: MessagesPage[] = []
-  for await (const page of pages) all.push(page)
-  const items = all.flatMap((page) => page.items)
-  return all.length === 1 ? all[0] : { ...all[0], items, limit: items.length }
+type MessagesQuery = ApiRoutes['GET /api/chats/:id/messages']['query']
+
+function renderChat(chat: Chat, messages: readonly Message[], isWanted: boolean, screen: Screen): string {
+  const isFull = screen.width === null || isWanted
+  const view = { screen, width: screen.width ?? Infinity, isFull }
+  const ids = messages.map(({ id }) => id)
+  const short = shownIds(ids, screen)
+  const shown = messages.map((message, index) => {
+    const hasHead = isFull || !continues(message, messages[index - 1] ?? null)
+    return renderMessage(message, view, hasHead ? short(message.id) : null)
+  })
+  return renderHead(chat, view) + shown.join('')
 }
 
 /** How many lines of a failed call's output are shown. */

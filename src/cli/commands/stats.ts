@@ -129,7 +129,9 @@ const shareOf = ({ name, chats, messages }: Stats['byModel'][number]): Share => 
 ]
 
 function callsOf({ name, calls, errors, rejected }: Stats['byTool'][number]): Share {
-  const failed = errors > 0 ? [`${numberText(errors)} failed`] : []
-  const notes = rejected > 0 ? [...failed, `${numberText(rejected)} rejected`] : failed
-  return [name, calls, notes.join(', ')]
+  const notes = [
+    errors > 0 ? `${numberText(errors)} failed` : '',
+    rejected > 0 ? `${numberText(rejected)} rejected` : '',
+  ]
+  return [name, calls, notes.filter((note) => note !== '').join(', ')]
 }

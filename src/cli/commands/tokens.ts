@@ -45,19 +45,18 @@ export function addCommand(program: Command, session: Session): void {
     const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
     const isPlain = isOnTerminal && !hasDates(given) && query.groupBy === undefined && given.limit === undefined
     const recent = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
-    // Older chats only: their months say more than empty days.
-    const isOld = recent !== null && recent.totals.coverage.messages === 0
-    const answer = recent === null || isOld ? await ask(isOld ? { groupBy: 'month' } : {}) : recent
+    const answer = recent ?? (await ask({}))
     if (wantsJson(command)) return session.printJson(answer)
     // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
     const isOfTime = ['day', 'week', 'month'].includes(query.groupBy ?? 'day')
     const rows: Labelled[] = isOnTerminal && isOfTime ? answer.rows.toReversed() : [...answer.rows]
-    if (recent !== null && !isOld) {
+    if (recent !== null) {
       const spans = await Promise.all(SPANS.slice(0, 2).map(([, from]) => ask({ from })))
       const sums = [...spans, recent].map(({ totals }, index) => ({ ...totals, label: SPANS[index]?.[0] ?? '' }))
       const more = rows.length - DAYS_MAX
       await session.show(renderTokens([...sums, ...rows.slice(0, DAYS_MAX)], recent.totals, screen))
-      if (more > 0) await session.note(`And ${countText(more, 'earlier day')}: add --from 30d. By month: --month.\n`)
+      const earlier = more > 0 ? `And ${countText(more, 'earlier day')}: add --from 30d. ` : ''
+      await session.note(`${earlier}For all, by month: --month.\n`)
     } else await session.show(renderTokens([...rows, { ...answer.totals, label: 'all' }], answer.totals, screen))
     if (answer.omitted !== null) await session.note(`${answer.omitted.note}\n`)
     if (notes === true || !isOnTerminal) await session.note(explainTokens(answer))

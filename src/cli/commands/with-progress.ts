@@ -4,11 +4,19 @@ import { numberText } from '../terminal/formats.ts'
 
 const EVERY_MS = 300
 
-/** Calls `show` on a terminal again and again until the request is answered. If it fails, nothing is shown. */
+interface Progress {
+  readonly done: number
+  readonly total: number
+}
+
+/**
+ * Waits for a request, and shows on a terminal how far it is. If that cannot be read, nothing is shown.
+ * @param read null while nothing is at work
+ */
 export async function withProgress<Answer>(
   session: Session,
   request: Promise<Answer>,
-  show: () => Promise<void>,
+  read: () => Promise<Progress | null>,
 ): Promise<Answer> {
   if (!session.progress.isSeen) return request
   const ended = new AbortController()
@@ -16,11 +24,12 @@ export async function withProgress<Answer>(
   request.then(end, end)
   while (!ended.signal.aborted) {
     await sleep(EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
-    if (!ended.signal.aborted) await show().catch(() => undefined)
+    const progress = ended.signal.aborted ? null : await read().catch(() => null)
+    if (progress !== null && progress.total > 0) await session.progress.show(chatsDone(progress))
   }
   await session.progress.show('')
   return request
 }
 
-export const chatsDone = ({ done, total }: { readonly done: number; readonly total: number }): string =>
+export const chatsDone = ({ done, total }: Progress): string =>
   `${numberText(done)} of ${numberText(total)} archived chats`

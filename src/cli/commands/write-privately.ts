@@ -7,7 +7,7 @@ import { UserError } from '../../model/user-error.ts'
  * renamed when it is complete, so that nobody takes half a text for the whole. A failed request leaves no file. A device is
  * written directly.
  * @param mode of the new file
- * @throws UserError `output-exists` if the file exists and may not be overwritten; `output` for other errors
+ * @throws UserError `output-exists` if the file exists and may not be overwritten; any error of the file system
  */
 export async function writePrivately(
   file: string,
@@ -17,7 +17,6 @@ export async function writePrivately(
 ): Promise<void> {
   let beside = ''
   let handle: FileHandle | null = null
-  const remove = (): void => (beside === '' ? undefined : rmSync(beside, { force: true }))
   try {
     const place = await placeOf(file, mayOverwrite)
     for await (const piece of text) {
@@ -30,8 +29,8 @@ export async function writePrivately(
   } catch (error) {
     // If closing or renaming failed, the file is already closed.
     await handle?.close().catch(() => undefined)
-    remove()
-    throw asUserError(error, file)
+    if (beside !== '') rmSync(beside, { force: true })
+    throw error
   }
 }
 
@@ -44,10 +43,4 @@ async function placeOf(file: string, mayOverwrite: boolean): Promise<{ path: str
     throw new UserError('output-exists', `${file} already exists.`, 'Choose another name, or add --force.')
   }
   return { path: await realpath(file), isDevice: !stats.isFile() }
-}
-
-function asUserError(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error instanceof UserError) return error
-  const hint = 'Choose a folder that you may write to, on a disk with free space.'
-  return new UserError('output', `${file} could not be written (${String(error.code)}).`, hint, { cause: error })
 }

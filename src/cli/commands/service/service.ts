@@ -19,7 +19,6 @@ import { ownProgram } from '../own-program.ts'
 interface Task {
   readonly session: Session
   readonly manager: Manager
-  readonly surroundings: Surroundings
   readonly settings: Settings
   readonly options: Options
 }
@@ -33,10 +32,9 @@ export function addCommand(program: Command, session: Session): void {
   addExamples(service, 'cursordex service install', 'cursordex service status')
   const add = (name: string, act: (task: Task) => Promise<void>, description: string, another: string): Command => {
     const command = service.command(name).description(description)
-    const { surroundings } = session
     command.action(() => {
-      const [settings, manager] = [session.settingsOf(command), managerOf(surroundings)]
-      return act({ session, manager, surroundings, settings, options: command.optsWithGlobals() })
+      const [settings, manager] = [session.settingsOf(command), managerOf(session.surroundings)]
+      return act({ session, manager, settings, options: command.optsWithGlobals() })
     })
     return addExamples(command, `cursordex service ${name}`, another)
   }
@@ -55,8 +53,8 @@ export function addCommand(program: Command, session: Session): void {
 
 /** Writes the file, and starts the service. A second run updates the file. With `--print` nothing is changed. */
 async function install(task: Task): Promise<void> {
-  const { session, manager, surroundings, settings, options } = task
-  const { print } = session
+  const { session, manager, settings, options } = task
+  const { print, surroundings } = session
   // The manager does not have the variables of this shell. The config file is read by the daemon itself.
   const words = [...ownProgram(), 'serve', ...flagsFor(options, surroundings.env, settings)]
   const bad = words.find((word) => /\p{Cc}/u.test(word))
@@ -89,7 +87,7 @@ async function install(task: Task): Promise<void> {
 
 const isActive = (manager: Manager, { env }: Surroundings): boolean => runTool(manager.isActive, env).status === 0
 
-async function uninstall({ session: { print }, manager, surroundings, settings }: Task): Promise<void> {
+async function uninstall({ session: { print, surroundings }, manager, settings }: Task): Promise<void> {
   if (!existsSync(manager.file)) return print('The service is not installed.\n')
   if (isActive(manager, surroundings)) runAll(manager.stop, surroundings)
   // It may be between two starts, or no manager runs: then there is nothing to stop.
@@ -100,24 +98,24 @@ async function uninstall({ session: { print }, manager, surroundings, settings }
   await print(`Removed: ${manager.file}\n${head}${left.map((path) => `  ${printableLine(path)}\n`).join('')}`)
 }
 
-async function showStatus({ session, manager, surroundings, settings }: Task): Promise<void> {
+async function showStatus({ session, manager, settings }: Task): Promise<void> {
   const isInstalled = existsSync(manager.file)
   const daemon = await findDaemon(settings.dataDir)
   const lines = [
     `service  ${isInstalled ? `installed, ${manager.file}` : 'not installed; install it with: cursordex service install'}`,
-    `manager  ${isActive(manager, surroundings) ? 'active' : 'not active'}`,
+    `manager  ${isActive(manager, session.surroundings) ? 'active' : 'not active'}`,
     `daemon   ${daemon === null ? 'not running' : `${daemon.url}, version ${daemon.version ?? 'unknown'}, process ${daemon.pid}`}`,
   ]
   await session.print(printable(`${lines.join('\n')}\n`))
 }
 
 async function restart(task: Task): Promise<void> {
-  const { session, manager, surroundings, settings } = task
+  const { session, manager, settings } = task
   if (!existsSync(manager.file)) {
     throw new UserError('not-installed', 'The service is not installed.', 'Install it: cursordex service install')
   }
   const former = await findDaemon(settings.dataDir)
-  runAll(manager.restart, surroundings)
+  runAll(manager.restart, session.surroundings)
   const daemon = await nextDaemon(task, former)
   if (daemon === null) {
     throw new UserError('no-answer', 'The daemon was restarted and does not answer.', 'See: cursordex service logs')
@@ -125,13 +123,13 @@ async function restart(task: Task): Promise<void> {
   await session.print(`It runs at ${daemon.url}, version ${daemon.version ?? 'unknown'}.\n`)
 }
 
-async function showLogs({ manager, surroundings, options: { follow = true } }: Task): Promise<void> {
+async function showLogs({ session, manager, options: { follow = true } }: Task): Promise<void> {
   if (manager.logs === null) {
     const hint = 'To see it, stop the task and run "cursordex serve" in a terminal.'
     throw new UserError('no-logs', 'The task scheduler of Windows keeps no output of the daemon.', hint)
   }
   const [program = '', ...args] = manager.logs(follow)
-  const { status, signal } = spawnSync(program, args, { stdio: 'inherit', env: surroundings.env })
+  const { status, signal } = spawnSync(program, args, { stdio: 'inherit', env: session.surroundings.env })
   if (status === 0 || signal !== null) return
   const shown = [program, ...args].join(' ')
   throw new UserError('no-logs', `The log cannot be shown with: ${shown}`, `Is ${program} installed?`)
@@ -153,11 +151,11 @@ function runAll(commands: readonly CommandLine[], { env }: Surroundings): void {
  * Waits for the daemon of the service. Null if it does not answer in 20 s, or if the service is no longer active.
  * @param former a daemon that is about to end
  */
-async function nextDaemon({ settings, manager, surroundings }: Task, former: Daemon | null): Promise<Daemon | null> {
+async function nextDaemon({ settings, manager, session }: Task, former: Daemon | null): Promise<Daemon | null> {
   for (let asked = 0; asked < 100; asked += 1) {
     const daemon = await findDaemon(settings.dataDir)
     if (daemon !== null && daemon.pid !== former?.pid) return daemon
-    if (!isActive(manager, surroundings)) return null
+    if (!isActive(manager, session.surroundings)) return null
     await sleep(200)
   }
   return null
