@@ -39,6 +39,13 @@ test.each(['json', 'jsonl'])('%s is printed without control characters on a term
   expect(JSON.parse(stdout.text)).toEqual({ [hostile]: hostile })
 })
 
+test('on a terminal an export is a file in the working directory, and is named', async () => {
+  const stdout = new Paper(80)
+  const { exitCode } = await run(['export', 'c1', '--as', 'html'], () => ['text'], { stdout, workingDir: folder })
+  expect([exitCode, stdout.text]).toEqual([0, 'Written: chat.html\n'])
+  expect(readFileSync(join(folder, 'chat.html'), 'utf8')).toBe('text')
+})
+
 describe('into a file', () => {
   const exportTo = (file: string, flags: readonly string[] = [], reply: () => unknown = () => ['one ', hostile]) =>
     run(['export', 'c1', '--output', file, ...flags], reply)

@@ -40,6 +40,14 @@ test.each(['main', 'commands/search', 'commands/serve'])('%s is loaded without t
   expect(heavy.filter((each) => countIn(sources, each) > 0)).toEqual([])
 })
 
+test.each(['search', 'lists', 'show', 'tokens', 'stats', 'status', 'purge', 'archive'])(
+  'the command %s is loaded without the schemas of answers',
+  (name) => {
+    const sources = [...loadedWith(`src/cli/commands/${name}.ts`), ...loadedWith('src/cli/client/client.ts')]
+    expect(sources.filter((source) => source.startsWith('src/api/answers/'))).toEqual([])
+  },
+)
+
 test('the rules for secrets are only loaded if they are used', () => {
   for (const source of ['src/daemon/server/answer.ts', 'src/daemon/main.ts', 'src/cli/main.ts']) {
     expect(countIn(loadedWith(source), 'src/api/export/redact/')).toBe(0)
