@@ -1,5 +1,5 @@
 import type { Json } from '../../../model/json.ts'
-import type { MaskedCount } from '../stamp.ts'
+import type { MaskedCount } from '../facts.ts'
 import { findSecrets } from './find-secrets.ts'
 import { isNamedSecret } from './names.ts'
 
