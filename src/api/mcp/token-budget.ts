@@ -78,6 +78,16 @@ export class BoundedText {
     return true
   }
 
+  /** Adds texts until one does not fit. @returns how many fitted */
+  addAll(texts: Iterable<string>): number {
+    let count = 0
+    for (const text of texts) {
+      if (!this.add(text)) break
+      count += 1
+    }
+    return count
+  }
+
   /** Adds the last lines, which room was reserved for. */
   end(...lines: readonly string[]): string {
     return [...this.#lines, ...lines].join('\n')
