@@ -118,14 +118,13 @@ function toolOf(tool: ToolPart): string {
   const tone = tool.status === 'completed' || tool.status === 'running' ? 'soft' : 'bad'
   const paths = tool.paths.length === 0 ? '' : ` <span class="soft">${htmlText(tool.paths.join(', '))}</span>`
   const head = `<code>${htmlText(tool.name)}</code> <span class="${tone}">${tool.status}</span>${paths}`
-  const error = tool.error === null ? '' : named('Error', block(tool.error, 'bad'))
-  const body = `${payloadOf('Input', tool.input)}${payloadOf('Output', tool.output)}${error}`
+  const body = `${payloadOf('Input', tool.input)}${payloadOf('Output', tool.output)}${payloadOf('Error', tool.error, 'bad')}`
   return `<details class="tool">\n<summary>${head}</summary>\n${body}</details>\n`
 }
 
-function payloadOf(name: string, payload: Json): string {
+function payloadOf(name: string, payload: Json, tone?: string): string {
   const shown = payloadText(payload)
-  return shown === null ? '' : named(name, block(shown.text))
+  return shown === null ? '' : `<div class="name">${name}</div>\n${block(shown.text, tone)}`
 }
 
 function attachmentOf({ path, text, cappedFrom }: AttachmentPart): string {
@@ -144,8 +143,6 @@ function todosOf({ items }: TodoPart): string {
   })
   return `<ul class="todo">\n${lines.join('')}</ul>\n`
 }
-
-const named = (name: string, html: string): string => `<div class="name">${name}</div>\n${html}`
 
 /** HTML parsers drop the first line feed after `<pre>`, so one is added. */
 function block(text: string, tone?: string): string {

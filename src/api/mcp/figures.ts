@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BoundedText } from './token-budget.ts'
+import { BoundedText, listed } from './token-budget.ts'
 import { chatEntry, defineTool, idText, nextCall, quoted, scope, scopeOf, shortLine, shortTime } from './tool.ts'
 import type { TokensAnswer, TokenSources } from '../answers/tokens.ts'
 
@@ -68,16 +68,13 @@ export const listLosses = defineTool({
   description: 'Lists messages and chats that Cursor no longer has. They are kept here and can be read.',
   parameters: z.object(scope),
   async answer(args, reader) {
-    const { offset } = args
-    const { items, total } = await reader.get('/api/losses', { query: { ...scopeOf(args), offset, limit: 50 } })
-    const text = new BoundedText(END_TOKENS)
-    text.add(total === 0 ? 'Cursor dropped nothing that was seen here.' : `${total} losses, latest first:`)
+    const query = { ...scopeOf(args), offset: args.offset, limit: 50 }
+    const { items, total } = await reader.get('/api/losses', { query })
+    const head = total === 0 ? 'Cursor dropped nothing that was seen here.' : `${total} losses, latest first:`
     const entries = items.map((loss) => {
       const what = loss.messageId === null ? loss.kind : `${loss.kind} ${idText(loss.messageId)}`
       return chatEntry(`- ${shortTime(loss.at)} | ${what} | chat ${idText(loss.chatId)}`, loss)
     })
-    const next = offset + text.addAll(entries)
-    const hasMore = next > offset && next < total
-    return text.end(...(hasMore ? [nextCall('list_losses', { ...args, offset: next })] : []))
+    return listed('list_losses', args, { head, entries, total })
   },
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Reader } from './reader.ts'
-import { BoundedText } from './token-budget.ts'
+import { BoundedText, listed } from './token-budget.ts'
 import {
   chatEntry,
   defineTool,
@@ -109,7 +109,7 @@ export const listChats = defineTool({
       const entries = items.map((chat) =>
         chatEntry(listLine(chat.lastActivityAt, `${chat.messageCount} messages`, chat.id), chat),
       )
-      return listed(`${total} chats`, entries, total, args)
+      return listed('list_chats', args, { head: headOf(total, 'chats', offset), entries, total })
     }
     if (sort !== 'newest' && sort !== 'oldest') throw new Error('With path, sort is newest or oldest.')
     const about = { ...query, q: '', path: [await reader.pathBelowRoot(path)], sort, group: 'chat' } as const
@@ -118,25 +118,16 @@ export const listChats = defineTool({
       const count = `${matchCountIsExact === false ? 'at least ' : ''}${matchCount ?? 1} messages about it`
       return chatEntry(listLine(message.createdAt, count, chat.id), { ...chat, project })
     })
-    return listed(`${total} chats${totalIsExact ? '' : ' or more'}`, entries, total, args)
+    const head = headOf(total, totalIsExact ? 'chats' : 'chats or more', offset)
+    return listed('list_chats', args, { head, entries, total })
   },
 })
 
+const headOf = (total: number, what: string, offset: number): string =>
+  total === 0 ? `No ${what}.` : `${total} ${what}, from ${offset + 1}:`
+
 const listLine = (at: string | null, count: string, id: string): string =>
   `- ${shortTime(at)} | ${count} | chat ${idText(id)}`
-
-function listed(
-  count: string,
-  entries: readonly string[],
-  total: number,
-  args: Readonly<Record<string, unknown>> & { readonly offset: number },
-): string {
-  const text = new BoundedText(END_TOKENS)
-  text.add(total === 0 ? 'No chats.' : `${count}, from ${args.offset + 1}:`)
-  const next = args.offset + text.addAll(entries)
-  const hasMore = next > args.offset && next < total
-  return text.end(...(hasMore ? [nextCall('list_chats', { ...args, offset: next })] : []))
-}
 
 const WHY_CHATS_MAX = 5
 

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { partLine, partText } from '../../shared/part.ts'
 import type { Reader } from './reader.ts'
-import { BoundedText, endWithin, estimateTokens } from './token-budget.ts'
+import { tokensAtMost } from '../../text/tokens/tokens-at-most.ts'
+import { BoundedText, endWithin } from './token-budget.ts'
 import {
   chatArgument,
   defineTool,
@@ -143,7 +144,7 @@ function render({ from_char: fromChar, ...args }: Args, { items, total, offset }
     }
     if (at > 0) return text.end('', nextCall('read_messages', { ...args, offset: offset + at }))
     // The first one is shown in part, so that a message of any length can be read to its end.
-    const room = text.left - estimateTokens(head) - 20
+    const room = text.left - tokensAtMost(head) - 20
     const until = Math.max(from + 1, Math.min(end, endWithin(body, from, room)))
     return text.end(entry(until), rest(until))
   }

@@ -49,50 +49,31 @@ function explain(error: unknown): string {
 }
 
 function addResources(server: McpServer, reader: Reader): void {
-  addResource(server, {
-    name: 'chat',
-    description: 'The digest of one chat.',
-    list: async () => {
-      const { items } = await reader.get('/api/chats', { query: { limit: 20 } })
-      return items.map(({ id, title }) => [id, title])
-    },
-    describe: (id) => describeChat(id, reader),
-  })
-  addResource(server, {
-    name: 'project',
-    description: 'One project and its newest chats.',
-    list: async () => {
-      const { items } = await reader.get('/api/projects', { query: { limit: 50 } })
-      return items.map(({ id, name }) => [id, name])
-    },
-    describe: (id) => describeProject(id, reader),
-  })
-}
-
-interface Resource {
-  readonly name: string
-  readonly description: string
-  readonly list: () => Promise<(readonly [id: string, title: string])[]>
-  readonly describe: (id: string) => Promise<string>
-}
-
-function addResource(server: McpServer, { name, description, list, describe }: Resource): void {
-  const mimeType = 'text/plain'
-  const uriOf = (id: string): string => `cursordex://${name}s/${id}`
-  const template = new ResourceTemplate(uriOf('{id}'), {
-    list: async () => ({
-      resources: (await list()).map(([id, title]) => ({
-        uri: uriOf(encodeURIComponent(id)),
-        name: quoted(shortLine(title, 100)),
-        mimeType,
-      })),
-    }),
-  })
-  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
-  // Variables of a template arrive percent-encoded.
-  server.registerResource(name, template, { title, description, mimeType }, async (uri, { id }) => ({
-    contents: [{ uri: uri.href, mimeType, text: await describe(decodeURIComponent(String(id ?? ''))) }],
-  }))
+  const add = (
+    name: string,
+    description: string,
+    list: () => Promise<(readonly [id: string, title: string])[]>,
+    describe: (id: string, from: Reader) => Promise<string>,
+  ): void => {
+    const mimeType = 'text/plain'
+    const entry = ([id, title]: readonly [string, string]) => ({
+      uri: `cursordex://${name}s/${encodeURIComponent(id)}`,
+      name: quoted(shortLine(title, 100)),
+      mimeType,
+    })
+    const template = new ResourceTemplate(`cursordex://${name}s/{id}`, {
+      list: async () => ({ resources: (await list()).map(entry) }),
+    })
+    // Variables of a template arrive percent-encoded.
+    server.registerResource(name, template, { title: name, description, mimeType }, async (uri, { id }) => ({
+      contents: [{ uri: uri.href, mimeType, text: await describe(decodeURIComponent(String(id ?? '')), reader) }],
+    }))
+  }
+  const chats = async () => (await reader.get('/api/chats', { query: { limit: 20 } })).items
+  const projects = async () => (await reader.get('/api/projects', { query: { limit: 50 } })).items
+  add('chat', 'The digest of one chat.', async () => (await chats()).map(({ id, title }) => [id, title]), describeChat)
+  const named = async () => (await projects()).map(({ id, name }) => [id, name] as const)
+  add('project', 'One project and its newest chats.', named, describeProject)
 }
 
 async function describeProject(id: string, reader: Reader): Promise<string> {

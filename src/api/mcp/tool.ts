@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { snippetText } from '../../shared/snippet.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Chat } from '../answers/chats.ts'
 import type { Reader } from './reader.ts'
@@ -51,15 +52,8 @@ export function nextCall(tool: string, args: Readonly<Record<string, unknown>>):
 export const shortTime = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? 'no date' : `${iso.slice(0, 10)} ${iso.slice(11, 16)}`
 
-/** The text of a snippet, which the API gives as HTML. Marks become double asterisks. */
-export const plainSnippet = (html: string): string =>
-  html
-    .replaceAll(/<\/?mark>/g, '**')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
+/** What was found stands between double asterisks. */
+export const plainSnippet = (html: string): string => snippetText(html, '**')
 
 const jsonLine = (value: unknown): string => printableJsonText(JSON.stringify(value))
 

@@ -114,8 +114,10 @@ function* matchesOf(shape: RegExp, text: string): Generator<RegExpExecArray> {
   }
 }
 
-/** A shape of the table looks at so much of an unquoted value, and the rest of the word belongs to it: else a text of names
- * without values would take long. */
+/**
+ * A shape of the table looks at so much of an unquoted value, and the rest of the word belongs to it: else a text of names
+ * without values would take long.
+ */
 const VALUE_LENGTH = 256
 const restOfWord = /[^\s"'`&;<>\\]*/y
 
@@ -139,13 +141,8 @@ function joined(spans: readonly SecretSpan[]): SecretSpan[] {
       found.push(span)
       continue
     }
-    const first = span.rank < last.rank ? span : last
-    found[found.length - 1] = {
-      kind: first.kind,
-      rank: first.rank,
-      start: last.start,
-      end: Math.max(last.end, span.end),
-    }
+    const { kind, rank } = span.rank < last.rank ? span : last
+    found[found.length - 1] = { kind, rank, start: last.start, end: Math.max(last.end, span.end) }
   }
   return found
 }

@@ -108,7 +108,11 @@ const ACTIVE_MS = 10 * 60_000
 
 /** @param state as the language has it, or `active`, which only a filter asks for */
 function stateCondition(db: Mirror, state: string, { nowMs }: Clock): Condition {
-  if (state === 'active') return chats(db, IS_ACTIVE_SINCE, [nowMs - ACTIVE_MS], 'chat is active')
+  if (state === 'active') {
+    const active = chats(db, IS_ACTIVE_SINCE, [nowMs - ACTIVE_MS], 'chat is active')
+    // Else each message would be looked up for nothing.
+    return active.kind === 'test' && active.test.kind === 'chats' && active.test.nums.length === 0 ? never : active
+  }
   if (state === 'archived') return chats(db, IS_ARCHIVED, [], 'chat is archived')
   if (state === 'subagent') return chats(db, IS_SUBAGENT, [], 'chat is subagent')
   return state === 'orphan' ? columns(IS_ORPHAN, [], 'is an orphan') : columns(IS_DELETED, [], 'is deleted in Cursor')
