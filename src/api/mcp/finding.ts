@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Reader } from './reader.ts'
-import { BoundedText, listed } from './token-budget.ts'
+import { boundedAnswer, BoundedText, listed } from './token-budget.ts'
 import {
   chatEntry,
   defineTool,
@@ -18,7 +18,6 @@ import {
 } from './tool.ts'
 import type { SearchHit } from '../answers/search.ts'
 
-const END_TOKENS = 300
 /** Below a search stand suggestions and warnings too. */
 const SEARCH_END_TOKENS = 530
 /** The search counts the hits of a suggestion only so far. */
@@ -167,21 +166,20 @@ async function ofFile(path: string, project: string | undefined, reader: Reader)
   )
   // Who edited it comes before who read it, and the later before the earlier.
   const best = chats.toSorted((one, other) => Number(other.edits > 0) - Number(one.edits > 0)).slice(0, WHY_CHATS_MAX)
-  const text = new BoundedText(END_TOKENS)
   const [first] = best
+  const asked = shortLine(path, 200)
   if (first === undefined) {
-    text.add(`No chat is about ${shortLine(path, 200)}.`)
-    return text.end(nextCall('search_chats', { query: end.split('/').at(-1) ?? end, project }))
+    const next = nextCall('search_chats', { query: end.split('/').at(-1) ?? end, project })
+    return boundedAnswer([`No chat is about ${asked}.`], next)
   }
-  text.add(`${totalIsExact ? '' : 'At least '}${total} chats are about ${shortLine(path, 200)}. The likeliest:`)
-  text.addAll(
-    best.map(({ chat, message, snippet, edits, reads }) => {
-      const evidence = `evidence: ${edits} edits, ${reads} reads of it; message ${idText(message.id)}`
-      const line = `- ${shortTime(message.createdAt)} | chat ${idText(chat.id)}\n  ${evidence}`
-      return card(line, chat.title, shortLine(plainSnippet(snippet), 200))
-    }),
-  )
-  return text.end(nextCall('read_messages', { chat: first.chat.id, around: first.message.id, parts: ['text', 'tool'] }))
+  const cards = best.map(({ chat, message, snippet, edits, reads }) => {
+    const evidence = `evidence: ${edits} edits, ${reads} reads of it; message ${idText(message.id)}`
+    const line = `- ${shortTime(message.createdAt)} | chat ${idText(chat.id)}\n  ${evidence}`
+    return card(line, chat.title, shortLine(plainSnippet(snippet), 200))
+  })
+  const head = `${totalIsExact ? '' : 'At least '}${total} chats are about ${asked}. The likeliest:`
+  const around = { chat: first.chat.id, around: first.message.id, parts: ['text', 'tool'] }
+  return boundedAnswer([head, ...cards], nextCall('read_messages', around))
 }
 
 async function ofCommit(
@@ -193,14 +191,11 @@ async function ofCommit(
   // Of a repository that is not the project, only the chats of the project.
   const query = { commit, repo, project: repo === project ? undefined : only(project), limit: WHY_CHATS_MAX }
   const { items } = await reader.get('/api/chats', { query })
-  const text = new BoundedText(END_TOKENS)
   const asked = shortLine(commit, 100)
-  text.add(items.length === 0 ? `No chat fits the commit ${asked}.` : `Chats that fit the commit ${asked}:`)
-  text.addAll(
-    items.map(({ id, title, lastActivityAt, commit: match }) => {
-      const line = `- ${shortTime(lastActivityAt)} | confidence ${match?.confidence ?? 'unknown'} | chat ${idText(id)}`
-      return card(line, title, `evidence: ${JSON.stringify(match?.evidence ?? null)}`)
-    }),
-  )
-  return text.end(...items.slice(0, 1).map(({ id }) => nextCall('get_chat', { chat: id })))
+  const head = items.length === 0 ? `No chat fits the commit ${asked}.` : `Chats that fit the commit ${asked}:`
+  const cards = items.map(({ id, title, lastActivityAt, commit: match }) => {
+    const line = `- ${shortTime(lastActivityAt)} | confidence ${match?.confidence ?? 'unknown'} | chat ${idText(id)}`
+    return card(line, title, `evidence: ${JSON.stringify(match?.evidence ?? null)}`)
+  })
+  return boundedAnswer([head, ...cards], ...items.slice(0, 1).map(({ id }) => nextCall('get_chat', { chat: id })))
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { partLine, partText } from '../../shared/part.ts'
 import type { Reader } from './reader.ts'
 import { tokensAtMost } from '../../text/tokens/tokens-at-most.ts'
-import { BoundedText, endWithin } from './token-budget.ts'
+import { boundedAnswer, BoundedText, endWithin } from './token-budget.ts'
 import {
   chatArgument,
   defineTool,
@@ -51,8 +51,8 @@ export async function describeChat(given: string, reader: Reader): Promise<strin
   const replies = last.items.filter((message) => message.role === 'assistant' && spoken(message) !== '').slice(-2)
   const calls = chat.toolCounts.map((tool) => `${tool.name} ${tool.calls}`).join(', ')
   const { files } = chat
-  const text = new BoundedText(END_TOKENS)
-  text.addAll([
+  const cut = files.length > FILES_MAX ? [`(${files.length - FILES_MAX} more files)`] : []
+  const texts = [
     `chat ${idText(id)} | ${shortTime(chat.createdAt)} to ${shortTime(chat.lastActivityAt)}`,
     `${chat.messageCount} messages, ${chat.toolCallCount} tool calls${marks.length > 0 ? ` | ${marks.join(', ')}` : ''}`,
     quoted(shortLine(chat.title, 200)),
@@ -67,9 +67,8 @@ export async function describeChat(given: string, reader: Reader): Promise<strin
     ...chat.children.slice(0, 10).map((each) => {
       return `Subagent: chat ${idText(each.id)}\n${quoted(shortLine(each.title, 80))}`
     }),
-  ])
-  const cut = files.length > FILES_MAX ? [`(${files.length - FILES_MAX} more files)`] : []
-  return text.end(...cut, nextCall('read_messages', { chat: id, offset: 0 }))
+  ]
+  return boundedAnswer(texts, ...cut, nextCall('read_messages', { chat: id, offset: 0 }))
 }
 
 function spoken({ parts }: Message): string {

@@ -4,6 +4,9 @@ import { nextCall, quoted } from './tool.ts'
 /** The most that one answer may take of a model's context. */
 const ANSWER_TOKENS_MAX = 6000
 
+/** For what most answers end with. */
+const END_TOKENS = 300
+
 /** No token has more characters, so no more of a text can fit. */
 const TOKEN_LENGTH_MAX = 10
 
@@ -61,13 +64,20 @@ export class BoundedText {
   }
 }
 
+/** An answer of texts, as far as they fit, and of lines at its end. */
+export function boundedAnswer(texts: readonly string[], ...end: readonly string[]): string {
+  const text = new BoundedText(END_TOKENS)
+  text.addAll(texts)
+  return text.end(...end)
+}
+
 /** A list as an answer: its head, its entries as far as they fit, and the call for the rest. */
 export function listed(
   tool: string,
   args: Readonly<Record<string, unknown>> & { readonly offset: number },
   { head, entries, total }: { readonly head: string; readonly entries: readonly string[]; readonly total: number },
 ): string {
-  const text = new BoundedText(300)
+  const text = new BoundedText(END_TOKENS)
   text.add(head)
   const next = args.offset + text.addAll(entries)
   return text.end(...(next > args.offset && next < total ? [nextCall(tool, { ...args, offset: next })] : []))
