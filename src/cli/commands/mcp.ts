@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
+import type { ApiRoutes } from '../../api/http/routes.ts'
 import { findProgram } from '../../git/harmless.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
+import { createClient } from '../../shared/client.ts'
 import { addExamples, type Options } from '../input/options.ts'
 import { readText } from '../input/read-text.ts'
 import type { Session } from '../session.ts'
@@ -34,24 +36,15 @@ export function addCommand(program: Command, session: Session): void {
 async function serve(command: Command, session: Session): Promise<void> {
   const { redact = true } = command.opts<Options>()
   await session.ask(command, async (answers) => {
-    const [{ createMcpServer }, { queryOf }, { StdioServerTransport }] = await Promise.all([
+    const [{ createMcpServer }, { serveStdio }] = await Promise.all([
       import('../../api/mcp/server.ts'),
-      import('../../api/mcp/source.ts'),
-      import('@modelcontextprotocol/server/stdio'),
+      import('../../api/mcp/stdio.ts'),
     ])
-    const source = {
-      version: session.version,
-      now: Date.now,
-      get: (path: string, query = {}) => answers.get(path, queryOf(query)),
-    }
-    const server = createMcpServer(source, { isRedacted: redact })
-    const ended = new Promise<void>((end) => {
-      // The SDK has no events.
-      // oxlint-disable-next-line prefer-add-event-listener
-      server.server.onclose = end
+    const client = createClient<ApiRoutes>(async (address) => {
+      const [path = '', query] = address.split('?')
+      return Response.json(await answers.get(path, new URLSearchParams(query)))
     })
-    await server.connect(new StdioServerTransport())
-    await ended
+    await serveStdio(createMcpServer({ client, version: session.version, isRedacted: redact }))
   })
 }
 
