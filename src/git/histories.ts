@@ -58,6 +58,15 @@ export class Histories implements model.Histories {
     return toCommits(await this.#git(folder, [...LOG, ...TIPS, '--']))
   }
 
+  async resolve(folder: string, name: string): Promise<string | null> {
+    const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
+    const output = await this.#git(folder, words).catch((error: unknown) => {
+      if (error instanceof UserError && error.code === 'git-failed') return ''
+      throw error
+    })
+    return output.trim() || null
+  }
+
   async touched(folder: string, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>> {
     // Git prints the sha of a commit and then its files. It does not print commits without changes.
     const touched = new Map(commits.map(({ sha }) => [sha, new Array<string>()]))

@@ -21,6 +21,8 @@ export interface Histories {
    * @param folder a project's folder on this machine
    */
   read(folder: string): Promise<readonly Commit[]>
+  /** The sha of what git names so, such as `HEAD~2` or a branch. Null if git knows no such commit. */
+  resolve(folder: string, name: string): Promise<string | null>
   /** By sha, the files in the folder that each commit touched, relative to it. A renamed file has both names. */
   touched(folder: string, commits: readonly Commit[]): Promise<ReadonlyMap<string, readonly string[]>>
 }

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { array, assert, constantFrom, integer, property } from 'fast-check'
 import pc from 'picocolors'
 import { afterAll, describe, expect, test } from 'vitest'
-import { snippetText } from '../../src/cli/commands/search.ts'
+import { paintedSnippet } from '../../src/cli/commands/search.ts'
 import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/text.ts'
 import { openPager } from '../../src/cli/terminal/pager.ts'
 import { PipeClosed } from '../../src/cli/terminal/screen.ts'
@@ -85,7 +85,7 @@ test.each([
   ['&unknown; & \u001b[2J<mark>\u009b</mark>', '&unknown; & \\x1b[2J\\x9b'],
   ['</mark><mark>open', 'open'],
 ])('the snippet %j is unescaped once, then made printable', (snippet, shown) => {
-  expect(snippetText(snippet, (hit) => hit)).toBe(shown)
+  expect(paintedSnippet(snippet, (hit) => hit)).toBe(shown)
 })
 
 describe('the pager', () => {

@@ -52,7 +52,7 @@ test('the rules for secrets are only loaded if they are used', () => {
   for (const source of ['src/daemon/server/answer.ts', 'src/daemon/main.ts', 'src/cli/main.ts']) {
     expect(countIn(loadedWith(source), 'src/api/export/redact/')).toBe(0)
   }
-  expect(countIn(loadedWith('src/api/export/redact/redacted.ts'), 'src/api/export/redact/')).toBeGreaterThan(0)
+  expect(countIn(loadedWith('src/api/export/redact/masking.ts'), 'src/api/export/redact/')).toBeGreaterThan(0)
 })
 
 test('the daemon opens its port before it loads the HTTP code', () => {

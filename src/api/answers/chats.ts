@@ -134,7 +134,6 @@ export const chatsAnswer = z.extend(
   pageOf(z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') })),
   { undated: says(z.exactOptional(count), 'With from or to: chats that were left out because they have no time.') },
 )
-export type ChatsAnswer = Answer<typeof chatsAnswer>
 
 const listedLoss = z.object({
   at: says(maybeTime, 'When it was noticed.'),

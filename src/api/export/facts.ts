@@ -1,15 +1,44 @@
-import type { Json } from '../../model/json.ts'
-import type { TodoItem } from '../../model/part.ts'
 import type { Chat } from '../answers/chats.ts'
 import type { Message } from '../answers/messages.ts'
 
-export interface Fact {
-  readonly name: string
-  readonly value: string
+export interface MaskedCount {
+  /** The kind of secret. */
+  readonly kind: string
+  readonly count: number
+}
+
+/** Facts about the export, which the file contains. */
+export interface ExportStamp {
+  /** Version of this program. */
+  readonly version: string
+  readonly exportedAt: string | null
+  /** What has been masked so far. Missing if masking is off. */
+  readonly masked?: () => readonly MaskedCount[]
+}
+
+/** Writes a chat as a file, in pieces, so that a long chat is not in memory at once. */
+export type FileWriter = (
+  chat: Chat,
+  stamp: ExportStamp,
+) => {
+  readonly head: string
+  readonly message: (message: Message) => Iterable<string>
+  /** Called after the last message. */
+  readonly end: () => string
+}
+
+/** How many secrets were masked, for people. The command line reads it at the end of the file. Null if masking is off. */
+export function maskedSentence({ masked }: ExportStamp): string | null {
+  if (masked === undefined) return null
+  const counts = masked()
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  const kinds = counts.map(({ kind, count }) => `${count} ${kind}`).join(', ')
+  const what = total === 0 ? 'nothing' : `${total} ${total === 1 ? 'secret' : 'secrets'} (${kinds})`
+  return `Masked in this file: ${what}. No rule finds every secret.`
 }
 
 /** The known facts of a chat, as text for people. Unknown ones are left out. */
-export function chatFacts(chat: Chat): Fact[] {
+export function chatFacts(chat: Chat): { readonly name: string; readonly value: string }[] {
   const facts: readonly (readonly [name: string, value: string | null])[] = [
     ['Project', chat.project?.name ?? null],
     ['Machine', chat.machine === null ? null : `${chat.machine.user}/${chat.machine.name}`],
@@ -80,25 +109,6 @@ export function messageTime({ createdAt, createdAtSource }: Message): string | n
 /** `2026-02-19 20:30:00 UTC`: does not depend on the machine's time zone or locale. */
 function timeText(iso: string | null): string | null {
   return iso === null ? null : iso.replace('T', ' ').replace(/(\.\d+)?Z$/u, ' UTC')
-}
-
-export function durationText(durationMs: number): string {
-  const seconds = durationMs / 1000
-  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
-}
-
-/** Input or output of a tool: text unchanged, anything else as JSON. Null if there is none. */
-export function payloadText(payload: Json): { readonly text: string; readonly isJson: boolean } | null {
-  if (payload === null || payload === '') return null
-  if (typeof payload === 'string') return { text: payload, isJson: false }
-  return { text: JSON.stringify(payload, null, 2), isJson: true }
-}
-
-export const isDone = ({ status }: TodoItem): boolean => status === 'completed'
-
-/** The state of a todo, if its box does not show it. */
-export function todoMark({ status }: TodoItem): string | null {
-  return status === null || status === 'completed' || status === 'pending' ? null : status.replaceAll('_', ' ')
 }
 
 /** Digits are grouped the same way on every machine. */

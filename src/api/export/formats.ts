@@ -1,10 +1,8 @@
+import { partMarkdown } from '../../shared/part.ts'
+import { plain } from '../../shared/markdown.ts'
+import { chatFacts, maskedSentence, messageMarks, messageTime, roleName, type FileWriter } from './facts.ts'
 import { HEADER_CSP } from './html-style.ts'
-import { toHtml } from './html.ts'
-import { toMarkdown } from './markdown.ts'
-import { maskedSentence, type ExportStamp } from './stamp.ts'
-import { createHash } from 'node:crypto'
-import type { Chat } from '../answers/chats.ts'
-import type { Message } from '../answers/messages.ts'
+import { htmlWriter } from './html.ts'
 
 export const exportFormats = ['markdown', 'json', 'jsonl', 'html'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -14,52 +12,68 @@ interface FormatEntry {
   readonly extension: string
   /** Set if the usual policy for data would prevent the file from being shown. */
   readonly contentSecurityPolicy?: string
-  /** A pure function that returns the text in pieces, so that a long chat is not in memory at once. */
-  readonly write: (chat: Chat, messages: Iterable<Message>, stamp: ExportStamp) => Iterable<string>
+  readonly write: FileWriter
 }
 
-/** A new format needs a pure function and a line here. */
+/** A document with the facts and then a heading for each message. Texts are unchanged. */
+const markdownWriter: FileWriter = (chat, stamp) => ({
+  head: `# ${plain(chat.title)}\n\n${chatFacts(chat)
+    .map(({ name, value }) => `- ${name}: ${plain(value)}\n`)
+    .join('')}`,
+  *message(message) {
+    const facts = [roleName(message), messageTime(message), ...messageMarks(message)]
+    yield `\n## ${plain(facts.filter(Boolean).join(' · '))}\n`
+    for (const part of message.parts) yield `\n${partMarkdown(part)}`
+  },
+  end() {
+    const masked = maskedSentence(stamp)
+    return masked === null ? '' : `\n---\n\n${masked}\n`
+  },
+})
+
+/** One object. Chat and messages are as in the API, each message on its own line. */
+const jsonWriter: FileWriter = (chat, stamp) => {
+  const { version, exportedAt } = stamp
+  const about = [`"version":${JSON.stringify(version)}`, `"exportedAt":${JSON.stringify(exportedAt)}`]
+  let separator = '\n'
+  return {
+    head: `{${about.join(',')},\n"chat":${JSON.stringify(chat)},\n"messages":[`,
+    *message(message) {
+      yield `${separator}${JSON.stringify(message)}`
+      separator = ',\n'
+    },
+    end() {
+      if (stamp.masked === undefined) return '\n]}\n'
+      const masked = `"masked":${JSON.stringify(stamp.masked())},"maskedNote":${JSON.stringify(maskedSentence(stamp))}`
+      return `\n],\n${masked}}\n`
+    },
+  }
+}
+
+/** A line for the chat, recognisable by its `kind`, then a line for each message as in the API. */
+const jsonlWriter: FileWriter = (chat, stamp) => {
+  const { version, exportedAt } = stamp
+  return {
+    head: `${JSON.stringify({ kind: 'chat', version, exportedAt, ...chat })}\n`,
+    *message(message) {
+      yield `${JSON.stringify(message)}\n`
+    },
+    end() {
+      if (stamp.masked === undefined) return ''
+      return `${JSON.stringify({ kind: 'masked', masked: stamp.masked(), maskedNote: maskedSentence(stamp) })}\n`
+    },
+  }
+}
+
+/** A new format needs a writer and a line here. */
 export const exporters: Readonly<Record<ExportFormat, FormatEntry>> = {
-  markdown: { contentType: 'text/markdown; charset=utf-8', extension: 'md', write: toMarkdown },
-  json: { contentType: 'application/json', extension: 'json', write: toJson },
-  jsonl: { contentType: 'application/jsonl', extension: 'jsonl', write: toJsonl },
+  markdown: { contentType: 'text/markdown; charset=utf-8', extension: 'md', write: markdownWriter },
+  json: { contentType: 'application/json', extension: 'json', write: jsonWriter },
+  jsonl: { contentType: 'application/jsonl', extension: 'jsonl', write: jsonlWriter },
   html: {
     contentType: 'text/html; charset=utf-8',
     extension: 'html',
     contentSecurityPolicy: HEADER_CSP,
-    write: toHtml,
+    write: htmlWriter,
   },
-}
-
-/** One object. Chat and messages are as in the API, each message on its own line. */
-export function* toJson(chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Generator<string> {
-  const { version, exportedAt } = stamp
-  const head = [`"version":${JSON.stringify(version)}`, `"exportedAt":${JSON.stringify(exportedAt)}`]
-  yield `{${head.join(',')},\n"chat":${JSON.stringify(chat)},\n"messages":[`
-  let separator = '\n'
-  for (const message of messages) {
-    yield `${separator}${JSON.stringify(message)}`
-    separator = ',\n'
-  }
-  if (stamp.masked === undefined) yield '\n]}\n'
-  else yield `\n],\n"masked":${JSON.stringify(stamp.masked())},"maskedNote":${JSON.stringify(maskedSentence(stamp))}}\n`
-}
-
-/** A line for the chat, recognisable by its `kind`, then a line for each message as in the API. */
-export function* toJsonl(chat: Chat, messages: Iterable<Message>, stamp: ExportStamp): Generator<string> {
-  const { version, exportedAt } = stamp
-  yield `${JSON.stringify({ kind: 'chat', version, exportedAt, ...chat })}\n`
-  for (const message of messages) yield `${JSON.stringify(message)}\n`
-  if (stamp.masked === undefined) return
-  yield `${JSON.stringify({ kind: 'masked', masked: stamp.masked(), maskedNote: maskedSentence(stamp) })}\n`
-}
-
-const TITLE_LENGTH_MAX = 40
-
-/** `Fix-the-login-1a2b3c4d.md`. Keeps only the characters of the title that are safe in a header and in a file name. */
-export function fileNameOf({ id, title }: Pick<Chat, 'id' | 'title'>, extension: string): string {
-  const safe = title.replace(/[^A-Za-z0-9_-]+/gu, '-').replace(/^-+/u, '')
-  const words = safe.slice(0, TITLE_LENGTH_MAX).replace(/-+$/u, '')
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 8)
-  return `${words === '' ? 'chat' : words}-${hash}.${extension}`
 }

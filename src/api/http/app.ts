@@ -30,17 +30,21 @@ export function createApp(context: ApiContext): Hono {
   const metrics = lazyMetrics()
   const api: Api = { ...context, readStatus: createStatusReader(context), loadMetrics: metrics.load }
 
-  app.onError((error) => {
+  const answerError = (error: Error): Response => {
     const problem = asProblem(error)
     if (isFault(problem)) context.reportFault?.(error)
     return problemResponse(problem)
-  })
+  }
+  app.onError(answerError)
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
   app.use(countRequests(metrics.loaded, patternOf), compressJson(), securityHeaders())
   app.use(guard(context.access), refuseMalformedPaths(), limitBodies())
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
-  for (const route of routes) addRoute(app, route, api)
+  // Without the guard, for who has passed it.
+  const guarded = new Hono({ getPath: rawPath }).onError(answerError)
+  for (const route of routes) addRoute(guarded, route, api)
+  app.route('/', guarded)
   app.get(DOCUMENT, async (c) => {
     readQuery(c, noParameters)
     // Loaded only when it is asked for.
@@ -49,7 +53,7 @@ export function createApp(context: ApiContext): Hono {
   })
   app.route(
     '/',
-    mcpRoutes(context, (request) => app.fetch(request)),
+    mcpRoutes(context, (path) => guarded.request(path)),
   )
   app.route('/', pageRoutes(context))
   return app

@@ -7,7 +7,7 @@ import { countLines, diffText, editsOf } from '../../shared/edits.ts'
 import type { FileEditAnswer, FileUse } from '../answers/files.ts'
 import type { Page } from '../answers/common.ts'
 import { answerRow, PROJECT_REF, type Row } from './answer-row.ts'
-import { useOfTool } from './chats/chat-acts.ts'
+import { useOfTool } from '../../shared/tools.ts'
 import type { PageRequest } from './page.ts'
 import { inSnapshot } from './snapshot.ts'
 

@@ -59,12 +59,15 @@ export async function reportCommits(world: World, request: CommitReportRequest):
 
 /**
  * The chats that may have led to a commit, the likeliest first.
- * @param digits first hex digits of its sha, in lower case
- * @returns null if no commit of this repository begins with them, or several do
+ * @param name the first hex digits of its sha, or what git resolves, such as `HEAD`
+ * @returns null if it names no commit of this repository, or several
  */
-export async function chatsOfCommit(world: World, folder: string, digits: string): Promise<CommitMatch[] | null> {
+export async function chatsOfCommit(world: World, folder: string, name: string): Promise<CommitMatch[] | null> {
   const history = await world.histories.read(folder)
-  const asked = history.filter(({ sha }) => sha.startsWith(digits))
+  const isSha = /^[\da-f]{4,64}$/i.test(name)
+  // A branch with a name of hex digits is no commit.
+  const sha = isSha ? name.toLowerCase() : await world.histories.resolve(folder, name)
+  const asked = sha === null ? [] : history.filter((each) => each.sha.startsWith(sha))
   const [commit] = asked
   if (commit === undefined || asked.length > 1) return null
   return (await matchCommits(world, { folder, history, asked })).get(commit.sha) ?? []

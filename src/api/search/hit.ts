@@ -56,7 +56,7 @@ type ToShow = <Value>(value: Value) => Value
 
 function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow): SearchHit {
   const { title, project, machine, parts, ...message } = row
-  const { machine: ofMachine, ...ofProject } = answerRow<
+  const { machine: ofMachine, project: ofProject } = answerRow<
     Pick<SearchHit, 'project'> & Pick<SearchHit['chat'], 'machine'>
   >({ project: project ?? null, machine: machine ?? null }, ['project', 'machine'])
   const shown =
@@ -67,7 +67,7 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow
     message: answerRow(message),
     ...shown,
     chat: { id: row.chatId, title: toShow(title), machine: ofMachine },
-    ...ofProject,
+    project: ofProject === null ? null : { ...ofProject, name: toShow(ofProject.name) },
     // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
     score: Number(found.score.toPrecision(6)),
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../periods.ts'
-import type { FieldName, FieldNode } from './language/tree.ts'
+import type { FieldName, QueryNode } from './language/tree.ts'
 
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const
 export type SearchSort = (typeof searchSorts)[number]
@@ -22,16 +22,23 @@ export const filterNames = [
   'to',
 ] as const
 export type FilterName = (typeof filterNames)[number]
-export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[]>>>
+export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[]>>> & {
+  /** Leaves out chats that were active in the last ten minutes: an agent that searches would find itself. */
+  readonly withoutActive?: true
+}
 
 /** The filters among the parameters of a request; null is none. */
-export const filtersOf = (given: Readonly<Record<FilterName, string | readonly string[] | null>>): SearchFilters =>
-  Object.fromEntries(
+export const filtersOf = (
+  given: Readonly<Record<FilterName, string | readonly string[] | null>> & { readonly withoutActive: boolean | null },
+): SearchFilters => ({
+  ...Object.fromEntries(
     filterNames.flatMap((name) => {
       const values = given[name]
       return values === null ? [] : [[name, typeof values === 'string' ? [values] : values]]
     }),
-  )
+  ),
+  ...(given.withoutActive === true ? { withoutActive: true } : {}),
+})
 
 export interface SearchRequest {
   readonly q: string
@@ -60,9 +67,11 @@ const fieldOfFilter = (name: FilterName): FieldName => {
 }
 
 /** The filters as fields of a query. */
-export function filterNodes(filters: SearchFilters): readonly FieldNode[] {
-  return filterNames.flatMap((name) => {
+export function filterNodes(filters: SearchFilters): readonly QueryNode[] {
+  const nodes = filterNames.flatMap((name): QueryNode[] => {
     const values = filters[name]
-    return values === undefined ? [] : [{ kind: 'field', name: fieldOfFilter(name), values } as const]
+    return values === undefined ? [] : [{ kind: 'field', name: fieldOfFilter(name), values }]
   })
+  if (filters.withoutActive !== true) return nodes
+  return [...nodes, { kind: 'not', node: { kind: 'field', name: 'is', values: ['active'] } }]
 }

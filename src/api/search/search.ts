@@ -5,7 +5,7 @@ import { countFacets } from './count-facets.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { findEveryHit, type EveryHit } from './every-hit.ts'
 import { explainSearch } from './explain.ts'
-import { filterNodes, type SearchRequest } from './request.ts'
+import { filterNames, filterNodes, type SearchRequest } from './request.ts'
 import { findGroups, findPage } from './find-page.ts'
 import { makeHits } from './hit.ts'
 import { parseQuery, type ParsedQuery } from './language/parse.ts'
@@ -107,7 +107,7 @@ function answerTree(
 ): (Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions' | 'isPartial'> & Pick<Listed, 'countHolders'>) | null {
   const filters = filterNodes(request.filters)
   const trees = [...filters, ...(tree === null ? [] : [tree])]
-  if (trees.length === 0) return null
+  if (tree === null && filterNames.every((name) => request.filters[name] === undefined)) return null
   const plan = planQuery(db, trees, request.clock)
   const every = findEveryHit(db, plan, request.facets, deadline)
   const { total, totalIsExact, items, countHolders } =

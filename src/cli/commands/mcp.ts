@@ -5,7 +5,6 @@ import { Argument, type Command } from 'commander'
 import { findProgram } from '../../git/harmless.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
-import type { Client, Endpoints } from '../../shared/client.ts'
 import { addExamples, type Options } from '../input/options.ts'
 import { readText } from '../input/read-text.ts'
 import { refuseExcess } from '../input/usage.ts'
@@ -41,26 +40,12 @@ export function addCommand(program: Command, session: Session): void {
 /** Until the client closes its end. Nothing else may be written to stdout. */
 async function serve(command: Command, session: Session): Promise<void> {
   const { redact = true } = command.opts<Options>()
-  await session.ask(command, async (answers) => {
-    const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
+  await session.ask(command, async (client) => {
+    const [{ createMcpServer }, { serveStdio }] = await Promise.all([
       import('../../api/mcp/server.ts'),
-      import('@modelcontextprotocol/server/stdio'),
+      import('../../api/mcp/stdio.ts'),
     ])
-    // Its tools name their paths themselves.
-    const client = answers as unknown as Client<Endpoints<`GET ${string}`>>
-    const source = {
-      version: session.version,
-      now: Date.now,
-      get: (path: string, query = {}) => client.get(path, { query }),
-    }
-    const server = createMcpServer(source, { isRedacted: redact })
-    const ended = new Promise<void>((end) => {
-      // The SDK has no events.
-      // oxlint-disable-next-line prefer-add-event-listener
-      server.server.onclose = end
-    })
-    await server.connect(new StdioServerTransport())
-    await ended
+    await serveStdio(createMcpServer({ client, version: session.version, isRedacted: redact }))
   })
 }
 

@@ -5,6 +5,7 @@ import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
 import { addFilters, addPage, hasDateField, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
 import { completeChatId } from '../input/chat-id.ts'
 import { atLeast, emptyText, notePage } from './lists.ts'
+import { snippetText } from '../../shared/snippet.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import type { Session } from '../session.ts'
@@ -84,7 +85,7 @@ const columns: readonly RowColumn<SearchHit>[] = [
     read: ({ chat: { title }, matchCount = 1, matchCountIsExact = true }) =>
       matchCount > 1 ? `${title} (${atLeast(matchCountIsExact, String(matchCount))})` : title,
   },
-  { title: 'text', read: ({ snippet }) => snippetText(snippet, (hit) => hit) },
+  { title: 'text', read: ({ snippet }) => snippetText(snippet, '') },
   { title: 'chat id', read: ({ chat }) => chat.id },
   { title: 'message id', read: ({ message }) => message.id },
   { title: 'machine', read: ({ chat }) => machineText(chat.machine), isNeededFor: ({ chat }) => chat.machine !== null },
@@ -182,7 +183,7 @@ function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen)
   const { message, part, toolName, snippet, missing } = hit
   const { bold, dim, yellow } = screen.colours
   const kind = part === 'text' ? '' : `${part === 'tool' && toolName !== null ? printableLine(toolName) : part}: `
-  const passage = snippetText(snippet, (text) => bold(yellow(text)))
+  const passage = paintedSnippet(snippet, (text) => bold(yellow(text)))
   const lines = wrapLine(`${kind && dim(kind)}${passage} ${dim(`@${printableLine(shortId)}`)}`, width - INDENT)
   const lacks = (missing ?? []).length === 0 ? [] : [dim(cutTo(`without ${missing?.join(' ') ?? ''}`, width - INDENT))]
   return [...lines, ...lacks].map((line, index) => {
@@ -190,12 +191,12 @@ function renderPassage(hit: Hit, shortId: string, width: number, screen: Screen)
   })
 }
 
-const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+/** No printable text has it. */
+const MARK = '\u0000'
 
-/** A snippet, which is escaped HTML with `<mark>` around the hits, as one printable line. */
-export const snippetText = (snippet: string, paint: (hit: string) => string): string =>
-  printableLine(snippet)
-    // A `<mark>` in the text itself is escaped, so each tag found here is a real one.
-    .replaceAll(/<mark>(.+?)<\/mark>/g, (_, hit: string) => paint(hit))
-    .replaceAll(/<\/?mark>/g, '')
-    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => CHARACTERS[name] ?? entity)
+/** A snippet as one printable line, in which what was found is painted. */
+export const paintedSnippet = (snippet: string, paint: (hit: string) => string): string =>
+  snippetText(printableLine(snippet), MARK)
+    .split(MARK)
+    .map((piece, index) => (index % 2 === 1 && piece !== '' ? paint(piece) : piece))
+    .join('')

@@ -206,6 +206,8 @@ export function arrange<Item extends Placeable>(
     const nearest = item.columns.role === 'assistant' ? (before ?? after) : (after ?? before)
     return [item, placeAt(position, own[at] ?? (nearest && { ...nearest, source: 'neighbour' }) ?? chatTime)] as const
   })
+  // Nearly always. For a long chat, two more sets of all its messages would be in memory.
+  if (placed.length === items.length) return placed
   const inThread = new Set(placed.map(([item]) => item))
   const contents = new Set(placed.map(([{ columns }]) => columns.content_hash))
   const orphans = items.filter((item) => !inThread.has(item))

@@ -78,20 +78,30 @@ const HELD_COLUMNS = Object.keys(emptyHeld) as (keyof HeldMessage)[]
 const SELECT = `select ${HELD_COLUMNS.join(', ')} from messages where chat = ?`
 const FIND = `${SELECT} and id = ? and source = ?`
 
+/** Columns whose few texts repeat. SQLite gives each row a text of its own. */
+const REPEATING = new Set<keyof HeldMessage>(['role', 'created_at_source', 'model', 'marks'])
+
 /** Rows are read as arrays: better-sqlite3 takes nearly twice as long to make an object of so many columns. */
-function heldOf(row: readonly unknown[]): HeldMessage {
+function heldOf(row: readonly unknown[], texts: Map<unknown, unknown>): HeldMessage {
   const held: Record<string, unknown> = { ...emptyHeld }
-  for (const [at, column] of HELD_COLUMNS.entries()) held[column] = row[at]
+  for (const [at, column] of HELD_COLUMNS.entries()) {
+    const value = row[at]
+    if (REPEATING.has(column) && !texts.has(value)) texts.set(value, value)
+    held[column] = REPEATING.has(column) ? texts.get(value) : value
+  }
   return held as unknown as HeldMessage
 }
 
 /** All messages of a chat. A chat of thousands is listed whenever one of its messages is written. */
-export const listMessages = (db: Mirror, chat: number): HeldMessage[] =>
-  Array.from(prepared(db, SELECT).raw().iterate(chat) as IterableIterator<readonly unknown[]>, heldOf)
+export function listMessages(db: Mirror, chat: number): HeldMessage[] {
+  const texts = new Map()
+  const rows = prepared(db, SELECT).raw().iterate(chat) as IterableIterator<readonly unknown[]>
+  return Array.from(rows, (row) => heldOf(row, texts))
+}
 
 export function findMessage(db: Mirror, chat: number, id: MessageId, source: number): HeldMessage | null {
   const row = prepared(db, FIND).raw().get(chat, id, source) as readonly unknown[] | undefined
-  return row === undefined ? null : heldOf(row)
+  return row === undefined ? null : heldOf(row, new Map())
 }
 
 const FIND_CHAT = `select num from chats where id = ?`

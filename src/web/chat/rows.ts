@@ -1,5 +1,6 @@
 import type { Message } from '../../api/answers/messages.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
+import { callKindOf, type CallKind } from '../../shared/tools.ts'
 
 type ThinkingPart = Extract<Part, { kind: 'thinking' }>
 
@@ -61,19 +62,6 @@ export function rowsOf(messages: readonly Message[], seams: readonly string[]): 
   }
   endRun()
   return rows
-}
-
-export type CallKind = 'read' | 'edit' | 'shell' | 'search' | 'todo' | 'agent' | 'other'
-
-/** Cursor's builds rename their tools; their words tell what they do. */
-export function callKindOf(name: string): CallKind {
-  const words = name.toLowerCase()
-  if (/todo/.test(words)) return 'todo'
-  if (/^task|subagent/.test(words)) return 'agent'
-  if (/terminal|shell|command|bash|exec/.test(words)) return 'shell'
-  if (/edit|write|replace|patch|delete_?file|create/.test(words)) return 'edit'
-  if (/grep|search|glob|find|list_?dir|^ls/.test(words)) return 'search'
-  return /read|fetch|view|cat/.test(words) ? 'read' : 'other'
 }
 
 /** `12 calls: 7 read, 3 edit, 2 shell, 1 failed`. */

@@ -3,7 +3,8 @@ import type { ToolPart } from '../../model/part.ts'
 import { cut, duration, visible } from '../lib/format.ts'
 import { Code, DiffView, LongText } from './code.tsx'
 import { summaryOf } from '../../shared/tool-summary.ts'
-import { type Call, callKindOf, describeRun, diffOf, outputText } from './rows.ts'
+import { callKindOf } from '../../shared/tools.ts'
+import { type Call, describeRun, diffOf, outputText } from './rows.ts'
 import { FileLink } from './file-link.tsx'
 
 /** A run of calls is one line; it opens to its calls, and each of them to its input and output. */

@@ -2,6 +2,13 @@ import { asChatId, asMessageId, asProjectId } from '../../../src/model/ids.ts'
 import type { Part } from '../../../src/model/part.ts'
 import type { Chat } from '../../../src/api/answers/chats.ts'
 import type { Message } from '../../../src/api/answers/messages.ts'
+import { exporters, type ExportFormat } from '../../../src/api/export/formats.ts'
+
+/** A chat as a file, without masking. */
+export function fileOf(as: ExportFormat, chat: Chat, messages: readonly Message[]): string {
+  const { head, message, end } = exporters[as].write(chat, { version: '1', exportedAt: null })
+  return [head, ...messages.flatMap((each) => [...message(each)]), end()].join('')
+}
 
 export const plainChat: Chat = {
   id: asChatId('c1'),

@@ -2,14 +2,22 @@ import { createHash } from 'node:crypto'
 import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/html-style.ts'
-import { toHtml } from '../../../src/api/export/html.ts'
 import type { Part } from '../../../src/model/part.ts'
-import { hostileChat, hostileMessages, hostileParts, messageOf, plainChat, shown, unescaped } from './hostile-chat.ts'
+import {
+  fileOf,
+  hostileChat,
+  hostileMessages,
+  hostileParts,
+  messageOf,
+  plainChat,
+  shown,
+  unescaped,
+} from './hostile-chat.ts'
 import type { Message } from '../../../src/api/answers/messages.ts'
 
-const pageOf = (parts: readonly Part[]): string => [...toHtml(plainChat, [messageOf('m', parts)])].join('')
+const pageOf = (parts: readonly Part[]): string => fileOf('html', plainChat, [messageOf('m', parts)])
 
-const hostile = [...toHtml(hostileChat, hostileMessages)].join('')
+const hostile = fileOf('html', hostileChat, hostileMessages)
 
 /** The tags of a page but for the style's content, which is CSS. */
 const tagsOf = (html: string): string[] =>
@@ -110,7 +118,7 @@ describe('the page by itself', () => {
 
   it('links each message to itself, by a name that no other has', () => {
     const thread = Array.from({ length: 300 }, (_, position) => messageOf(`"><b>${position}`, [], { position }))
-    const html = [...toHtml(plainChat, [...thread, ...hostileMessages.slice(2)])].join('')
+    const html = fileOf('html', plainChat, [...thread, ...hostileMessages.slice(2)])
     const ids = [...html.matchAll(/<article id="([^"]*)"/gu)].map(([, id]) => id ?? '')
     const links = [...html.matchAll(/ href="#([^"]*)"/gu)].map(([, id]) => id ?? '')
     expect(new Set(ids).size).toBe(301)
@@ -120,7 +128,7 @@ describe('the page by itself', () => {
 
   it('tells tokens that were estimated as estimated, and no count of Cursor’s as that', () => {
     const told = (tokens: Message['tokens']) =>
-      textOf([...toHtml(plainChat, [messageOf('m', [], { tokens })])].join('')).split('\n')
+      textOf(fileOf('html', plainChat, [messageOf('m', [], { tokens })])).split('\n')
     expect(told({ input: 12_345, output: 0, source: 'estimated' })).toContain('12,345 tokens, estimated')
     expect(told({ input: null, output: 7, source: 'recorded' })).toContain('7 tokens out')
     expect(told({ input: 7, output: null, source: 'recorded' })).toContain('7 tokens in')
@@ -128,7 +136,7 @@ describe('the page by itself', () => {
 
   it('tells of a message who, when, by which model, and what is unusual', () => {
     const told = (more: object) =>
-      textOf([...toHtml(plainChat, [messageOf('m', [], more)])].join(''))
+      textOf(fileOf('html', plainChat, [messageOf('m', [], more)]))
         .trim()
         .split('\n')
     expect(told({ position: 4, model: 'gpt-5', tokens: { input: 12_345, output: 6, source: 'recorded' } })).toEqual(

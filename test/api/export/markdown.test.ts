@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readBlocks } from '../../../src/api/export/blocks.ts'
-import { codeSpan, fenced, plain, quoted } from '../../../src/api/export/markdown-text.ts'
-import { toMarkdown } from '../../../src/api/export/markdown.ts'
+import { codeSpan, fenced, plain, quoted, readBlocks } from '../../../src/shared/markdown.ts'
 import type { Part } from '../../../src/model/part.ts'
-import { hostileChat, hostileMessages, hostileTexts, messageOf, plainChat } from './hostile-chat.ts'
+import { fileOf, hostileChat, hostileMessages, hostileTexts, messageOf, plainChat } from './hostile-chat.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)
@@ -48,7 +46,7 @@ it('a chat is its title, its facts, and a heading for each message', () => {
     messageOf('q', [{ kind: 'text', text: 'Why?' }], { role: 'user' }),
     messageOf('a', parts, { model: 'gpt-5', position: 1, createdAtSource: 'neighbour' }),
   ]
-  expect([...toMarkdown(chat, messages)].join('')).toBe(golden)
+  expect(fileOf('markdown', chat, messages)).toBe(golden)
 })
 
 it('what is not known of a chat is not mentioned', () => {
@@ -69,11 +67,11 @@ it('what is not known of a chat is not mentioned', () => {
     filesChanged: null,
     isArchived: false,
   }
-  expect([...toMarkdown(none, [])].join('')).toBe('# Fix the login\n\n- Messages: 1,234\n- Id: c1\n')
+  expect(fileOf('markdown', none, [])).toBe('# Fix the login\n\n- Messages: 1,234\n- Id: c1\n')
 })
 
 describe('a hostile chat', () => {
-  const text = [...toMarkdown(hostileChat, hostileMessages)].join('')
+  const text = fileOf('markdown', hostileChat, hostileMessages)
 
   it.each(hostileTexts)('holds %j to the letter', (each) => {
     expect(text).toContain(`\n${each}\n`)
@@ -86,7 +84,7 @@ describe('a hostile chat', () => {
       { ...tool, name: '\n# four', paths: ['\n# five'], input: null, output: null, error: null },
     ])
     const chat = { ...plainChat, title: '\n# six', project: null, mode: '\n# seven' }
-    const lines = [...toMarkdown(chat, [bare])].join('').split('\n')
+    const lines = fileOf('markdown', chat, [bare]).split('\n')
     expect(lines.filter((line) => /^ {0,3}#/u.test(line))).toEqual([
       '# \\# six',
       '## Assistant · 2026-02-19 20:30:00 UTC',
@@ -99,7 +97,7 @@ describe('a hostile chat', () => {
 describe('what a text leaves open is closed, and only that', () => {
   it.each(cases<[text: string, closing: string | null]>('left open'))('%j is closed by %j', (text, closing) => {
     expect(readBlocks(text).closing).toBe(closing)
-    const document = [...toMarkdown(plainChat, [messageOf('m', [{ kind: 'text', text }])])].join('')
+    const document = fileOf('markdown', plainChat, [messageOf('m', [{ kind: 'text', text }])])
     const end = text.endsWith('\n') ? '' : '\n'
     expect(document.endsWith(`UTC\n\n${text}${end}${closing === null ? '' : `${closing}\n`}`)).toBe(true)
   })

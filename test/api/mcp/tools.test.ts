@@ -1,7 +1,10 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { headers, type Store } from '../../helpers/cursor.ts'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { headers, toolData, type Store } from '../../helpers/cursor.ts'
+import { GitRepository } from '../../helpers/git-repository.ts'
 import { callTool, connectAgent, nextOf } from '../../helpers/mcp-client.ts'
 import { World } from '../../helpers/world.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -102,6 +105,16 @@ test('the chat that is being written is left out, and that is said', async () =>
   expect((await call('search_chats', { query: 'plum', include_active: true })).text).toContain('chat now')
 })
 
+test('more than fifty active chats are left out of a search, and its counts', async () => {
+  await addTalk('orchard', ['An old plum tree'])
+  for (let at = 0; at < 60; at += 1) await addTalk(`now-${at}`, ['A new plum'], nowMs - 1000 * at, false)
+  await sync()
+  const { text } = await call('search_chats', { query: 'plum', sort: 'newest', limit: 30 })
+  expect(text).toContain('1 messages found.')
+  expect(text).not.toContain('chat now-')
+  expect((await call('search_chats', { query: 'plum', include_active: true })).text).toContain('61 messages found.')
+})
+
 test('pages of a search follow on each other without a gap, with an active chat between the hits', async () => {
   for (let at = 0; at < 25; at += 1) {
     const isActive = at % 5 === 0
@@ -116,6 +129,85 @@ test('pages of a search follow on each other without a gap, with an active chat 
   }
   const expected = Array.from({ length: 25 }, (_, at) => at).filter((at) => at % 5 !== 0)
   expect(seen.toSorted()).toEqual(expected.map((at) => `talk-${at}`).toSorted())
+})
+
+test('a chat is named by the beginning of its id, which must fit only one', async () => {
+  await addTalk('orchard', ['The plum', 'Yes.'])
+  await addTalk('orchestra', ['The violin', 'No.'])
+  expect((await call('get_chat', { chat: 'orcha' })).text).toContain('chat orchard |')
+  expect((await call('read_messages', { chat: 'orche' })).text).toContain('Chat orchestra: messages 1 to 2 of 2.')
+  const { contents } = await client.readResource({ uri: 'cursordex://chats/orcha' })
+  expect(JSON.stringify(contents)).toContain('chat orchard |')
+  const several = await call('read_messages', { chat: 'orch' })
+  expect([several.isError, several.text]).toEqual([true, expect.stringMatching(/2 chats [^]*orchestra, orchard/)])
+})
+
+test('around, offset and the next call count the same messages, also those that the chat lists no more', async () => {
+  await addTalk('orchard', ['One', 'Two', 'Three'], undefined, false)
+  store.message('orchard', 'lost', { type: 2, text: 'Four', createdAt: '2026-02-01T10:00:01Z' })
+  await sync()
+  const all = (await call('read_messages', { chat: 'orchard' })).text
+  const places = (text: string) => [...text.matchAll(/^\[(\d+)\].* message (\S+) /gm)].map(([, at, id]) => [at, id])
+  expect(places(all)).toEqual(['orchard-m0', 'orchard-m1', 'orchard-m2', 'lost'].map((id, at) => [`${at + 1}`, id]))
+  const followed: unknown[] = []
+  for (const [at, id] of places(all)) {
+    const { text } = await call('read_messages', { chat: 'orchard', around: id, before: 0, after: 0 })
+    expect(places(text)).toEqual([[at, id]])
+    const next = nextOf(text)
+    followed.push(next === null ? null : places((await call(next.name, next.args)).text)[0]?.[0])
+  }
+  expect(followed).toEqual(['2', '3', '4', null])
+})
+
+test('a message without a part of the kinds asked for shows what it has', async () => {
+  const read = {
+    kind: 'tool',
+    act: { name: 'read', path: 'src/plum.ts', contents: 'x' },
+    ending: { kind: 'completed' },
+  } as const
+  await addTalk('orchard', ['Look'], undefined, false)
+  store.chat('orchard', { name: 'Plums', createdAt: 1, fullConversationHeadersOnly: headers(['orchard-m0', 'call']) })
+  store.message('orchard', 'call', {
+    type: 2,
+    text: '',
+    capabilityType: 15,
+    toolFormerData: toolData(read, 'new', 'c'),
+  })
+  await sync()
+  expect((await call('read_messages', { chat: 'orchard' })).text).toMatch(/no part of[^]*\n> tool \w+: .*src\/plum\.ts/)
+})
+
+test('an absolute path finds what the path below the root of its project finds, and a commit is named as in git', async () => {
+  const repository = new GitRepository(join(world.home.root, 'shop'))
+  const atMs = Date.parse('2026-02-01T10:00:00Z')
+  const path = 'src/plum.ts'
+  const edit = { kind: 'tool', act: { name: 'edit', path, lines: ['+new'] }, ending: { kind: 'completed' } } as const
+  store.chat('orchard', {
+    name: 'Plums',
+    createdAt: atMs,
+    lastUpdatedAt: atMs,
+    fullConversationHeadersOnly: headers(['a', 'b']),
+  })
+  store.message('orchard', 'a', { type: 1, text: 'Plant it', createdAt: new Date(atMs).toISOString() })
+  const toolFormerData = toolData(edit, 'new', 'call')
+  const createdAt = new Date(atMs + 1000).toISOString()
+  store.message('orchard', 'b', { type: 2, text: '', capabilityType: 15, createdAt, toolFormerData })
+  world.home.workspace('ws', { folder: pathToFileURL(repository.root).href }, ['orchard'])
+  repository.commit({ atMs: atMs + 30_000, files: { [path]: 'new' } })
+  await sync()
+  for (const named of [path, join(repository.root, path)]) {
+    expect((await call('why_code', { path: named })).text).toMatch(/chat orchard\n {2}evidence: 1 edits/)
+    expect((await call('why_code', { path: named, project: 'shop' })).text).toContain('chat orchard')
+    expect((await call('list_chats', { path: named })).text).toContain('chat orchard')
+    expect((await call('search_chats', { query: '', path: named })).text).toContain('chat orchard')
+  }
+  expect((await call('why_code', { path, project: 'no-such' })).text).toContain('No chat is about')
+  for (const commit of ['HEAD', 'HEAD^{commit}', repository.git(['rev-parse', 'HEAD']).slice(0, 7)]) {
+    expect((await call('why_code', { commit, project: 'shop' })).text).toMatch(/confidence \w+ \| chat orchard/)
+  }
+  for (const commit of ['HEAD~9', '--all', 'no such']) {
+    expect((await call('why_code', { commit, project: 'shop' })).isError).toBe(true)
+  }
 })
 
 test('a chat is read to its end by following the next calls, within the budget', async () => {
@@ -138,6 +230,7 @@ test.each([
   ['short lines', words.join('\n')],
   ['lines without text', `${'\n'.repeat(9000)}end`],
   ['indented lines', words.slice(0, 5000).join('\n  ')],
+  ['signs of two units', '😀 '.repeat(6000)],
 ])('a long message of %s is read to its end by following the next calls', async (_, long) => {
   await addTalk('huge', [long, 'And done.'])
   let read = ''
@@ -184,7 +277,7 @@ test('ten kinds of secrets never reach an answer', async () => {
       `${'x '.repeat(60)}plum ${filler}${text} ${filler}`,
       `${filler}${text}${filler}`,
     ])
-    const rawArgs = JSON.stringify({ command: `echo plum ${text}` })
+    const rawArgs = JSON.stringify({ command: `echo plum ${text}`, id: text })
     const toolFormerData = { name: 'run_terminal_cmd', status: 'completed', rawArgs, params: rawArgs, result: text }
     store.message(`key${at}`, `key${at}-m3`, { type: 2, text: '', toolFormerData })
   }

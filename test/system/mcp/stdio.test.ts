@@ -52,7 +52,7 @@ test.each([true, false])('the official client calls every tool over stdio (daemo
   await client.close()
 })
 
-test('raw JSON-RPC of protocol 2025-06-18 is served, and the program ends with its input', async () => {
+test('raw JSON-RPC of protocol 2025-06-18 is served, a malformed line gets an error, and the program ends with its input', async () => {
   const child = spawn(process.execPath, [cursordexBin, 'mcp', ...place.flags], { stdio: ['pipe', 'pipe', 'pipe'] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const ask = async (message: object): Promise<Record<string, unknown>> => {
@@ -74,6 +74,15 @@ test('raw JSON-RPC of protocol 2025-06-18 is served, and the program ends with i
   expect(wrong).toMatchObject({ id: 3, result: { isError: true } })
   const unknown = await ask({ id: 4, method: 'tools/call', params: { name: 'no_such_tool', arguments: {} } })
   expect(unknown).toHaveProperty('error')
+  for (const [line, id, code] of [
+    ['{"jsonrpc": "2.0", "id": 5, ', null, -32_700],
+    ['{"jsonrpc": "2.0", "id": 6, "method": 7}', 6, -32_600],
+    ['[1]', null, -32_600],
+  ]) {
+    child.stdin.write(`${line}\n`)
+    const { value } = await lines.next()
+    expect(JSON.parse(String(value))).toMatchObject({ jsonrpc: '2.0', id, error: { code } })
+  }
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
   child.stdin.end()
   expect(await ended).toBe(0)

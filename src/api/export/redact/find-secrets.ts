@@ -1,6 +1,5 @@
 import { shownFor } from '../../../text/passages/spoken-texts.ts'
-import { VALUE_LENGTH, type SecretRule } from './shapes.ts'
-import { nameRules, otherRules, tokenRules, type RuleGroup } from './rules.ts'
+import { secretRules, type RuleGroup, type SecretRule } from './rules.ts'
 
 /** A secret in a text; `end` is exclusive. */
 export interface SecretSpan {
@@ -50,11 +49,11 @@ function* findIn(text: string): Generator<void, SecretSpan[]> {
 /** Where several rules find the same secret, the first one names it. */
 function* applyRules(text: string): Generator<void, SecretSpan[]> {
   const spans = [...findPrivateKeys(text), ...(yield* findInWords(text))]
-  for (const rule of otherRules) {
+  for (const rule of secretRules().others) {
     for (const match of matchesOf(rule.shape, text)) spans.push(...spanOf(rule, match))
     if (text.length > LONG_TEXT) yield
   }
-  return [...spans, ...(yield* findGroup(nameRules, text))]
+  return [...spans, ...(yield* findGroup(secretRules().named, text))]
 }
 
 /** UTF-16 units. Shorter texts are searched without a pause, because a pause takes as long as the search. */
@@ -62,27 +61,14 @@ const LONG_TEXT = 64 * 1024
 /** Places that the rules of a group look at between two pauses. */
 const PLACES = 500
 
-/** By the code of a sign: 1 for those that stand around words. */
-const separators = new Uint8Array(0x10000)
-for (const sign of ' \t\r\n\f\v"\'`<>(),;{}\0') separators[sign.charCodeAt(0)] = 1
-/** No token is shorter. */
-const WORD_LENGTH_MIN = 16
-
-/** Words without signs that stand around secrets. A pattern would take as long as all rules together. */
-function* longWords(text: string): Generator<{ readonly word: string; readonly index: number }> {
-  let index = 0
-  for (let at = 0; at <= text.length; at += 1) {
-    if (at < text.length && separators[text.charCodeAt(at)] === 0) continue
-    if (at - index >= WORD_LENGTH_MIN) yield { word: text.slice(index, at), index }
-    index = at + 1
-  }
-}
+/** Words of signs that do not stand around secrets. No token is shorter. */
+const longWords = /[^ \t\r\n\f\v"'`<>(),;{}\0]{16,}/g
 
 function* findInWords(text: string): Generator<void, SecretSpan[]> {
   const spans: SecretSpan[] = []
   let seen = 0
-  for (const { word, index } of longWords(text)) {
-    for (const { kind, start, end } of yield* findGroup(tokenRules, word)) {
+  for (const { 0: word, index } of text.matchAll(longWords)) {
+    for (const { kind, start, end } of yield* findGroup(secretRules().tokens, word)) {
       spans.push({ kind, start: index + start, end: index + end })
     }
     if (word.length < KEY_LINE_LENGTH || index < seen) continue
@@ -128,11 +114,16 @@ function* matchesOf(shape: RegExp, text: string): Generator<RegExpExecArray> {
   }
 }
 
+/**
+ * A shape of the table looks at so much of an unquoted value, and the rest of the word belongs to it: else a text of names
+ * without values would take long.
+ */
+const VALUE_LENGTH = 256
 const restOfWord = /[^\s"'`&;<>\\]*/y
 
 function spanOf({ kind, isSecret }: SecretRule, match: RegExpExecArray): SecretSpan[] {
   const secret = match.groups?.['secret'] ?? match[0]
-  if (isSecret?.(secret, match) === false) return []
+  if (!isSecret(secret, match)) return []
   const end = match.index + match[0].length
   const start = end - secret.length
   if (secret.length < VALUE_LENGTH) return [{ kind, start, end }]
@@ -150,13 +141,8 @@ function joined(spans: readonly SecretSpan[]): SecretSpan[] {
       found.push(span)
       continue
     }
-    const first = span.rank < last.rank ? span : last
-    found[found.length - 1] = {
-      kind: first.kind,
-      rank: first.rank,
-      start: last.start,
-      end: Math.max(last.end, span.end),
-    }
+    const { kind, rank } = span.rank < last.rank ? span : last
+    found[found.length - 1] = { kind, rank, start: last.start, end: Math.max(last.end, span.end) }
   }
   return found
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../../model/json.ts'
-import type { MaskedCount } from '../stamp.ts'
+import type { MaskedCount } from '../facts.ts'
 import { findSecrets } from './find-secrets.ts'
 import { isNamedSecret } from './names.ts'
 
@@ -14,6 +14,12 @@ const GAP = '\n\u0000\n'
 /** Masks secrets and counts them by kind. Keeps nothing of the secrets themselves. */
 export class Masking {
   readonly #counts = new Map<string, number>()
+  readonly #kept: RegExp | null
+
+  /** @param kept keys of objects whose texts stay as they are */
+  constructor(kept: RegExp | null = null) {
+    this.#kept = kept
+  }
 
   get counts(): readonly MaskedCount[] {
     return [...this.#counts].map(([kind, count]) => ({ kind, count })).sort((a, b) => (a.kind < b.kind ? -1 : 1))
@@ -22,15 +28,16 @@ export class Masking {
   /** The same value with the secrets in all its texts and object keys masked. Yields as it goes. */
   *mask<Value>(value: Value): Generator<void, Value> {
     const texts: string[] = []
-    visit(value as Json, (text) => {
+    const collect = (text: string): string => {
       texts.push(text)
       return text
-    })
+    }
+    visit(value as Json, { text: collect, named: (_, text) => text, kept: this.#kept })
     const masked = yield* this.#maskAll(texts)
     let at = 0
-    const next = (): string => masked[at++] ?? ''
     // Both visits meet the same texts in the same order.
-    return visit(value as Json, next, (key, text) => this.#maskNamed(key, text)) as Value
+    const text = (): string => masked[at++] ?? ''
+    return visit(value as Json, { text, named: (key, each) => this.#maskNamed(key, each), kept: this.#kept }) as Value
   }
 
   /** The same without pauses. */
@@ -86,26 +93,27 @@ function atOnce<Result>(steps: Generator<void, Result>): Result {
   }
 }
 
-/** Rebuilds a value: `change` gets each text, then `changeNamed` gets each text that has a name. */
-function visit(
-  value: Json,
-  change: (text: string) => string,
-  changeNamed?: (name: string, text: string) => string,
-  name = '',
-): Json {
-  if (typeof value === 'string') {
-    const changed = change(value)
-    return changeNamed === undefined || name === '' ? changed : changeNamed(name, changed)
-  }
+interface Changes {
+  readonly text: (text: string) => string
+  /** Gets what `text` gave, with the name beside it. */
+  readonly named: (name: string, text: string) => string
+  /** Not within the parts of a message: what a chat contains can have any key. */
+  readonly kept: RegExp | null
+}
+
+/** Rebuilds a value. */
+function visit(value: Json, changes: Changes, name = ''): Json {
+  if (typeof value === 'string') return name === '' ? changes.text(value) : changes.named(name, changes.text(value))
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    return value.map((each, at) => visit(each as Json, change, changeNamed, flagOf(value[at - 1]) ?? name))
+    return value.map((each, at) => visit(each as Json, changes, flagOf(value[at - 1]) ?? name))
   }
   const given = value as { readonly [key: string]: Json }
-  const entries = Object.entries(given).map(([key, each]): [string, Json] => [
-    change(key),
-    visit(each, change, changeNamed, key === 'value' ? nameBeside(given) : key),
-  ])
+  const entries = Object.entries(given).map(([key, each]): [string, Json] => {
+    if (typeof each === 'string' && changes.kept?.test(key) === true) return [key, each]
+    const within = key === 'parts' ? { ...changes, kept: null } : changes
+    return [changes.text(key), visit(each, within, key === 'value' ? nameBeside(given) : key)]
+  })
   return Object.fromEntries(entries)
 }
 

@@ -1,3 +1,4 @@
+import type { SecretRule } from './rules.ts'
 import {
   averageWord,
   digits,
@@ -5,21 +6,13 @@ import {
   hasLetter,
   isAddress,
   isDescription,
+  isGiven,
   isPath,
   isPhrase,
   isPlaceholder,
+  isRandom,
   isRandomWord,
 } from './values.ts'
-
-/** What the last words of a name say about its value: any word can be a password, but a key looks random. */
-export type NameKind = 'password' | 'key' | null
-
-/** A name ends with one of these; `nameKind` looks at the whole name. */
-export const NAMES =
-  'pass(?:w(?:or)?d|phrase|code)?|pwd|pswd|psk|secret|token|credential|creds|auth(?:orization)?|pat|pw|key'
-/** What can come after: a plural, a number, or where the value is used. */
-export const ENDING =
-  '(?:s|[_.-]?(?:\\d{1,3}|base|value|prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|live|default|old|new|data))?'
 
 const ending = /(?:\d+|base|value|prod|production|dev|development|stag|stage|staging|test|live|default|old|new|data)$/
 const password = /(?:passw(?:or)?d|passphrase|passcode|pwd|pswd|psk)s?$/
@@ -33,11 +26,12 @@ const key =
 /** Tokens of parsers, pages, models and frameworks. */
 const harmless =
   /^(?:next|page|continuation|continue|cancel(?:lation)?|design|syntax|sync|eos|bos|pad|unk|mask|sep|cls|special|injection|max|min|num|total|prompt|completion|input|output|reasoning|cached?|per|stop)tokens?$/
+/** Keys of tables and caches. */
+const harmlessKey = /(?:public|primary|foreign|sort|cache|object|row|hash)key$/
 
-const UPPER = /^[A-Z][A-Z0-9_]*$/
-
-/** The words of a name, joined: `dbPass`, `DB_PASS` and `db.pass` are `dbpass`; where it is used is left out. */
-function lastWords(name: string): { readonly joined: string; readonly pair: string; readonly last: string } {
+/** What the last words of a name say about its value: any word can be a password, but a key looks random. */
+function nameKind(name: string): 'password' | 'key' | null {
+  // `dbPass`, `DB_PASS` and `db.pass` are alike. Where it is used is left out.
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
@@ -45,47 +39,34 @@ function lastWords(name: string): { readonly joined: string; readonly pair: stri
     .filter((word) => word !== '')
   if (words.length > 1 && ending.test(words.at(-1) ?? '')) words.pop()
   const last = (words.at(-1) ?? '').replace(/\d+$/, '')
-  return { joined: `${words.slice(-3, -1).join('')}${last}`, pair: `${words.at(-2) ?? ''}${last}`, last }
-}
-
-export function nameKind(name: string): NameKind {
-  const { joined, pair, last } = lastWords(name)
-  if (harmless.test(pair)) return null
+  const joined = `${words.slice(-3, -1).join('')}${last}`
+  if (harmless.test(`${words.at(-2) ?? ''}${last}`)) return null
   if (last === 'pat') return 'key'
-  if (last === 'pw') return 'password'
-  if (password.test(joined) || shortPassword.test(last) || secret.test(joined)) return 'password'
-  if (key.test(joined)) return 'key'
+  if (last === 'pw' || password.test(joined) || shortPassword.test(last) || secret.test(joined)) return 'password'
   // `STRIPE_KEY` and `stripeKey`, but not `key`.
-  return last.endsWith('key') &&
-    joined !== last &&
-    !/(?:public|primary|foreign|sort|cache|object|row|hash)key$/.test(joined)
-    ? 'key'
-    : null
+  const isOfSomething = last.endsWith('key') && joined !== last && !harmlessKey.test(joined)
+  return key.test(joined) || isOfSomething ? 'key' : null
 }
 
-/** How a value stands after its name. */
-export type Form =
-  /** Between quotes, or between signs that do the same. */
-  | 'quoted'
-  /** Directly after an equals sign, as in a file of settings or a command. */
-  | 'setting'
-  /** After a colon or a space, as in YAML, prose and code. */
-  | 'bare'
+/**
+ * How a value stands after its name. `quoted`: between quotes, or signs that do the same. `setting`: directly after an equals
+ * sign, as in a file of settings or a command. `bare`: after a colon or a space, as in YAML, prose and code.
+ */
+type Form = 'quoted' | 'setting' | 'bare'
 
-export interface Named {
+/** A name and what stands around it and its value: a few signs before the name and after the value. */
+interface Place {
   readonly name: string
-  readonly value: string
-  readonly form: Form
-  /** A few signs before the name and after the value. */
   readonly before: string
   readonly after: string
 }
 
 /** Whether a value that stands after a name is a secret. In doubt it is one. */
-export function isNamedValue({ name, value, form, before, after }: Named): boolean {
+function isNamedValue(value: string, form: Form, { name, before, after }: Place): boolean {
   const kind = nameKind(name)
-  const isVariable = UPPER.test(name.replace(/^.*[.:-]/, ''))
-  if (kind === null || !(kind === 'password' ? isPassword(value, form, after) : isKey(value, form, isVariable)))
+  // A variable of the environment.
+  const isSetting = form === 'setting' && /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.:-]/, ''))
+  if (kind === null || !(kind === 'password' ? isPassword(value, form, after) : isKey(value, form, isSetting)))
     return false
   // A pattern, not a token.
   if (/pat$/i.test(name) && !/^[\w-]{20,}$/.test(value)) return false
@@ -93,12 +74,13 @@ export function isNamedValue({ name, value, form, before, after }: Named): boole
   if (/pwd$/i.test(name) && /^(?:[~/.]|[a-z]:[\\/])/i.test(value)) return false
   if (isPlaceholder(value) || isDescription(value) || isPath(value) || (kind === 'key' && isAddress(value)))
     return false
-  return form === 'quoted' || !isCode(value, { name, before, after, isVariable: isVariable && form === 'setting' })
+  if (form === 'quoted') return true
+  return !(isSetting ? isCall(value) : isCode(value, { name, before, after }))
 }
 
 /** The same for the value of an object's key. */
 export const isNamedSecret = (name: string, value: string): boolean =>
-  isNamedValue({ name: name.slice(-100), value, form: 'quoted', before: '', after: '' })
+  isNamedValue(value, 'quoted', { name: name.slice(-100), before: '', after: '' })
 
 function isPassword(value: string, form: Form, after: string): boolean {
   if (value.length < 4) return false
@@ -114,29 +96,22 @@ function isPassword(value: string, form: Form, after: string): boolean {
   )
 }
 
-function isKey(value: string, form: Form, isVariable: boolean): boolean {
+function isKey(value: string, form: Form, isSetting: boolean): boolean {
   if (value.length < 8 || /\s/.test(value)) return false
   if (hasDigit(value) && hasLetter(value)) return form !== 'bare' || digits(value) > 1
-  if (!hasLetter(value)) return false
-  return isRandomWord(value) || (isVariable && form === 'setting')
+  return hasLetter(value) && (isRandomWord(value) || isSetting)
 }
 
-interface Place {
-  readonly name: string
-  readonly before: string
-  readonly after: string
-  /** A variable of the environment has no code as its value. */
-  readonly isVariable: boolean
-}
+/** `createToken(a)` */
+const isCall = (value: string): boolean => /^[a-z_$][\w$.]*\(.*\)$/i.test(value.replace(/[,;]+$/, ''))
 
 const PATH_OF_NAMES = /^(?:[a-z_$][\w$]*[?!]?(?:\[[^\]]*\])?(?:\.|->|::))+[a-z_$][\w$]*[?!]?[,;)]*$/i
 const TYPE =
   /^(?:(?:Optional|List|Array|Promise|Mapped|Union|Vec|Option|Option|Set|Map|Dict|Partial|Record|Secret|Ref|[A-Z]\w*)[[<(]|&?(?:mut )?str\b|&'?\w+\b|Uint\d+Array|Int\d+Array|Base64|Secret(?:Str|String|Key)\b)/
 
 /** An expression or a type of a program, whose value is not in the text. */
-function isCode(text: string, { name, before, after, isVariable }: Place): boolean {
+function isCode(text: string, { name, before, after }: Place): boolean {
   const value = text.replace(/[,;)\]}]+$/, '')
-  if (isVariable) return /^[a-z_$][\w$.]*\(.*\)$/i.test(value.length < text.length ? text.replace(/[,;]+$/, '') : value)
   if (/^[[({<>|&*=?]/.test(value) || /^[@:!]\w*$/.test(value) || /=>|\|\||&&|\?\?/.test(value)) return true
   if (/^[a-z_$][\w$.]*[([]/i.test(value) || TYPE.test(value)) return true
   if (PATH_OF_NAMES.test(value)) return !/[a-z]\d+[a-z]\w*$/i.test(value)
@@ -148,4 +123,88 @@ function isCode(text: string, { name, before, after, isVariable }: Place): boole
   if (!/^[a-z_$][a-z_$]*\d?$/i.test(value)) return false
   if (name.endsWith(value)) return true
   return /^[A-Z][a-z]+(?:[A-Z][a-z]+)*$/.test(value) || value.length < text.length || /^\s*[,;)(=+&|?\]}]/.test(after)
+}
+
+const BEFORE = 60
+const AFTER = 20
+
+/** The whole name is what the shape found, and the letters before it. */
+function placeOf(match: RegExpExecArray): Place {
+  const { index, input, groups } = match
+  const end = index + match[0].length
+  const before = input.slice(Math.max(0, index - BEFORE), index)
+  const first = before.split(/[^\w.$@-]/).at(-1) ?? ''
+  return { name: `${first}${groups?.['name'] ?? match[0]}`, before, after: input.slice(end, end + AFTER) }
+}
+
+const lastWord = (before: string): string => /(\w+)[ _-]$/.exec(before)?.[1] ?? ''
+
+/** Whether what stands before a name, or its last word, makes it the name of a secret. */
+export function isSecretName(found: RegExpExecArray): boolean {
+  const { name, before } = placeOf(found)
+  return nameKind(name) !== null || nameKind(`${lastWord(before)}_${found[0]}`) !== null
+}
+
+/** Names of calls that are asked for a secret, by a name or a path. */
+const ASKS =
+  /(?:^|[._])(?:get|use|read|find|fetch|load|lookup|resolve|inject|select|query|by|label|test|describe|it|has|is|delete|remove|create|require|import|expect|t|translate|label|field|column|string|varchar)[A-Z_.]?\w*$/
+/** Names of calls that are given a name and its value, or a name and a default. */
+const GIVES =
+  /(?:define|put|set|env|environ|environ\.get|config\.get|get_?or_?default|property|add|append|header|fill|type|variable)$/i
+
+/** How people describe a password in a sentence. */
+const ADJECTIVE =
+  /(?:ed|ing|able|ible|ful|less|ent|ive|al|ous|ary|ory|ly|ic|en)$|^(?:wrong|correct|invalid|valid|empty|missing|null|weak|strong|short|long|there|here|fine|safe|secure|unsafe|insecure|same|known|unknown|none|ready|good|bad|true|false|below|above|blank|unset|set|sent|kept|lost|stale|old|new|too|now|already|only|never|always|also|about|what|who|how|why|something|nothing|anything|everything)$/i
+/** What has a digit in a sentence about secrets: algorithms, versions and amounts. */
+const ALGORITHM = /^(?:sha|md|utf|rfc|base|oauth)-?\d+/i
+
+function isSaid(given: string, match: RegExpExecArray): boolean {
+  const value = given.replace(/[.,;:!?)]+$/, '')
+  const { name, before, after } = placeOf(match)
+  const kind = nameKind(`${lastWord(before)}_${name}`)
+  if (kind === null || !isGiven(value)) return false
+  if (!hasLetter(value)) return kind === 'password' && hasDigit(value) && value.length >= 6
+  // `set the password to Hunter2`, but not `the password to authenticate`.
+  if (!hasDigit(value) && /\sto\s+["'`*]*[^\s]+$/.test(match[0])) return false
+  if (kind === 'key')
+    return value.length >= 10 && isRandom(value) && !/^v?\d+(?:\.\d+)*$/.test(value) && !ALGORITHM.test(value)
+  if (hasDigit(value))
+    return (
+      value.length >= 6 && isRandom(value) && !ALGORITHM.test(value) && !/^(?:argon|v)-?\d+|^\d+-?[a-z]+$/i.test(value)
+    )
+  if ((match.groups?.['mark'] ?? '') !== '') return value.length >= 4
+  if (/^[\w]+(?:-\w+){2,}$/.test(value)) return true
+  return /^[a-z]{6,}$/i.test(value) && !ADJECTIVE.test(value) && /^\s*(?:[\r\n"'\\]|$)/.test(after)
+}
+
+/** The checks of rules whose secret follows its name, by how it follows. */
+export const namedChecks: Readonly<Record<string, SecretRule['isSecret']>> = {
+  quoted: (value, match) => isNamedValue(value, 'quoted', placeOf(match)),
+  setting: (value, match) => isNamedValue(value, 'setting', { ...placeOf(match), after: '' }),
+  unquoted(value, match) {
+    const place = placeOf(match)
+    // Parameters of a URL have a rule of their own, which knows their end.
+    if (/[?&][\w.-]*$/.test(place.before)) return false
+    return isNamedValue(value, /^:?=$/.test(match.groups?.['joiner'] ?? '') ? 'setting' : 'bare', place)
+  },
+  argument(value, match) {
+    const place = placeOf(match)
+    const call = match.groups?.['call']
+    if (/\s/.test(value) || (call === undefined && ASKS.test(place.name))) return false
+    if (call !== undefined && !hasDigit(value) && !GIVES.test(call)) return false
+    return isNamedValue(value, 'quoted', place)
+  },
+  flag(value, match) {
+    if (/^[-(]/.test(value) || /^[A-Z][A-Z_]*$/.test(value) || !isGiven(value)) return false
+    const kind = nameKind(placeOf(match).name.replace(/^-+/, ''))
+    if (kind === 'password') return true
+    return kind === 'key' && value.length >= 6 && (isRandom(value) || /^[\w.-]{12,}$/.test(value))
+  },
+  said: isSaid,
+  /** `password Hunter2`, but not `password VARCHAR(255)`, `password line2` and `token 12`. */
+  saidDirectly(value, match) {
+    const mustBeLong = /token|secret|key/i.test(match.groups?.['name'] ?? '')
+    if (!hasDigit(value) || (mustBeLong && (value.length < 20 || digits(value) < 2))) return false
+    return !/[(|]/.test(value) && !/^(?:\d+[a-z-]*|[a-z]+\d{0,2})[:.,;)]?$/.test(value) && isSaid(value, match)
+  },
 }

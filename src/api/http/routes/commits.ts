@@ -27,7 +27,7 @@ interface CommitsQuery {
 
 /**
  * The chats that match the parameters `commit` and `repo`; null if neither is given.
- * @throws Problem 400 if one is missing or is no sha; 404 if there is no such commit; 409 if there is no readable history
+ * @throws Problem 400 if one is missing or can name no commit; 404 if there is no such commit; 409 if there is no readable history
  */
 export async function readMatches(
   context: ApiContext,
@@ -35,12 +35,13 @@ export async function readMatches(
 ): Promise<readonly CommitMatch[] | null> {
   if (commit === null && repo === null) return null
   if (commit === null) throw badParameters([{ name: 'commit', reason: 'must be given with "repo"' }])
-  if (!/^[\da-f]{4,64}$/i.test(commit)) {
-    throw badParameters([{ name: 'commit', reason: 'must be the sha of a commit, or at least its first 4 hex digits' }])
+  if (!/^[^-\p{Cc}][^\p{Cc}]{0,199}$/u.test(commit)) {
+    const reason = 'must be a sha, at least its first 4 hex digits, or a name that git resolves, such as HEAD'
+    throw badParameters([{ name: 'commit', reason }])
   }
-  const matches = await chatsOfCommit(context, readFolder(context, repo), commit.toLowerCase())
+  const matches = await chatsOfCommit(context, readFolder(context, repo), commit)
   if (matches !== null) return matches
-  const text = 'No commit of this repository has this sha, or several commits begin with it.'
+  const text = 'No commit of this repository has this sha or name, or several commits begin with it.'
   throw new Problem(404, 'commit-not-found', text)
 }
 

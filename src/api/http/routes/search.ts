@@ -37,6 +37,7 @@ export const searchRoutes = [
       explain: flag(),
       literal: flag(),
       redact: flag(),
+      withoutActive: flag(),
       limit: limit(),
       offset: offset(OFFSET_MAX),
     }),

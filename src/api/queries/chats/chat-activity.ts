@@ -1,6 +1,6 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/sql.ts'
-import { useOfTool } from './chat-acts.ts'
+import { useOfTool } from '../../../shared/tools.ts'
 
 /** A message or an edit of a chat or of one of its subagents, or code of the chat that Cursor recorded. */
 export interface TimedAct {

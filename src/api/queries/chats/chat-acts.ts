@@ -1,3 +1,4 @@
+import { useOfTool } from '../../../shared/tools.ts'
 import { toolStatuses, type Part, type ToolStatus } from '../../../model/part.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { ChatFile, ToolCount } from '../../answers/chats.ts'
@@ -33,15 +34,6 @@ function toolAct(part: Extract<Part, { kind: 'tool' }>): ChatAct {
   return { kind: 'tool', name: part.name, status, paths: part.paths }
 }
 
-/** Cursor renames its tools (`read_file_v2`, `StrReplace`). So names are compared without case, version and `_`. */
-const READING_TOOLS = new Set(['read', 'readfile', 'readnotebook'])
-const EDITING_TOOLS = new Set(
-  (
-    'edit editfile multiedit editnotebook searchreplace strreplace write writefile createfile ' +
-    'reapply applypatch delete deletefile'
-  ).split(' '),
-)
-
 /** Files that a chat read, edited or was given, the most used first. Failed and rejected calls do not count. */
 export function chatFiles(acts: readonly ChatAct[]): ChatFile[] {
   const files = new Map<string, { path: string; reads: number; edits: number; attached: number }>()
@@ -59,16 +51,6 @@ export function chatFiles(acts: readonly ChatAct[]): ChatFile[] {
 
 function useOf(act: Extract<ChatAct, { kind: 'tool' }>): 'reads' | 'edits' | null {
   return act.status === 'completed' || act.status === 'running' ? useOfTool(act.name) : null
-}
-
-/** What a tool of this name does to the files in a call; null if it is neither reading nor editing. */
-export function useOfTool(toolName: string): 'reads' | 'edits' | null {
-  const name = toolName
-    .toLowerCase()
-    .replace(/_v\d+$/u, '')
-    .replaceAll('_', '')
-  if (READING_TOOLS.has(name)) return 'reads'
-  return EDITING_TOOLS.has(name) ? 'edits' : null
 }
 
 function total(file: ChatFile): number {

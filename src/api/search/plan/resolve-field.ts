@@ -25,6 +25,7 @@ const IS_SUBAGENT = `c.is_subagent = 1`
 
 const IS_OF_ROLE = `m.role in (select value from json_each(?))`
 const IS_ORPHAN = `m.is_orphan = 1`
+const IS_ACTIVE_SINCE = 'c.last_activity_at >= (select value from json_each(?))'
 const IS_DELETED = `m.is_live = 0 or m.chat in (select num from chats where is_live = 0)`
 // A message without a model has the model of its chat.
 const IS_OF_MODEL = `
@@ -49,7 +50,7 @@ const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   tool: (db, values) => anyHolds(findNames(db, 'tool', values).map((name) => mark(`tool:${name}`))),
   path: (_, values) => anyHolds(values.map(pathCondition)),
   has: (_, values) => anyHolds(values.map((value) => mark(`has:${value}`))),
-  is: (db, values) => anyHolds(values.map((value) => stateCondition(db, value))),
+  is: (db, values, clock) => anyHolds(values.map((value) => stateCondition(db, value, clock))),
   before: (_, values, clock) => periods(values, clock, 'before'),
   after: (_, values, clock) => periods(values, clock, 'after'),
   on: (_, values, clock) => periods(values, clock, 'on'),
@@ -102,7 +103,16 @@ function pathCondition(value: string): Condition {
   return conditions.length === 0 ? never : allHold(conditions)
 }
 
-function stateCondition(db: Mirror, state: string): Condition {
+/** Until so long after its last message a chat counts as active. */
+const ACTIVE_MS = 10 * 60_000
+
+/** @param state as the language has it, or `active`, which only a filter asks for */
+function stateCondition(db: Mirror, state: string, { nowMs }: Clock): Condition {
+  if (state === 'active') {
+    const active = chats(db, IS_ACTIVE_SINCE, [nowMs - ACTIVE_MS], 'chat is active')
+    // Else each message would be looked up for nothing.
+    return active.kind === 'test' && active.test.kind === 'chats' && active.test.nums.length === 0 ? never : active
+  }
   if (state === 'archived') return chats(db, IS_ARCHIVED, [], 'chat is archived')
   if (state === 'subagent') return chats(db, IS_SUBAGENT, [], 'chat is subagent')
   return state === 'orphan' ? columns(IS_ORPHAN, [], 'is an orphan') : columns(IS_DELETED, [], 'is deleted in Cursor')

@@ -11,13 +11,16 @@ export type JsonRecord = Readonly<Record<string, unknown>>
 const COUNTED_LENGTH = 256 * 1024
 /** Cursor's own JSON has about fifty characters for each object or array. A hundred bytes of memory go to each. */
 const LENGTH_PER_OBJECT = 8
+/** So many objects take 50 MB at most, so they are parsed whatever the text is. */
+const OBJECTS_MIN = 250_000
 
 /**
  * The value is wrapped in an object, because `null` is itself a JSON value. A long text that is little else than brackets
  * is refused: 2 MB of them would take 200 MB of memory.
  */
 export function parseJson(text: string): { readonly value: unknown } | null {
-  if (text.length > COUNTED_LENGTH && countObjects(text) > text.length / LENGTH_PER_OBJECT) return null
+  if (text.length > COUNTED_LENGTH && countObjects(text) > Math.max(OBJECTS_MIN, text.length / LENGTH_PER_OBJECT))
+    return null
   try {
     return { value: JSON.parse(text) }
   } catch {

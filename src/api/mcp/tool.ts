@@ -1,7 +1,8 @@
 import * as z from 'zod'
-import { printable, printableJsonText, printableLine } from '../../../text/printable.ts'
-import type { Machine } from '../../answers/machines.ts'
-import type { McpSource } from '../source.ts'
+import { snippetText } from '../../shared/snippet.ts'
+import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
+import type { Chat } from '../answers/chats.ts'
+import type { Reader } from './reader.ts'
 
 /** A tool that only reads. Its answer is text for a model. */
 export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
@@ -9,19 +10,37 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly title: string
   readonly description: string
   readonly parameters: z.ZodObject<Shape>
-  answer(args: z.infer<z.ZodObject<Shape>>, source: McpSource): Promise<string>
+  answer(args: z.infer<z.ZodObject<Shape>>, reader: Reader): Promise<string>
 }
 
 export const defineTool = <Shape extends z.ZodRawShape>(tool: Tool<Shape>): Tool => tool
 
+export const chatArgument = z.string().describe('Id of the chat, or the beginning of it: 4 characters or more.')
 export const projectArgument = z.string().optional().describe('Only this project: its name, path or id.')
-export const machineArgument = z
-  .string()
-  .optional()
-  .describe('Only chats of this machine: its name or user/name. local is this machine.')
-export const fromArgument = z.string().optional().describe('From this date on, such as 2026-02-01, 2026-02 or 7d.')
-export const toArgument = z.string().optional().describe('Before this date.')
-export const offsetArgument = z.number().int().min(0).default(0).describe('How many to skip.')
+export const pathArgument = z.string().optional().describe('Only what is about this file: a path or its end.')
+
+/** The arguments of tools that list something. */
+export const scope = {
+  project: projectArgument,
+  machine: z.string().optional().describe('Only chats of this machine: its name or user/name. local is this machine.'),
+  from: z.string().optional().describe('From this date on, such as 2026-02-01, 2026-02 or 7d.'),
+  to: z.string().optional().describe('Before this date.'),
+  offset: z.number().int().min(0).default(0).describe('How many to skip.'),
+}
+
+/** An argument as a filter that can be repeated. */
+export const only = (value: string | undefined): readonly string[] | undefined =>
+  value === undefined ? undefined : [value]
+
+type Scope = Readonly<Partial<Record<'project' | 'machine' | 'from' | 'to', string | undefined>>>
+
+/** The same as the parameters of a route. */
+export const scopeOf = ({ project, machine, from, to }: Scope) => ({
+  project: only(project),
+  machine: only(machine),
+  from,
+  to,
+})
 
 /** The exact next call, as a line of an answer. Arguments that are not given are left out. */
 export function nextCall(tool: string, args: Readonly<Record<string, unknown>>): string {
@@ -33,15 +52,8 @@ export function nextCall(tool: string, args: Readonly<Record<string, unknown>>):
 export const shortTime = (iso: string | null | undefined): string =>
   iso === null || iso === undefined ? 'no date' : `${iso.slice(0, 10)} ${iso.slice(11, 16)}`
 
-/** The text of a snippet, which the API gives as HTML. Marks become double asterisks. */
-export const plainSnippet = (html: string): string =>
-  html
-    .replaceAll(/<\/?mark>/g, '**')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
+/** What was found stands between double asterisks. */
+export const plainSnippet = (html: string): string => snippetText(html, '**')
 
 const jsonLine = (value: unknown): string => printableJsonText(JSON.stringify(value))
 
@@ -65,8 +77,17 @@ export const quoted = (text: string): string =>
 export const quotedLine = (...texts: readonly string[]): string => quoted(texts.join(' | '))
 
 /** The machine of a chat as a part of its line; none for this machine. */
-export const machineMark = (machine: Machine | null): string[] =>
+export const machineMark = (machine: Chat['machine'] = null): string[] =>
   machine === null ? [] : [`machine ${shortLine(`${machine.user}/${machine.name}`, 80)}`]
+
+/** A chat in a list: a line of ours, and on a quoted one its title, its project and its machine, if it is another one. */
+export function chatEntry(
+  line: string,
+  { title, project, machine }: Partial<Pick<Chat, 'machine'>> & Pick<Chat, 'title' | 'project'>,
+  ...more: readonly string[]
+): string {
+  return `${line}\n${quotedLine(shortLine(title, 100), shortLine(project?.name ?? 'no project', 60), ...more, ...machineMark(machine))}`
+}
 
 /** A text on one line, cut to a length. */
 export function shortLine(text: string, length: number): string {
