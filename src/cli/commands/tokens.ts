@@ -44,8 +44,11 @@ export function addCommand(program: Command, session: Session): void {
     const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: 'month' }) }
     const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
     const isPlain = isOnTerminal && !hasDates(given) && query.groupBy === undefined && given.limit === undefined
-    const recent = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
-    const answer = recent ?? (await ask({}))
+    const last = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
+    // Older chats only: their months say more than empty days.
+    const isOld = last !== null && last.totals.coverage.messages === 0
+    const recent = isOld ? null : last
+    const answer = recent ?? (await ask(isOld ? { groupBy: 'month' } : {}))
     if (wantsJson(command)) return session.printJson(answer)
     // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
     const isOfTime = ['day', 'week', 'month'].includes(query.groupBy ?? 'day')
