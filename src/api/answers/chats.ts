@@ -142,6 +142,7 @@ const listedLoss = z.object({
   messageId: says(z.nullable(messageId), 'Null for a chat.'),
   project: z.nullable(projectRef),
   title: says(text, 'Title of the chat.'),
+  text: says(maybeText, 'The first words of the message, at most 300 characters; null for a chat.'),
 })
 export type ListedLoss = Answer<typeof listedLoss>
 

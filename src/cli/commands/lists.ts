@@ -23,7 +23,7 @@ interface List<Path extends ListPath, Row> {
   /** Parameters that are not options. */
   readonly more?: (command: Command, session: Session) => object
   /** The rows of a table; one for each item if it is not given. */
-  readonly rowsOf?: (items: readonly Item<Path>[], screen: Screen, answers: Answers) => Promise<Row[]> | Row[]
+  readonly rowsOf?: (items: readonly Item<Path>[], screen: Screen) => Row[]
   readonly columns: readonly RowColumn<Row>[]
   /** What is said if the list is empty. */
   readonly nothing: string
@@ -88,8 +88,6 @@ const losses = listOf({
   path: '/api/losses',
   about: 'list messages and chats that were deleted in Cursor and are still here, latest first',
   filters: ['project', 'machine', 'period'],
-  rowsOf: (items, _, answers) =>
-    Promise.all(items.map(async (loss) => ({ ...loss, words: await wordsOf(loss, answers) }))),
   nothing: 'Nothing was lost.',
   columns: [
     { title: 'noticed', as: 'time', read: ({ at }) => at },
@@ -99,22 +97,10 @@ const losses = listOf({
     { title: 'chat id', as: 'id', read: ({ chatId }) => chatId },
     // The ids of messages are long.
     { title: 'message id', from: 120, read: ({ messageId }) => messageId },
-    { title: 'words', widthMin: 12, read: ({ words }) => words },
+    { title: 'words', widthMin: 12, read: ({ text }) => text },
   ],
   examples: ['cursordex losses --from 2026-01-01', 'cursordex losses --project shop --json'],
 })
-
-/** Enough for a wide terminal. */
-const WORDS_LENGTH_MAX = 200
-
-/** The beginning of a lost message. Null for a chat, and where the message is gone since. */
-async function wordsOf({ chatId: id, messageId }: Item<'/api/losses'>, answers: Answers): Promise<string | null> {
-  if (messageId === null) return null
-  const query = { around: messageId, limit: 1, includeOrphans: true }
-  const page = await answers.get('/api/chats/:id/messages', { id, query }).catch(() => null)
-  const part = page?.items.find((message) => message.id === messageId)?.parts[0]
-  return part === undefined ? null : 'text' in part ? (part.text ?? '').slice(0, WORDS_LENGTH_MAX) : part.kind
-}
 
 const SHA_SHOWN = 9
 
@@ -198,7 +184,7 @@ async function printList(
   const page: Page = await answers.get(path, { query })
   if (page.items.length === 0) await noteUnknown(given, answers, session)
   if (wantsJson(command)) return session.printJson(page)
-  const rows = (await rowsOf?.(page.items as readonly Item<ListPath>[], screen, answers)) ?? page.items
+  const rows = rowsOf?.(page.items as readonly Item<ListPath>[], screen) ?? page.items
   if (rows.length > 0) await session.show(renderRows(columns, rows, screen))
   else await session.note(`${emptyText(page, nothing)}\n`)
   const { undated = 0 } = page

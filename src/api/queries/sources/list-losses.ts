@@ -4,6 +4,7 @@ import { answerRow, PROJECT_REF, type Row } from '../answer-row.ts'
 import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
 import { isOfMachines } from '../machines.ts'
+import { parseParts } from '../../../mirror/write/pack-message.ts'
 import { inSnapshot } from '../snapshot.ts'
 import type { ListedLoss, LossCounts } from '../../answers/chats.ts'
 
@@ -29,7 +30,11 @@ const narrow = (byProject: boolean, byMachine: boolean): string =>
 
 /** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
 export const findLosses = (byProject: boolean, byMachine: boolean): string => `
-  select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title
+  select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title,
+    iif(l.kind = 'chat', null, (
+      select b.parts from messages m join bodies b on b.num = m.body
+      where m.chat = l.chat and m.id = l.message_id order by m.is_orphan = 2 limit 1
+    )) as parts
   from (
     select at, chat, kind, message_id from losses l
     where ${IN_PERIOD} ${narrow(byProject, byMachine)}
@@ -57,14 +62,33 @@ export function listLosses(
   }
   const by = [projectNums !== null, machineNums !== null] as const
   return inSnapshot(db, () => {
-    const rows = db.prepare<[object], Row>(findLosses(...by)).all({ ...filter, limit, offset })
+    const rows = db
+      .prepare<[object], Row & { readonly parts: string | null }>(findLosses(...by))
+      .all({ ...filter, limit, offset })
     const total =
       db
         .prepare<[object], number>(countLosses(...by))
         .pluck()
         .get(filter) ?? 0
-    return { items: rows.map((row) => answerRow<ListedLoss>(row, ['project'])), total, limit, offset }
+    return {
+      items: rows.map(({ parts, ...row }) => ({
+        ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
+        text: beginningOf(parts),
+      })),
+      total,
+      limit,
+      offset,
+    }
   })
+}
+
+const TEXT_LENGTH_MAX = 300
+
+/** The first words of a lost message; the kind of its first part if that has no words. */
+function beginningOf(json: string | null): string | null {
+  const part = json === null ? undefined : parseParts(json)[0]
+  if (part === undefined) return null
+  return 'text' in part ? (part.text ?? '').slice(0, TEXT_LENGTH_MAX).toWellFormed() : part.kind
 }
 
 const SUM_LOSSES = `
