@@ -3,17 +3,17 @@ import type { ApiContext, LiveState } from '../api/context.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
 import { openEngine, type Engine } from '../engine/engine.ts'
 import { excludedChats } from '../engine/excluded-chats.ts'
-import type { Executor } from '../engine/executor/executor.ts'
-import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
+import { Executor } from '../engine/executor/executor.ts'
 import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
 import { misconfiguredFolders } from '../engine/source-reasons.ts'
-import { disabledKindsOf, type Settings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 import { Indexing } from './follow/indexing.ts'
 import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
 import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
 import { ProgressLine } from './lifecycle/progress-line.ts'
 import { startupWarnings } from './lifecycle/startup-checks.ts'
+import { writerSetup } from '../engine/writer/writer.ts'
 import { startSchedule, type Schedule } from './schedule.ts'
 import { EventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
@@ -134,28 +134,25 @@ function assemble(settings: Settings, context: DaemonContext): Parts {
   const log = createLog(settings.log.level, context.stderr)
   const path = mirrorPath(settings.dataDir)
   const hub = new EventHub()
-  const setup = {
-    mirrorPath: path,
-    archiveDir: settings.archives.dir,
-    ...settings.cursor,
-    disabledKinds: disabledKindsOf(settings),
-    excludedProjects: settings.exclude.projects,
-    isEstimating: settings.tokens.estimate,
+  const onError = (error: unknown): unknown => {
+    indexing.onReaderError(error)
+    return error
   }
-  const executor = new ForkedExecutor(path, (error) => indexing.onReaderError(error))
+  const executor = new Executor(path, { onError })
   const reader = lazyReader(path)
   const renewReaders = (): void => {
     executor.renew()
     reader.close()
   }
-  const indexing = new Indexing(context.writerThread, setup, { log, hub, now, renewReaders })
-  const engine = openEngine(settings, executor, {
+  const indexing = new Indexing(context.writerThread, writerSetup(settings), { log, hub, now, renewReaders })
+  const engine = openEngine(settings, {
     version: context.version,
     zone: () => context.zone(),
     now,
+    executor,
     writer: indexing.writer,
-    passes: indexing,
     index: indexing.index,
+    readAll: (order) => indexing.readAll(order),
     mirror: () => reader.open(),
     renewReaders,
     publish: (data) => hub.send('archive', data),

@@ -1,4 +1,4 @@
-import { openReader, type Mirror } from '../mirror/open.ts'
+import { openReader, type Mirror, type ReaderOptions } from '../mirror/open.ts'
 
 export interface LazyReader {
   open(): Mirror
@@ -12,11 +12,17 @@ export interface LazyReader {
  */
 const READER_KB = 2000
 
-/** A connection for lists and counts, which need no index. It opens at the first question. If that fails, the next question tries again. */
-export function lazyReader(path: string): LazyReader {
+/**
+ * A connection that opens at the first question. If that fails, the next question tries again.
+ * @param options by default those for lists and counts, which need no index
+ */
+export function lazyReader(
+  path: string,
+  options: ReaderOptions = { cacheKb: READER_KB, isIndexWanted: false },
+): LazyReader {
   let mirror: Mirror | null = null
   return {
-    open: () => (mirror ??= openReader(path, { cacheKb: READER_KB, isIndexWanted: false })),
+    open: () => (mirror ??= openReader(path, options)),
     close: () => {
       mirror?.close()
       mirror = null

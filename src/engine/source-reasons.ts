@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isUserFolder, userFolderParts } from '../indexer/sources/records/user-folder.ts'
 import type { PendingLoss } from '../model/pass.ts'
-import type { SourceEnd } from './writer/messages.ts'
+import type { SourceEnd } from './writer/writer.ts'
 
 /** Why the mirror does not have everything that Cursor has, as sentences. A file that several sources read is named once. */
 export function sourceReasons(ends: readonly SourceEnd[]): string[] {

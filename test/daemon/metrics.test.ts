@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StepNews } from '../../src/engine/writer/messages.ts'
+import type { StepNews } from '../../src/engine/writer/writer.ts'
 import { Metrics } from '../../src/daemon/follow/metrics.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
 import { FakeClock } from './fake-clock.ts'

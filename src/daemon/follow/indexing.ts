@@ -9,15 +9,13 @@ import type { EventHub } from '../server/event-hub.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import { explainError, logError } from './explain-error.ts'
 import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
-import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
-import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
+import { ThreadWriter, type RunOutcome, type StepNews, type WriterSetup } from '../../engine/writer/writer.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { Follow } from './follow.ts'
 import { openWatch } from './watch.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
-import type { Passes } from '../../engine/passes.ts'
 import { Metrics } from './metrics.ts'
-import type { DaemonState, SyncOutcome } from '../../api/answers/status.ts'
+import type { DaemonState } from '../../api/answers/status.ts'
 
 const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
@@ -62,7 +60,7 @@ export class Timers {
 }
 
 /** The indexing half of the daemon: it monitors sources, schedules passes and drives the writer's thread. */
-export class Indexing implements Passes {
+export class Indexing {
   readonly metrics: Metrics
   readonly #log: Logger
   readonly #hub: EventHub
@@ -106,7 +104,7 @@ export class Indexing implements Passes {
     this.#log = log
     this.#hub = hub
     this.metrics = new Metrics(now)
-    this.#writer = threadWriter(
+    this.#writer = new ThreadWriter(
       thread,
       setup,
       (step) => this.#onStep(step),
@@ -187,15 +185,12 @@ export class Indexing implements Passes {
     return this.#writer
   }
 
-  async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
-    const startedAt = performance.now()
-    const tookMs = (): number => Math.round(performance.now() - startedAt)
-    const outcome = await this.#follow.readAll(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
-    if (outcome === null) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
-    const { changed, added, gone, ends } = outcome
+  /** Passes over all sources now. Resolves when all of it is searchable. */
+  async readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>> {
+    const outcome = await this.#follow.readAll(order)
+    if (outcome === null) return { changed: 0, added: 0, gone: 0, ends: [] }
     await this.#whenSearchable()
-    if (full) await this.index.check(true)
-    return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
+    return outcome
   }
 
   get state(): DaemonState {
@@ -252,7 +247,7 @@ export class Indexing implements Passes {
     this.#isRunning = true
     this.#publishState()
     try {
-      const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
+      const outcome = await this.#writer.run({ sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
       this.#deferred = outcome.backlog
       const { changed, added, gone } = outcome

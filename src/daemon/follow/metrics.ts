@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { StepNews } from '../../engine/writer/messages.ts'
+import type { StepNews } from '../../engine/writer/writer.ts'
 import type { Progress, Resources } from '../../api/answers/status.ts'
 
 /** A long piece of work and its progress. */

@@ -1,5 +1,5 @@
 import type { DaemonEvent } from '../../api/context.ts'
-import type { StepNews } from '../../engine/writer/messages.ts'
+import type { StepNews } from '../../engine/writer/writer.ts'
 
 /** Sends events to the current listeners. Events are not stored. */
 export class EventHub {

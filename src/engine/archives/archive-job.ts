@@ -7,7 +7,7 @@ import type { ArchiveVerdict } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Job } from '../jobs/job.ts'
+import type { Job } from '../jobs/jobs.ts'
 import { lockFile, type Lock } from '../lock.ts'
 
 /** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `archive-unproven`, `disk-full` */

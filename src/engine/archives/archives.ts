@@ -19,12 +19,12 @@ import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
+import { DueJobs } from '../due-jobs.ts'
 import { stopped, type Executor, type RunOptions } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
 import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
-import { ArchiveSchedule } from './archive-schedule.ts'
 
 type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
@@ -40,13 +40,16 @@ interface ArchivesWorld {
   log(level: 'info' | 'error', sentence: string): void
 }
 
+/** A failed job is tried again after this time, and then after growing pauses. */
+const FIRST_PAUSE_MS = 5 * 60_000
+
 type AtWork = NonNullable<ArchiveHealth['atWork']>
 
 /** Makes, verifies and restores archives, one act after the other, and knows the results. */
 export class Archives implements ArchiveActs {
-  readonly notes: ArchiveNotes
   /** The jobs of the settings. */
-  readonly schedule: ArchiveSchedule
+  readonly schedule: DueJobs
+  readonly #notes: ArchiveNotes
   readonly #dir: string
   readonly #settings: ArchiveSettings
   readonly #world: ArchivesWorld
@@ -54,35 +57,56 @@ export class Archives implements ArchiveActs {
   readonly #unmade = new Map<string, ArchiveRun>()
   /** Runs as their manifests describe them, each with the time and size of its file. A manifest is not read twice. */
   readonly #made = new Map<string, { readonly stamp: string; readonly run: ArchiveRun }>()
-  readonly #ending = new AbortController()
+  readonly #ending: AbortSignal
   #atWork: AtWork | null = null
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(settings: ArchiveSettings, world: ArchivesWorld) {
+  /** @param ending ends the running act, and none starts after it */
+  constructor(settings: ArchiveSettings, world: ArchivesWorld, ending: AbortSignal) {
+    this.#ending = ending
     this.#dir = settings.archives.dir
     this.#settings = settings
     this.#world = world
-    this.notes = loadNotes(settings.dataDir)
-    this.schedule = new ArchiveSchedule(settings.archives.jobs, this, world)
+    this.#notes = loadNotes(settings.dataDir)
+    const jobs = settings.archives.jobs.map(({ name, schedule, timezone, scope, keep }) => ({
+      name,
+      schedule,
+      timezone,
+      firstPauseMs: FIRST_PAUSE_MS,
+      run: async (timeZone: string): Promise<void> => {
+        const why = await this.run(scope, timeZone, { job: name, keep }).made
+        if (why !== null) throw new Error(why)
+      },
+    }))
+    this.schedule = new DueJobs(
+      jobs,
+      () => this.#notes.jobs,
+      world,
+      () => this.#saveNotes(),
+    )
   }
 
-  saveNotes(): void {
-    saveNotes(this.#settings.dataDir, this.notes)
+  #saveNotes(): void {
+    saveNotes(this.#settings.dataDir, this.#notes)
   }
 
   health(): ArchiveHealth {
-    const last = Object.keys(this.notes.runs).sort().at(-1)
+    const last = Object.keys(this.#notes.runs).sort().at(-1)
+    const jobs = this.schedule.notes
     return {
       running: this.#atWork?.name ?? null,
       atWork: this.#atWork,
       lastRunAt: last === undefined ? null : timeOfRun(last),
-      ...this.schedule.health,
+      nextRunAt: toIso(Math.min(...jobs.map(({ dueAtMs }) => dueAtMs))),
+      failed: jobs.flatMap(({ job, failures, error, dueAtMs }) =>
+        failures === 0 ? [] : [{ job, error: error ?? '', failures, retryAt: toIso(dueAtMs) }],
+      ),
     }
   }
 
   /** The names of archives that were made, if the folder is not there: its disk was removed, or it was moved. */
   get outOfReach(): readonly string[] {
-    return existsSync(join(this.#dir, 'runs')) ? [] : Object.keys(this.notes.runs)
+    return existsSync(join(this.#dir, 'runs')) ? [] : Object.keys(this.#notes.runs)
   }
 
   /**
@@ -122,7 +146,7 @@ export class Archives implements ArchiveActs {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       this.#unmade.set(name, { ...run, state: 'failed', error: why })
-      if (this.#ending.signal.aborted) return why
+      if (this.#ending.aborted) return why
       world.publish({ name, state: 'failed' })
       const hint = error instanceof UserError ? error.hint : ''
       world.log('error', `The archive ${name} could not be made. ${why} ${hint}`)
@@ -133,12 +157,12 @@ export class Archives implements ArchiveActs {
   /** Notes that these runs were read back, and what is wrong with them. Runs that were removed are forgotten. */
   #note(read: readonly string[], wrong: ReadonlyMap<string, string> = new Map()): void {
     const names = listRunNames(this.#dir)
-    this.notes.runs = Object.fromEntries(Object.entries(this.notes.runs).filter(([name]) => names.includes(name)))
+    this.#notes.runs = Object.fromEntries(Object.entries(this.#notes.runs).filter(([name]) => names.includes(name)))
     for (const name of read) {
       const error = wrong.get(name) ?? null
-      this.notes.runs[name] = { provenAtMs: error === null ? this.#world.now() : null, error }
+      this.#notes.runs[name] = { provenAtMs: error === null ? this.#world.now() : null, error }
     }
-    this.saveNotes()
+    this.#saveNotes()
   }
 
   list(): readonly ArchiveRun[] {
@@ -153,7 +177,7 @@ export class Archives implements ArchiveActs {
     const known = this.#made.get(name)
     const run = known?.stamp === stamp ? known.run : describeManifest(this.#dir, name)
     this.#made.set(name, { stamp, run })
-    const note = this.notes.runs[name]
+    const note = this.#notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
     const { provenAtMs, error } = note
     return {
@@ -199,13 +223,13 @@ export class Archives implements ArchiveActs {
     work: (options: Required<RunOptions>) => Promise<Result>,
   ): Promise<Result> {
     return this.alone(async () => {
-      if (this.#ending.signal.aborted) throw stopped()
+      if (this.#ending.aborted) throw stopped()
       this.#atWork = { name, act, done: 0, total: 0 }
       const onProgress = (progress: Progress): void => {
         this.#atWork = { name, act, ...progress }
         this.#world.publish({ state: 'running', ...this.#atWork })
       }
-      return work({ signal: this.#ending.signal, onProgress }).finally(() => {
+      return work({ signal: this.#ending, onProgress }).finally(() => {
         this.#atWork = null
         this.#world.publish({ name, act, state: 'ended' })
       })
@@ -217,11 +241,6 @@ export class Archives implements ArchiveActs {
     const done = this.#last.then(act)
     this.#last = done.catch(() => undefined)
     return done
-  }
-
-  /** Ends the running act and starts no other. */
-  stop(): void {
-    this.#ending.abort()
   }
 }
 

@@ -29,17 +29,15 @@ const TAKEN_AT_ONCE = 20
 export class Sharing implements HubActs {
   readonly #settings: HubSettings
   readonly #world: SharingWorld
-  readonly #stop = new AbortController()
+  readonly #ending: AbortSignal
   #last: Promise<unknown> = Promise.resolve()
   #atWork: AtWork | null = null
 
-  constructor(settings: HubSettings, world: SharingWorld) {
+  /** @param ending ends what runs */
+  constructor(settings: HubSettings, world: SharingWorld, ending: AbortSignal) {
     this.#settings = settings
     this.#world = world
-  }
-
-  stop(): void {
-    this.#stop.abort()
+    this.#ending = ending
   }
 
   async push({ projects = null, isDryRun = false }: Partial<HubPushRequest> = {}): Promise<HubPushed> {
@@ -73,7 +71,7 @@ export class Sharing implements HubActs {
     }
     if (url === null || this.#atWork !== null) return known
     try {
-      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }, { signal: this.#stop.signal }) }
+      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }, { signal: this.#ending }) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
       return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` } }
@@ -87,7 +85,7 @@ export class Sharing implements HubActs {
     const machine = { ...this.#machine, label }
     const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun }
     const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, {
-      signal: this.#stop.signal,
+      signal: this.#ending,
       onProgress: ({ done, total }) => this.#report('push', done, total),
     })
     if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
@@ -100,7 +98,7 @@ export class Sharing implements HubActs {
     await this.#meet(false).catch(unlessRefused)
     for (let [isFirst, hasMore] = [true, true]; hasMore; isFirst = false) {
       const order = { url: this.#url, uuid: this.#machine.uuid, projects }
-      const part = await executor.run('hub-pull', order, { signal: this.#stop.signal })
+      const part = await executor.run('hub-pull', order, { signal: this.#ending })
       if (isFirst) sum.unchanged = part.unchanged
       hasMore = part.missing > part.rows.length
       for (const slice of slicesOf(part)) {
@@ -123,7 +121,7 @@ export class Sharing implements HubActs {
   /** The mirror learns what the hub knows of it. */
   async #meet(isPush: boolean): Promise<void> {
     const order = { url: this.#url, uuid: this.#machine.uuid, isRedacted: this.#settings.push.redact }
-    const meeting = await this.#world.executor.run('hub-meet', order, { signal: this.#stop.signal })
+    const meeting = await this.#world.executor.run('hub-meet', order, { signal: this.#ending })
     await this.#world.writer.hub({ act: 'meet', meeting, isPush })
   }
 

@@ -7,7 +7,7 @@ import { pullPart } from '../../hub/pull.ts'
 import { push } from '../../hub/push.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { realSurroundings } from '../../settings.ts'
-import type { Job } from './job.ts'
+import type { Job } from './jobs.ts'
 
 /** What the jobs of the hub begin with. */
 interface AtHub {

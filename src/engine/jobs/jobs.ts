@@ -1,14 +1,34 @@
+import type { Question } from '../../api/questions.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import type { Progress } from '../../model/progress.ts'
 import type { scanBytes } from '../purge/byte-scan.ts'
 import type { purgeArchives } from '../purge/purge-archives.ts'
 import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
 import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
-import type { Job, JobContext } from './job.ts'
-import type { SearchInput } from './search.ts'
+
+/** What a job gets besides its input. */
+export interface JobContext {
+  readonly mirrorPath: string
+  /** Opens a read-only connection at the first call. The runner of the job closes it. */
+  mirror(): Mirror
+}
+
+/** Work in bounded steps, which yields its progress. */
+export type Job<Input, Result> = (
+  input: Input,
+  context: JobContext,
+) => Generator<Progress, Result> | AsyncGenerator<Progress, Result>
 
 type OfWork<Work> = Work extends (input: infer Input) => Promise<infer Result>
   ? { readonly input: Input; readonly result: Result }
   : never
 type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
+
+/** A question, and how long its answer may take, in milliseconds. */
+export interface SearchInput {
+  readonly question: Question
+  readonly deadlineMs: number
+}
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
 export interface Jobs {
@@ -32,7 +52,10 @@ type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input
 
 /** Loads a job's code. A process loads only the jobs that it runs. */
 export const loadJob: Loaders = {
-  search: async () => (await import('./search.ts')).searchJob,
+  search: async () => {
+    const { answerQuestion } = await import('../../api/questions.ts')
+    return inOneStep(({ question, deadlineMs }, { mirror }) => answerQuestion(mirror(), question, deadlineMs))
+  },
   archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
   verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
   'purge-archives': async () => inOneStep((await import('../purge/purge-archives.ts')).purgeArchives),
@@ -51,3 +74,19 @@ const inOneStep = <Input, Result>(
   async function* (input, context) {
     return await work(input, context)
   }
+
+/** Runs a job to its end. @throws whatever the job throws */
+export async function runJob<Name extends JobName>(
+  name: Name,
+  input: Jobs[Name]['input'],
+  context: JobContext,
+  onProgress: (progress: Progress) => void,
+): Promise<Jobs[Name]['result']> {
+  const job = await loadJob[name]()
+  const steps = job(input, context)
+  for (;;) {
+    const step = await steps.next()
+    if (step.done === true) return step.value
+    onProgress(step.value)
+  }
+}

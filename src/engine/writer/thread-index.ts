@@ -5,15 +5,13 @@ import { stopped } from '../executor/executor.ts'
 import { deferred, type Deferred } from '../deferred.ts'
 import { diskFull, isOfFullDisk } from './writer.ts'
 
-export interface IndexSetup {
-  readonly mirrorPath: string
-}
-
 export type IndexOrder =
   /** The mirror changed. Orders are numbered. */
   | { readonly act: 'follow'; readonly num: number }
   | { readonly act: 'check'; readonly isThorough: boolean }
   | { readonly act: 'forget' }
+  /** For a command, which ends then: index and merge everything. */
+  | { readonly act: 'settle' }
   | { readonly act: 'stop' }
 
 export type FromIndex =
@@ -46,10 +44,17 @@ export interface IndexWriter {
 /** Objects of the thread are short-lived. More makes it hardly faster, and costs memory. */
 const YOUNG_MB_MAX = 24
 
-/** How long a step may still take when the daemon stops. */
+/** How long a step may still take when the program stops. */
 const STOP_MS = 1000
 
-/** The index on a thread of its own, for the daemon. */
+/** Starts the thread that writes the index of a mirror. */
+export const startIndexThread = (mirrorPath: string): Worker =>
+  new Worker(new URL('../engine/index-thread.js', import.meta.url), {
+    workerData: mirrorPath,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
+  })
+
+/** The index on a thread of its own, as the other threads see it. */
 export class ThreadIndex implements IndexWriter {
   readonly #onStep: (step: IndexStep) => void
   readonly #onError: (error: UserError) => void
@@ -75,12 +80,9 @@ export class ThreadIndex implements IndexWriter {
    * Resolves when the index can be read.
    * @throws UserError
    */
-  async open(mirrorPath: string): Promise<void> {
+  async open(mirrorPath: string, start = startIndexThread): Promise<void> {
     this.#mirrorPath = mirrorPath
-    const worker = new Worker(new URL('../engine/index-thread.js', import.meta.url), {
-      workerData: { mirrorPath } satisfies IndexSetup,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
-    })
+    const worker = start(mirrorPath)
     worker.on('message', (message: FromIndex) => this.#onMessage(message))
     worker.on('error', (error) => this.#fail(died(error)))
     const exited = deferred<void>()
@@ -119,6 +121,11 @@ export class ThreadIndex implements IndexWriter {
     return this.#act({ act: 'forget' })
   }
 
+  /** Resolves when everything that the mirror has now is searchable, and merged. @throws UserError as `follow` does */
+  async settle(): Promise<void> {
+    await this.#act({ act: 'settle' })
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#send({ act: 'stop' })
@@ -151,12 +158,8 @@ export class ThreadIndex implements IndexWriter {
     this.#opened.resolve()
     this.#onStep(message)
     if (message.left > 0) return
-    const [done, waiting] = [
-      this.#waiters.filter(({ num }) => num <= message.upTo),
-      this.#waiters.filter(({ num }) => num > message.upTo),
-    ]
-    this.#waiters.splice(0, Infinity, ...waiting)
-    for (const waiter of done) waiter.done.resolve()
+    // They came in order.
+    while ((this.#waiters[0]?.num ?? Infinity) <= message.upTo) this.#waiters.shift()?.done.resolve()
   }
 
   #fail(error: UserError): void {

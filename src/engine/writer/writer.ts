@@ -1,9 +1,42 @@
+import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
+import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
+import type { Loss } from '../../model/chat.ts'
+import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
+import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
+import { disabledKindsOf, type Settings } from '../../settings.ts'
+import { mirrorPath } from '../data-folder.ts'
+import { deferred, type Deferred } from '../deferred.ts'
+import { stopped } from '../executor/executor.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purging.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
-import type { RunOrder, RunOutcome, WriterOrder, WriterOutcome } from './messages.ts'
+
+/** Where the mirror and Cursor's files are. */
+export interface WriterSetup {
+  readonly mirrorPath: string
+  /** Archives know how many bars of purges there were. */
+  readonly archiveDir?: string
+  readonly userDirs: readonly string[]
+  readonly homes: readonly string[]
+  readonly disabledKinds: readonly string[]
+  /** Names, ids and path globs of projects that are not mirrored. */
+  readonly excludedProjects?: readonly string[]
+  /** Whether messages get an estimate of their tokens; true by default. */
+  readonly isEstimating?: boolean
+}
+
+/** The mirror, and where Cursor is, as the settings say. */
+export const writerSetup = (settings: Settings): WriterSetup => ({
+  mirrorPath: mirrorPath(settings.dataDir),
+  archiveDir: settings.archives.dir,
+  ...settings.cursor,
+  disabledKinds: disabledKindsOf(settings),
+  excludedProjects: settings.exclude.projects,
+  isEstimating: settings.tokens.estimate,
+})
 
 /** The only writer of the mirror. It does one thing at a time. The next one waits. */
 export interface Writer {
@@ -16,23 +49,151 @@ export interface Writer {
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
   /** @throws UserError if the mirror cannot be written */
   hub(order: HubWrite): Promise<HubWritten>
-  /** Ends a running pass at its next step and closes the mirror. */
-  stop(): Promise<void>
 }
 
-export type SendOrder = (order: WriterOrder) => Promise<WriterOutcome>
+/** A message to the thread, which answers each with an outcome or a failure. */
+export type WriterOrder = {
+  [Act in keyof Writer]: { readonly act: Act; readonly order: Parameters<Writer[Act]>[0] }
+}[keyof Writer]
+export type WriterOutcome = Awaited<ReturnType<Writer[keyof Writer]>>
 
-/** All acts of a writer, except `stop`. @param send executes an order */
-export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
-  // The outcome has the order's kind.
-  const ask = <Outcome extends WriterOutcome>(order: WriterOrder): Promise<Outcome> => send(order) as Promise<Outcome>
-  return {
-    run: (order) => ask<RunOutcome>(order),
-    importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
-    restore: (part) => ask<RestoredPart>({ kind: 'restore', part }),
-    hub: (order) => ask<HubWritten>({ kind: 'hub', order }),
-    purge: (order) => ask<MirrorPurgeOutcome>({ kind: 'purge', order }),
+export interface RunOrder {
+  readonly sources: readonly PassOrder[]
+  /** After the sources are read: how long to do deferred work. */
+  readonly backlogMs: number
+}
+
+export interface SourceEnd extends PassEnd {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  /** Set if so many rows are missing that they do not count as deleted yet. */
+  readonly pendingLoss: PendingLoss | null
+}
+
+export interface RunOutcome {
+  readonly changed: number
+  readonly added: number
+  readonly gone: number
+  readonly ends: readonly SourceEnd[]
+  /** How many chats wait to be counted or placed. */
+  readonly backlog: number
+}
+
+export interface StepNews {
+  readonly done: number
+  readonly total: number
+  readonly bytesRead: number
+  readonly longestReadMs: number
+  /** How many chats wait to be counted or placed. Null if the step read sources. */
+  readonly backlog: number | null
+  readonly chatIds: readonly ChatId[]
+  readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
+  /** The first losses. */
+  readonly losses: readonly Loss[]
+  /** How many more there are. */
+  readonly moreLosses: number
+}
+
+export interface OpenedMirror {
+  /** What was saved of a damaged mirror when it was opened, as sentences. */
+  readonly news: string | null
+  /** What happened to damaged mirrors whose files are still there. */
+  readonly notices: readonly SalvageNotice[]
+}
+
+export type FromWriter =
+  | ({ readonly kind: 'open' } & OpenedMirror)
+  | { readonly kind: 'step'; readonly step: StepNews }
+  | { readonly kind: 'done'; readonly outcome: WriterOutcome }
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly message: string
+      readonly hint: string | null
+      /** Whether the mirror's own file is damaged. */
+      readonly isDamage: boolean
+    }
+
+/** The writer on its thread, as the other threads see it. */
+export class ThreadWriter implements Writer {
+  readonly run = (order: RunOrder) => this.#send<RunOutcome>({ act: 'run', order })
+  readonly importUsage = (order: UsageFileText) => this.#send<UsageOutcome>({ act: 'importUsage', order })
+  readonly restore = (order: RestorePart) => this.#send<RestoredPart>({ act: 'restore', order })
+  readonly purge = (order: MirrorPurgeOrder) => this.#send<MirrorPurgeOutcome>({ act: 'purge', order })
+  readonly hub = (order: HubWrite) => this.#send<HubWritten>({ act: 'hub', order })
+  /** Resolves when the mirror is open and migrated. @throws UserError if it cannot be opened */
+  readonly opened: Promise<OpenedMirror>
+  readonly #opened = deferred<OpenedMirror>()
+  readonly #worker: Worker
+  readonly #exited: Promise<void>
+  readonly #fail: (error: UserError) => void
+  #running: Deferred<WriterOutcome> | null = null
+  #last: Promise<unknown> = Promise.resolve()
+  #isStopping = false
+
+  /** @param worker not used yet @param onError is told of each failure: it may be damage */
+  constructor(
+    worker: Worker,
+    setup: WriterSetup,
+    onStep: (step: StepNews) => void,
+    onError: (error: UserError) => void,
+  ) {
+    this.#worker = worker
+    this.opened = this.#opened.promise
+    this.#fail = (error) => {
+      onError(error)
+      this.#opened.reject(error)
+      this.#running?.reject(error)
+      this.#running = null
+    }
+    worker.on('message', (message: FromWriter) => {
+      if (message.kind === 'open') this.#opened.resolve(message)
+      else if (message.kind === 'step') onStep(message.step)
+      else if (message.kind === 'failed') this.#fail(errorOf(message, setup.mirrorPath))
+      else {
+        this.#running?.resolve(message.outcome)
+        this.#running = null
+      }
+    })
+    worker.on('error', (error) => this.#fail(died(error.message, error)))
+    const exited = deferred<void>()
+    this.#exited = exited.promise
+    worker.on('exit', () => {
+      if (!this.#isStopping) this.#fail(died('The indexing thread ended.'))
+      this.#running?.reject(stopped())
+      exited.resolve()
+    })
+    worker.postMessage(setup)
   }
+
+  /** Ends a running act at its next step and closes the mirror. What was waiting is rejected with `stopped`. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#worker.postMessage('stop')
+    await this.#exited
+  }
+
+  #send<Outcome extends WriterOutcome>(order: WriterOrder): Promise<Outcome> {
+    const done = this.#last.then(() => {
+      if (this.#isStopping) throw stopped()
+      this.#running = deferred()
+      this.#worker.postMessage(order)
+      // The outcome is that of the order's act.
+      return this.#running.promise as Promise<Outcome>
+    })
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+}
+
+const died = (message: string, cause?: Error): UserError =>
+  new UserError('ingest-died', message, 'Restart the daemon.', { cause })
+
+function errorOf({ code, message, hint, isDamage }: FromWriter & { readonly kind: 'failed' }, mirrorPath: string) {
+  if (isOfFullDisk(code)) return diskFull(mirrorPath)
+  if (isDamage) return mirrorDamaged(message)
+  return new UserError(code, message, hint ?? 'See the earlier lines of the log.')
 }
 
 /** True for the codes of SQLite and the system for a full disk or an exceeded quota, and for our own. */

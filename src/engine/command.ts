@@ -1,0 +1,114 @@
+import type { PassOrder } from '../model/pass.ts'
+import { UserError } from '../model/user-error.ts'
+import { noteIfDamaged } from '../mirror/damage/clean-mark.ts'
+import { discoverSources } from '../indexer/discover.ts'
+import type { Settings } from '../settings.ts'
+import { isAllRead } from './all-read.ts'
+import { openEngine, type Engine, type EngineContext } from './engine.ts'
+import { Executor } from './executor/executor.ts'
+import { lazyReader, type LazyReader } from './lazy-reader.ts'
+import { sourceReasons } from './source-reasons.ts'
+import { WriterOnDemand, type Threads } from './writer/on-demand.ts'
+import { writerSetup } from './writer/writer.ts'
+
+export interface CommandContext {
+  readonly version: string
+  /** The machine's time zone. */
+  readonly zone: () => string
+  /** Prints a note, for example that reading takes long. */
+  readonly note: (text: string) => void
+  readonly threads?: Threads
+  readonly executor?: (mirrorPath: string, reader: LazyReader) => EngineContext['executor']
+}
+
+/** The engine of a command that works without a daemon. */
+export interface CommandEngine {
+  readonly engine: Engine
+  readonly reader: LazyReader
+  /** Why some sources could not be read at the last attempt, as sentences. */
+  readonly reasons: readonly string[]
+  /**
+   * Reads what is new, if there is anything. What is mirrored can be read also if Cursor may not be. The next `sync` counts
+   * it too.
+   * @throws UserError `already-running` if a daemon, or another command, has the folder
+   */
+  catchUp(): Promise<void>
+  /** Makes the index follow the mirror, and both if they are missing. */
+  follow(): Promise<void>
+  /** Lets others write: nothing is open for writing until the next act. */
+  rest(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Questions are answered in this process: starting another takes longer than most answers. */
+const executorOf = (path: string, reader: LazyReader): Executor =>
+  new Executor(path, { reader: () => reader.open(), onError: (error) => noteIfDamaged(path, error) })
+
+const nothing = { changed: 0, added: 0, gone: 0 }
+
+export function openCommandEngine(settings: Settings, context: CommandContext): CommandEngine {
+  const setup = writerSetup(settings)
+  const path = setup.mirrorPath
+  const onDemand = new WriterOnDemand(setup, context.note, context.threads)
+  const { writer, index } = onDemand
+  const reader = lazyReader(path, {})
+  const executor = (context.executor ?? executorOf)(path, reader)
+  let reasons: readonly string[] = []
+  let unreported = nothing
+
+  const read = async (order: Omit<PassOrder, 'id'>) => {
+    const sources = discoverSources(setup).map(({ id }) => ({ id, ...order }))
+    reasons = []
+    try {
+      const outcome = await writer.run({ sources, backlogMs: Infinity })
+      reasons = sourceReasons(outcome.ends)
+      await index.follow()
+      return outcome
+    } catch (error) {
+      if (error instanceof UserError && error.code === 'bars-lost') reasons = [`${error.message} ${error.hint}`]
+      throw error
+    }
+  }
+  const engine = openEngine(settings, {
+    version: context.version,
+    zone: context.zone,
+    now: Date.now,
+    executor,
+    writer,
+    index,
+    async readAll(order) {
+      const before = unreported
+      const { changed, added, gone, ends } = await read(order)
+      unreported = nothing
+      return { changed: before.changed + changed, added: before.added + added, gone: before.gone + gone, ends }
+    },
+    mirror: () => reader.open(),
+    renewReaders: () => reader.close(),
+    publish: () => undefined,
+    log: () => undefined,
+  })
+  return {
+    engine,
+    reader,
+    get reasons() {
+      return reasons
+    },
+    async catchUp() {
+      if (isAllRead(setup)) return
+      try {
+        unreported = await read({ depth: 'tail' })
+      } catch (error) {
+        if (!(error instanceof UserError && error.code === 'bars-lost')) throw error
+      } finally {
+        await onDemand.close()
+      }
+    },
+    follow: () => index.follow(),
+    rest: () => onDemand.close(),
+    async close() {
+      await engine.close()
+      reader.close()
+      await onDemand.close()
+    },
+  }
+}

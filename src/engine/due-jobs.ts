@@ -1,0 +1,110 @@
+import { createTask } from 'node-cron'
+import * as z from 'zod/mini'
+
+/** Something to do again and again, on a schedule. */
+export interface DueJob {
+  readonly name: string
+  /** A cron expression. The settings refuse one that never comes. */
+  readonly schedule: string
+  /** An IANA name. Null: the machine's. */
+  readonly timezone: string | null
+  /** The pause after a first failure. Each further one doubles it, to six hours at most. */
+  readonly firstPauseMs: number
+  /** @throws Error why it failed. It is tried again after a pause, at the latest when it is due again */
+  run(timeZone: string): Promise<void>
+}
+
+export const jobNote = z.object({
+  schedule: z.string(),
+  timeZone: z.string(),
+  /** When the job runs next, also if that repeats a failed run. Epoch milliseconds. */
+  dueAtMs: z.number(),
+  /** How many runs failed in a row since the last success. */
+  failures: z.number(),
+  error: z.nullable(z.string()),
+})
+export type JobNote = z.infer<typeof jobNote>
+
+const PAUSE_MAX_MS = 6 * 3_600_000
+
+interface Clock {
+  now(): number
+  /** The machine's time zone. */
+  zone(): string
+}
+
+/**
+ * Runs jobs when they are due. What was missed while the machine slept or the daemon was off is made up once. A failed job
+ * is repeated after growing pauses.
+ */
+export class DueJobs {
+  readonly #jobs: readonly DueJob[]
+  readonly #notes: () => Record<string, JobNote>
+  readonly #clock: Clock
+  readonly #save: () => void
+  readonly #running = new Set<string>()
+
+  /** @param notes of the jobs, by name @param save is called after one of them changed */
+  constructor(jobs: readonly DueJob[], notes: () => Record<string, JobNote>, clock: Clock, save = () => {}) {
+    this.#jobs = jobs
+    this.#notes = notes
+    this.#clock = clock
+    this.#save = save
+  }
+
+  /** Must be called every minute. */
+  tick(): void {
+    for (const job of this.#jobs) {
+      if (this.#running.has(job.name)) continue
+      const note = this.#noteOf(job)
+      this.#put(job, note)
+      if (this.#clock.now() >= note.dueAtMs) void this.#run(job, note.failures)
+    }
+  }
+
+  /** How each job stands. */
+  get notes(): readonly (JobNote & { readonly job: string })[] {
+    return this.#jobs.map((job) => ({ job: job.name, ...this.#noteOf(job) }))
+  }
+
+  /**
+   * When the job is due. What was noted holds only for its schedule and time zone, and not if the job is due before: a
+   * clock that was ahead computed that time, and was corrected since.
+   */
+  #noteOf(job: DueJob): JobNote {
+    const next = this.#nextOf(job)
+    const note = this.#notes()[job.name]
+    const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
+    return isSame && note.dueAtMs <= next.dueAtMs ? note : next
+  }
+
+  #nextOf({ schedule, timezone }: DueJob): JobNote {
+    const timeZone = timezone ?? this.#clock.zone()
+    const task = createTask(schedule, () => undefined, { timezone: timeZone })
+    const [next] = task.getNextRuns(1)
+    void task.destroy()
+    return { schedule, timeZone, dueAtMs: next?.getTime() ?? Infinity, failures: 0, error: null }
+  }
+
+  async #run(job: DueJob, failures: number): Promise<void> {
+    const next = this.#nextOf(job)
+    this.#running.add(job.name)
+    try {
+      await job.run(next.timeZone)
+      this.#put(job, next)
+    } catch (error) {
+      const retryAtMs = this.#clock.now() + Math.min(job.firstPauseMs * 2 ** failures, PAUSE_MAX_MS)
+      const why = error instanceof Error ? error.message : String(error)
+      const dueAtMs = Math.min(next.dueAtMs, retryAtMs)
+      this.#put(job, { ...next, dueAtMs, failures: failures + 1, error: why })
+    } finally {
+      this.#running.delete(job.name)
+    }
+  }
+
+  #put({ name }: DueJob, note: JobNote): void {
+    if (this.#notes()[name] === note) return
+    this.#notes()[name] = note
+    this.#save()
+  }
+}
