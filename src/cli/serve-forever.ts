@@ -1,6 +1,6 @@
 import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
 import { createLog } from '../daemon/lifecycle/log.ts'
-import { startUnlessRead, waitUntilRead } from '../daemon/lifecycle/wait-for-lock.ts'
+import { startUnlessRead } from '../daemon/lifecycle/wait-for-lock.ts'
 import type { Settings } from '../settings.ts'
 
 const STOP_WITHIN_MS = 1900
@@ -18,12 +18,6 @@ export interface Companion {
  * @throws UserError if it cannot start or cannot continue
  */
 export async function serveForever(settings: Settings, context: DaemonContext, companion?: Companion): Promise<void> {
-  // While it waits it has nothing open, and a signal ends it like any program.
-  await waitUntilRead(settings.dataDir, () =>
-    createLog(settings.log.level, context.stderr).info(
-      'A command is reading Cursor into this data folder. Waiting until it is done.',
-    ),
-  )
   let isStopping = false
   let hasStarted = false
   const stopped = new Promise<void>((resolve) => {
@@ -40,7 +34,11 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   })
   companion?.setUp()
   const start = (): Promise<Daemon> => startDaemon(settings, context)
-  const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping)
+  const onWait = (): void =>
+    createLog(settings.log.level, context.stderr).info(
+      'A command is reading Cursor into this data folder. Waiting until it is done.',
+    )
+  const daemon = await startUnlessRead(settings.dataDir, start, onWait, () => isStopping)
   if (daemon === null) return
   hasStarted = true
   let exitCode = 0

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
 import { INDEX_DAMAGED, isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
@@ -7,9 +9,14 @@ import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
-import { explainError, logError } from './explain-error.ts'
 import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
-import { ThreadWriter, type RunOutcome, type StepNews, type WriterSetup } from '../../engine/writer/writer.ts'
+import {
+  isOfFullDisk,
+  ThreadWriter,
+  type RunOutcome,
+  type StepNews,
+  type WriterSetup,
+} from '../../engine/writer/writer.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { Follow } from './follow.ts'
 import { openWatch } from './watch.ts'
@@ -27,36 +34,12 @@ const ANSWER_MS = 500
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
 const BACKLOG_MS = 200
 
-export interface IndexingContext {
+interface IndexingContext {
   readonly log: Logger
   readonly hub: EventHub
   readonly now: () => number
   /** Makes readers open the files of the mirror again. */
   readonly renewReaders: () => void
-}
-
-/** Every timer of the daemon's indexing, so that all of them can be stopped together. */
-export class Timers {
-  readonly #timers = new Set<NodeJS.Timeout>()
-  #isStopped = false
-
-  later(act: () => void, delayMs: number): void {
-    if (this.#isStopped) return
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      act()
-    }, delayMs)
-    this.#timers.add(timer)
-  }
-
-  every(act: () => void, intervalMs: number): void {
-    if (!this.#isStopped) this.#timers.add(setInterval(act, intervalMs))
-  }
-
-  stop(): void {
-    this.#isStopped = true
-    for (const timer of this.#timers) clearTimeout(timer)
-  }
 }
 
 /** The indexing half of the daemon: it monitors sources, schedules passes and drives the writer's thread. */
@@ -66,11 +49,12 @@ export class Indexing {
   readonly #hub: EventHub
   readonly #now: () => number
   readonly #renewReaders: () => void
-  readonly #timers = new Timers()
-  readonly #writer: ThreadWriter
+  /** Ends every timer. */
+  readonly #ending = new AbortController()
+  readonly writer: ThreadWriter
   readonly index: ThreadIndex
-  readonly #follow: Follow
-  readonly #watch = openWatch((error) => this.#follow.onWatchError(error))
+  readonly follow: Follow
+  readonly #watch = openWatch((error) => this.follow.onWatchError(error))
   readonly #setup: WriterSetup
   /** Rejects with UserError `mirror-damaged` if an error means that. Never resolves. The next start makes a new mirror. */
   readonly damaged: Promise<never>
@@ -83,7 +67,6 @@ export class Indexing {
   #deferred = 0
   /** Why the index cannot be written. */
   #indexError: UserError | null = null
-  #opened: Promise<void> = Promise.resolve()
   #timesRenewed = 0
   #checkedAtMs: number | null = null
   #isChecking = false
@@ -104,7 +87,7 @@ export class Indexing {
     this.#log = log
     this.#hub = hub
     this.metrics = new Metrics(now)
-    this.#writer = new ThreadWriter(
+    this.writer = new ThreadWriter(
       thread,
       setup,
       (step) => this.#onStep(step),
@@ -114,9 +97,9 @@ export class Indexing {
       (step) => this.#onIndexStep(step),
       (error) => this.#onIndexError(error),
     )
-    this.#follow = new Follow(setup, {
+    this.follow = new Follow(setup, {
       now,
-      later: (act, delayMs) => this.#timers.later(act, delayMs),
+      later: (act, delayMs) => this.later(act, delayMs),
       run: (orders) => this.#run(orders),
       hasMore: () => this.#deferred > 0 && !this.#isBlocked,
       watch: (folder, onEvent) => this.#watch.watch(folder, onEvent),
@@ -125,29 +108,23 @@ export class Indexing {
     this.damaged = this.#damaged.promise
     // Nobody may be listening after a stop.
     this.damaged.catch(() => undefined)
+    setMaxListeners(Infinity, this.#ending.signal)
   }
 
-  /** Resolves when the mirror can be read. @throws UserError if it cannot be opened */
-  async open(): Promise<void> {
-    const { news, notices } = await this.#writer.opened
+  /**
+   * Starts to monitor the sources, when the mirror can be read. Reading begins before anybody can ask.
+   * @throws UserError if the mirror or its index cannot be opened: a damaged index fails every search
+   */
+  async start(): Promise<void> {
+    const { news, notices } = await this.writer.opened
     this.#notices = notices
     if (news !== null) this.#log.warn(news)
-    this.#opened = this.index.open(this.#setup.mirrorPath)
-    // It is waited for later.
-    this.#opened.catch(() => undefined)
-  }
-
-  /** Resolves when the index can be read: a damaged one fails every search. @throws UserError if it cannot be made */
-  searchable(): Promise<void> {
-    return this.#opened
-  }
-
-  /** Starts to monitor the sources. */
-  start(): void {
-    this.#follow.start()
+    const opened = this.index.open(this.#setup.mirrorPath)
+    this.follow.start()
     this.#hasStarted = true
-    this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
-    this.#timers.every(() => this.#checkIndex(), INDEX_CHECK_MS)
+    this.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
+    this.every(() => this.#checkIndex(), INDEX_CHECK_MS)
+    await opened
   }
 
   /** Every error of a reader comes here. If the index is damaged, it is made anew; if it is not, the mirror is. */
@@ -177,17 +154,12 @@ export class Indexing {
     // At once: the end may be forced.
     leaveMark(this.#setup.mirrorPath, 'damaged')
     const known = error instanceof UserError ? error : mirrorDamaged(error.message)
-    this.#timers.later(() => this.#damaged.reject(known), ANSWER_MS)
-  }
-
-  /** Writes data that comes from no source, between two passes. */
-  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub' | 'restore'> {
-    return this.#writer
+    this.later(() => this.#damaged.reject(known), ANSWER_MS)
   }
 
   /** Passes over all sources now. Resolves when all of it is searchable. */
   async readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>> {
-    const outcome = await this.#follow.readAll(order)
+    const outcome = await this.follow.readAll(order)
     if (outcome === null) return { changed: 0, added: 0, gone: 0, ends: [] }
     await this.#whenSearchable()
     return outcome
@@ -196,7 +168,7 @@ export class Indexing {
   get state(): DaemonState {
     if (this.#errors.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
-    return this.#follow.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
+    return this.follow.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
   }
 
   /** Why the mirror is not complete, as sentences, and what was done about damage. */
@@ -208,7 +180,7 @@ export class Indexing {
     const errors = [this.#error, this.#indexError].flatMap((error) =>
       error === null ? [] : `${error.code}: ${error.message}`,
     )
-    return [...new Set(errors), ...sourceReasons(this.#follow.ends)]
+    return [...new Set(errors), ...sourceReasons(this.follow.ends)]
   }
 
   /** Whether everything that the mirror has can be found. */
@@ -218,18 +190,30 @@ export class Indexing {
 
   /** Runs `act` after a delay, unless the daemon was stopped. */
   later(act: () => void, delayMs: number): void {
-    this.#timers.later(act, delayMs)
+    void sleep(delayMs, act, { signal: this.#ending.signal }).then(
+      (due) => due(),
+      () => undefined,
+    )
   }
 
-  get reading(): Pick<Follow, 'lagMs' | 'wasAllRead'> {
-    return this.#follow
+  /** Runs `act` again and again, until the daemon is stopped. */
+  every(act: () => void, intervalMs: number): void {
+    this.later(() => {
+      this.every(act, intervalMs)
+      act()
+    }, intervalMs)
+  }
+
+  /** Starts nothing any more. */
+  pause(): void {
+    this.follow.stop()
+    this.#ending.abort()
   }
 
   async stop(): Promise<void> {
-    this.#follow.stop()
-    this.#timers.stop()
+    this.pause()
     await Promise.all([this.#watch.close(), this.index.stop()])
-    await this.#writer.stop()
+    await this.writer.stop()
   }
 
   /** Resolves when all messages are searchable. */
@@ -247,7 +231,7 @@ export class Indexing {
     this.#isRunning = true
     this.#publishState()
     try {
-      const outcome = await this.#writer.run({ sources: orders, backlogMs: BACKLOG_MS })
+      const outcome = await this.writer.run({ sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
       this.#deferred = outcome.backlog
       const { changed, added, gone } = outcome
@@ -261,7 +245,7 @@ export class Indexing {
       this.index.nudge()
       if (this.#deferred === 0) for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
       // The source still counts as unread. A moment later it does not.
-      this.#timers.later(() => this.#publishState(), 1)
+      this.later(() => this.#publishState(), 1)
     }
   }
 
@@ -283,7 +267,7 @@ export class Indexing {
     if (isDamage(error)) return this.onError(error)
     if (this.#indexError?.code !== error.code) logError(this.#log, error)
     this.#indexError = error
-    this.#timers.later(() => this.index.nudge(), RETRY_MS)
+    this.later(() => this.index.nudge(), RETRY_MS)
   }
 
   #checkIndex(): void {
@@ -302,7 +286,7 @@ export class Indexing {
     if (state === this.#lastState) return
     this.#lastState = state
     this.#log.debug({ state }, 'state')
-    if (state === 'ready' && !this.#wasReady && this.#follow.ends.some((end) => end.state === 'ok')) {
+    if (state === 'ready' && !this.#wasReady && this.follow.ends.some((end) => end.state === 'ok')) {
       this.#wasReady = true
       this.#log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
     }
@@ -320,12 +304,35 @@ export class Indexing {
     if (this.#error?.code !== error.code) logError(this.#log, error)
     this.#error = error
     this.#missed.push(...orders)
-    if (!isWaiting) this.#timers.later(() => this.#resume(), RETRY_MS)
+    if (!isWaiting) this.later(() => this.#resume(), RETRY_MS)
   }
 
   #resume(): void {
     this.#isBlocked = false
-    for (const { id, depth } of this.#missed.splice(0)) this.#follow.nudge(id, depth)
-    this.#follow.wake()
+    for (const { id, depth } of this.#missed.splice(0)) this.follow.nudge(id, depth)
+    this.follow.wake()
   }
 }
+
+/** Why indexing stopped, as an error for a person. */
+function explainError(error: unknown, mirrorPath: string): UserError {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof UserError ? error.code : 'fault'
+  if (isOfFullDisk(code)) {
+    return new UserError(
+      'disk-full',
+      `The disk that holds ${mirrorPath} is full, so indexing waits.`,
+      'Make room. Indexing then continues by itself.',
+    )
+  }
+  if (error instanceof UserError && (code === 'stopped' || isDamage(error))) return error
+  const hint = error instanceof UserError ? `${error.hint} ` : ''
+  return new UserError(
+    code,
+    `Indexing failed: ${message.replace(/\.$/, '')}.`,
+    `${hint}It will be tried again in half a minute.`,
+  )
+}
+
+const logError = (log: Pick<Logger, 'error'>, { code, message, hint }: UserError): void =>
+  log.error({ code }, `${message} ${hint}`)

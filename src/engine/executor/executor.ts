@@ -20,8 +20,7 @@ interface ExecutorOptions {
   readonly onError?: (error: unknown) => unknown
 }
 
-/** How many questions are answered at the same time. Others wait. */
-const PROCESSES_MAX = 2
+/** How many questions may wait. */
 const QUEUE_MAX = 1000
 /** After this time an idle process ends and returns its memory. The last one is replaced. */
 const IDLE_MS = 60_000
@@ -30,19 +29,16 @@ const START_MS = 2000
 /** Extra time after a search's own deadline, to return what it found. */
 const ANSWER_MS = 250
 
-interface Asked extends SearchInput {
-  readonly done: Deferred<unknown>
-  timer: NodeJS.Timeout
+/** One of the processes for searches, or its place. */
+interface Slot {
+  process: JobProcess | null
+  /** Ends an idle process. */
+  timer: NodeJS.Timeout | undefined
+  /** True if its process remembers what it must forget. */
+  isOld: boolean
 }
 
-interface Searcher {
-  readonly process: JobProcess
-  asked: Asked | null
-  /** When it is idle, until it ends. */
-  timer: NodeJS.Timeout | undefined
-  /** True once it gets no other question: it was killed, or remembers what it must forget. */
-  isEnding: boolean
-}
+const newSlot = (): Slot => ({ process: null, timer: undefined, isOld: false })
 
 /**
  * Runs jobs in processes. Searches share two, of which one stays after the first question. A process that does not answer
@@ -54,8 +50,10 @@ export class Executor {
   readonly #onError: (error: unknown) => unknown
   /** All processes that have not ended, including those that were killed just now. */
   readonly #alive = new Set<JobProcess>()
-  readonly #searchers = new Set<Searcher>()
-  readonly #queue: Asked[] = []
+  readonly #slots: readonly Slot[] = [newSlot(), newSlot()]
+  /** The slot that was used last is the last. */
+  readonly #free: Slot[] = [...this.#slots]
+  readonly #waiting: Deferred<Slot>[] = []
   #isClosed = false
 
   constructor(mirrorPath: string, { reader, onError = (error) => error }: ExecutorOptions = {}) {
@@ -112,109 +110,85 @@ export class Executor {
 
   /** Makes later searches forget what they remember of the mirror: idle processes end now, busy ones after their answer. */
   renew(): void {
-    for (const searcher of this.#searchers) this.#dismiss(searcher)
+    for (const slot of this.#slots) slot.isOld = true
+    for (const slot of this.#free) this.#empty(slot)
   }
 
   /** Resolves when no job has the mirror open. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const { done, timer } of this.#queue.splice(0)) {
-      clearTimeout(timer)
-      done.reject(stopped())
-    }
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(stopped())
+    for (const { timer } of this.#slots) clearTimeout(timer)
     for (const process of this.#alive) process.kill()
     await Promise.all([...this.#alive].map(({ exited }) => exited))
   }
 
-  #ask({ question, deadlineMs }: SearchInput): Promise<unknown> {
-    if (this.#queue.length >= QUEUE_MAX) {
+  async #ask(input: SearchInput): Promise<unknown> {
+    const slot = this.#free.pop() ?? (await this.#nextFree(input))
+    clearTimeout(slot.timer)
+    const startMs = slot.process === null ? START_MS : 0
+    const process = slot.process ?? this.#fill(slot)
+    let [isLate, isDone] = [false, false]
+    // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
+    const limit = setTimeout(setImmediate, startMs + input.deadlineMs + ANSWER_MS, () => {
+      isLate = !isDone
+      if (isLate) process.kill()
+    })
+    try {
+      return await process.run('search', input)
+    } catch (error) {
+      throw isLate ? tooLate(input) : error
+    } finally {
+      isDone = true
+      clearTimeout(limit)
+      if (slot.isOld || isLate) this.#empty(slot)
+      slot.timer = setTimeout(() => this.#rest(slot), IDLE_MS).unref()
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free.push(slot)
+      else next.resolve(slot)
+    }
+  }
+
+  /** Time in the queue counts: the caller gets an answer in time, even if the search never starts. */
+  #nextFree(input: SearchInput): Promise<Slot> {
+    if (this.#waiting.length >= QUEUE_MAX) {
       throw new UserError('search-busy', `${QUEUE_MAX} searches are already waiting.`, 'Ask again in a moment.')
     }
-    const asked: Asked = { question, deadlineMs, done: deferred(), timer: setTimeout(() => undefined, 0) }
-    this.#queue.push(asked)
-    // Time in the queue counts: the caller gets an answer in time, even if the search never starts.
-    this.#limit(asked, START_MS, () => {
-      const place = this.#queue.indexOf(asked)
-      return place >= 0 && this.#queue.splice(place, 1).length > 0
+    const waiting = deferred<Slot>()
+    this.#waiting.push(waiting)
+    const timer = setTimeout(setImmediate, START_MS + input.deadlineMs, () => {
+      const place = this.#waiting.indexOf(waiting)
+      if (place < 0) return
+      this.#waiting.splice(place, 1)
+      waiting.reject(tooLate(input))
     })
-    this.#pump()
-    return asked.done.promise
+    return waiting.promise.finally(() => clearTimeout(timer))
   }
 
-  /**
-   * Rejects the question when its time, and so many milliseconds more, have passed.
-   * @param stop stops its work. Returns false if that came too late
-   */
-  #limit(asked: Asked, moreMs: number, stop: () => boolean): void {
-    clearTimeout(asked.timer)
-    // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
-    asked.timer = setTimeout(setImmediate, asked.deadlineMs + moreMs, () => {
-      if (stop()) asked.done.reject(tooLate(asked))
+  #fill(slot: Slot): JobProcess {
+    const process = this.#start('search')
+    Object.assign(slot, { process, isOld: false })
+    void process.exited.then(() => {
+      if (slot.process === process) slot.process = null
     })
+    return process
   }
 
-  /** Gives waiting questions to idle processes, and to new ones. */
-  #pump(): void {
-    for (let [asked] = this.#queue; asked !== undefined; [asked] = this.#queue) {
-      const idle = [...this.#searchers].find(({ asked: other }) => other === null)
-      if (idle === undefined && this.#searchers.size >= PROCESSES_MAX) return
-      this.#queue.shift()
-      void this.#give(idle ?? this.#startSearcher(), asked, idle === undefined ? START_MS : 0)
-    }
-  }
-
-  async #give(searcher: Searcher, asked: Asked, startMs: number): Promise<void> {
-    const { question, deadlineMs, done } = asked
-    searcher.asked = asked
-    clearTimeout(searcher.timer)
-    this.#limit(asked, startMs + ANSWER_MS, () => {
-      if (searcher.asked !== asked) return false
-      searcher.isEnding = true
-      searcher.process.kill()
-      return true
-    })
-    const settle = await searcher.process.run('search', { question, deadlineMs }).then(
-      (answer) => () => done.resolve(answer),
-      (error: Error) => () => done.reject(error),
-    )
-    clearTimeout(asked.timer)
-    searcher.asked = null
-    if (searcher.isEnding || searcher.process.pid === null) this.#dismiss(searcher)
-    else searcher.timer = setTimeout(() => this.#rest(searcher), IDLE_MS).unref()
-    settle()
-    this.#pump()
-  }
-
-  #startSearcher(): Searcher {
-    const searcher: Searcher = { process: this.#start('search'), asked: null, timer: undefined, isEnding: false }
-    this.#searchers.add(searcher)
-    void searcher.process.exited.then(() => {
-      clearTimeout(searcher.timer)
-      this.#searchers.delete(searcher)
-      if (!this.#isClosed) this.#pump()
-    })
-    return searcher
+  #empty(slot: Slot): void {
+    slot.process?.kill()
+    slot.process = null
   }
 
   /** Returns the memory of a process. One process stays, so that the next question does not wait for a start. */
-  #rest(searcher: Searcher): void {
-    this.#dismiss(searcher)
-    if (this.#searchers.size === 0 && !this.#isClosed) this.#startSearcher()
-  }
-
-  /** Ends a process, if it is busy after its answer. It gets no further question. */
-  #dismiss(searcher: Searcher): void {
-    searcher.isEnding = true
-    if (searcher.asked !== null) return
-    clearTimeout(searcher.timer)
-    this.#searchers.delete(searcher)
-    searcher.process.kill()
+  #rest(slot: Slot): void {
+    this.#empty(slot)
+    if (!this.#isClosed && this.#slots.every(({ process }) => process === null)) this.#fill(slot)
   }
 }
 
 export const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
-function tooLate({ deadlineMs }: Asked): UserError {
+function tooLate({ deadlineMs }: SearchInput): UserError {
   const text = `The search did not answer within ${deadlineMs} ms.`
   return new UserError('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.')
 }

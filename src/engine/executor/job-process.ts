@@ -17,26 +17,21 @@ export type JobReply =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** Why a job failed, as it crosses a process boundary. */
-interface Failure {
-  readonly kind: 'user' | 'damage' | 'fault'
-  readonly message: string
-  /** Of a UserError, else empty. */
-  readonly code: string
-  readonly hint: string
+/** Why a job failed, as it crosses a process boundary. `code` is null if it is a bug. */
+interface Failure extends Pick<UserError, 'message' | 'hint'> {
+  readonly code: string | null
 }
 
 export function failureOf(error: unknown): Failure {
-  const told = isOfIndex(error) ? indexDamaged(error) : error
-  if (told instanceof UserError) return { kind: 'user', message: told.message, code: told.code, hint: told.hint }
-  const message = told instanceof Error ? told.message : String(told)
-  return { kind: isDamage(told) ? 'damage' : 'fault', message, code: '', hint: '' }
+  const message = error instanceof Error ? error.message : String(error)
+  if (isOfIndex(error)) return failureOf(indexDamaged(error))
+  if (!(error instanceof UserError))
+    return isDamage(error) ? failureOf(mirrorDamaged(message)) : { message, code: null, hint: '' }
+  return { message, code: error.code, hint: error.hint }
 }
 
-function errorOf({ kind, message, code, hint }: Failure, name: JobName): Error {
-  if (kind === 'user') return new UserError(code, message, hint)
-  return kind === 'damage' ? mirrorDamaged(message) : new Error(`${name} failed: ${message}`)
-}
+const errorOf = ({ message, code, hint }: Failure, name: JobName): Error =>
+  code === null ? new Error(`${name} failed: ${message}`) : new UserError(code, message, hint)
 
 /** What to do when a process ended without a result; for the other jobs: nothing, they are started again. */
 const AFTER_DEATH: { readonly [Name in JobName]?: string } = {
