@@ -9,9 +9,9 @@ import { takeLock } from '../engine/lock.ts'
 import { misconfiguredFolders } from '../engine/source-reasons.ts'
 import type { Settings } from '../settings.ts'
 import { Indexing } from './follow/indexing.ts'
-import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
+import { monitorDataFolder } from './lifecycle/data-folder-monitor.ts'
 import { createLog, stackWithoutText, type LogOutput } from './lifecycle/log.ts'
-import { ProgressLine } from './lifecycle/progress-line.ts'
+import { progressLine } from './lifecycle/progress-line.ts'
 import { startupWarnings } from './lifecycle/startup-checks.ts'
 import { writerSetup } from '../engine/writer/writer.ts'
 import { EventHub } from './server/event-hub.ts'
@@ -51,7 +51,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   const lock = takeLock(dataDir)
   const parts = assemble(settings, context)
   const { reader, log, indexing, engine, startedAtMs } = parts
-  const progress = new ProgressLine(context.stderr)
+  const progress = progressLine(context.stderr)
   try {
     // This comes first, so that no request is answered from a mirror that is being created or is not ours.
     await indexing.start()
@@ -61,7 +61,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
       const { answerFrom } = await import('./server/answer.ts')
       return answerFrom(apiContext(parts, hosts, token))
     })
-    const folder = new DataFolderMonitor(dataDir, mirrorPath(dataDir), lock, {
+    const folder = monitorDataFolder(dataDir, mirrorPath(dataDir), lock, {
       pid: process.pid,
       url: server.url,
       startedAt: new Date(startedAtMs).toISOString(),
@@ -80,7 +80,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
       lost: Promise.race([folder.lost, indexing.damaged]),
       async stop() {
         indexing.pause()
-        progress.clear()
+        progress.show(null)
         const ended = engine.close()
         folder.leave()
         await server.close()
@@ -169,7 +169,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
       return indexing.state
     },
     get reasons() {
-      return [...indexing.reasons, ...engine.hubSchedule.reasons]
+      return [...indexing.reasons, ...engine.hubSchedule.listReasons()]
     },
     uptimeMs: context.now() - startedAtMs,
     progress: indexing.metrics.progress,

@@ -36,75 +36,58 @@ interface Clock {
 /**
  * Runs jobs when they are due. What was missed while the machine slept or the daemon was off is made up once. A failed job
  * is repeated after growing pauses.
+ * @param notes of the jobs, by name
+ * @param save is called after one of them changed
+ * @returns tick: must be called every minute. listNotes: how each job stands
  */
-export class DueJobs {
-  readonly #jobs: readonly DueJob[]
-  readonly #notes: () => Record<string, JobNote>
-  readonly #clock: Clock
-  readonly #save: () => void
-  readonly #running = new Set<string>()
+export function dueJobs(jobs: readonly DueJob[], notes: Record<string, JobNote>, clock: Clock, save = (): void => {}) {
+  const running = new Set<string>()
 
-  /** @param notes of the jobs, by name @param save is called after one of them changed */
-  constructor(jobs: readonly DueJob[], notes: () => Record<string, JobNote>, clock: Clock, save = () => {}) {
-    this.#jobs = jobs
-    this.#notes = notes
-    this.#clock = clock
-    this.#save = save
-  }
-
-  /** Must be called every minute. */
-  tick(): void {
-    for (const job of this.#jobs) {
-      if (this.#running.has(job.name)) continue
-      const note = this.#noteOf(job)
-      this.#put(job, note)
-      if (this.#clock.now() >= note.dueAtMs) void this.#run(job, note.failures)
-    }
-  }
-
-  /** How each job stands. */
-  get notes(): readonly (JobNote & { readonly job: string })[] {
-    return this.#jobs.map((job) => ({ job: job.name, ...this.#noteOf(job) }))
-  }
-
-  /**
-   * When the job is due. What was noted holds only for its schedule and time zone, and not if the job is due before: a
-   * clock that was ahead computed that time, and was corrected since.
-   */
-  #noteOf(job: DueJob): JobNote {
-    const next = this.#nextOf(job)
-    const note = this.#notes()[job.name]
-    const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
-    return isSame && note.dueAtMs <= next.dueAtMs ? note : next
-  }
-
-  #nextOf({ schedule, timezone }: DueJob): JobNote {
-    const timeZone = timezone ?? this.#clock.zone()
+  const nextOf = ({ schedule, timezone }: DueJob): JobNote => {
+    const timeZone = timezone ?? clock.zone()
     const task = createTask(schedule, () => undefined, { timezone: timeZone })
     const [next] = task.getNextRuns(1)
     void task.destroy()
     return { schedule, timeZone, dueAtMs: next?.getTime() ?? Infinity, failures: 0, error: null }
   }
-
-  async #run(job: DueJob, failures: number): Promise<void> {
-    const next = this.#nextOf(job)
-    this.#running.add(job.name)
+  /**
+   * When the job is due. What was noted holds only for its schedule and time zone, and not if the job is due before: a
+   * clock that was ahead computed that time, and was corrected since.
+   */
+  const noteOf = (job: DueJob): JobNote => {
+    const next = nextOf(job)
+    const note = notes[job.name]
+    const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
+    return isSame && note.dueAtMs <= next.dueAtMs ? note : next
+  }
+  const put = ({ name }: DueJob, note: JobNote): void => {
+    if (notes[name] === note) return
+    notes[name] = note
+    save()
+  }
+  const run = async (job: DueJob, failures: number): Promise<void> => {
+    const next = nextOf(job)
+    running.add(job.name)
     try {
       await job.run(next.timeZone)
-      this.#put(job, next)
+      put(job, next)
     } catch (error) {
-      const retryAtMs = this.#clock.now() + Math.min(job.firstPauseMs * 2 ** failures, PAUSE_MAX_MS)
+      const retryAtMs = clock.now() + Math.min(job.firstPauseMs * 2 ** failures, PAUSE_MAX_MS)
       const why = error instanceof Error ? error.message : String(error)
-      const dueAtMs = Math.min(next.dueAtMs, retryAtMs)
-      this.#put(job, { ...next, dueAtMs, failures: failures + 1, error: why })
+      put(job, { ...next, dueAtMs: Math.min(next.dueAtMs, retryAtMs), failures: failures + 1, error: why })
     } finally {
-      this.#running.delete(job.name)
+      running.delete(job.name)
     }
   }
-
-  #put({ name }: DueJob, note: JobNote): void {
-    if (this.#notes()[name] === note) return
-    this.#notes()[name] = note
-    this.#save()
+  return {
+    tick(): void {
+      for (const job of jobs) {
+        if (running.has(job.name)) continue
+        const note = noteOf(job)
+        put(job, note)
+        if (clock.now() >= note.dueAtMs) void run(job, note.failures)
+      }
+    },
+    listNotes: () => jobs.map((job) => ({ job: job.name, ...noteOf(job) })),
   }
 }

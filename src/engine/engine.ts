@@ -1,4 +1,4 @@
-import type { ApiContext, DaemonEvent } from '../api/context.ts'
+import type { DaemonEvent, UsageFileText } from '../api/context.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
@@ -7,9 +7,9 @@ import type { PassOrder } from '../model/pass.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
 import { Archives } from './archives/archives.ts'
 import type { Executor } from './executor/executor.ts'
-import { HubSchedule } from './hub/hub-schedule.ts'
+import { hubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
-import { openPurging, type Purging } from './purge/purging.ts'
+import { openPurging } from './purge/purging.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { IndexWriter } from './writer/thread-index.ts'
 import type { RunOutcome, Writer } from './writer/writer.ts'
@@ -39,23 +39,7 @@ export interface EngineContext {
   later?(act: () => void, delayMs: number): void
 }
 
-/** The product, assembled once: for the daemon, and for a command that works without one. */
-export interface Engine {
-  readonly archives: Archives
-  readonly hubSchedule: HubSchedule
-  /** Removes chats and texts for good. */
-  readonly purging: Purging
-  /** The engine in the form that the HTTP side needs. */
-  api(): EngineApi
-  /** Ends everything that runs. The creator of the writer stops it afterwards. */
-  close(): Promise<void>
-}
-
-type EngineApi = Pick<
-  ApiContext,
-  'version' | 'timeZone' | 'mirror' | 'now' | 'ask' | 'histories' | 'sync' | 'archives' | 'purging' | 'hub'
-> &
-  Required<Pick<ApiContext, 'importUsage'>>
+export type Engine = ReturnType<typeof openEngine>
 
 /** Makes a part when it is first used: a command that searches needs neither archives nor a hub. */
 function lazily<Part extends object>(make: () => Part): Part {
@@ -68,12 +52,13 @@ function lazily<Part extends object>(make: () => Part): Part {
   return new Proxy<Part>({} as Part, { get })
 }
 
-export function openEngine(settings: Settings, context: EngineContext): Engine {
+/** The product, assembled once: for the daemon, and for a command that works without one. */
+export function openEngine(settings: Settings, context: EngineContext) {
   const { writer, index, executor } = context
-  const ending = new AbortController()
+  const opened: { close(): void }[] = []
   const histories = lazily(() => {
     const made = new Histories(realSurroundings().env)
-    ending.signal.addEventListener('abort', () => made.close())
+    opened.push(made)
     return made
   })
   const sync = async ({ full }: { full: boolean }): Promise<SyncOutcome> => {
@@ -83,9 +68,9 @@ export function openEngine(settings: Settings, context: EngineContext): Engine {
     const { changed, added, gone, ends } = read
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
   }
-  const archives = lazily(() => new Archives(settings, context, ending.signal))
-  const sharing = lazily(() => new Sharing(settings.hub, context, ending.signal))
-  const hubSchedule = lazily(() => new HubSchedule(settings.hub, sharing, context))
+  const archives = lazily(() => new Archives(settings, context))
+  const sharing = lazily(() => new Sharing(settings.hub, context))
+  const hub = lazily(() => hubSchedule(settings.hub, sharing, context))
   const purging = lazily(() => openPurging(settings, { ...context, sync, archives, sharing }))
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
@@ -95,8 +80,10 @@ export function openEngine(settings: Settings, context: EngineContext): Engine {
     >
   return {
     archives,
-    hubSchedule,
+    hubSchedule: hub,
+    /** Removes chats and texts for good. */
     purging,
+    /** The engine in the form that the HTTP side needs. */
     api: () => ({
       version: context.version,
       timeZone: context.zone(),
@@ -105,13 +92,14 @@ export function openEngine(settings: Settings, context: EngineContext): Engine {
       ask,
       histories,
       sync,
-      importUsage: (file) => writer.importUsage(file),
+      importUsage: (file: UsageFileText) => writer.importUsage(file),
       archives,
       purging,
       hub: sharing,
     }),
-    async close() {
-      ending.abort()
+    /** Ends everything that runs. The creator of the writer stops it afterwards. */
+    async close(): Promise<void> {
+      for (const each of opened) each.close()
       await executor.close()
     },
   }

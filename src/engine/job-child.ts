@@ -3,7 +3,7 @@ import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { QuestionKind } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { failureOf, type JobOrder, type JobReply } from './executor/job-process.ts'
-import { loadJob, runJob, type JobContext } from './jobs/jobs.ts'
+import { prepareSearch, runJob, type JobContext } from './jobs/jobs.ts'
 
 /**
  * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
@@ -42,10 +42,9 @@ function leave(): void {
   process.disconnect()
 }
 
-/** Loads the code of searches and opens the mirror, before the first question is there. */
 async function prepare(): Promise<void> {
   try {
-    await loadJob.search()
+    await prepareSearch()
     context.mirror()
   } catch {
     // It fails again, and is reported, at the next question.

@@ -28,6 +28,5 @@ export function archivesHere(folder: string, mirrorPath: string, writing: Mirror
       publish: () => undefined,
       log: () => undefined,
     },
-    new AbortController().signal,
   )
 }

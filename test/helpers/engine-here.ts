@@ -1,8 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
-import type { RunOptions } from '../../src/engine/executor/executor.ts'
 import type { EngineContext } from '../../src/engine/engine.ts'
-import { stopped } from '../../src/engine/executor/executor.ts'
 import { runJob } from '../../src/engine/jobs/jobs.ts'
 import type { Threads } from '../../src/engine/writer/on-demand.ts'
 import { serveIndex } from '../../src/engine/writer/serve-index.ts'
@@ -29,8 +27,7 @@ export const threadsHere: Threads = {
 
 /** Runs jobs in the test's own process. @param reader the connection for questions */
 export const executorHere = (mirrorPath: string, reader: () => Mirror): EngineContext['executor'] => ({
-  async run(name, input, { signal, onProgress = () => undefined }: RunOptions = {}) {
-    if (signal?.aborted === true) throw stopped()
+  async run(name, input, onProgress = () => undefined) {
     let own: Mirror | null = null
     const mirror = name === 'search' ? reader : () => (own ??= openReader(mirrorPath))
     try {

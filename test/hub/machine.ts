@@ -93,7 +93,6 @@ export class Machine {
         index: this.#index,
         mirror: () => this.mirror,
       },
-      new AbortController().signal,
     )
   }
 

@@ -8,7 +8,7 @@ import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
-import { deferred, type Deferred } from '../../engine/deferred.ts'
+import { deferred } from '../../engine/deferred.ts'
 import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
 import {
   isOfFullDisk,
@@ -26,9 +26,6 @@ import type { DaemonState } from '../../api/answers/status.ts'
 
 const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
-/** The index is compared with the mirror once a day, when nothing else happens. */
-const DAY_MS = 86_400_000
-const INDEX_CHECK_MS = 600_000
 /** How long the request that met damage has for its answer. Then the daemon ends. */
 const ANSWER_MS = 500
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
@@ -47,7 +44,6 @@ export class Indexing {
   readonly metrics: Metrics
   readonly #log: Logger
   readonly #hub: EventHub
-  readonly #now: () => number
   readonly #renewReaders: () => void
   /** Ends every timer. */
   readonly #ending = new AbortController()
@@ -68,12 +64,10 @@ export class Indexing {
   /** Why the index cannot be written. */
   #indexError: UserError | null = null
   #timesRenewed = 0
-  #checkedAtMs: number | null = null
   #isChecking = false
   /** True from a failed run until `#resume`. */
   #isBlocked = false
   #isRunning = false
-  #backlogWaiters: Deferred<void>[] = []
   /** The orders of failed runs, for `#resume`. */
   readonly #missed: PassOrder[] = []
   #hasStarted = false
@@ -81,7 +75,6 @@ export class Indexing {
   #lastState: DaemonState = 'starting'
 
   constructor(thread: Worker, setup: WriterSetup, { log, hub, now, renewReaders }: IndexingContext) {
-    this.#now = now
     this.#renewReaders = renewReaders
     this.#setup = setup
     this.#log = log
@@ -123,7 +116,6 @@ export class Indexing {
     this.follow.start()
     this.#hasStarted = true
     this.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
-    this.every(() => this.#checkIndex(), INDEX_CHECK_MS)
     await opened
   }
 
@@ -161,7 +153,11 @@ export class Indexing {
   async readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>> {
     const outcome = await this.follow.readAll(order)
     if (outcome === null) return { changed: 0, added: 0, gone: 0, ends: [] }
-    await this.#whenSearchable()
+    while (this.#deferred > 0) {
+      if (this.#error !== null) throw this.#error
+      await sleep(BACKLOG_MS, undefined, { signal: this.#ending.signal })
+    }
+    await this.index.follow()
     return outcome
   }
 
@@ -216,16 +212,6 @@ export class Indexing {
     await this.writer.stop()
   }
 
-  /** Resolves when all messages are searchable. */
-  async #whenSearchable(): Promise<void> {
-    if (this.#deferred > 0) {
-      const waiter = deferred<void>()
-      this.#backlogWaiters.push(waiter)
-      await waiter.promise
-    }
-    await this.index.follow()
-  }
-
   async #run(orders: readonly PassOrder[]): Promise<RunOutcome> {
     this.metrics.beginRun()
     this.#isRunning = true
@@ -243,20 +229,18 @@ export class Indexing {
     } finally {
       this.#isRunning = false
       this.index.nudge()
-      if (this.#deferred === 0) for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
       // The source still counts as unread. A moment later it does not.
       this.later(() => this.#publishState(), 1)
     }
   }
 
-  #onIndexStep({ left, timesRenewed, checkedAtMs }: IndexStep): void {
+  #onIndexStep({ left, timesRenewed }: IndexStep): void {
     if (timesRenewed > this.#timesRenewed) {
       this.#log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
       this.#renewReaders()
     }
     this.#timesRenewed = timesRenewed
     this.#indexError = null
-    this.#checkedAtMs = checkedAtMs
     if (this.#isRunning) return
     if (left + this.#deferred > 0) this.metrics.noteBacklog(left + this.#deferred)
     else this.metrics.endJob()
@@ -268,11 +252,6 @@ export class Indexing {
     if (this.#indexError?.code !== error.code) logError(this.#log, error)
     this.#indexError = error
     this.later(() => this.index.nudge(), RETRY_MS)
-  }
-
-  #checkIndex(): void {
-    const isDue = this.#checkedAtMs !== null && Math.abs(this.#now() - this.#checkedAtMs) >= DAY_MS
-    if (isDue && this.state === 'ready') void this.index.check(false).catch(() => undefined)
   }
 
   #onStep(step: StepNews): void {
@@ -296,7 +275,6 @@ export class Indexing {
   #onRunError(cause: unknown, orders: readonly PassOrder[]): void {
     const error = explainError(cause, this.#setup.mirrorPath)
     if (error.code === 'stopped') return
-    for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)
     const isWaiting = this.#isBlocked
     this.#isBlocked = true
     if (isDamage(error)) return

@@ -19,8 +19,9 @@ import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
-import { DueJobs } from '../due-jobs.ts'
-import { stopped, type Executor, type RunOptions } from '../executor/executor.ts'
+import { Turns } from '../deferred.ts'
+import { dueJobs } from '../due-jobs.ts'
+import type { Executor, OnProgress } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -48,7 +49,7 @@ type AtWork = NonNullable<ArchiveHealth['atWork']>
 /** Makes, verifies and restores archives, one act after the other, and knows the results. */
 export class Archives implements ArchiveActs {
   /** The jobs of the settings. */
-  readonly schedule: DueJobs
+  readonly schedule: ReturnType<typeof dueJobs>
   readonly #notes: ArchiveNotes
   readonly #dir: string
   readonly #settings: ArchiveSettings
@@ -57,13 +58,10 @@ export class Archives implements ArchiveActs {
   readonly #unmade = new Map<string, ArchiveRun>()
   /** Runs as their manifests describe them, each with the time and size of its file. A manifest is not read twice. */
   readonly #made = new Map<string, { readonly stamp: string; readonly run: ArchiveRun }>()
-  readonly #ending: AbortSignal
   #atWork: AtWork | null = null
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
 
-  /** @param ending ends the running act, and none starts after it */
-  constructor(settings: ArchiveSettings, world: ArchivesWorld, ending: AbortSignal) {
-    this.#ending = ending
+  constructor(settings: ArchiveSettings, world: ArchivesWorld) {
     this.#dir = settings.archives.dir
     this.#settings = settings
     this.#world = world
@@ -78,12 +76,7 @@ export class Archives implements ArchiveActs {
         if (why !== null) throw new Error(why)
       },
     }))
-    this.schedule = new DueJobs(
-      jobs,
-      () => this.#notes.jobs,
-      world,
-      () => this.#saveNotes(),
-    )
+    this.schedule = dueJobs(jobs, this.#notes.jobs, world, () => this.#saveNotes())
   }
 
   #saveNotes(): void {
@@ -92,7 +85,7 @@ export class Archives implements ArchiveActs {
 
   health(): ArchiveHealth {
     const last = Object.keys(this.#notes.runs).sort().at(-1)
-    const jobs = this.schedule.notes
+    const jobs = this.schedule.listNotes()
     return {
       running: this.#atWork?.name ?? null,
       atWork: this.#atWork,
@@ -133,7 +126,7 @@ export class Archives implements ArchiveActs {
     const { name } = run
     const world = this.#world
     try {
-      const work = (options: RunOptions) => world.executor.run('archive', order, options)
+      const work = (onProgress: OnProgress) => world.executor.run('archive', order, onProgress)
       const { packed, leftOut } = await this.#act(name, 'run', work)
       this.#unmade.delete(name)
       this.#note([name])
@@ -146,7 +139,7 @@ export class Archives implements ArchiveActs {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       this.#unmade.set(name, { ...run, state: 'failed', error: why })
-      if (this.#ending.aborted) return why
+      if (error instanceof UserError && error.code === 'stopped') return why
       world.publish({ name, state: 'failed' })
       const hint = error instanceof UserError ? error.hint : ''
       world.log('error', `The archive ${name} could not be made. ${why} ${hint}`)
@@ -189,7 +182,7 @@ export class Archives implements ArchiveActs {
   }
 
   async verify(name: string): Promise<ArchiveVerdict> {
-    const work = (options: RunOptions) => this.#world.executor.run('verify', { dir: this.#dir }, options)
+    const work = (onProgress: OnProgress) => this.#world.executor.run('verify', { dir: this.#dir }, onProgress)
     const verdict = await this.#act(name, 'verify', work)
     const { damaged, damagedRuns } = verdict
     const wrong = new Map<string, string>()
@@ -210,26 +203,21 @@ export class Archives implements ArchiveActs {
       throw new UserError('archive-off', text, 'Set it to true.')
     }
     const { writer, index } = this.#world
-    return this.#act(request.name, 'restore', async ({ onProgress }) => {
+    return this.#act(request.name, 'restore', async (onProgress) => {
       const restored = await restoreArchive(request, this.#dir, (part) => writer.restore(part), onProgress)
       await index.follow()
       return restored
     })
   }
 
-  #act<Result>(
-    name: string,
-    act: AtWork['act'],
-    work: (options: Required<RunOptions>) => Promise<Result>,
-  ): Promise<Result> {
+  #act<Result>(name: string, act: AtWork['act'], work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
     return this.alone(async () => {
-      if (this.#ending.aborted) throw stopped()
       this.#atWork = { name, act, done: 0, total: 0 }
       const onProgress = (progress: Progress): void => {
         this.#atWork = { name, act, ...progress }
         this.#world.publish({ state: 'running', ...this.#atWork })
       }
-      return work({ signal: this.#ending, onProgress }).finally(() => {
+      return work(onProgress).finally(() => {
         this.#atWork = null
         this.#world.publish({ name, act, state: 'ended' })
       })
@@ -238,9 +226,7 @@ export class Archives implements ArchiveActs {
 
   /** Runs something while no act works on the archive. New acts wait until it ends. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
-    const done = this.#last.then(act)
-    this.#last = done.catch(() => undefined)
-    return done
+    return this.#turns.run(act)
   }
 }
 

@@ -7,11 +7,7 @@ import { deferred, type Deferred } from '../deferred.ts'
 import { runJob, type JobName, type Jobs, type SearchInput } from '../jobs/jobs.ts'
 import { JobProcess } from './job-process.ts'
 
-export interface RunOptions {
-  /** Ends the job. Its promise then rejects. */
-  readonly signal?: AbortSignal
-  readonly onProgress?: (progress: Progress) => void
-}
+export type OnProgress = (progress: Progress) => void
 
 interface ExecutorOptions {
   /** For a command, which asks once: questions are answered in this process, from this connection. */
@@ -74,31 +70,21 @@ export class Executor {
   async run<Name extends JobName>(
     name: Name,
     input: Jobs[Name]['input'],
-    { signal, onProgress }: RunOptions = {},
+    onProgress: OnProgress = () => undefined,
   ): Promise<Jobs[Name]['result']> {
-    if (this.#isClosed || signal?.aborted === true) throw stopped()
+    if (this.#isClosed) throw stopped()
     const [mirrorPath, reader] = [this.#mirrorPath, this.#reader]
     // TypeScript does not see that the name determines the type of the input.
     const search = name === 'search' ? (input as SearchInput) : null
     try {
-      if (search === null) return await this.#runOnce(this.#start(name), name, input, { signal, onProgress })
+      if (search === null) return await this.#start(name).run(name, input, onProgress)
       if (reader === undefined) return await this.#ask(search)
-      return await runJob('search', search, { mirrorPath, mirror: reader }, () => undefined)
+      return await runJob('search', search, { mirrorPath, mirror: reader }, onProgress)
     } catch (error) {
+      if (this.#isClosed) throw stopped()
       const told = this.#onError(error)
       throw search === null || reader !== undefined ? told : explainSearch(search.question, told)
     }
-  }
-
-  async #runOnce<Name extends JobName>(
-    process: JobProcess,
-    name: Name,
-    input: Jobs[Name]['input'],
-    { signal, onProgress }: { [Key in keyof RunOptions]: RunOptions[Key] | undefined },
-  ): Promise<Jobs[Name]['result']> {
-    const stop = (): void => process.kill()
-    signal?.addEventListener('abort', stop)
-    return process.run(name, input, onProgress).finally(() => signal?.removeEventListener('abort', stop))
   }
 
   #start(kind: JobName): JobProcess {

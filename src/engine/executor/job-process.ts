@@ -33,15 +33,6 @@ export function failureOf(error: unknown): Failure {
 const errorOf = ({ message, code, hint }: Failure, name: JobName): Error =>
   code === null ? new Error(`${name} failed: ${message}`) : new UserError(code, message, hint)
 
-/** What to do when a process ended without a result; for the other jobs: nothing, they are started again. */
-const AFTER_DEATH: { readonly [Name in JobName]?: string } = {
-  search: 'Ask again.',
-  archive: 'Earlier archives are unchanged. It will be tried again.',
-  verify: 'Earlier archives are unchanged. It will be tried again.',
-  'purge-archives': 'Purge again.',
-  'purge-search': 'Purge again.',
-}
-
 /** @param code why the system refused to start the process; null if it ran */
 function diedError(name: JobName, code: string | null): UserError {
   const subject = name === 'verify' ? 'archive' : name.replace(/^purge-.*/, 'purge')
@@ -50,8 +41,7 @@ function diedError(name: JobName, code: string | null): UserError {
     const remedy = 'Ask again when the system has memory and processes to spare.'
     return new UserError(`${subject}-died`, text, `${remedy} If Node was removed, start the daemon again.`)
   }
-  const hint = AFTER_DEATH[name] ?? 'It will be started again.'
-  return new UserError(`${subject}-died`, `The ${subject} process ended unexpectedly.`, hint)
+  return new UserError(`${subject}-died`, `The ${subject} process ended unexpectedly.`, 'Try again.')
 }
 
 interface Running {

@@ -6,6 +6,7 @@ import { listQueue, readMachine, readState, type PushingMachine } from '../../mi
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
+import { Turns } from '../deferred.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -29,15 +30,12 @@ const TAKEN_AT_ONCE = 20
 export class Sharing implements HubActs {
   readonly #settings: HubSettings
   readonly #world: SharingWorld
-  readonly #ending: AbortSignal
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #atWork: AtWork | null = null
 
-  /** @param ending ends what runs */
-  constructor(settings: HubSettings, world: SharingWorld, ending: AbortSignal) {
+  constructor(settings: HubSettings, world: SharingWorld) {
     this.#settings = settings
     this.#world = world
-    this.#ending = ending
   }
 
   async push({ projects = null, isDryRun = false }: Partial<HubPushRequest> = {}): Promise<HubPushed> {
@@ -71,7 +69,7 @@ export class Sharing implements HubActs {
     }
     if (url === null || this.#atWork !== null) return known
     try {
-      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }, { signal: this.#ending }) }
+      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
       return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` } }
@@ -84,10 +82,9 @@ export class Sharing implements HubActs {
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
     const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun }
-    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, {
-      signal: this.#ending,
-      onProgress: ({ done, total }) => this.#report('push', done, total),
-    })
+    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, ({ done, total }) =>
+      this.#report('push', done, total),
+    )
     if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
     return { ...result, notice: machine.uuid === before.uuid ? null : isNewMachine(before.uuid) }
   }
@@ -98,7 +95,7 @@ export class Sharing implements HubActs {
     await this.#meet(false).catch(unlessRefused)
     for (let [isFirst, hasMore] = [true, true]; hasMore; isFirst = false) {
       const order = { url: this.#url, uuid: this.#machine.uuid, projects }
-      const part = await executor.run('hub-pull', order, { signal: this.#ending })
+      const part = await executor.run('hub-pull', order)
       if (isFirst) sum.unchanged = part.unchanged
       hasMore = part.missing > part.rows.length
       for (const slice of slicesOf(part)) {
@@ -121,7 +118,7 @@ export class Sharing implements HubActs {
   /** The mirror learns what the hub knows of it. */
   async #meet(isPush: boolean): Promise<void> {
     const order = { url: this.#url, uuid: this.#machine.uuid, isRedacted: this.#settings.push.redact }
-    const meeting = await this.#world.executor.run('hub-meet', order, { signal: this.#ending })
+    const meeting = await this.#world.executor.run('hub-meet', order)
     await this.#world.writer.hub({ act: 'meet', meeting, isPush })
   }
 
@@ -140,7 +137,7 @@ export class Sharing implements HubActs {
   }
 
   #inTurn<Result>(act: AtWork['act'], work: () => Promise<Result>): Promise<Result> {
-    const done = this.#last.then(async () => {
+    return this.#turns.run(async () => {
       this.#report(act, 0, 0)
       try {
         return await work()
@@ -148,8 +145,6 @@ export class Sharing implements HubActs {
         this.#atWork = null
       }
     })
-    this.#last = done.catch(() => undefined)
-    return done
   }
 }
 

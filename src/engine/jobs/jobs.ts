@@ -1,10 +1,6 @@
 import type { Question } from '../../api/questions.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Progress } from '../../model/progress.ts'
-import type { scanBytes } from '../purge/byte-scan.ts'
-import type { purgeArchives } from '../purge/purge-archives.ts'
-import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
-import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
 
 /** What a job gets besides its input. */
 export interface JobContext {
@@ -19,52 +15,39 @@ export type Job<Input, Result> = (
   context: JobContext,
 ) => Generator<Progress, Result> | AsyncGenerator<Progress, Result>
 
-type OfWork<Work> = Work extends (input: infer Input) => Promise<infer Result>
-  ? { readonly input: Input; readonly result: Result }
-  : never
-type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
-
 /** A question, and how long its answer may take, in milliseconds. */
 export interface SearchInput {
   readonly question: Question
   readonly deadlineMs: number
 }
 
-/** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
-export interface Jobs {
-  /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
-  readonly search: { readonly input: SearchInput; readonly result: unknown }
-  readonly archive: Of<typeof archiveJob>
-  readonly verify: Of<typeof verifyJob>
-  /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
-  readonly 'purge-archives': OfWork<typeof purgeArchives>
-  readonly 'purge-search': OfWork<typeof scanBytes>
-  readonly 'hub-meet': Of<typeof hubMeetJob>
-  readonly 'hub-describe': Of<typeof hubDescribeJob>
-  readonly 'hub-push': Of<typeof hubPushJob>
-  /** A part of a pull. */
-  readonly 'hub-pull': Of<typeof hubPullJob>
-}
-
-export type JobName = keyof Jobs
-
-type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input'], Jobs[Name]['result']>> }
-
 /** Loads a job's code. A process loads only the jobs that it runs. */
-export const loadJob: Loaders = {
+const loadJob = {
+  /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   search: async () => {
     const { answerQuestion } = await import('../../api/questions.ts')
-    return inOneStep(({ question, deadlineMs }, { mirror }) => answerQuestion(mirror(), question, deadlineMs))
+    return inOneStep<SearchInput, unknown>(({ question, deadlineMs }, { mirror }) =>
+      answerQuestion(mirror(), question, deadlineMs),
+    )
   },
   archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
   verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
+  /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
   'purge-archives': async () => inOneStep((await import('../purge/purge-archives.ts')).purgeArchives),
   'purge-search': async () => inOneStep((await import('../purge/byte-scan.ts')).scanBytes),
   'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
   'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
   'hub-push': async () => (await import('./hub.ts')).hubPushJob,
+  /** A part of a pull. */
   'hub-pull': async () => (await import('./hub.ts')).hubPullJob,
 }
+
+export type JobName = keyof typeof loadJob
+
+type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
+
+/** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
+export type Jobs = { readonly [Name in JobName]: Of<Awaited<ReturnType<(typeof loadJob)[Name]>>> }
 
 /** A job without steps in between, for example because SQLite cannot be interrupted here. */
 const inOneStep = <Input, Result>(
@@ -75,6 +58,9 @@ const inOneStep = <Input, Result>(
     return await work(input, context)
   }
 
+/** Loads the code of searches, before the first question is there. */
+export const prepareSearch = (): Promise<unknown> => loadJob.search()
+
 /** Runs a job to its end. @throws whatever the job throws */
 export async function runJob<Name extends JobName>(
   name: Name,
@@ -82,7 +68,8 @@ export async function runJob<Name extends JobName>(
   context: JobContext,
   onProgress: (progress: Progress) => void,
 ): Promise<Jobs[Name]['result']> {
-  const job = await loadJob[name]()
+  // The name determines the input and the result.
+  const job = (await loadJob[name]()) as Job<Jobs[Name]['input'], Jobs[Name]['result']>
   const steps = job(input, context)
   for (;;) {
     const step = await steps.next()

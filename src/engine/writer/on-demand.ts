@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { indexPath, isFollowed } from '../../mirror/index/index-file.ts'
 import { openReader } from '../../mirror/open.ts'
+import { Turns } from '../deferred.ts'
 import { takeLock, type Lock } from '../lock.ts'
 import { startWriterThread } from '../start-writer-thread.ts'
 import { startIndexThread, ThreadIndex, type IndexWriter } from './thread-index.ts'
@@ -53,7 +54,7 @@ export class WriterOnDemand {
   readonly #note: (text: string) => void
   readonly #threads: Threads
   #running: Running | null = null
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #idle: NodeJS.Timeout | undefined
 
   /** @param note prints sentences about repairs, and one if reading takes long */
@@ -66,9 +67,7 @@ export class WriterOnDemand {
   /** Ends the threads after what they do now, and releases the lock. The next act starts them again. */
   close(): Promise<void> {
     clearTimeout(this.#idle)
-    const done = this.#last.then(() => this.#stop())
-    this.#last = done.catch(() => undefined)
-    return done
+    return this.#turns.run(() => this.#stop())
   }
 
   async #read(order: RunOrder) {
@@ -78,7 +77,7 @@ export class WriterOnDemand {
 
   async #followed(running: Running): Promise<void> {
     if (running.index === null && this.#isFollowed()) return
-    await this.#indexOf(running).settle()
+    await this.#indexOf(running).follow(true)
   }
 
   #isFollowed(): boolean {
@@ -101,9 +100,7 @@ export class WriterOnDemand {
   }
 
   #act<Outcome>(act: (running: Running) => Promise<Outcome>): Promise<Outcome> {
-    const done = this.#last.then(() => this.#repairing(act))
-    this.#last = done.catch(() => undefined)
-    return done
+    return this.#turns.run(() => this.#repairing(act))
   }
 
   async #repairing<Outcome>(act: (running: Running) => Promise<Outcome>): Promise<Outcome> {

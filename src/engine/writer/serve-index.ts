@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
-import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { MirrorIndex } from '../../mirror/index/follow-mirror.ts'
 import type { FromIndex, IndexOrder } from './thread-index.ts'
+import { threadFailure } from './writer.ts'
 
 /** Rows are merged when no change came for so long: during a first pass, merging would write them several times. */
 const QUIET_MS = 300
@@ -16,10 +16,10 @@ const GROWN_MIN = 4000
 export function serveIndex(port: MessagePort, mirrorPath: string): void {
   const send = (message: FromIndex): void => port.postMessage(message)
   let index: MirrorIndex | null = null
-  const orders: (IndexOrder & { readonly act: 'check' | 'forget' | 'settle' })[] = []
-  /** The last order to follow, and whether all that it asked for is done. */
-  let followed = 0
-  let followedAtMs = 0
+  const orders: Exclude<IndexOrder, { readonly act: 'nudge' | 'stop' }>[] = []
+  /** The last nudge, and whether all that it asked for is done. */
+  let nudges = 0
+  let nudgedAtMs = 0
   let isWaiting = true
   let isBusy = false
   let isStopping = false
@@ -34,7 +34,8 @@ export function serveIndex(port: MessagePort, mirrorPath: string): void {
       // It comes back here when it is told of a change, or after the pause.
       if (!isStopping && index.needsMerge) setTimeout(() => void work(), QUIET_MS).unref()
     } catch (error) {
-      sendFailure(error)
+      orders.length = 0
+      send(threadFailure(error))
     } finally {
       isBusy = false
       if (isStopping) close()
@@ -43,39 +44,34 @@ export function serveIndex(port: MessagePort, mirrorPath: string): void {
 
   /** @returns false if nothing is left to do */
   function workSome(open: MirrorIndex): boolean {
+    const [order] = orders
     if (isStopping) return false
-    const order = orders.shift()
-    if (order !== undefined) {
-      let isGood = true
-      if (order.act === 'settle') open.catchUp()
-      else isGood = order.act === 'check' ? open.check(order) : open.forgetWords()
-      isWaiting = true
-      send({ kind: 'done', isGood })
-      return true
+    if (order?.act === 'check') end(open.check(order))
+    else if (order?.act === 'forget') end(open.forgetWords())
+    else if (isWaiting) step(open)
+    else if (order?.merges === false) end(true)
+    else if (open.needsMerge && (order !== undefined || performance.now() - nudgedAtMs >= QUIET_MS)) open.mergeSome()
+    else if (order !== undefined) end(true)
+    else {
+      if (hasGrown) open.shrinkMemory()
+      hasGrown = false
+      return false
     }
-    if (isWaiting) {
-      const upTo = followed
-      const left = open.step()
-      isWaiting = left > 0 || followed > upTo
-      hasGrown ||= left >= GROWN_MIN
-      const { timesRenewed, checkedAtMs } = open
-      send({ kind: 'step', upTo, left, timesRenewed, checkedAtMs })
-      return true
-    }
-    if (performance.now() - followedAtMs >= QUIET_MS && open.needsMerge) {
-      open.mergeSome()
-      return true
-    }
-    if (hasGrown) open.shrinkMemory()
-    hasGrown = false
-    return false
+    return true
   }
 
-  function sendFailure(error: unknown): void {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
-    const message = error instanceof Error ? error.message : String(error)
-    orders.length = 0
-    send({ kind: 'failed', code, message, isDamage: isDamage(error) })
+  /** The first order is done. */
+  function end(isGood: boolean): void {
+    if (orders.shift()?.act !== 'follow') isWaiting = true
+    send({ kind: 'done', isGood })
+  }
+
+  function step(open: MirrorIndex): void {
+    const upTo = nudges
+    const left = open.step()
+    isWaiting = left > 0 || nudges > upTo
+    hasGrown ||= left >= GROWN_MIN
+    send({ kind: 'step', upTo, left, timesRenewed: open.timesRenewed })
   }
 
   function close(): void {
@@ -89,9 +85,9 @@ export function serveIndex(port: MessagePort, mirrorPath: string): void {
       if (!isBusy) close()
       return
     }
-    if (message.act === 'follow') {
-      followed = message.num
-      followedAtMs = performance.now()
+    if (message.act === 'nudge') {
+      nudges = message.num
+      nudgedAtMs = performance.now()
       isWaiting = true
     } else orders.push(message)
     void work()

@@ -4,17 +4,24 @@ import type { MessagePort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import { shrinkMemory } from '../../mirror/bulk.ts'
-import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects } from '../../mirror/projects/place-chats.ts'
 import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
-import { UserError } from '../../model/user-error.ts'
 import { MirrorMaintenance } from './maintenance.ts'
 import { Listing, readingStep, runPasses } from './run-passes.ts'
-import type { FromWriter, RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './writer.ts'
+import {
+  threadFailure,
+  type FromWriter,
+  type RunOrder,
+  type RunOutcome,
+  type StepNews,
+  type WriterOrder,
+  type WriterOutcome,
+  type WriterSetup,
+} from './writer.ts'
 
 /** Runs within this time may read the same copy of a file. */
 const COPIES_KEPT_MS = 5000
@@ -98,13 +105,11 @@ class ServedWriter {
   }
 
   #sendFailure(error: unknown): void {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'fault'
-    const message = error instanceof Error ? error.message : String(error)
-    if (isDamage(error)) this.#kept.noteDamage()
+    const failure = threadFailure(error)
+    if (failure.isDamage) this.#kept.noteDamage()
     // When it is opened again, the user may have put the bars back, or a file that cannot be read is set aside.
-    if (code === 'bars-lost') this.#kept.close()
-    const hint = error instanceof UserError ? error.hint : null
-    this.#send({ kind: 'failed', code, message, hint, isDamage: isDamage(error) })
+    if (failure.code === 'bars-lost') this.#kept.close()
+    this.#send(failure)
   }
 
   /** Ends a step of an act: reports it, and lets a stop order arrive. */

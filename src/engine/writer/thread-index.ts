@@ -1,34 +1,31 @@
 import { Worker } from 'node:worker_threads'
-import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import { stopped } from '../executor/executor.ts'
 import { deferred, type Deferred } from '../deferred.ts'
-import { diskFull, isOfFullDisk } from './writer.ts'
+import { errorOfThread, type ThreadFailure } from './writer.ts'
 
 export type IndexOrder =
-  /** The mirror changed. Orders are numbered. */
-  | { readonly act: 'follow'; readonly num: number }
+  /** The mirror changed, for the time with this number. */
+  | { readonly act: 'nudge'; readonly num: number }
+  /** These are answered one after the other. follow: merges also makes the tables small. */
+  | { readonly act: 'follow'; readonly merges: boolean }
   | { readonly act: 'check'; readonly isThorough: boolean }
   | { readonly act: 'forget' }
-  /** For a command, which ends then: index and merge everything. */
-  | { readonly act: 'settle' }
   | { readonly act: 'stop' }
 
 export type FromIndex =
   | ({ readonly kind: 'step' } & IndexStep)
-  /** The outcome of a check, or of forgetting words. */
+  /** isGood: the outcome of a check, or of forgetting words. */
   | { readonly kind: 'done'; readonly isGood: boolean }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly isDamage: boolean }
+  | ThreadFailure
 
 export interface IndexStep {
-  /** The last order to follow that it covers. */
+  /** The last nudge that it covers. */
   readonly upTo: number
   /** How many messages and titles wait. */
   readonly left: number
   /** How often the file was made anew: readers have to open it again. */
   readonly timesRenewed: number
-  /** When the index was last compared with the mirror, in epoch milliseconds. */
-  readonly checkedAtMs: number
 }
 
 /** The full-text index of the mirror, which follows it. */
@@ -59,12 +56,11 @@ export class ThreadIndex implements IndexWriter {
   readonly #onStep: (step: IndexStep) => void
   readonly #onError: (error: UserError) => void
   readonly #opened = deferred<void>()
-  readonly #waiters: { readonly num: number; readonly done: Deferred<void> }[] = []
   readonly #acts: Deferred<boolean>[] = []
   #worker: Worker | null = null
   #exited: Promise<void> = Promise.resolve()
   #mirrorPath = ''
-  #followed = 0
+  #nudges = 0
   #last: IndexStep | null = null
   #isStopping = false
 
@@ -97,20 +93,19 @@ export class ThreadIndex implements IndexWriter {
 
   /** Whether nothing waits that it was told of. */
   get isCaughtUp(): boolean {
-    return this.#last?.upTo === this.#followed && this.#last.left === 0
+    return this.#last?.upTo === this.#nudges && this.#last.left === 0
   }
 
   /** The mirror changed. */
   nudge(): void {
-    this.#followed += 1
-    this.#send({ act: 'follow', num: this.#followed })
+    this.#nudges += 1
+    this.#send({ act: 'nudge', num: this.#nudges })
   }
 
-  async follow(): Promise<void> {
+  /** @param merges true for a command, which ends then: the tables are made small at once, and not when nothing comes */
+  async follow(merges = false): Promise<void> {
     this.nudge()
-    const done = deferred<void>()
-    this.#waiters.push({ num: this.#followed, done })
-    await done.promise
+    await this.#act({ act: 'follow', merges })
   }
 
   check(isThorough: boolean): Promise<boolean> {
@@ -119,11 +114,6 @@ export class ThreadIndex implements IndexWriter {
 
   forgetWords(): Promise<boolean> {
     return this.#act({ act: 'forget' })
-  }
-
-  /** Resolves when everything that the mirror has now is searchable, and merged. @throws UserError as `follow` does */
-  async settle(): Promise<void> {
-    await this.#act({ act: 'settle' })
   }
 
   async stop(): Promise<void> {
@@ -149,7 +139,8 @@ export class ThreadIndex implements IndexWriter {
   }
 
   #onMessage(message: FromIndex): void {
-    if (message.kind === 'failed') return this.#fail(errorOf(message, this.#mirrorPath))
+    if (message.kind === 'failed')
+      return this.#fail(errorOfThread(message, this.#mirrorPath, 'The full-text index cannot be written: '))
     if (message.kind === 'done') {
       this.#acts.shift()?.resolve(message.isGood)
       return
@@ -157,9 +148,6 @@ export class ThreadIndex implements IndexWriter {
     this.#last = message
     this.#opened.resolve()
     this.#onStep(message)
-    if (message.left > 0) return
-    // They came in order.
-    while ((this.#waiters[0]?.num ?? Infinity) <= message.upTo) this.#waiters.shift()?.done.resolve()
   }
 
   #fail(error: UserError): void {
@@ -169,7 +157,6 @@ export class ThreadIndex implements IndexWriter {
 
   #reject(error: UserError): void {
     this.#opened.reject(error)
-    for (const { done } of this.#waiters.splice(0)) done.reject(error)
     for (const done of this.#acts.splice(0)) done.reject(error)
   }
 }
@@ -178,9 +165,3 @@ const died = (cause?: Error): UserError =>
   new UserError('index-died', cause?.message ?? 'The thread of the full-text index ended.', 'Restart the daemon.', {
     cause,
   })
-
-function errorOf({ code, message, isDamage }: FromIndex & { readonly kind: 'failed' }, mirrorPath: string): UserError {
-  if (isOfFullDisk(code)) return diskFull(mirrorPath)
-  if (isDamage) return mirrorDamaged(message)
-  return new UserError(code, `The full-text index cannot be written: ${message}.`, 'See the earlier lines of the log.')
-}

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
-import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { Loss } from '../../model/chat.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
@@ -8,7 +8,7 @@ import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
 import { mirrorPath } from '../data-folder.ts'
-import { deferred, type Deferred } from '../deferred.ts'
+import { deferred, Turns, type Deferred } from '../deferred.ts'
 import { stopped } from '../executor/executor.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purging.ts'
@@ -106,14 +106,34 @@ export type FromWriter =
   | ({ readonly kind: 'open' } & OpenedMirror)
   | { readonly kind: 'step'; readonly step: StepNews }
   | { readonly kind: 'done'; readonly outcome: WriterOutcome }
-  | {
-      readonly kind: 'failed'
-      readonly code: string
-      readonly message: string
-      readonly hint: string | null
-      /** Whether the mirror's own file is damaged. */
-      readonly isDamage: boolean
-    }
+  | ThreadFailure
+
+/** Why an act of a thread failed, as it crosses to the other threads. */
+export interface ThreadFailure {
+  readonly kind: 'failed'
+  readonly code: string
+  readonly message: string
+  readonly hint: string | null
+  /** Whether the mirror's own file is damaged. */
+  readonly isDamage: boolean
+}
+
+export const threadFailure = (error: unknown): ThreadFailure => ({
+  kind: 'failed',
+  code: error instanceof Error && 'code' in error ? String(error.code) : 'fault',
+  message: error instanceof Error ? error.message : String(error),
+  hint: error instanceof UserError ? error.hint : null,
+  isDamage: isDamage(error),
+})
+
+/** @param what stands before the message of an error that is none of ours */
+export function errorOfThread(failure: ThreadFailure, mirrorPath: string, what = ''): UserError {
+  const { code, message, hint } = failure
+  if (isOfFullDisk(code)) return diskFull(mirrorPath)
+  if (failure.isDamage) return mirrorDamaged(message)
+  if (hint !== null) return new UserError(code, message, hint)
+  return new UserError(code, what === '' ? message : `${what}${message}.`, 'See the earlier lines of the log.')
+}
 
 /** The writer on its thread, as the other threads see it. */
 export class ThreadWriter implements Writer {
@@ -129,7 +149,7 @@ export class ThreadWriter implements Writer {
   readonly #exited: Promise<void>
   readonly #fail: (error: UserError) => void
   #running: Deferred<WriterOutcome> | null = null
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #isStopping = false
 
   /** @param worker not used yet @param onError is told of each failure: it may be damage */
@@ -150,7 +170,7 @@ export class ThreadWriter implements Writer {
     worker.on('message', (message: FromWriter) => {
       if (message.kind === 'open') this.#opened.resolve(message)
       else if (message.kind === 'step') onStep(message.step)
-      else if (message.kind === 'failed') this.#fail(errorOf(message, setup.mirrorPath))
+      else if (message.kind === 'failed') this.#fail(errorOfThread(message, setup.mirrorPath))
       else {
         this.#running?.resolve(message.outcome)
         this.#running = null
@@ -175,26 +195,18 @@ export class ThreadWriter implements Writer {
   }
 
   #send<Outcome extends WriterOutcome>(order: WriterOrder): Promise<Outcome> {
-    const done = this.#last.then(() => {
+    return this.#turns.run(async () => {
       if (this.#isStopping) throw stopped()
       this.#running = deferred()
       this.#worker.postMessage(order)
       // The outcome is that of the order's act.
       return this.#running.promise as Promise<Outcome>
     })
-    this.#last = done.catch(() => undefined)
-    return done
   }
 }
 
 const died = (message: string, cause?: Error): UserError =>
   new UserError('ingest-died', message, 'Restart the daemon.', { cause })
-
-function errorOf({ code, message, hint, isDamage }: FromWriter & { readonly kind: 'failed' }, mirrorPath: string) {
-  if (isOfFullDisk(code)) return diskFull(mirrorPath)
-  if (isDamage) return mirrorDamaged(message)
-  return new UserError(code, message, hint ?? 'See the earlier lines of the log.')
-}
 
 /** True for the codes of SQLite and the system for a full disk or an exceeded quota, and for our own. */
 export const isOfFullDisk = (code: string): boolean =>

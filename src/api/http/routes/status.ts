@@ -12,7 +12,11 @@ export const statusRoutes = [
     says: 'Whether the daemon answers. Costs nothing.',
     answer: healthAnswer,
     // `startedAt` shows which daemon answers.
-    handle: (_, { version, startedAt }) => ({ status: 'ok' as const, version, ...(startedAt === undefined ? {} : { startedAt }) }),
+    handle: (_, { version, startedAt }) => ({
+      status: 'ok' as const,
+      version,
+      ...(startedAt === undefined ? {} : { startedAt }),
+    }),
   }),
   route({
     method: 'GET',
