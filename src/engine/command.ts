@@ -4,11 +4,11 @@ import { noteIfDamaged } from '../mirror/damage/clean-mark.ts'
 import { discoverSources } from '../indexer/discover.ts'
 import type { Settings } from '../settings.ts'
 import { isAllRead } from './all-read.ts'
-import { openEngine, type Engine, type EngineContext } from './engine.ts'
+import { openEngine, type EngineContext } from './engine.ts'
 import { Executor } from './executor/executor.ts'
 import { lazyReader, type LazyReader } from './lazy-reader.ts'
 import { sourceReasons } from './source-reasons.ts'
-import { WriterOnDemand, type Threads } from './writer/on-demand.ts'
+import { writerOnDemand, type Threads } from './writer/on-demand.ts'
 import { writerSetup } from './writer/writer.ts'
 
 export interface CommandContext {
@@ -21,24 +21,7 @@ export interface CommandContext {
   readonly executor?: (mirrorPath: string, reader: LazyReader) => EngineContext['executor']
 }
 
-/** The engine of a command that works without a daemon. */
-export interface CommandEngine {
-  readonly engine: Engine
-  readonly reader: LazyReader
-  /** Why some sources could not be read at the last attempt, as sentences. */
-  readonly reasons: readonly string[]
-  /**
-   * Reads what is new, if there is anything. What is mirrored can be read also if Cursor may not be. The next `sync` counts
-   * it too.
-   * @throws UserError `already-running` if a daemon, or another command, has the folder
-   */
-  catchUp(): Promise<void>
-  /** Makes the index follow the mirror, and both if they are missing. */
-  follow(): Promise<void>
-  /** Lets others write: nothing is open for writing until the next act. */
-  rest(): Promise<void>
-  close(): Promise<void>
-}
+export type CommandEngine = ReturnType<typeof openCommandEngine>
 
 /** Questions are answered in this process: starting another takes longer than most answers. */
 const executorOf = (path: string, reader: LazyReader): Executor =>
@@ -46,10 +29,11 @@ const executorOf = (path: string, reader: LazyReader): Executor =>
 
 const nothing = { changed: 0, added: 0, gone: 0 }
 
-export function openCommandEngine(settings: Settings, context: CommandContext): CommandEngine {
+/** The engine of a command that works without a daemon. */
+export function openCommandEngine(settings: Settings, context: CommandContext) {
   const setup = writerSetup(settings)
   const path = setup.mirrorPath
-  const onDemand = new WriterOnDemand(setup, context.note, context.threads)
+  const onDemand = writerOnDemand(setup, context.note, context.threads)
   const { writer, index } = onDemand
   const reader = lazyReader(path, {})
   const executor = (context.executor ?? executorOf)(path, reader)
@@ -90,10 +74,16 @@ export function openCommandEngine(settings: Settings, context: CommandContext): 
   return {
     engine,
     reader,
-    get reasons() {
+    /** Why some sources could not be read at the last attempt, as sentences. */
+    get reasons(): readonly string[] {
       return reasons
     },
-    async catchUp() {
+    /**
+     * Reads what is new, if there is anything. What is mirrored can be read also if Cursor may not be. The next sync counts
+     * it too.
+     * @throws UserError `already-running` if a daemon, or another command, has the folder
+     */
+    async catchUp(): Promise<void> {
       if (isAllRead(setup)) return
       try {
         unreported = await read({ depth: 'tail' })
@@ -103,9 +93,11 @@ export function openCommandEngine(settings: Settings, context: CommandContext): 
         await onDemand.close()
       }
     },
+    /** Makes the index follow the mirror, and both if they are missing. */
     follow: () => index.follow(),
+    /** Lets others write: nothing is open for writing until the next act. */
     rest: () => onDemand.close(),
-    async close() {
+    async close(): Promise<void> {
       await engine.close()
       reader.close()
       await onDemand.close()

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Sharing } from '../../src/engine/hub/sharing.ts'
-import { WriterOnDemand } from '../../src/engine/writer/on-demand.ts'
+import { writerOnDemand } from '../../src/engine/writer/on-demand.ts'
+import type { IndexWriter } from '../../src/engine/writer/thread-index.ts'
+import type { Writer } from '../../src/engine/writer/writer.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
@@ -11,11 +13,11 @@ import { CursorHome } from '../helpers/cursor.ts'
 import { executorHere, threadsHere } from '../helpers/engine-here.ts'
 
 /** The acts, after each of which the threads end: a test may replace the files then. */
-function closingAfter<Acts extends object>(onDemand: WriterOnDemand, acts: Acts): Acts {
+function closingAfter<Acts extends object>(close: () => Promise<void>, acts: Acts): Acts {
   const closing = Object.entries(acts).map(([name, act]) => [
     name,
     (...given: unknown[]): Promise<unknown> =>
-      (act as (...given: unknown[]) => Promise<unknown>)(...given).finally(() => onDemand.close()),
+      (act as (...given: unknown[]) => Promise<unknown>)(...given).finally(close),
   ])
   return Object.fromEntries(closing) as Acts
 }
@@ -25,8 +27,8 @@ export class Machine {
   readonly home = new CursorHome()
   readonly dataDir = mkdtempSync(join(tmpdir(), 'cursordex-hub-'))
   readonly settings: HubSettings
-  writer!: WriterOnDemand['writer']
-  #index!: WriterOnDemand['index']
+  writer!: Writer
+  #index!: IndexWriter
   readonly #homes: readonly string[]
   #reader: Mirror | null = null
 
@@ -50,13 +52,13 @@ export class Machine {
 
   /** Starts again, with these projects excluded. */
   exclude(excludedProjects: readonly string[]): void {
-    const onDemand = new WriterOnDemand(
+    const { writer, index, close } = writerOnDemand(
       { mirrorPath: this.path, ...this.#places, excludedProjects },
       () => undefined,
       threadsHere,
     )
-    this.writer = closingAfter(onDemand, onDemand.writer)
-    this.#index = closingAfter(onDemand, onDemand.index)
+    this.writer = closingAfter(close, writer)
+    this.#index = closingAfter(close, index)
   }
 
   get #places() {

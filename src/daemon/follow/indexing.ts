@@ -24,7 +24,6 @@ import { sourceReasons } from '../../engine/source-reasons.ts'
 import { Metrics } from './metrics.ts'
 import type { DaemonState } from '../../api/answers/status.ts'
 
-const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
 /** How long the request that met damage has for its answer. Then the daemon ends. */
 const ANSWER_MS = 500
@@ -115,7 +114,6 @@ export class Indexing {
     const opened = this.index.open(this.#setup.mirrorPath)
     this.follow.start()
     this.#hasStarted = true
-    this.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
     await opened
   }
 

@@ -30,7 +30,6 @@ export class Metrics {
   #longestReadMs = 0
   #job: Job | null = null
   #cpu: { readonly usage: NodeJS.CpuUsage; readonly atMs: number }
-  #cpuPercent = 0
 
   constructor(now: () => number) {
     this.#now = now
@@ -97,13 +96,12 @@ export class Metrics {
     }
   }
 
-  /** Measures the share of one core that was used since the last call. Must be called at regular intervals. */
-  sampleCpu(): void {
-    const usage = process.cpuUsage()
-    const atMs = this.#now()
-    const spentMs = (usage.user + usage.system - this.#cpu.usage.user - this.#cpu.usage.system) / 1000
-    if (atMs > this.#cpu.atMs) this.#cpuPercent = Math.round((spentMs / (atMs - this.#cpu.atMs)) * 10_000) / 100
-    this.#cpu = { usage, atMs }
+  /** The share of one core that was used since this was last asked. */
+  #measureCpu(): number {
+    const { usage: before, atMs } = this.#cpu
+    this.#cpu = { usage: process.cpuUsage(), atMs: this.#now() }
+    const spentMs = (this.#cpu.usage.user + this.#cpu.usage.system - before.user - before.system) / 1000
+    return this.#cpu.atMs > atMs ? Math.round((spentMs / (this.#cpu.atMs - atMs)) * 10_000) / 100 : 0
   }
 
   /** @param childPids processes whose memory counts as ours */
@@ -111,7 +109,7 @@ export class Metrics {
     const rssBytes = process.memoryUsage.rss() + childPids.map(residentBytes).reduce((sum, bytes) => sum + bytes, 0)
     return {
       rssBytes,
-      cpuPercent: this.#cpuPercent,
+      cpuPercent: this.#measureCpu(),
       longestReadMs: Math.round(this.#longestReadMs * 100) / 100,
       bytesRead: this.#bytesRead,
       bytesReadLastMinute: this.#lastMinute().reduce((sum, { bytes }) => sum + bytes, 0),

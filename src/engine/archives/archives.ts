@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
 import type { RunOrder } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
-import type { DaemonEvent } from '../../api/context.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,
@@ -21,6 +20,7 @@ import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import { Turns } from '../deferred.ts'
 import { dueJobs } from '../due-jobs.ts'
+import type { EngineContext } from '../engine.ts'
 import type { Executor, OnProgress } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import { restoreArchive } from '../restore.ts'
@@ -29,16 +29,10 @@ import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
 
 type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
-interface ArchivesWorld {
-  readonly version: string
+interface ArchivesWorld extends Pick<EngineContext, 'version' | 'now' | 'zone' | 'publish' | 'log'> {
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'restore'>
   readonly index: Pick<IndexWriter, 'follow'>
-  now(): number
-  /** The machine's time zone, for jobs without one. */
-  zone(): string
-  publish(data: DaemonEvent['data']): void
-  log(level: 'info' | 'error', sentence: string): void
 }
 
 /** A failed job is tried again after this time, and then after growing pauses. */

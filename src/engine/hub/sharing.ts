@@ -3,19 +3,18 @@ import { toIso } from '../../api/iso.ts'
 import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
-import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
 import { Turns } from '../deferred.ts'
+import type { EngineContext } from '../engine.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Writer } from '../writer/writer.ts'
 
-interface SharingWorld {
+interface SharingWorld extends Pick<EngineContext, 'mirror'> {
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'hub'>
   readonly index: Pick<IndexWriter, 'follow' | 'forgetWords'>
-  mirror(): Mirror
 }
 
 type AtWork = NonNullable<HubState['atWork']>

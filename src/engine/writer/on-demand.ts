@@ -7,7 +7,7 @@ import { Turns } from '../deferred.ts'
 import { takeLock, type Lock } from '../lock.ts'
 import { startWriterThread } from '../start-writer-thread.ts'
 import { startIndexThread, ThreadIndex, type IndexWriter } from './thread-index.ts'
-import { diskFull, isOfFullDisk, ThreadWriter, type RunOrder, type Writer, type WriterSetup } from './writer.ts'
+import { diskFull, isOfFullDisk, ThreadWriter, type StepNews, type Writer, type WriterSetup } from './writer.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
 const LOCK_WAIT_MS = 250
@@ -31,57 +31,51 @@ interface Running {
   index: ThreadIndex | null
 }
 
+const ignore = (): void => undefined
+
 /**
  * The writer and the index of a command without a daemon: the daemon's own threads, which run while there is something to
  * write. They have the daemon's lock, so the mirror never has two writers. If an act proves the mirror to be damaged, a
  * new one replaces it, and the act is repeated.
+ * @param note prints sentences about repairs, and one if reading takes long
+ * @returns both, whose acts also throw UserError `already-running` and `disk-full`. close: ends the threads after what
+ *   they do now, and releases the lock; the next act starts them again
  */
-export class WriterOnDemand {
-  /** @throws UserError also `already-running`, `disk-full` */
-  readonly writer: Writer = {
-    run: (order) => this.#read(order),
-    importUsage: (file) => this.#act(({ writer }) => writer.importUsage(file)),
-    restore: (part) => this.#act(({ writer }) => writer.restore(part)),
-    purge: (order) => this.#act(({ writer }) => writer.purge(order)),
-    hub: (order) => this.#act(({ writer }) => writer.hub(order)),
-  }
-  readonly index: IndexWriter = {
-    follow: () => this.#act((running) => this.#followed(running)),
-    check: (isThorough) => this.#act((running) => this.#indexOf(running).check(isThorough)),
-    forgetWords: () => this.#act((running) => this.#indexOf(running).forgetWords()),
-  }
-  readonly #setup: WriterSetup
-  readonly #note: (text: string) => void
-  readonly #threads: Threads
-  #running: Running | null = null
-  readonly #turns = new Turns()
-  #idle: NodeJS.Timeout | undefined
+export function writerOnDemand(setup: WriterSetup, note: (text: string) => void, threads: Threads = realThreads) {
+  const { mirrorPath } = setup
+  const turns = new Turns()
+  let running: Running | null = null
+  let idle: NodeJS.Timeout | undefined
 
-  /** @param note prints sentences about repairs, and one if reading takes long */
-  constructor(setup: WriterSetup, note: (text: string) => void, threads: Threads = realThreads) {
-    this.#setup = setup
-    this.#note = note
-    this.#threads = threads
+  const start = async (): Promise<Running> => {
+    if (running !== null) return running
+    const lock = takeLock(dirname(mirrorPath), LOCK_WAIT_MS)
+    const onStep = ({ chatIds }: StepNews): void => {
+      if (chatIds.length > 0) indexOf(started).nudge()
+    }
+    const writer = new ThreadWriter(threads.writer(), setup, onStep, ignore)
+    const started: Running = { lock, writer, index: null }
+    running = started
+    const { news } = await writer.opened
+    if (news !== null) note(news)
+    return started
   }
-
-  /** Ends the threads after what they do now, and releases the lock. The next act starts them again. */
-  close(): Promise<void> {
-    clearTimeout(this.#idle)
-    return this.#turns.run(() => this.#stop())
+  const stop = async (): Promise<void> => {
+    const ending = running
+    running = null
+    await ending?.index?.stop()
+    // The writer closes last. Then SQLite empties the mirror's WAL.
+    await ending?.writer.stop()
+    ending?.lock.release()
   }
-
-  async #read(order: RunOrder) {
-    const timer = setTimeout(() => this.#note(LONG_RUN), LONG_RUN_MS)
-    return this.#act(({ writer }) => writer.run(order)).finally(() => clearTimeout(timer))
+  const indexOf = (started: Running): ThreadIndex => {
+    if (started.index !== null) return started.index
+    started.index = new ThreadIndex(ignore, ignore)
+    // Whoever waits for the index is told if it cannot be opened.
+    started.index.open(mirrorPath, threads.index).catch(ignore)
+    return started.index
   }
-
-  async #followed(running: Running): Promise<void> {
-    if (running.index === null && this.#isFollowed()) return
-    await this.#indexOf(running).follow(true)
-  }
-
-  #isFollowed(): boolean {
-    const { mirrorPath } = this.#setup
+  const isIndexed = (): boolean => {
     const mirror = openReader(mirrorPath, { isIndexWanted: false })
     try {
       return isFollowed(indexPath(mirrorPath), mirror)
@@ -90,68 +84,53 @@ export class WriterOnDemand {
     }
   }
 
-  #indexOf(running: Running): ThreadIndex {
-    if (running.index !== null) return running.index
-    const ignore = (): void => undefined
-    running.index = new ThreadIndex(ignore, ignore)
-    // Whoever waits for the index is told if it cannot be opened.
-    running.index.open(this.#setup.mirrorPath, this.#threads.index).catch(ignore)
-    return running.index
-  }
-
-  #act<Outcome>(act: (running: Running) => Promise<Outcome>): Promise<Outcome> {
-    return this.#turns.run(() => this.#repairing(act))
-  }
-
-  async #repairing<Outcome>(act: (running: Running) => Promise<Outcome>): Promise<Outcome> {
-    clearTimeout(this.#idle)
+  const stoppingAfterFailure = async <Outcome>(act: (started: Running) => Promise<Outcome>): Promise<Outcome> => {
     try {
-      return await this.#closingAfterFailure(act).catch((error: unknown) => {
-        if (!isDamage(error)) throw error
-        // The damage is noted, so the next opening makes a new mirror.
-        return this.#closingAfterFailure(act)
-      })
+      return await act(await start())
     } catch (error) {
-      const isFull = error instanceof Error && 'code' in error && isOfFullDisk(String(error.code))
-      throw isFull ? diskFull(dirname(this.#setup.mirrorPath), error) : error
-    } finally {
-      this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref()
-    }
-  }
-
-  async #closingAfterFailure<Outcome>(act: (running: Running) => Promise<Outcome>): Promise<Outcome> {
-    try {
-      return await act(await this.#start())
-    } catch (error) {
-      await this.#stop()
+      await stop()
       throw error
     }
   }
-
-  async #start(): Promise<Running> {
-    if (this.#running !== null) return this.#running
-    const lock = takeLock(dirname(this.#setup.mirrorPath), LOCK_WAIT_MS)
-    const writer = new ThreadWriter(
-      this.#threads.writer(),
-      this.#setup,
-      ({ chatIds }) => {
-        if (chatIds.length > 0) this.#indexOf(running).nudge()
-      },
-      () => undefined,
-    )
-    const running: Running = { lock, writer, index: null }
-    this.#running = running
-    const { news } = await writer.opened
-    if (news !== null) this.#note(news)
-    return running
+  const repairing = async <Outcome>(act: (started: Running) => Promise<Outcome>): Promise<Outcome> => {
+    clearTimeout(idle)
+    try {
+      return await stoppingAfterFailure(act).catch((error: unknown) => {
+        if (!isDamage(error)) throw error
+        // The damage is noted, so the next opening makes a new mirror.
+        return stoppingAfterFailure(act)
+      })
+    } catch (error) {
+      const isFull = error instanceof Error && 'code' in error && isOfFullDisk(String(error.code))
+      throw isFull ? diskFull(dirname(mirrorPath), error) : error
+    } finally {
+      idle = setTimeout(() => void close(), IDLE_MS).unref()
+    }
+  }
+  const inTurn = <Outcome>(act: (started: Running) => Promise<Outcome>): Promise<Outcome> =>
+    turns.run(() => repairing(act))
+  const close = (): Promise<void> => {
+    clearTimeout(idle)
+    return turns.run(stop)
   }
 
-  async #stop(): Promise<void> {
-    const running = this.#running
-    this.#running = null
-    await running?.index?.stop()
-    // The writer closes last. Then SQLite empties the mirror's WAL.
-    await running?.writer.stop()
-    running?.lock.release()
+  const writer: Writer = {
+    run(order) {
+      const timer = setTimeout(() => note(LONG_RUN), LONG_RUN_MS)
+      return inTurn((started) => started.writer.run(order)).finally(() => clearTimeout(timer))
+    },
+    importUsage: (file) => inTurn((started) => started.writer.importUsage(file)),
+    restore: (part) => inTurn((started) => started.writer.restore(part)),
+    purge: (order) => inTurn((started) => started.writer.purge(order)),
+    hub: (order) => inTurn((started) => started.writer.hub(order)),
   }
+  const index: IndexWriter = {
+    follow: () =>
+      inTurn(async (started) => {
+        if (started.index !== null || !isIndexed()) await indexOf(started).follow(true)
+      }),
+    check: (isThorough) => inTurn((started) => indexOf(started).check(isThorough)),
+    forgetWords: () => inTurn((started) => indexOf(started).forgetWords()),
+  }
+  return { writer, index, close }
 }

@@ -55,8 +55,6 @@ class ServedWriter {
   readonly #listing = new Listing()
   #copiesTimer: NodeJS.Timeout | undefined
   #hasAskedArchive = false
-  /** True after a large run, until its memory is released. Large runs are rare, and no other follows soon. */
-  #hasGrown = false
   #isBusy = false
   #isStopping = false
 
@@ -172,10 +170,10 @@ class ServedWriter {
     clearTimeout(this.#copiesTimer)
     try {
       if (order.sources.length > 0) this.#requireBars()
-      let bytes = 0
+      let [bytes, hasGrown] = [0, false]
       const turn = async (step: PassStep): Promise<void> => {
         bytes += step.bytesRead
-        if (bytes > LARGE_RUN_BYTES || step.backlog !== null) this.#hasGrown = true
+        hasGrown ||= bytes > LARGE_RUN_BYTES || step.backlog !== null
         await this.#turn(describeStep(step))
       }
       const outcome = await runPasses(this.#reading, this.#setup, order, {
@@ -183,17 +181,11 @@ class ServedWriter {
         listing: this.#listing,
         turn,
       })
-      if (outcome.backlog === 0 && this.#hasGrown) setTimeout(() => this.#releaseMemory())
+      if (outcome.backlog === 0 && hasGrown) shrinkMemory(this.#kept.db)
       return outcome
     } finally {
       this.#copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
     }
-  }
-
-  #releaseMemory(): void {
-    if (this.#isStopping) return
-    this.#hasGrown = false
-    shrinkMemory(this.#kept.db)
   }
 
   /** Runs the steps of an act to their end. If it is stopped, what the steps have open is closed. */
@@ -213,9 +205,8 @@ class ServedWriter {
   }
 }
 
-function describeStep({ done, total, bytesRead, longestReadMs, backlog, outcome }: PassStep): StepNews {
+function describeStep({ outcome, ...step }: PassStep): StepNews {
   const { chatIds, messages, losses } = outcome ?? { chatIds: [], messages: [], losses: [] }
-  const reportedLosses = losses.slice(0, LOSSES_REPORTED_MAX)
-  const moreLosses = losses.length - reportedLosses.length
-  return { done, total, bytesRead, longestReadMs, backlog, chatIds, messages, losses: reportedLosses, moreLosses }
+  const moreLosses = Math.max(0, losses.length - LOSSES_REPORTED_MAX)
+  return { ...step, chatIds, messages, losses: losses.slice(0, LOSSES_REPORTED_MAX), moreLosses }
 }

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
+import type { PassStep } from '../../indexer/source.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { Loss } from '../../model/chat.ts'
@@ -80,13 +81,8 @@ export interface RunOutcome {
   readonly backlog: number
 }
 
-export interface StepNews {
-  readonly done: number
-  readonly total: number
-  readonly bytesRead: number
-  readonly longestReadMs: number
-  /** How many chats wait to be counted or placed. Null if the step read sources. */
-  readonly backlog: number | null
+/** A step of an act, and what it wrote. */
+export interface StepNews extends Omit<PassStep, 'outcome'> {
   readonly chatIds: readonly ChatId[]
   readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
   /** The first losses. */
