@@ -13,7 +13,7 @@ import { createLog, stackWithoutText, type LogOutput } from './lifecycle/log.ts'
 import { progressLine } from './lifecycle/progress-line.ts'
 import { startupWarnings } from './lifecycle/startup-checks.ts'
 import { writerSetup } from '../engine/writer/writer.ts'
-import { EventHub } from './server/event-hub.ts'
+import { eventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
 import { asksForToken, listen, type AllowedHosts } from './server/listen.ts'
 
@@ -110,7 +110,7 @@ function assemble(settings: Settings, context: DaemonContext) {
   const now = (): number => context.now()
   const log = createLog(settings.log.level, context.stderr)
   const path = mirrorPath(settings.dataDir)
-  const hub = new EventHub()
+  const hub = eventHub()
   const onError = (error: unknown): unknown => {
     indexing.onReaderError(error)
     return error

@@ -13,7 +13,6 @@ const nothing: StepNews = {
   chatIds: [],
   messages: [],
   losses: [],
-  moreLosses: 0,
 }
 
 const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })

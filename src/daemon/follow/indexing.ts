@@ -9,14 +9,15 @@ import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
 import { deferred } from '../../engine/deferred.ts'
-import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
+import { threadIndex, type IndexStep, type ThreadIndex } from '../../engine/writer/thread-index.ts'
 import {
-  isOfFullDisk,
-  ThreadWriter,
+  threadWriter,
   type RunOutcome,
   type StepNews,
+  type ThreadWriter,
   type WriterSetup,
 } from '../../engine/writer/writer.ts'
+import { isOfFullDisk } from '../../engine/writer/own-thread.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { Follow } from './follow.ts'
 import { openWatch } from './watch.ts'
@@ -79,13 +80,14 @@ export class Indexing {
     this.#log = log
     this.#hub = hub
     this.metrics = new Metrics(now)
-    this.writer = new ThreadWriter(
+    this.writer = threadWriter(
       thread,
       setup,
       (step) => this.#onStep(step),
       (error) => this.onError(error),
     )
-    this.index = new ThreadIndex(
+    this.index = threadIndex(
+      setup.mirrorPath,
       (step) => this.#onIndexStep(step),
       (error) => this.#onIndexError(error),
     )
@@ -111,7 +113,7 @@ export class Indexing {
     const { news, notices } = await this.writer.opened
     this.#notices = notices
     if (news !== null) this.#log.warn(news)
-    const opened = this.index.open(this.#setup.mirrorPath)
+    const opened = this.index.open()
     this.follow.start()
     this.#hasStarted = true
     await opened

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
 import type { RunOrder } from '../../api/archives/make-run.ts'
@@ -13,7 +13,7 @@ import type {
 } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/iso.ts'
-import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
+import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
@@ -50,8 +50,6 @@ export class Archives implements ArchiveActs {
   readonly #world: ArchivesWorld
   /** Runs that wait, run or failed, as they are shown. Failed ones are forgotten when the program ends. */
   readonly #unmade = new Map<string, ArchiveRun>()
-  /** Runs as their manifests describe them, each with the time and size of its file. A manifest is not read twice. */
-  readonly #made = new Map<string, { readonly stamp: string; readonly run: ArchiveRun }>()
   #atWork: AtWork | null = null
   readonly #turns = new Turns()
 
@@ -159,11 +157,7 @@ export class Archives implements ArchiveActs {
   }
 
   #describe(name: string): ArchiveRun {
-    const stat = statSync(join(this.#dir, runPath(name)), { throwIfNoEntry: false })
-    const stamp = `${stat?.mtimeMs} ${stat?.size}`
-    const known = this.#made.get(name)
-    const run = known?.stamp === stamp ? known.run : describeManifest(this.#dir, name)
-    this.#made.set(name, { stamp, run })
+    const run = describeManifest(this.#dir, name)
     const note = this.#notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
     const { provenAtMs, error } = note

@@ -16,8 +16,6 @@ interface ExecutorOptions {
   readonly onError?: (error: unknown) => unknown
 }
 
-/** How many questions may wait. */
-const QUEUE_MAX = 1000
 /** After this time an idle process ends and returns its memory. The last one is replaced. */
 const IDLE_MS = 60_000
 /** Extra time for the first question of a process, while Node starts. */
@@ -65,7 +63,7 @@ export class Executor {
 
   /**
    * @throws UserError of the job; `stopped` after `close`; `mirror-damaged`; a code that ends in `-died` if its process
-   *   ended unexpectedly; `deadline` and `search-busy` for searches
+   *   ended unexpectedly; `deadline` for searches
    */
   async run<Name extends JobName>(
     name: Name,
@@ -137,9 +135,6 @@ export class Executor {
 
   /** Time in the queue counts: the caller gets an answer in time, even if the search never starts. */
   #nextFree(input: SearchInput): Promise<Slot> {
-    if (this.#waiting.length >= QUEUE_MAX) {
-      throw new UserError('search-busy', `${QUEUE_MAX} searches are already waiting.`, 'Ask again in a moment.')
-    }
     const waiting = deferred<Slot>()
     this.#waiting.push(waiting)
     const timer = setTimeout(setImmediate, START_MS + input.deadlineMs, () => {

@@ -6,8 +6,9 @@ import { openReader } from '../../mirror/open.ts'
 import { Turns } from '../deferred.ts'
 import { takeLock, type Lock } from '../lock.ts'
 import { startWriterThread } from '../start-writer-thread.ts'
-import { startIndexThread, ThreadIndex, type IndexWriter } from './thread-index.ts'
-import { diskFull, isOfFullDisk, ThreadWriter, type StepNews, type Writer, type WriterSetup } from './writer.ts'
+import { startIndexThread, threadIndex, type IndexWriter, type ThreadIndex } from './thread-index.ts'
+import { threadWriter, type StepNews, type ThreadWriter, type Writer, type WriterSetup } from './writer.ts'
+import { diskFull, isOfFullDisk } from './own-thread.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
 const LOCK_WAIT_MS = 250
@@ -53,7 +54,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
     const onStep = ({ chatIds }: StepNews): void => {
       if (chatIds.length > 0) indexOf(started).nudge()
     }
-    const writer = new ThreadWriter(threads.writer(), setup, onStep, ignore)
+    const writer = threadWriter(threads.writer(), setup, onStep, ignore)
     const started: Running = { lock, writer, index: null }
     running = started
     const { news } = await writer.opened
@@ -70,9 +71,9 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   }
   const indexOf = (started: Running): ThreadIndex => {
     if (started.index !== null) return started.index
-    started.index = new ThreadIndex(ignore, ignore)
+    started.index = threadIndex(mirrorPath, ignore, ignore)
     // Whoever waits for the index is told if it cannot be opened.
-    started.index.open(mirrorPath, threads.index).catch(ignore)
+    started.index.open(threads.index).catch(ignore)
     return started.index
   }
   const isIndexed = (): boolean => {

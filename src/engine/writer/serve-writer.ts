@@ -10,25 +10,14 @@ import { excludeProjects } from '../../mirror/projects/place-chats.ts'
 import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
+import { Turns } from '../deferred.ts'
 import { MirrorMaintenance } from './maintenance.ts'
+import { threadFailure, type FromThread } from './own-thread.ts'
 import { Listing, readingStep, runPasses } from './run-passes.ts'
-import {
-  threadFailure,
-  type FromWriter,
-  type RunOrder,
-  type RunOutcome,
-  type StepNews,
-  type WriterOrder,
-  type WriterOutcome,
-  type WriterSetup,
-} from './writer.ts'
+import type { OpenedMirror, RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './writer.ts'
 
-/** Runs within this time may read the same copy of a file. */
-const COPIES_KEPT_MS = 5000
 /** A run counts as large from this many bytes on: twice the maximum that a check of today's chats reads. */
 const LARGE_RUN_BYTES = 64 * 1024 * 1024
-/** How many losses of a change are reported one by one. The others are reported as a number. */
-const LOSSES_REPORTED_MAX = 100
 
 /** Ends an act at its next step. The next start of the program continues it. */
 class Stopped extends Error {}
@@ -53,8 +42,8 @@ class ServedWriter {
   readonly #setup: WriterSetup
   readonly #kept: MirrorMaintenance
   readonly #listing = new Listing()
-  #copiesTimer: NodeJS.Timeout | undefined
   #hasAskedArchive = false
+  readonly #turns = new Turns()
   #isBusy = false
   #isStopping = false
 
@@ -68,13 +57,20 @@ class ServedWriter {
     try {
       keepCopiesIn(join(dirname(this.#setup.mirrorPath), 'copies'))
       const { db, news } = this.#kept
-      this.#send({ kind: 'open', news, notices: listSalvages(db, this.#setup.mirrorPath) })
+      const opened: OpenedMirror = { news, notices: listSalvages(db, this.#setup.mirrorPath) }
+      this.#send({ kind: 'open', opened })
     } catch (error) {
       this.#sendFailure(error)
     }
   }
 
-  async execute(order: WriterOrder): Promise<void> {
+  /** One order after the other. */
+  execute(order: WriterOrder): Promise<void> {
+    return this.#turns.run(() => this.#execute(order))
+  }
+
+  async #execute(order: WriterOrder): Promise<void> {
+    if (this.#isStopping) return
     this.#isBusy = true
     try {
       this.#send({ kind: 'done', outcome: await this.#act(order) })
@@ -92,13 +88,12 @@ class ServedWriter {
   }
 
   #close(): void {
-    clearTimeout(this.#copiesTimer)
     removeCopies()
     this.#kept.close()
     this.#port.close()
   }
 
-  #send(message: FromWriter): void {
+  #send(message: FromThread<StepNews>): void {
     this.#port.postMessage(message)
   }
 
@@ -167,7 +162,6 @@ class ServedWriter {
   }
 
   async #run(order: RunOrder): Promise<RunOutcome> {
-    clearTimeout(this.#copiesTimer)
     try {
       if (order.sources.length > 0) this.#requireBars()
       let [bytes, hasGrown] = [0, false]
@@ -184,7 +178,7 @@ class ServedWriter {
       if (outcome.backlog === 0 && hasGrown) shrinkMemory(this.#kept.db)
       return outcome
     } finally {
-      this.#copiesTimer = setTimeout(removeCopies, COPIES_KEPT_MS).unref()
+      removeCopies()
     }
   }
 
@@ -205,8 +199,9 @@ class ServedWriter {
   }
 }
 
-function describeStep({ outcome, ...step }: PassStep): StepNews {
-  const { chatIds, messages, losses } = outcome ?? { chatIds: [], messages: [], losses: [] }
-  const moreLosses = Math.max(0, losses.length - LOSSES_REPORTED_MAX)
-  return { ...step, chatIds, messages, losses: losses.slice(0, LOSSES_REPORTED_MAX), moreLosses }
-}
+const describeStep = ({ outcome, ...step }: PassStep): StepNews => ({
+  ...step,
+  chatIds: outcome?.chatIds ?? [],
+  messages: outcome?.messages ?? [],
+  losses: outcome?.losses ?? [],
+})
