@@ -10,7 +10,9 @@ export interface DueJob {
   readonly timezone: string | null
   /** The pause after a first failure. Each further one doubles it, to six hours at most. */
   readonly firstPauseMs: number
-  /** @throws Error why it failed. It is tried again after a pause, at the latest when it is due again */
+  /** True if a pause may be longer than its schedule. */
+  readonly isPatient: boolean
+  /** @throws Error why it failed. It is tried again after a pause */
   run(timeZone: string): Promise<void>
 }
 
@@ -58,7 +60,8 @@ export function dueJobs(jobs: readonly DueJob[], notes: Record<string, JobNote>,
     const next = nextOf(job)
     const note = notes[job.name]
     const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
-    return isSame && note.dueAtMs <= next.dueAtMs ? note : next
+    const latestMs = job.isPatient ? clock.now() + PAUSE_MAX_MS : next.dueAtMs
+    return isSame && note.dueAtMs <= latestMs ? note : next
   }
   const put = ({ name }: DueJob, note: JobNote): void => {
     if (notes[name] === note) return
@@ -74,7 +77,8 @@ export function dueJobs(jobs: readonly DueJob[], notes: Record<string, JobNote>,
     } catch (error) {
       const retryAtMs = clock.now() + Math.min(job.firstPauseMs * 2 ** failures, PAUSE_MAX_MS)
       const why = error instanceof Error ? error.message : String(error)
-      put(job, { ...next, dueAtMs: Math.min(next.dueAtMs, retryAtMs), failures: failures + 1, error: why })
+      const dueAtMs = job.isPatient ? retryAtMs : Math.min(next.dueAtMs, retryAtMs)
+      put(job, { ...next, dueAtMs, failures: failures + 1, error: why })
     } finally {
       running.delete(job.name)
     }

@@ -3,7 +3,7 @@ import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { QuestionKind } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { failureOf, type JobOrder, type JobReply } from './executor/job-process.ts'
-import { prepareSearch, runJob, type JobContext } from './jobs/jobs.ts'
+import { runJob, type JobContext } from './jobs/jobs.ts'
 
 /**
  * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
@@ -44,7 +44,7 @@ function leave(): void {
 
 async function prepare(): Promise<void> {
   try {
-    await prepareSearch()
+    await import('../api/questions.ts')
     context.mirror()
   } catch {
     // It fails again, and is reported, at the next question.

@@ -26,6 +26,8 @@ import { Metrics } from './metrics.ts'
 import type { DaemonState } from '../../api/answers/status.ts'
 
 const RETRY_MS = 30_000
+/** So long after the index was made anew, an error of a search may come from the former one. */
+const RENEWED_MS = 10_000
 /** How long the request that met damage has for its answer. Then the daemon ends. */
 const ANSWER_MS = 500
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
@@ -64,6 +66,7 @@ export class Indexing {
   /** Why the index cannot be written. */
   #indexError: UserError | null = null
   #timesRenewed = 0
+  #renewedAtMs = -Infinity
   #isChecking = false
   /** True from a failed run until `#resume`. */
   #isBlocked = false
@@ -128,9 +131,11 @@ export class Indexing {
 
   async #findDamage(error: unknown, isOfIndex: boolean): Promise<void> {
     this.#isChecking = true
+    // A search that began before may still have met the former index.
+    const wasRenewed = performance.now() - this.#renewedAtMs < RENEWED_MS
     try {
       const isSound = await this.index.check(true)
-      if (isSound && isOfIndex) this.#renewReaders()
+      if (isSound && (isOfIndex || wasRenewed)) this.#renewReaders()
       else if (isSound) this.onError(error)
     } catch {
       // The thread of the index reported it.
@@ -237,6 +242,7 @@ export class Indexing {
   #onIndexStep({ left, timesRenewed }: IndexStep): void {
     if (timesRenewed > this.#timesRenewed) {
       this.#log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
+      this.#renewedAtMs = performance.now()
       this.#renewReaders()
     }
     this.#timesRenewed = timesRenewed

@@ -58,9 +58,6 @@ const inOneStep = <Input, Result>(
     return await work(input, context)
   }
 
-/** Loads the code of searches, before the first question is there. */
-export const prepareSearch = (): Promise<unknown> => loadJob.search()
-
 /** Runs a job to its end. @throws whatever the job throws */
 export async function runJob<Name extends JobName>(
   name: Name,
