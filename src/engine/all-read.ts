@@ -47,7 +47,9 @@ function areUnchanged(sources: readonly Source[], read: readonly ReadSource[], n
     if (before?.decoder !== source.decoder || before.hasMissed === 1) return false
     const signature = source.signature()
     if (signature === null || before.state !== 'ok') return signature === null && before.state === 'missing'
-    return source.readsReferences === true ? newest <= (before.watermark ?? 0) : signature === before.signature
+    if (source.readsReferences === true) return newest <= (before.watermark ?? 0)
+    const sinceMs = Date.now() - (before.countedAtMs ?? -Infinity)
+    return signature === before.signature || (sinceMs >= 0 && sinceMs < (source.everyMs ?? 0))
   }
   return sources.every(isUnchanged) && [...known.values()].every(({ state }) => state === 'missing')
 }

@@ -281,7 +281,7 @@ export const saveSweep = (db: Mirror, source: number, sweep: Sweep): void =>
   void prepared(db, SAVE).run({ source, ...sweep })
 
 const LIST_READ = `
-select id, state, signature, decoder, watermark,
+select id, state, signature, decoder, watermark, counted_at as countedAtMs,
   exists (select 1 from source_rows where source = num and missed_at is not null) as hasMissed
 from sources where kind not in ('', '${ARCHIVE}', '${HUB}')
 `
@@ -293,6 +293,7 @@ export interface ReadSource {
   readonly signature: string | null
   readonly decoder: number
   readonly watermark: number | null
+  readonly countedAtMs: number | null
   /** 1 if some of its rows vanished, and do not count as deleted yet. */
   readonly hasMissed: number
 }
