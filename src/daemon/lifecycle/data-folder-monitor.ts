@@ -33,13 +33,13 @@ export function monitorDataFolder(dataDir: string, mirrorPath: string, lock: Loc
     }
   }
   writeIfMissing()
-  const { promise: lost, reject } = deferred<never>()
+  const lost = deferred<never>()
   // Nobody may be listening after a stop.
-  lost.catch(() => undefined)
+  lost.promise.catch(() => undefined)
   const mirror = identityAt(mirrorPath)
   const timer = setInterval(() => {
-    if (!lock.isInPlace()) reject(hasLost(`data folder ${dataDir}, or the daemon.lock in it,`, 'data-folder-lost'))
-    else if (identityAt(mirrorPath) !== mirror) reject(hasLost(`mirror ${mirrorPath}`, 'mirror-lost'))
+    if (!lock.isInPlace()) lost.reject(hasLost(`data folder ${dataDir}, or the daemon.lock in it,`, 'data-folder-lost'))
+    else if (identityAt(mirrorPath) !== mirror) lost.reject(hasLost(`mirror ${mirrorPath}`, 'mirror-lost'))
     else writeIfMissing()
     removePages(dataDir)
   }, CHECK_MS)
@@ -53,7 +53,7 @@ export function monitorDataFolder(dataDir: string, mirrorPath: string, lock: Loc
       // The folder became read-only. The file stays and names a process that has ended. The daemon must stop all the same.
     }
   }
-  return { lost, leave }
+  return { lost: lost.promise, leave }
 }
 
 function hasLost(what: string, code: 'data-folder-lost' | 'mirror-lost'): UserError {

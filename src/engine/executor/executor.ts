@@ -149,7 +149,7 @@ export class Executor {
   #fill(slot: Slot): JobProcess {
     const process = this.#start('search')
     Object.assign(slot, { process, isOld: false })
-    void process.exited.then(() => {
+    void process.exited.finally(() => {
       if (slot.process === process) slot.process = null
     })
     return process

@@ -42,7 +42,7 @@ export function hubSchedule(
   const dueNow = { timeZone: clock.zone(), dueAtMs: 0, failures: 0, error: null }
   const notes = Object.fromEntries(jobs.map(({ name, schedule }) => [name, { ...dueNow, schedule }]))
   return {
-    tick: dueJobs(jobs, notes, clock).tick,
+    ...dueJobs(jobs, notes, clock),
     listReasons: () => [...new Set([...errors.values()].map(({ code, message }) => `${code}: ${message}`))],
   }
 }

@@ -26,8 +26,8 @@ const loadJob = {
   /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
   search: async () => {
     const { answerQuestion } = await import('../../api/questions.ts')
-    return inOneStep<SearchInput, unknown>(({ question, deadlineMs }, { mirror }) =>
-      answerQuestion(mirror(), question, deadlineMs),
+    return inOneStep<SearchInput, unknown>(({ question, deadlineMs }, context) =>
+      answerQuestion(context.mirror(), question, deadlineMs),
     )
   },
   archive: async () => (await import('../archives/archive-job.ts')).archiveJob,

@@ -73,7 +73,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
     if (started.index !== null) return started.index
     started.index = threadIndex(mirrorPath, ignore, ignore)
     // Whoever waits for the index is told if it cannot be opened.
-    started.index.open(threads.index).catch(ignore)
+    started.index.open((path) => threads.index(path)).catch(ignore)
     return started.index
   }
   const isIndexed = (): boolean => {

@@ -7,7 +7,7 @@ import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
 import type { UserError } from '../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
-import { mirrorPath } from '../data-folder.ts'
+import { mirrorPath as pathOf } from '../data-folder.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purging.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
@@ -29,7 +29,7 @@ export interface WriterSetup {
 
 /** The mirror, and where Cursor is, as the settings say. */
 export const writerSetup = (settings: Settings): WriterSetup => ({
-  mirrorPath: mirrorPath(settings.dataDir),
+  mirrorPath: pathOf(settings.dataDir),
   archiveDir: settings.archives.dir,
   ...settings.cursor,
   disabledKinds: disabledKindsOf(settings),
