@@ -55,16 +55,15 @@ function lazily<Part extends object>(make: () => Part): Part {
 /** The product, assembled once: for the daemon, and for a command that works without one. */
 export function openEngine(settings: Settings, context: EngineContext) {
   const { writer, index, executor } = context
-  const opened: { close(): void }[] = []
-  const histories = lazily(() => {
-    const made = new Histories(realSurroundings().env)
-    opened.push(made)
-    return made
-  })
+  const histories = new Histories(realSurroundings().env)
   const sync = async ({ full }: { full: boolean }): Promise<SyncOutcome> => {
     const startedAt = performance.now()
     const read = await context.readAll(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
-    if (full) await index.check(true)
+    if (full && !(await index.check(true))) {
+      // It is made anew.
+      await index.follow()
+      context.renewReaders()
+    }
     const { changed, added, gone, ends } = read
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
   }
@@ -99,7 +98,7 @@ export function openEngine(settings: Settings, context: EngineContext) {
     }),
     /** Ends everything that runs. The creator of the writer stops it afterwards. */
     async close(): Promise<void> {
-      for (const each of opened) each.close()
+      histories.close()
       await executor.close()
     },
   }

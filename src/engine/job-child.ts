@@ -20,11 +20,11 @@ const options = kind === 'search' ? { cacheKb: 16_000 } : {}
 const context: JobContext = {
   mirrorPath,
   mirror: () => (mirror ??= openReader(mirrorPath, options)),
+  onProgress: (progress) => void send({ kind: 'progress', progress }),
 }
 const send = (reply: JobReply): unknown => process.send?.(reply)
 
 process.on('message', (order: JobOrder) => void execute(order))
-if (kind === 'search') void prepare()
 
 /**
  * Ends this process as soon as its parent is gone, for whatever reason. By a signal, because the exit of Node 24 can hang
@@ -42,17 +42,8 @@ function leave(): void {
   process.disconnect()
 }
 
-async function prepare(): Promise<void> {
-  try {
-    await import('../api/questions.ts')
-    context.mirror()
-  } catch {
-    // It fails again, and is reported, at the next question.
-  }
-}
-
 async function execute({ name, input }: JobOrder): Promise<void> {
-  const reply = await runJob(name, input, context, (progress) => send({ kind: 'progress', progress })).then(
+  const reply = await runJob(name, input, context).then(
     (result): JobReply => ({ kind: 'result', result }),
     (error: unknown): JobReply => ({ kind: 'failed', failure: failureOf(error) }),
   )

@@ -1,21 +1,12 @@
 import { expect, test } from 'vitest'
-import type { StepNews } from '../../src/engine/writer/writer.ts'
+import type { PassStep } from '../../src/indexer/source.ts'
 import { Metrics } from '../../src/daemon/follow/metrics.ts'
 import { startCpuClock } from '../helpers/cpu-time.ts'
 import { FakeClock } from './fake-clock.ts'
 
-const nothing: StepNews = {
-  done: 0,
-  total: 0,
-  bytesRead: 0,
-  longestReadMs: 0,
-  backlog: null,
-  chatIds: [],
-  messages: [],
-  losses: [],
-}
+const nothing: PassStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, backlog: null, outcome: null }
 
-const step = (news: Partial<StepNews>): StepNews => ({ ...nothing, ...news })
+const step = (news: Partial<PassStep>): PassStep => ({ ...nothing, ...news })
 
 test('bytes count for a minute as read in the last minute, and always in the total', async () => {
   const clock = new FakeClock()

@@ -31,7 +31,7 @@ export const executorHere = (mirrorPath: string, reader: () => Mirror): EngineCo
     let own: Mirror | null = null
     const mirror = name === 'search' ? reader : () => (own ??= openReader(mirrorPath))
     try {
-      return await runJob(name, input, { mirrorPath, mirror }, onProgress)
+      return await runJob(name, input, { mirrorPath, mirror, onProgress })
     } catch (error) {
       throw noteIfDamaged(mirrorPath, error)
     } finally {

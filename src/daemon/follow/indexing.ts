@@ -5,18 +5,14 @@ import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
 import { INDEX_DAMAGED, isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
+import type { PassStep } from '../../indexer/source.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
+import { stopped } from '../../engine/executor/executor.ts'
 import { deferred } from '../../engine/deferred.ts'
 import { threadIndex, type IndexStep, type ThreadIndex } from '../../engine/writer/thread-index.ts'
-import {
-  threadWriter,
-  type RunOutcome,
-  type StepNews,
-  type ThreadWriter,
-  type WriterSetup,
-} from '../../engine/writer/writer.ts'
+import { threadWriter, type RunOutcome, type ThreadWriter, type WriterSetup } from '../../engine/writer/writer.ts'
 import { isOfFullDisk } from '../../engine/writer/own-thread.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { Follow } from './follow.ts'
@@ -160,7 +156,8 @@ export class Indexing {
     if (outcome === null) return { changed: 0, added: 0, gone: 0, ends: [] }
     while (this.#deferred > 0) {
       if (this.#error !== null) throw this.#error
-      await sleep(BACKLOG_MS, undefined, { signal: this.#ending.signal })
+      if (this.#ending.signal.aborted) throw stopped()
+      await sleep(BACKLOG_MS)
     }
     await this.index.follow()
     return outcome
@@ -260,10 +257,11 @@ export class Indexing {
     this.later(() => this.index.nudge(), RETRY_MS)
   }
 
-  #onStep(step: StepNews): void {
-    if (step.chatIds.length > 0) this.index.nudge()
+  #onStep(step: PassStep): void {
     this.metrics.noteStep(step)
-    this.#hub.publishStep(step)
+    if (step.outcome === null) return
+    if (step.outcome.chatIds.length > 0) this.index.nudge()
+    this.#hub.publishWritten(step.outcome)
   }
 
   #publishState(): void {

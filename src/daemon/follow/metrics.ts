@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { StepNews } from '../../engine/writer/writer.ts'
+import type { PassStep } from '../../indexer/source.ts'
 import type { Progress, Resources } from '../../api/answers/status.ts'
 
 /** A long piece of work and its progress: reading a store, or indexing. */
@@ -46,7 +46,7 @@ export class Metrics {
     this.#job = null
   }
 
-  noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
+  noteStep({ done, total, bytesRead, longestReadMs, backlog }: PassStep): void {
     this.#noteBytes(bytesRead)
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
     // Reading a few new messages while older ones are indexed is no other job. Reading another store is one.

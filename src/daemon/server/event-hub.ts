@@ -1,5 +1,5 @@
 import type { DaemonEvent } from '../../api/context.ts'
-import type { StepNews } from '../../engine/writer/writer.ts'
+import type { Written } from '../../model/change.ts'
 
 export type EventHub = ReturnType<typeof eventHub>
 
@@ -16,8 +16,7 @@ export function eventHub() {
       return () => listeners.delete(listener)
     },
     /** Sends what a step of a pass has written. */
-    publishStep({ messages, chatIds, losses }: StepNews): void {
-      if (listeners.size === 0) return
+    publishWritten({ messages, chatIds, losses }: Written): void {
       for (const { id, chatId } of messages) send('message', { id, chatId })
       for (const id of chatIds) send('chat', { id })
       for (const loss of losses) send('loss', { ...loss })

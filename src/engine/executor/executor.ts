@@ -77,7 +77,7 @@ export class Executor {
     try {
       if (search === null) return await this.#start(name).run(name, input, onProgress)
       if (reader === undefined) return await this.#ask(search)
-      return await runJob('search', search, { mirrorPath, mirror: reader }, onProgress)
+      return await runJob('search', search, { mirrorPath, mirror: reader, onProgress })
     } catch (error) {
       if (this.#isClosed) throw stopped()
       const told = this.#onError(error)

@@ -7,13 +7,8 @@ export interface JobContext {
   readonly mirrorPath: string
   /** Opens a read-only connection at the first call. The runner of the job closes it. */
   mirror(): Mirror
+  onProgress(progress: Progress): void
 }
-
-/** Work in bounded steps, which yields its progress. */
-export type Job<Input, Result> = (
-  input: Input,
-  context: JobContext,
-) => Generator<Progress, Result> | AsyncGenerator<Progress, Result>
 
 /** A question, and how long its answer may take, in milliseconds. */
 export interface SearchInput {
@@ -21,53 +16,48 @@ export interface SearchInput {
   readonly deadlineMs: number
 }
 
-/** Loads a job's code. A process loads only the jobs that it runs. */
-const loadJob = {
+/** Every job: loads its code and runs it. A process loads only the jobs that it runs. */
+const jobs = {
   /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
-  search: async () => {
-    const { answerQuestion } = await import('../../api/questions.ts')
-    return inOneStep<SearchInput, unknown>(({ question, deadlineMs }, context) =>
-      answerQuestion(context.mirror(), question, deadlineMs),
-    )
-  },
-  archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
-  verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
+  search: async ({ question, deadlineMs }: SearchInput, context: JobContext): Promise<unknown> =>
+    (await import('../../api/questions.ts')).answerQuestion(context.mirror(), question, deadlineMs),
+  archive: load(async () => (await import('../archives/archive-job.ts')).archiveJob),
+  verify: load(async () => (await import('../archives/archive-job.ts')).verifyJob),
   /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
-  'purge-archives': async () => inOneStep((await import('../purge/purge-archives.ts')).purgeArchives),
-  'purge-search': async () => inOneStep((await import('../purge/byte-scan.ts')).scanBytes),
-  'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
-  'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
-  'hub-push': async () => (await import('./hub.ts')).hubPushJob,
+  'purge-archives': load(async () => (await import('../purge/purge-archives.ts')).purgeArchives),
+  'purge-search': load(async () => (await import('../purge/byte-scan.ts')).scanBytes),
+  'hub-meet': load(async () => (await import('./hub.ts')).hubMeetJob),
+  'hub-describe': load(async () => (await import('./hub.ts')).hubDescribeJob),
+  'hub-push': load(async () => (await import('./hub.ts')).hubPushJob),
   /** A part of a pull. */
-  'hub-pull': async () => (await import('./hub.ts')).hubPullJob,
+  'hub-pull': load(async () => (await import('./hub.ts')).hubPullJob),
 }
 
-export type JobName = keyof typeof loadJob
+export type JobName = keyof typeof jobs
 
-type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
+type Of<Work> = Work extends (input: infer Input, context: JobContext) => Promise<infer Result>
+  ? { readonly input: Input; readonly result: Result }
+  : never
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
-export type Jobs = { readonly [Name in JobName]: Of<Awaited<ReturnType<(typeof loadJob)[Name]>>> }
+export type Jobs = { readonly [Name in JobName]: Of<(typeof jobs)[Name]> }
 
-/** A job without steps in between, for example because SQLite cannot be interrupted here. */
-const inOneStep = <Input, Result>(
-  work: (input: Input, context: JobContext) => Result | Promise<Result>,
-): Job<Input, Result> =>
-  // oxlint-disable-next-line require-yield
-  async function* (input, context) {
-    return await work(input, context)
-  }
+function load<Input, Result>(
+  code: () => Promise<(input: Input, context: JobContext) => Promise<Result>>,
+): (input: Input, context: JobContext) => Promise<Result> {
+  return async (input, context) => (await code())(input, context)
+}
 
-/** Runs a job to its end. @throws whatever the job throws */
-export async function runJob<Name extends JobName>(
-  name: Name,
-  input: Jobs[Name]['input'],
-  context: JobContext,
-  onProgress: (progress: Progress) => void,
-): Promise<Jobs[Name]['result']> {
+/** Runs a job. @throws whatever the job throws */
+export const runJob = <Name extends JobName>(name: Name, input: Jobs[Name]['input'], context: JobContext) =>
   // The name determines the input and the result.
-  const job = (await loadJob[name]()) as Job<Jobs[Name]['input'], Jobs[Name]['result']>
-  const steps = job(input, context)
+  (jobs[name] as (input: Jobs[Name]['input'], context: JobContext) => Promise<Jobs[Name]['result']>)(input, context)
+
+/** Runs work in steps to its end, which reports its progress. */
+export async function driven<Result>(
+  steps: Generator<Progress, Result> | AsyncGenerator<Progress, Result>,
+  { onProgress }: Pick<JobContext, 'onProgress'>,
+): Promise<Result> {
   for (;;) {
     const step = await steps.next()
     if (step.done === true) return step.value

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
+import type { PassStep } from '../../indexer/source.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { indexPath, isFollowed } from '../../mirror/index/index-file.ts'
 import { openReader } from '../../mirror/open.ts'
@@ -7,7 +8,7 @@ import { Turns } from '../deferred.ts'
 import { takeLock, type Lock } from '../lock.ts'
 import { startWriterThread } from '../start-writer-thread.ts'
 import { startIndexThread, threadIndex, type IndexWriter, type ThreadIndex } from './thread-index.ts'
-import { threadWriter, type StepNews, type ThreadWriter, type Writer, type WriterSetup } from './writer.ts'
+import { threadWriter, type ThreadWriter, type Writer, type WriterSetup } from './writer.ts'
 import { diskFull, isOfFullDisk } from './own-thread.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
@@ -51,8 +52,8 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   const start = async (): Promise<Running> => {
     if (running !== null) return running
     const lock = takeLock(dirname(mirrorPath), LOCK_WAIT_MS)
-    const onStep = ({ chatIds }: StepNews): void => {
-      if (chatIds.length > 0) indexOf(started).nudge()
+    const onStep = ({ outcome }: PassStep): void => {
+      if ((outcome?.chatIds.length ?? 0) > 0) indexOf(started).nudge()
     }
     const writer = threadWriter(threads.writer(), setup, onStep, ignore)
     const started: Running = { lock, writer, index: null }

@@ -14,7 +14,7 @@ import { Turns } from '../deferred.ts'
 import { MirrorMaintenance } from './maintenance.ts'
 import { threadFailure, type FromThread } from './own-thread.ts'
 import { Listing, readingStep, runPasses } from './run-passes.ts'
-import type { OpenedMirror, RunOrder, RunOutcome, StepNews, WriterOrder, WriterOutcome, WriterSetup } from './writer.ts'
+import type { OpenedMirror, RunOrder, RunOutcome, WriterOrder, WriterOutcome, WriterSetup } from './writer.ts'
 
 /** A run counts as large from this many bytes on: twice the maximum that a check of today's chats reads. */
 const LARGE_RUN_BYTES = 64 * 1024 * 1024
@@ -93,7 +93,7 @@ class ServedWriter {
     this.#port.close()
   }
 
-  #send(message: FromThread<StepNews>): void {
+  #send(message: FromThread<PassStep>): void {
     this.#port.postMessage(message)
   }
 
@@ -106,7 +106,7 @@ class ServedWriter {
   }
 
   /** Ends a step of an act: reports it, and lets a stop order arrive. */
-  async #turn(step: StepNews | null): Promise<void> {
+  async #turn(step: PassStep | null): Promise<void> {
     if (step !== null) this.#send({ kind: 'step', step })
     await yieldToOrders()
     if (this.#isStopping) throw new Stopped()
@@ -168,7 +168,7 @@ class ServedWriter {
       const turn = async (step: PassStep): Promise<void> => {
         bytes += step.bytesRead
         hasGrown ||= bytes > LARGE_RUN_BYTES || step.backlog !== null
-        await this.#turn(describeStep(step))
+        await this.#turn(step)
       }
       const outcome = await runPasses(this.#reading, this.#setup, order, {
         now: Date.now,
@@ -191,17 +191,10 @@ class ServedWriter {
         const next = await steps.next()
         if (next.done === true) return next.value
         const outcome = next.value
-        await this.#turn(outcome === null ? null : describeStep({ ...readingStep, outcome }))
+        await this.#turn(outcome === null ? null : { ...readingStep, outcome })
       }
     } finally {
       await steps.return(undefined as never)
     }
   }
 }
-
-const describeStep = ({ outcome, ...step }: PassStep): StepNews => ({
-  ...step,
-  chatIds: outcome?.chatIds ?? [],
-  messages: outcome?.messages ?? [],
-  losses: outcome?.losses ?? [],
-})

@@ -2,8 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
-import type { Loss } from '../../model/chat.ts'
-import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
+import type { SourceId } from '../../model/ids.ts'
 import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
 import type { UserError } from '../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'
@@ -79,13 +78,6 @@ export interface RunOutcome {
   readonly backlog: number
 }
 
-/** A step of an act, and what it wrote. */
-export interface StepNews extends Omit<PassStep, 'outcome'> {
-  readonly chatIds: readonly ChatId[]
-  readonly messages: readonly { readonly id: MessageId; readonly chatId: ChatId }[]
-  readonly losses: readonly Loss[]
-}
-
 export interface OpenedMirror {
   /** What was saved of a damaged mirror when it was opened, as sentences. */
   readonly news: string | null
@@ -104,11 +96,11 @@ export interface ThreadWriter extends Writer {
 export function threadWriter(
   worker: Worker,
   setup: WriterSetup,
-  onStep: (step: StepNews) => void,
+  onStep: (step: PassStep) => void,
   onError: (error: UserError) => void,
 ): ThreadWriter {
   const { mirrorPath } = setup
-  const thread = new OwnThread<StepNews>({ mirrorPath, failed: '', diedCode: 'ingest-died', onStep, onError })
+  const thread = new OwnThread<PassStep>({ mirrorPath, failed: '', diedCode: 'ingest-died', onStep, onError })
   thread.run(worker)
   thread.tell(setup)
   // The outcome is that of the order's act.
