@@ -30,7 +30,7 @@ export type Question<Kind extends QuestionKind = QuestionKind> = {
   [Each in Kind]: { readonly kind: Each; readonly request: Questions[Each]['request'] }
 }[Kind]
 
-/** Sends a question. The daemon decides which process answers. @throws UserError `deadline`, `search-busy` */
+/** Sends a question. The daemon decides which process answers. @throws UserError `deadline` */
 export type Ask = <Kind extends QuestionKind>(question: Question<Kind>) => Promise<Questions[Kind]['answer']>
 
 type Answerers = {

@@ -1,6 +1,6 @@
 import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
 import { createLog } from '../daemon/lifecycle/log.ts'
-import { startUnlessRead, waitUntilRead } from '../daemon/lifecycle/wait-for-lock.ts'
+import { startUnlessRead } from '../daemon/lifecycle/wait-for-lock.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Settings } from '../settings.ts'
 import { findDaemon, isWell } from './client/client.ts'
@@ -20,12 +20,6 @@ export interface Companion {
  * @throws UserError if it cannot start or cannot continue
  */
 export async function serveForever(settings: Settings, context: DaemonContext, companion?: Companion): Promise<void> {
-  // While it waits it has nothing open, and a signal ends it like any program.
-  await waitUntilRead(settings.dataDir, () =>
-    createLog(settings.log.level, context.stderr).info(
-      'A command is reading Cursor into this data folder. Waiting until it is done.',
-    ),
-  )
   let isStopping = false
   const stopped = new Promise<void>((resolve) => {
     const stop = (signal: NodeJS.Signals): void => {
@@ -39,9 +33,15 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   })
   companion?.setUp()
   const start = (): Promise<Daemon> => startDaemon(settings, context)
-  const daemon = await startUnlessRead(settings.dataDir, start, () => isStopping).catch(async (error: unknown) => {
-    throw await withAddress(error, settings)
-  })
+  const onWait = (): void =>
+    createLog(settings.log.level, context.stderr).info(
+      'A command is reading Cursor into this data folder. Waiting until it is done.',
+    )
+  const daemon = await startUnlessRead(settings.dataDir, start, onWait, () => isStopping).catch(
+    async (error: unknown) => {
+      throw await withAddress(error, settings)
+    },
+  )
   if (daemon === null) return
   let exitCode = 0
   try {

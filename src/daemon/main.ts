@@ -1,23 +1,21 @@
 import type { Worker } from 'node:worker_threads'
 import type { ApiContext, LiveState } from '../api/context.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
-import { openEngine, type Engine } from '../engine/engine.ts'
-import { excludedChats } from '../engine/excluded-chats.ts'
-import type { Executor } from '../engine/executor/executor.ts'
-import { ForkedExecutor } from '../engine/executor/forked-executor.ts'
-import { lazyReader, type LazyReader } from '../engine/lazy-reader.ts'
+import { openEngine } from '../engine/engine.ts'
+import { Executor } from '../engine/executor/executor.ts'
+import { lazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
-import { misconfiguredFolders } from '../engine/source-reasons.ts'
-import { disabledKindsOf, type Settings } from '../settings.ts'
+import { excludedChats, misconfiguredFolders } from '../engine/source-reasons.ts'
+import type { Settings } from '../settings.ts'
 import { Indexing } from './follow/indexing.ts'
-import { DataFolderMonitor } from './lifecycle/data-folder-monitor.ts'
-import { createLog, stackWithoutText, type Logger, type LogOutput } from './lifecycle/log.ts'
-import { ProgressLine } from './lifecycle/progress-line.ts'
+import { monitorDataFolder } from './lifecycle/data-folder-monitor.ts'
+import { createLog, stackWithoutText, type LogOutput } from './lifecycle/log.ts'
+import { progressLine } from './lifecycle/progress-line.ts'
 import { startupWarnings } from './lifecycle/startup-checks.ts'
-import { startSchedule, type Schedule } from './schedule.ts'
-import { EventHub } from './server/event-hub.ts'
+import { writerSetup } from '../engine/writer/writer.ts'
+import { eventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
-import { asksForToken, listen, type AllowedHosts, type Listening } from './server/listen.ts'
+import { asksForToken, listen, type AllowedHosts } from './server/listen.ts'
 
 export interface DaemonContext {
   readonly version: string
@@ -41,9 +39,6 @@ export interface Daemon {
   stop(): Promise<void>
 }
 
-/** How long the start waits for a command that reads Cursor without a daemon and has the lock. */
-const LOCK_WAIT_MS = 1500
-
 /**
  * Starts the daemon: folder, lock, mirror, HTTP. Resolves when the port is open and printed on stdout.
  * @throws UserError for every cause outside the program that can prevent a start
@@ -52,41 +47,39 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   process.umask(0o077)
   const { dataDir } = settings
   prepareDataFolder(dataDir)
-  const lock = takeLock(dataDir, LOCK_WAIT_MS)
+  const lock = takeLock(dataDir)
   const parts = assemble(settings, context)
   const { reader, log, indexing, engine, startedAtMs } = parts
-  const { userDirs, homes } = settings.cursor
-  const progress = new ProgressLine(context.stderr)
+  const progress = progressLine(context.stderr)
   try {
     // This comes first, so that no request is answered from a mirror that is being created or is not ours.
-    await indexing.open()
-    // Reading begins before anybody can ask. The rest of the start happens meanwhile.
-    indexing.start()
-    await indexing.searchable()
+    await indexing.start()
     // The token exists before the port is open, so that a client that sees the port can read it.
     const token = asksForToken(settings) ? readToken(dataDir) : null
     const server = await listen(settings.http, async (hosts) => {
       const { answerFrom } = await import('./server/answer.ts')
       return answerFrom(apiContext(parts, hosts, token))
     })
-    const folder = new DataFolderMonitor(dataDir, mirrorPath(dataDir), lock, {
+    const folder = monitorDataFolder(dataDir, mirrorPath(dataDir), lock, {
       pid: process.pid,
       url: server.url,
       startedAt: new Date(startedAtMs).toISOString(),
       version: context.version,
     })
     context.stdout.write(`cursordex listening on ${server.url}\n`)
-    const warnings = startupWarnings([...userDirs, ...homes], token !== null)
-    const excluded = excludedChats(() => reader.open(), settings.exclude.projects)
     const { asTyped = String } = context
-    for (const sentence of [...warnings, ...misconfiguredFolders(userDirs), ...excluded]) log.warn(asTyped(sentence))
-    const tasks = beginTasks(parts, server, progress)
+    for (const sentence of warningsOf(parts, token)) log.warn(asTyped(sentence))
+    indexing.every(() => doWhatIsDue(parts), MINUTE_MS)
+    // A daemon at rest is not woken for what nobody sees.
+    if (progress.isSeen) indexing.every(() => progress.show(indexing.metrics.progress), PROGRESS_MS)
+    server.makeReady()
+    void engine.purging.resume()
     return {
       url: server.url,
       lost: Promise.race([folder.lost, indexing.damaged]),
       async stop() {
-        progress.clear()
-        tasks.stop()
+        indexing.pause()
+        progress.show(null)
         const ended = engine.close()
         folder.leave()
         await server.close()
@@ -106,80 +99,64 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   }
 }
 
-/** Starts the schedule, loads the HTTP side, and finishes what was interrupted. */
-function beginTasks(parts: Parts, server: Listening, progress: ProgressLine): Schedule {
-  const { engine } = parts
-  const schedule = scheduleTasks(parts, progress)
-  server.makeReady()
-  void engine.purging.resume()
-  return schedule
-}
+const MINUTE_MS = 60_000
+const PROGRESS_MS = 500
 
-interface Parts {
-  readonly settings: Settings
-  readonly context: DaemonContext
-  readonly executor: Executor
-  readonly reader: LazyReader
-  readonly log: Logger
-  readonly hub: EventHub
-  readonly indexing: Indexing
-  readonly engine: Engine
-  /** Epoch milliseconds. */
-  readonly startedAtMs: number
-  /** The same on the clock that nobody sets. */
-  readonly startedMs: number
-}
+type Parts = ReturnType<typeof assemble>
 
 /** Creates the parts. None of them starts to work yet. */
-function assemble(settings: Settings, context: DaemonContext): Parts {
+function assemble(settings: Settings, context: DaemonContext) {
   const startedAtMs = context.now()
   const now = (): number => context.now()
   const log = createLog(settings.log.level, context.stderr)
   const path = mirrorPath(settings.dataDir)
-  const hub = new EventHub()
-  const setup = {
-    mirrorPath: path,
-    archiveDir: settings.archives.dir,
-    ...settings.cursor,
-    disabledKinds: disabledKindsOf(settings),
-    excludedProjects: settings.exclude.projects,
-    isEstimating: settings.tokens.estimate,
+  const hub = eventHub()
+  const onError = (error: unknown): unknown => {
+    indexing.onReaderError(error)
+    return error
   }
-  const executor = new ForkedExecutor(path, (error) => indexing.onReaderError(error))
+  const executor = new Executor(path, { onError })
   const reader = lazyReader(path)
   const renewReaders = (): void => {
     executor.renew()
     reader.close()
   }
-  const indexing = new Indexing(context.writerThread, setup, { log, hub, now, renewReaders })
-  const engine = openEngine(settings, executor, {
+  const indexing = new Indexing(context.writerThread, writerSetup(settings), { log, hub, now, renewReaders })
+  const engine = openEngine(settings, {
     version: context.version,
     zone: () => context.zone(),
     now,
+    executor,
     writer: indexing.writer,
-    passes: indexing,
     index: indexing.index,
+    readAll: (order) => indexing.readAll(order),
     mirror: () => reader.open(),
     renewReaders,
     publish: (data) => hub.send('archive', data),
     log: (level, sentence) => log[level](sentence),
-    onError: (error) => indexing.onReaderError(error),
+    onError,
     later: (act, delayMs) => indexing.later(act, delayMs),
   })
   return { settings, context, executor, reader, log, hub, indexing, engine, startedAtMs, startedMs: performance.now() }
 }
 
-function scheduleTasks({ indexing, engine, log }: Parts, progress: ProgressLine): Schedule {
-  return startSchedule({
-    // Archives are made only after the mirror was checked.
-    archive: () => {
-      if (indexing.state === 'starting') return
-      engine.archives.schedule.tick()
-      engine.hubSchedule.tick()
-    },
-    showProgress: progress.isSeen ? () => progress.show(indexing.metrics.progress) : null,
-    onFault: (error) => log.error({ stack: stackWithoutText(error) }, 'scheduled task failed'),
-  })
+function warningsOf({ settings, reader }: Parts, token: string | null): readonly string[] {
+  const { userDirs, homes } = settings.cursor
+  return [
+    ...startupWarnings([...userDirs, ...homes], token !== null),
+    ...misconfiguredFolders(userDirs),
+    ...excludedChats(() => reader.open(), settings.exclude.projects),
+  ]
+}
+
+/** The archive jobs, pushes and pulls that are due. */
+function doWhatIsDue({ engine, log }: Parts): void {
+  try {
+    engine.archives.schedule.tick()
+    engine.hubSchedule.tick()
+  } catch (error) {
+    log.error({ stack: stackWithoutText(error) }, 'scheduled task failed')
+  }
 }
 
 /** The context of the HTTP side: the engine, and the state of the daemon. */
@@ -191,17 +168,17 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
       return indexing.state
     },
     get reasons() {
-      return [...indexing.reasons, ...engine.hubSchedule.reasons]
+      return [...indexing.reasons, ...engine.hubSchedule.listReasons()]
     },
     // The clock of the machine may be set.
     uptimeMs: Math.round(performance.now() - startedMs),
     progress: indexing.metrics.progress,
-    wasAllRead: indexing.reading.wasAllRead,
+    wasAllRead: indexing.follow.wasAllRead,
     get resources() {
       return indexing.metrics.resources(executor.pids)
     },
     get lagMs() {
-      return indexing.reading.lagMs
+      return indexing.follow.lagMs
     },
     mirrorPath: mirrorPath(settings.dataDir),
   })

@@ -69,20 +69,8 @@ function refuseShared(dataDir: string): void {
 /** Our own folder, and a folder that every new disk has. */
 const HARMLESS = new Set(['archives', 'lost+found'])
 
-const OWN_FILES = [
-  'mirror.db',
-  'mirror.db-wal',
-  'mirror.db-shm',
-  'mirror.db-clean',
-  'index.db',
-  'index.db-wal',
-  'index.db-shm',
-  'user.db',
-  'daemon.lock',
-  'daemon.json',
-  'token',
-  'archives.json',
-]
+const DATABASES = ['mirror.db', 'index.db'].flatMap((name) => [name, `${name}-wal`, `${name}-shm`])
+const OWN_FILES = [...DATABASES, 'mirror.db-clean', 'user.db', 'daemon.lock', 'daemon.json', 'token', 'archives.json']
 
 /**
  * A file that was restored from a backup may belong to another user or be read-only. SQLite gives the WAL the mode of its

@@ -1,17 +1,18 @@
-import type { ApiContext, DaemonEvent, UsageFileText, UsageOutcome } from '../api/context.ts'
+import type { DaemonEvent, UsageFileText } from '../api/context.ts'
+import type { SyncOutcome } from '../api/answers/status.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
 import type { Mirror } from '../mirror/open.ts'
+import type { PassOrder } from '../model/pass.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
 import { Archives } from './archives/archives.ts'
 import type { Executor } from './executor/executor.ts'
-import { HubSchedule } from './hub/hub-schedule.ts'
+import { hubSchedule } from './hub/hub-schedule.ts'
 import { Sharing } from './hub/sharing.ts'
-import { openPurging, type Purging } from './purge/purging.ts'
+import { openPurging } from './purge/purging.ts'
+import { sourceReasons } from './source-reasons.ts'
 import type { IndexWriter } from './writer/thread-index.ts'
-import type { Passes } from './passes.ts'
-import type { Writer } from './writer/writer.ts'
-import type { SyncOutcome } from '../api/answers/status.ts'
+import type { RunOutcome, Writer } from './writer/writer.ts'
 
 export interface EngineContext {
   readonly version: string
@@ -19,9 +20,11 @@ export interface EngineContext {
   zone(): string
   /** Epoch milliseconds. */
   now(): number
+  readonly executor: Pick<Executor, 'run' | 'close'>
   readonly writer: Pick<Writer, 'importUsage' | 'purge' | 'hub' | 'restore'>
-  readonly passes: Passes
   readonly index: IndexWriter
+  /** Passes over all sources now. Resolves when all of it is searchable. */
+  readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>>
   /** The connection for lists and counts. */
   mirror(): Mirror
   /** Makes readers forget what they remember of the mirror. */
@@ -36,72 +39,67 @@ export interface EngineContext {
   later?(act: () => void, delayMs: number): void
 }
 
-/** The product, assembled once: for the daemon, and for a command that works without one. */
-export interface Engine {
-  /** Reads Cursor now. */
-  sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Answers a search, a suggestion, statistics or tokens. */
-  readonly query: Ask
-  readonly archives: Archives
-  /** Shares chats with other machines. */
-  readonly sharing: Sharing
-  readonly hubSchedule: HubSchedule
-  /** Removes chats and texts for good. */
-  readonly purging: Purging
-  importUsage(file: UsageFileText): Promise<UsageOutcome>
-  /** The engine in the form that the HTTP side needs. */
-  api(): EngineApi
-  /** Ends everything that runs. The creator of the writer stops it afterwards. */
-  close(): Promise<void>
+export type Engine = ReturnType<typeof openEngine>
+
+/** Makes a part when it is first used: a command that searches needs neither archives nor a hub. */
+function lazily<Part extends object>(make: () => Part): Part {
+  let part: Part | null = null
+  const get = (_: object, name: string | symbol): unknown => {
+    part ??= make()
+    const value: unknown = Reflect.get(part, name, part)
+    return typeof value === 'function' ? (value.bind(part) as unknown) : value
+  }
+  return new Proxy<Part>({} as Part, { get })
 }
 
-type EngineApi = Pick<
-  ApiContext,
-  'version' | 'timeZone' | 'mirror' | 'now' | 'ask' | 'histories' | 'sync' | 'archives' | 'purging' | 'hub'
-> &
-  Required<Pick<ApiContext, 'importUsage'>>
-
-/** @param executor the only difference between a daemon and a command: jobs run in processes or inline */
-export function openEngine(settings: Settings, executor: Executor, context: EngineContext): Engine {
-  const { passes, writer } = context
+/** The product, assembled once: for the daemon, and for a command that works without one. */
+export function openEngine(settings: Settings, context: EngineContext) {
+  const { writer, index, executor } = context
   const histories = new Histories(realSurroundings().env, () => context.now())
-  const archives = new Archives(settings, { ...context, executor })
-  const sharing = new Sharing(settings.hub, { ...context, executor, mirror: () => context.mirror() })
-  const hubSchedule = new HubSchedule(settings.hub, sharing, context)
-  const purging = openPurging(settings, { ...context, executor, archives, sharing })
+  const sync = async ({ full }: { full: boolean }): Promise<SyncOutcome> => {
+    const startedAt = performance.now()
+    const read = await context.readAll(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
+    if (full && !(await index.check(true))) {
+      // It is made anew.
+      await index.follow()
+      context.renewReaders()
+    }
+    const { changed, added, gone, ends } = read
+    return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
+  }
+  const archives = lazily(() => new Archives(settings, context))
+  const sharing = lazily(() => new Sharing(settings.hub, context))
+  const hub = lazily(() => hubSchedule(settings.hub, sharing, context))
+  const purging = lazily(() => openPurging(settings, { ...context, sync, archives, sharing }))
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
-  const query: Ask = (question) =>
+  const ask: Ask = (question) =>
     executor.run('search', { question: question as Question, deadlineMs }) as ReturnType<
-      typeof query<typeof question.kind>
+      typeof ask<typeof question.kind>
     >
-  const engine: Engine = {
-    sync: (options) => passes.sync(options),
-    query,
+  return {
     archives,
-    sharing,
-    hubSchedule,
+    hubSchedule: hub,
+    /** Removes chats and texts for good. */
     purging,
-    importUsage: (file) => writer.importUsage(file),
+    /** The engine in the form that the HTTP side needs. */
     api: () => ({
       version: context.version,
       timeZone: context.zone(),
       mirror: () => context.mirror(),
       now: () => context.now(),
-      ask: query,
+      ask,
       histories,
-      sync: (options) => engine.sync(options),
-      importUsage: (file) => engine.importUsage(file),
+      sync,
+      importUsage: (file: UsageFileText) => writer.importUsage(file),
       archives,
       purging,
       hub: sharing,
     }),
-    async close() {
-      archives.stop()
-      sharing.stop()
+    /** Ends everything that runs. The creator of the writer stops it afterwards. */
+    async close(): Promise<void> {
       histories.close()
       await executor.close()
     },
   }
-  return engine
 }

@@ -1,15 +1,15 @@
 import { setPriority } from 'node:os'
-import { prepareAnswers } from '../api/questions.ts'
+import { setImmediate as yieldToOrders } from 'node:timers/promises'
+import type { QuestionKind } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
-import { failureOf, type ChildOrder, type JobOrder, type JobReply } from './executor/executor.ts'
-import type { Job, JobContext } from './jobs/job.ts'
-import { loadJob, type JobName } from './jobs/jobs.ts'
+import { failureOf, type JobOrder, type JobReply } from './executor/job-process.ts'
+import { runJob, type JobContext } from './jobs/jobs.ts'
 
 /**
  * A process that runs jobs. SQLite in JavaScript cannot be interrupted, and a thread cannot be ended during a query. A
  * process can be killed, and its memory returns to the system when it ends.
  */
-const [kind, mirrorPath, priority, life] = process.argv.slice(2)
+const [kind, mirrorPath, priority] = process.argv.slice(2)
 if (mirrorPath === undefined) throw new Error('this file runs as a child of the daemon')
 setPriority(Number(priority))
 process.umask(0o077)
@@ -20,9 +20,11 @@ const options = kind === 'search' ? { cacheKb: 16_000 } : {}
 const context: JobContext = {
   mirrorPath,
   mirror: () => (mirror ??= openReader(mirrorPath, options)),
+  onProgress: (progress) => void send({ kind: 'progress', progress }),
 }
+const send = (reply: JobReply): unknown => process.send?.(reply)
 
-process.on('message', (order: ChildOrder) => void (order.name === 'prepare' ? prepare(order.job) : execute(order)))
+process.on('message', (order: JobOrder) => void execute(order))
 
 /**
  * Ends this process as soon as its parent is gone, for whatever reason. By a signal, because the exit of Node 24 can hang
@@ -40,53 +42,33 @@ function leave(): void {
   process.disconnect()
 }
 
-async function prepare(job: JobName): Promise<void> {
-  try {
-    await loadJob[job]()
-    context.mirror()
-  } catch {
-    // It fails again, and is reported, at the next question.
-  }
-}
-
-async function execute(order: JobOrder): Promise<void> {
-  const reply = await run(order)
-  if (life !== 'once') {
-    process.send?.(reply)
-    prepareNext(order)
+async function execute({ name, input }: JobOrder): Promise<void> {
+  const reply = await runJob(name, input, context).then(
+    (result): JobReply => ({ kind: 'result', result }),
+    (error: unknown): JobReply => ({ kind: 'failed', failure: failureOf(error) }),
+  )
+  if (name === 'search') {
+    send(reply)
+    void prepareNext(input.question.kind)
     return
   }
   mirror?.close()
   process.send?.(reply, leave)
 }
 
-async function run({ name, input }: JobOrder): Promise<JobReply> {
-  try {
-    // The input has the job's kind.
-    const job = (await loadJob[name]()) as Job<unknown, unknown>
-    const steps = job(input, context)
-    for (;;) {
-      const step = await steps.next()
-      if (step.done === true) return { kind: 'result', result: step.value }
-      if (step.value !== undefined) process.send?.({ kind: 'progress', progress: step.value } satisfies JobReply)
-    }
-  } catch (error) {
-    return { kind: 'failed', failure: failureOf(error) }
-  }
-}
-
 let isPreparing = false
 
 /** Prepares for more suggestions, in steps. Questions are answered between the steps. */
-function prepareNext(order: JobOrder): void {
-  if (order.name !== 'search' || mirror === null || isPreparing) return
+async function prepareNext(question: QuestionKind): Promise<void> {
+  if (mirror === null || isPreparing) return
   isPreparing = true
-  setImmediate(() => {
+  try {
+    const { prepareAnswers } = await import('../api/questions.ts')
+    do await yieldToOrders()
+    while (prepareAnswers(mirror, question))
+  } catch {
+    // It fails again, and is reported, at the next question of this kind.
+  } finally {
     isPreparing = false
-    try {
-      if (mirror !== null && prepareAnswers(mirror, order.input.question.kind)) prepareNext(order)
-    } catch {
-      // It fails again, and is reported, at the next question of this kind.
-    }
-  })
+  }
 }

@@ -1,23 +1,17 @@
-import { openReader, type Mirror } from '../mirror/open.ts'
+import { openReader, type Mirror, type ReaderOptions } from '../mirror/open.ts'
 
-export interface LazyReader {
-  open(): Mirror
-  /** The next question opens it again. */
-  close(): void
-}
+export type LazyReader = ReturnType<typeof lazyReader>
 
-/**
- * The page cache for lists and counts. It is small, because the system caches the file too, and malloc seldom gives memory
- * back.
- */
-const READER_KB = 2000
+/** For lists and counts. The cache is small: the system caches the file too, and malloc seldom gives memory back. */
+const forLists: ReaderOptions = { cacheKb: 2000, isIndexWanted: false }
 
-/** A connection for lists and counts, which need no index. It opens at the first question. If that fails, the next question tries again. */
-export function lazyReader(path: string): LazyReader {
+/** A connection that opens at the first question. If that fails, the next question tries again. */
+export function lazyReader(path: string, options = forLists) {
   let mirror: Mirror | null = null
   return {
-    open: () => (mirror ??= openReader(path, { cacheKb: READER_KB, isIndexWanted: false })),
-    close: () => {
+    open: (): Mirror => (mirror ??= openReader(path, options)),
+    /** The next question opens it again. */
+    close(): void {
       mirror?.close()
       mirror = null
     },

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isUserFolder, userFolderParts } from '../indexer/sources/records/user-folder.ts'
+import type { Mirror } from '../mirror/open.ts'
+import { listExcludedProjects } from '../mirror/projects/exclusion.ts'
 import type { PendingLoss } from '../model/pass.ts'
-import type { SourceEnd } from './writer/messages.ts'
+import type { SourceEnd } from './writer/writer.ts'
 
 /** Why the mirror does not have everything that Cursor has, as sentences. A file that several sources read is named once. */
 export function sourceReasons(ends: readonly SourceEnd[]): string[] {
@@ -34,4 +36,13 @@ export function misconfiguredFolders(userDirs: readonly string[]): string[] {
       const remedy = meant === undefined ? 'Name another folder with' : `Perhaps you meant ${meant}:`
       return `No Cursor chats are in ${userDir}: it contains neither ${userFolderParts.join(' nor ')}. ${remedy} --cursor-user-dir.`
     })
+}
+
+/** A sentence for each excluded project of which the mirror still has chats, with the command that removes them. */
+export function excludedChats(mirror: () => Mirror, patterns: readonly string[]): string[] {
+  if (patterns.length === 0) return []
+  return listExcludedProjects(mirror(), patterns).map(({ id, name, path, chats }) => {
+    const count = `${chats.toLocaleString('en')} ${chats === 1 ? 'chat' : 'chats'}`
+    return `The mirror has ${count} of ${name} (${path}), which exclude.projects leaves out. To remove them for good: cursordex purge --project ${id} --yes`
+  })
 }

@@ -8,7 +8,7 @@ const OLD_MB_MAX = 2000
 
 /**
  * Starts the writer's thread. It loads its modules in about 100 ms, while the main thread loads its own. Then it waits for
- * the path of the mirror.
+ * its setup.
  */
 export function startWriterThread(): Worker {
   return new Worker(new URL('../engine/writer-thread.js', import.meta.url), {

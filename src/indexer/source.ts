@@ -80,6 +80,10 @@ export interface Source {
   readonly files: readonly string[]
   /** Polled every second, even if it has not changed for a long time. */
   readonly isAlwaysWarm: boolean
+  /** True if it reads only what messages of another source in the same file refer to, whatever its signature. */
+  readonly readsReferences?: boolean
+  /** How often a cheap pass reads a source that is not urgent, in milliseconds; by default whenever it changed. */
+  readonly everyMs?: number
   /**
    * The file's state from `stat` alone; null if it does not exist. If two signatures are equal, there is nothing to
    * read.

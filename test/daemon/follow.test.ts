@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Follow } from '../../src/daemon/follow/follow.ts'
-import type { RunOutcome, SourceEnd } from '../../src/engine/writer/messages.ts'
+import type { RunOutcome, SourceEnd } from '../../src/engine/writer/writer.ts'
 import type { PassDepth, PassOrder } from '../../src/model/pass.ts'
 import { CursorHome } from '../helpers/cursor.ts'
 import { FakeClock, settle } from './fake-clock.ts'
@@ -55,7 +55,7 @@ async function run(orders: readonly PassOrder[]): Promise<RunOutcome> {
     const ends = orders.flatMap(({ id }) =>
       end?.state === 'missing' && end.path === '' ? [] : { id, ...well, ...end },
     )
-    return { changed: 0, added: runs.length, gone: 0, backlog: 0, isWhole: true, ends }
+    return { changed: 0, added: runs.length, gone: 0, backlog: 0, ends }
   }
   const isHeld = end === null
   return new Promise((resolve, reject) => {

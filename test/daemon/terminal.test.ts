@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createLog, stackWithoutText, type LogOutput } from '../../src/daemon/lifecycle/log.ts'
-import { ProgressLine, progressText } from '../../src/daemon/lifecycle/progress-line.ts'
+import { progressLine, progressText } from '../../src/daemon/lifecycle/progress-line.ts'
 import { startupWarnings } from '../../src/daemon/lifecycle/startup-checks.ts'
 
 describe('the log', () => {
@@ -112,14 +112,13 @@ describe('the progress', () => {
 
   test('on a terminal the line is overwritten, and removed at the end', () => {
     const { out, read } = paper(true)
-    const line = new ProgressLine(out, { env: {} })
+    const line = progressLine(out, { env: {} })
     line.show(progress)
     line.show(progress)
     expect(read().split('\r\u001b[K')).toEqual(['', progressText(progress, 80), progressText(progress, 80)])
     line.show(null)
     expect(read()).toBe('\r\u001b[K')
     line.show(null)
-    line.clear()
     expect(read()).toBe('')
   })
 
@@ -127,7 +126,7 @@ describe('the progress', () => {
     'in %i columns the progress fits one line, because only one line is overwritten',
     (columns) => {
       const { out, read } = paper(true, columns)
-      new ProgressLine(out, { env: {} }).show(progress)
+      progressLine(out, { env: {} }).show(progress)
       const shown = read().replace('\r\u001b[K', '')
       expect(shown.length).toBeLessThan(columns)
       expect(shown).toContain('Reading')

@@ -26,7 +26,7 @@ function followHere(): Follow {
         runs += 1
         const well = { kind: '', path: '', state: 'ok', detail: null, again: [], pendingLoss: null } as const
         const ends = orders.map(({ id }) => ({ id, ...well }))
-        return { changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends }
+        return { changed: 0, added: 0, gone: 0, backlog: 0, ends }
       },
       watch: (path, onEvent) => watch.watch(path, onEvent),
       warn: (sentence) => (failure = new Error(sentence)),

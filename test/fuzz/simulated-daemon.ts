@@ -1,7 +1,7 @@
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
 import { Follow } from '../../src/daemon/follow/follow.ts'
 import type { PassOrder } from '../../src/model/pass.ts'
-import type { RunOutcome } from '../../src/engine/writer/messages.ts'
+import type { RunOutcome } from '../../src/engine/writer/writer.ts'
 import { beginEpoch } from '../../src/mirror/index/changes.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { attachIndex, indexOf } from '../helpers/index-of.ts'
@@ -50,7 +50,7 @@ export class SimulatedDaemon {
 
   async #run(sources: readonly PassOrder[]): Promise<RunOutcome> {
     this.passes += 1
-    const order = { kind: 'run' as const, sources, backlogMs: BACKLOG_MS }
+    const order = { sources, backlogMs: BACKLOG_MS }
     const outcome = await runPasses(this.mirror, this.#places, order, {
       now: this.#clock.now,
       turn: async () => undefined,

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { Archives } from '../../src/engine/archives/archives.ts'
-import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import type { Settings } from '../../src/settings.ts'
+import { executorHere } from './engine-here.ts'
 import { restorePartHere } from './restored-mirror.ts'
 
 /** The archives of a mirror in the given folder, made in the test's own process. @param writing null: nobody restores */
@@ -15,7 +15,7 @@ export function archivesHere(folder: string, mirrorPath: string, writing: Mirror
     },
     {
       version: '1.2.3',
-      executor: new InlineExecutor(mirrorPath, () => openReader(mirrorPath)),
+      executor: executorHere(mirrorPath, () => openReader(mirrorPath)),
       writer: {
         restore: async (part) => {
           if (writing === null) throw new Error('nobody writes here')

@@ -12,7 +12,7 @@ import type { Chat } from '../../src/api/answers/chats.ts'
 import type { Project } from '../../src/api/answers/projects.ts'
 import type { Message } from '../../src/api/answers/messages.ts'
 import { runPasses } from '../../src/engine/writer/run-passes.ts'
-import type { RunOutcome } from '../../src/engine/writer/messages.ts'
+import type { RunOutcome } from '../../src/engine/writer/writer.ts'
 import { discoverSources } from '../../src/indexer/discover.ts'
 import type { PassStep, Source } from '../../src/indexer/source.ts'
 import { beginEpoch } from '../../src/mirror/index/changes.ts'
@@ -85,7 +85,7 @@ export class Indexer {
     const outcome = await runPasses(
       this.mirror,
       this.#places,
-      { kind: 'run', sources, backlogMs: Infinity },
+      { sources, backlogMs: Infinity },
       {
         now: this.now,
         turn: async (step) => onStep(step),

@@ -23,7 +23,7 @@ export class PurgeHere {
       executor: { run: (name, input) => jobs[name as 'purge-search'](input as never) },
       archives: { alone: (act) => act(), outOfReach: [] },
       sharing: { sendPurges: () => Promise.resolve() },
-      passes: { sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }) },
+      sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }),
       writer: {
         purge: (order) => purgeMirror(kept, order, Date.now).finally(() => kept.close()),
         // The mirror has all that the archives have.

@@ -3,29 +3,12 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../src/api/http/app.ts'
 import { mirrorPath } from '../../src/engine/data-folder.ts'
-import { openEngine, type Engine } from '../../src/engine/engine.ts'
-import type { RunOptions } from '../../src/engine/executor/executor.ts'
-import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
-import type { JobName, Jobs } from '../../src/engine/jobs/jobs.ts'
-import { DirectPasses } from '../../src/engine/passes.ts'
-import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
-import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
-import type { Writer } from '../../src/engine/writer/writer.ts'
-import { openReader, type Mirror } from '../../src/mirror/open.ts'
-import { disabledKindsOf, loadSettings, type Flags, type Settings } from '../../src/settings.ts'
+import { openCommandEngine, type CommandEngine } from '../../src/engine/command.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Mirror } from '../../src/mirror/open.ts'
+import { loadSettings, type Flags, type Settings } from '../../src/settings.ts'
 import { CursorHome } from './cursor.ts'
-
-/** Searches files after a purge here too: the program of their process is compiled only in a build. */
-class HereExecutor extends InlineExecutor {
-  override async run<Name extends JobName>(
-    name: Name,
-    input: Jobs[Name]['input'],
-    options: RunOptions = {},
-  ): Promise<Jobs[Name]['result']> {
-    if (name !== 'purge-search') return super.run(name, input, options)
-    return scanBytes(input as Jobs['purge-search']['input'])
-  }
-}
+import { executorHere, threadsHere } from './engine-here.ts'
 
 const HOST = '127.0.0.1:4870'
 
@@ -58,10 +41,7 @@ export class World {
   readonly cursorHome: string
   readonly settings: Settings
   readonly #removesData: boolean
-  #writer!: Writer
-  #passes!: DirectPasses
-  #reader!: Mirror
-  #engine!: Engine
+  #command!: CommandEngine
   #app!: ReturnType<typeof createApp>
 
   private constructor({ home = new CursorHome(), dataDir, config = {}, flags = {} }: Plan) {
@@ -91,12 +71,12 @@ export class World {
 
   /** What the daemon's clock drives. */
   get engine(): Engine {
-    return this.#engine
+    return this.#command.engine
   }
 
   /** For what no door answers. */
   get mirror(): Mirror {
-    return this.#reader
+    return this.#command.reader.open()
   }
 
   get mirrorPath(): string {
@@ -112,7 +92,10 @@ export class World {
   async request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     if (!headers.has('host')) headers.set('host', HOST)
-    return this.#app.request(`http://${HOST}${path}`, { ...init, headers })
+    const response = await this.#app.request(`http://${HOST}${path}`, { ...init, headers })
+    // A test may replace the files now.
+    await this.#command.rest()
+    return response
   }
 
   /** @throws for an answer that is not 2xx */
@@ -177,34 +160,22 @@ export class World {
   async #open(): Promise<void> {
     const { settings } = this
     const path = this.mirrorPath
-    const places = {
-      ...settings.cursor,
-      disabledKinds: disabledKindsOf(settings),
-      excludedProjects: settings.exclude.projects,
-    }
-    const writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, () => undefined)
-    this.#writer = writer
-    this.#passes = new DirectPasses(places, writer, writer.index)
-    await writer.index.follow()
-    this.#reader = openReader(path)
-    this.#engine = openEngine(settings, new HereExecutor(path, () => this.#reader), {
+    const command = openCommandEngine(settings, {
       version: '1.2.3',
       zone: () => 'UTC',
-      now: Date.now,
-      writer: this.#writer,
-      passes: this.#passes,
-      index: writer.index,
-      mirror: () => this.#reader,
-      renewReaders: () => undefined,
-      publish: () => undefined,
-      log: () => undefined,
+      note: () => undefined,
+      threads: threadsHere,
+      executor: (mirror, reader) => executorHere(mirror, () => reader.open()),
     })
+    this.#command = command
+    await command.follow()
+    await command.rest()
     this.#app = createApp({
-      ...this.#engine.api(),
+      ...command.engine.api(),
       access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
       live: () => ({
-        state: this.#passes.reasons.length > 0 ? 'degraded' : 'ready',
-        reasons: this.#passes.reasons,
+        state: command.reasons.length > 0 ? 'degraded' : 'ready',
+        reasons: command.reasons,
         uptimeMs: 5,
         progress: null,
         resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 },
@@ -216,9 +187,7 @@ export class World {
   }
 
   async #close(): Promise<void> {
-    await this.#engine.close()
-    await this.#writer.stop()
-    this.#reader.close()
+    await this.#command.close()
   }
 
   async #json<T>(path: string, init: RequestInit): Promise<T> {

@@ -2,21 +2,33 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Sharing } from '../../src/engine/hub/sharing.ts'
-import { InlineExecutor } from '../../src/engine/executor/inline-executor.ts'
-import { inlineWriter } from '../../src/engine/writer/inline-writer.ts'
-import { DirectPasses } from '../../src/engine/passes.ts'
+import { writerOnDemand } from '../../src/engine/writer/on-demand.ts'
+import type { IndexWriter } from '../../src/engine/writer/thread-index.ts'
+import type { Writer } from '../../src/engine/writer/writer.ts'
+import { discoverSources } from '../../src/indexer/discover.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import type { HubSettings } from '../../src/settings.ts'
 import { CursorHome } from '../helpers/cursor.ts'
+import { executorHere, threadsHere } from '../helpers/engine-here.ts'
+
+/** The acts, after each of which the threads end: a test may replace the files then. */
+function closingAfter<Acts extends object>(close: () => Promise<void>, acts: Acts): Acts {
+  const closing = Object.entries(acts).map(([name, act]) => [
+    name,
+    (...given: unknown[]): Promise<unknown> =>
+      (act as (...given: unknown[]) => Promise<unknown>)(...given).finally(close),
+  ])
+  return Object.fromEntries(closing) as Acts
+}
 
 /** A machine with a Cursor, a mirror and a hub, in the test's own process. */
 export class Machine {
   readonly home = new CursorHome()
   readonly dataDir = mkdtempSync(join(tmpdir(), 'cursordex-hub-'))
   readonly settings: HubSettings
-  writer!: ReturnType<typeof inlineWriter>
-  passes!: DirectPasses
+  writer!: Writer
+  #index!: IndexWriter
   readonly #homes: readonly string[]
   #reader: Mirror | null = null
 
@@ -40,14 +52,17 @@ export class Machine {
 
   /** Starts again, with these projects excluded. */
   exclude(excludedProjects: readonly string[]): void {
-    const places = { userDirs: [this.home.userDir], homes: this.#homes, disabledKinds: [] }
-    const writer = inlineWriter({ mirrorPath: this.path, ...places, excludedProjects }, () => undefined)
-    this.writer = writer
-    this.passes = new DirectPasses(
-      { ...places, userDirsExplicit: true, homesExplicit: true } as never,
-      writer,
-      writer.index,
+    const { writer, index, close } = writerOnDemand(
+      { mirrorPath: this.path, ...this.#places, excludedProjects },
+      () => undefined,
+      threadsHere,
     )
+    this.writer = closingAfter(close, writer)
+    this.#index = closingAfter(close, index)
+  }
+
+  get #places() {
+    return { userDirs: [this.home.userDir], homes: this.#homes, disabledKinds: [] }
   }
 
   get path(): string {
@@ -56,7 +71,9 @@ export class Machine {
 
   /** Reads Cursor. */
   async sync(): Promise<void> {
-    await this.passes.sync({ full: true })
+    const sources = discoverSources(this.#places).map(({ id }) => ({ id, depth: 'values', isAsked: true }) as const)
+    await this.writer.run({ sources, backlogMs: Infinity })
+    await this.#index.follow()
   }
 
   get mirror(): Mirror {
@@ -73,9 +90,9 @@ export class Machine {
     return new Sharing(
       { ...this.settings, ...settings },
       {
-        executor: new InlineExecutor(this.path, () => this.mirror),
+        executor: executorHere(this.path, () => this.mirror),
         writer: this.writer,
-        index: this.writer.index,
+        index: this.#index,
         mirror: () => this.mirror,
       },
     )

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { HubSchedule } from '../../src/engine/hub/hub-schedule.ts'
+import { hubSchedule } from '../../src/engine/hub/hub-schedule.ts'
 import { UserError } from '../../src/model/user-error.ts'
 
 const MINUTE = 60_000
@@ -23,7 +23,7 @@ function begin(push: readonly string[], pull: readonly string[]) {
   }
   const shared = { removed: 0, unchanged: 0, bytes: 0 }
   const schedule = '*/10 * * * *'
-  const hub = new HubSchedule(
+  const hub = hubSchedule(
     {
       url: 'postgres://h/d',
       machine: 'm',
@@ -68,10 +68,10 @@ test('while the hub does not answer, the status says so and the pauses grow', as
   const { world, hub, said, minutes } = begin([], ['*'])
   world.error = new UserError('hub-unreachable', 'The hub cannot be reached: nothing listens there.', 'Later.')
   expect((await minutes(60)).length).toBeLessThanOrEqual(5)
-  expect(hub.reasons).toEqual(['hub-unreachable: The hub cannot be reached: nothing listens there.'])
+  expect(hub.listReasons()).toEqual(['hub-unreachable: The hub cannot be reached: nothing listens there.'])
   // The log says it once.
   expect(said).toHaveLength(1)
   world.error = null
   await minutes(60)
-  expect(hub.reasons).toEqual([])
+  expect(hub.listReasons()).toEqual([])
 })

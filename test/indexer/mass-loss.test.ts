@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { RunOutcome } from '../../src/engine/writer/messages.ts'
+import type { RunOutcome } from '../../src/engine/writer/writer.ts'
 import { sourceReasons } from '../../src/engine/source-reasons.ts'
 import { type CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'

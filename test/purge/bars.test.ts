@@ -248,14 +248,12 @@ test('a purge waits until what is new in Cursor is read', async () => {
   await indexer.pass()
   say(`it is ${SECRET}`)
   const here = new PurgeHere(indexer.folder, {
-    passes: {
-      sync: async () => {
-        // Longer than the purge would take.
-        await new Promise((resolve) => setTimeout(resolve, 500))
-        await indexer.pass('values')
-        indexer.mirror.close()
-        return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
-      },
+    sync: async () => {
+      // Longer than the purge would take.
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      await indexer.pass('values')
+      indexer.mirror.close()
+      return { changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }
     },
   })
   expect(await here.purge({ match: SECRET })).toMatchObject({ messages: 1, found: [] })

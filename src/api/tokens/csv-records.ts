@@ -37,7 +37,9 @@ function refuseEndlessRows(text: string, separator: string): void {
     if (sign === '\n') [first, columns] = [line, 1]
     if (columns <= COLUMNS_MAX) continue
     const problem = `Line ${first} of the file has more than ${COLUMNS_MAX} columns.`
-    throw new UserError('bad-columns', problem, 'Use the usage file from Cursor’s dashboard, as it was downloaded.')
+    throw new UserError('bad-columns', problem, 'Use the usage file from Cursor’s dashboard, as it was downloaded.', {
+      status: 400,
+    })
   }
 }
 
@@ -86,6 +88,6 @@ function badCsv(error: CsvError, lastLine: number): UserError {
     'bad-csv',
     `Line ${line} of the file is not valid CSV: ${problems[error.code] ?? error.message}.`,
     'Download the file again, and do not edit it.',
-    { cause: error },
+    { status: 400, cause: error },
   )
 }

@@ -22,7 +22,7 @@ export function readUsageFile(text: string, timeZone: string): UsageFile {
     if (columns === null) columns = findUsageColumns(record.cells)
     else events.push(readRow(record, columns, timeZone))
   })
-  if (columns === null) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.')
+  if (columns === null) throw new UserError('bad-columns', 'The file is empty.', 'Download it again.', { status: 400 })
   return { events, unknownColumns: columns.unknown }
 }
 
@@ -103,7 +103,9 @@ function badCell({ line, cells }: CsvRecord, columns: UsageColumns, field: Usage
   const name = columns.names[place] ?? field
   const given = (cells[place] ?? '').slice(0, 40).toWellFormed()
   const text = `Line ${line}, column "${name}": "${given}" is not ${right}.`
-  return new UserError('bad-cell', text, 'Nothing was imported. Correct the row, or download the file again.')
+  return new UserError('bad-cell', text, 'Nothing was imported. Correct the row, or download the file again.', {
+    status: 400,
+  })
 }
 
 const badRow = ({ line, cells }: CsvRecord, columns: number): UserError =>
@@ -111,6 +113,7 @@ const badRow = ({ line, cells }: CsvRecord, columns: number): UserError =>
     'bad-cell',
     `Line ${line}, column ${Math.min(columns, cells.length) + 1}: the row has ${cells.length} cells, but the file has ${columns} columns.`,
     'Nothing was imported. Correct the row, or download the file again.',
+    { status: 400 },
   )
 
 const isNothing = (text: string): boolean => /^[-–—]?$/.test(text)

@@ -85,6 +85,7 @@ export function findUsageColumns(cells: readonly string[]): UsageColumns {
     'bad-columns',
     `The file has no column ${missing.join(' and no column ')}. Its first line has: ${shown(names)}.`,
     'Use the usage file from Cursor’s dashboard, as it was downloaded.',
+    { status: 400 },
   )
 }
 

@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs'
 import { createApp } from '../../api/http/app.ts'
 import { countEverything } from '../../api/queries/count-everything.ts'
+import { openCommandEngine } from '../../engine/command.ts'
 import { mirrorPath, prepareDataFolder } from '../../engine/data-folder.ts'
-import { openEngine } from '../../engine/engine.ts'
-import { InlineExecutor } from '../../engine/executor/inline-executor.ts'
-import { DirectPasses } from '../../engine/passes.ts'
 import { misconfiguredFolders } from '../../engine/source-reasons.ts'
-import { inlineWriter } from '../../engine/writer/inline-writer.ts'
 import { noteIfDamaged } from '../../mirror/damage/clean-mark.ts'
-import { openReader, type Mirror } from '../../mirror/open.ts'
-import { disabledKindsOf, type Settings } from '../../settings.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import type { Settings } from '../../settings.ts'
 import { reasonText } from '../commands/status.ts'
 import { answersOver, type Answers } from './answers.ts'
 
@@ -26,44 +23,24 @@ export interface InlineContext {
 }
 
 /**
- * The answers without a daemon. Cursor is read once, in this process. Then the same HTTP app answers from the mirror.
+ * The answers without a daemon. What is new in Cursor is read first. Then the same HTTP app answers in this process.
  * @throws UserError `already-running` if a daemon owns the folder but did not answer
  */
 export async function engineAnswers(settings: Settings, context: InlineContext): Promise<Answers> {
-  const { version, zone, note } = context
+  const { note } = context
   process.umask(0o077)
   prepareDataFolder(settings.dataDir)
   const startedMs = performance.now()
   const path = mirrorPath(settings.dataDir)
-  const places = {
-    ...settings.cursor,
-    disabledKinds: disabledKindsOf(settings),
-    excludedProjects: settings.exclude.projects,
-    isEstimating: settings.tokens.estimate,
-  }
-  const writer = inlineWriter({ mirrorPath: path, archiveDir: settings.archives.dir, ...places }, note)
-  const passes = new DirectPasses(places, writer, writer.index)
-  await passes.catchUp()
-  const reader = openReader(path)
-  noteNoCursor(settings, reader, context)
-  const engine = openEngine(settings, new InlineExecutor(path, () => reader), {
-    version,
-    zone,
-    now: Date.now,
-    writer,
-    passes,
-    index: writer.index,
-    mirror: () => reader,
-    renewReaders: () => undefined,
-    publish: () => undefined,
-    log: () => undefined,
-  })
+  const command = openCommandEngine(settings, context)
+  await command.catchUp()
+  noteNoCursor(settings, command.reader.open(), context)
   const app = createApp({
-    ...engine.api(),
+    ...command.engine.api(),
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     live: () => ({
-      state: passes.reasons.length > 0 ? 'degraded' : 'ready',
-      reasons: passes.reasons,
+      state: command.reasons.length > 0 ? 'degraded' : 'ready',
+      reasons: command.reasons,
       uptimeMs: Math.round(performance.now() - startedMs),
       progress: null,
       resources: {
@@ -79,7 +56,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
     subscribe: () => () => undefined,
     reportFault: (error) => noteIfDamaged(path, error),
   })
-  const unreported = [...passes.reasons]
+  const unreported = [...command.reasons]
   return {
     daemon: null,
     ...answersOver(async (to, init) => {
@@ -89,10 +66,7 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
       headers.set('host', HOST)
       return app.request(`http://${HOST}${to}`, { ...init, headers })
     }),
-    close: async () => {
-      await engine.close()
-      reader.close()
-    },
+    close: () => command.close(),
   }
 }
 

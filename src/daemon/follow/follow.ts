@@ -1,7 +1,7 @@
 import { existsSync, statSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
-import type { RunOutcome, SourceEnd } from '../../engine/writer/messages.ts'
+import type { RunOutcome, SourceEnd } from '../../engine/writer/writer.ts'
 import { discoverSources, nurseries, type Places } from '../../indexer/discover.ts'
 import { fileChangedAtMs, identityOf, mayExist } from '../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../indexer/source.ts'
@@ -360,7 +360,7 @@ export class Follow {
         const end = ends.get(id)
         if (followed !== undefined && end !== undefined) this.#settle(followed, end, signature, depth)
         // A source without an end no longer exists: its workspace was deleted. If it returns, it is discovered again.
-        else if (outcome.isWhole) this.#followed.delete(id)
+        else this.#followed.delete(id)
       }
       this.wasAllRead ||= this.ends.length === this.#followed.size
       for (const asked of askers) asked.resolve(outcome)

@@ -1,35 +1,35 @@
 import { existsSync } from 'node:fs'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { leaveMark } from '../../mirror/damage/clean-mark.ts'
 import { INDEX_DAMAGED, isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
+import type { PassStep } from '../../indexer/source.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { EventHub } from '../server/event-hub.ts'
-import { deferred, type Deferred } from '../../engine/deferred.ts'
-import { explainError, logError } from './explain-error.ts'
-import { ThreadIndex, type IndexStep } from '../../engine/writer/thread-index.ts'
-import { threadWriter, type ThreadWriter } from '../../engine/writer/thread-writer.ts'
-import type { RunOutcome, StepNews, WriterSetup } from '../../engine/writer/messages.ts'
+import { stopped } from '../../engine/executor/executor.ts'
+import { deferred } from '../../engine/deferred.ts'
+import { threadIndex, type IndexStep, type ThreadIndex } from '../../engine/writer/thread-index.ts'
+import { threadWriter, type RunOutcome, type ThreadWriter, type WriterSetup } from '../../engine/writer/writer.ts'
+import { isOfFullDisk } from '../../engine/writer/own-thread.ts'
 import type { Logger } from '../lifecycle/log.ts'
 import { Follow } from './follow.ts'
 import { openWatch } from './watch.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
-import type { Passes } from '../../engine/passes.ts'
 import { Metrics } from './metrics.ts'
-import type { DaemonState, SyncOutcome } from '../../api/answers/status.ts'
+import type { DaemonState } from '../../api/answers/status.ts'
 
-const CPU_SAMPLE_MS = 10_000
 const RETRY_MS = 30_000
-/** The index is compared with the mirror once a day, when nothing else happens. */
-const DAY_MS = 86_400_000
-const INDEX_CHECK_MS = 600_000
+/** So long after the index was made anew, an error of a search may come from the former one. */
+const RENEWED_MS = 10_000
 /** How long the request that met damage has for its answer. Then the daemon ends. */
 const ANSWER_MS = 500
 /** The backlog of a first pass is indexed in runs of this length. New messages are read between two runs. */
 const BACKLOG_MS = 200
 
-export interface IndexingContext {
+interface IndexingContext {
   readonly log: Logger
   readonly hub: EventHub
   readonly now: () => number
@@ -37,42 +37,18 @@ export interface IndexingContext {
   readonly renewReaders: () => void
 }
 
-/** Every timer of the daemon's indexing, so that all of them can be stopped together. */
-export class Timers {
-  readonly #timers = new Set<NodeJS.Timeout>()
-  #isStopped = false
-
-  later(act: () => void, delayMs: number): void {
-    if (this.#isStopped) return
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      act()
-    }, delayMs)
-    this.#timers.add(timer)
-  }
-
-  every(act: () => void, intervalMs: number): void {
-    if (!this.#isStopped) this.#timers.add(setInterval(act, intervalMs))
-  }
-
-  stop(): void {
-    this.#isStopped = true
-    for (const timer of this.#timers) clearTimeout(timer)
-  }
-}
-
 /** The indexing half of the daemon: it monitors sources, schedules passes and drives the writer's thread. */
-export class Indexing implements Passes {
+export class Indexing {
   readonly metrics: Metrics
   readonly #log: Logger
   readonly #hub: EventHub
-  readonly #now: () => number
   readonly #renewReaders: () => void
-  readonly #timers = new Timers()
-  readonly #writer: ThreadWriter
+  /** Ends every timer. */
+  readonly #ending = new AbortController()
+  readonly writer: ThreadWriter
   readonly index: ThreadIndex
-  readonly #follow: Follow
-  readonly #watch = openWatch((error) => this.#follow.onWatchError(error))
+  readonly follow: Follow
+  readonly #watch = openWatch((error) => this.follow.onWatchError(error))
   readonly #setup: WriterSetup
   /** Rejects with UserError `mirror-damaged` if an error means that. Never resolves. The next start makes a new mirror. */
   readonly damaged: Promise<never>
@@ -85,14 +61,12 @@ export class Indexing implements Passes {
   #deferred = 0
   /** Why the index cannot be written. */
   #indexError: UserError | null = null
-  #opened: Promise<void> = Promise.resolve()
   #timesRenewed = 0
-  #checkedAtMs: number | null = null
+  #renewedAtMs = -Infinity
   #isChecking = false
   /** True from a failed run until `#resume`. */
   #isBlocked = false
   #isRunning = false
-  #backlogWaiters: Deferred<void>[] = []
   /** The orders of failed runs, for `#resume`. */
   readonly #missed: PassOrder[] = []
   #hasStarted = false
@@ -100,25 +74,25 @@ export class Indexing implements Passes {
   #lastState: DaemonState = 'starting'
 
   constructor(thread: Worker, setup: WriterSetup, { log, hub, now, renewReaders }: IndexingContext) {
-    this.#now = now
     this.#renewReaders = renewReaders
     this.#setup = setup
     this.#log = log
     this.#hub = hub
     this.metrics = new Metrics(now)
-    this.#writer = threadWriter(
+    this.writer = threadWriter(
       thread,
       setup,
       (step) => this.#onStep(step),
       (error) => this.onError(error),
     )
-    this.index = new ThreadIndex(
+    this.index = threadIndex(
+      setup.mirrorPath,
       (step) => this.#onIndexStep(step),
       (error) => this.#onIndexError(error),
     )
-    this.#follow = new Follow(setup, {
+    this.follow = new Follow(setup, {
       now,
-      later: (act, delayMs) => this.#timers.later(act, delayMs),
+      later: (act, delayMs) => this.later(act, delayMs),
       run: (orders) => this.#run(orders),
       hasMore: () => this.#deferred > 0 && !this.#isBlocked,
       watch: (folder, onEvent) => this.#watch.watch(folder, onEvent),
@@ -127,29 +101,21 @@ export class Indexing implements Passes {
     this.damaged = this.#damaged.promise
     // Nobody may be listening after a stop.
     this.damaged.catch(() => undefined)
+    setMaxListeners(Infinity, this.#ending.signal)
   }
 
-  /** Resolves when the mirror can be read. @throws UserError if it cannot be opened */
-  async open(): Promise<void> {
-    const { news, notices } = await this.#writer.opened
+  /**
+   * Starts to monitor the sources, when the mirror can be read. Reading begins before anybody can ask.
+   * @throws UserError if the mirror or its index cannot be opened: a damaged index fails every search
+   */
+  async start(): Promise<void> {
+    const { news, notices } = await this.writer.opened
     this.#notices = notices
     if (news !== null) this.#log.warn(news)
-    this.#opened = this.index.open(this.#setup.mirrorPath)
-    // It is waited for later.
-    this.#opened.catch(() => undefined)
-  }
-
-  /** Resolves when the index can be read: a damaged one fails every search. @throws UserError if it cannot be made */
-  searchable(): Promise<void> {
-    return this.#opened
-  }
-
-  /** Starts to monitor the sources. */
-  start(): void {
-    this.#follow.start()
+    const opened = this.index.open()
+    this.follow.start()
     this.#hasStarted = true
-    this.#timers.every(() => this.metrics.sampleCpu(), CPU_SAMPLE_MS)
-    this.#timers.every(() => this.#checkIndex(), INDEX_CHECK_MS)
+    await opened
   }
 
   /** Every error of a reader comes here. If the index is damaged, it is made anew; if it is not, the mirror is. */
@@ -161,9 +127,11 @@ export class Indexing implements Passes {
 
   async #findDamage(error: unknown, isOfIndex: boolean): Promise<void> {
     this.#isChecking = true
+    // A search that began before may still have met the former index.
+    const wasRenewed = performance.now() - this.#renewedAtMs < RENEWED_MS
     try {
       const isSound = await this.index.check(true)
-      if (isSound && isOfIndex) this.#renewReaders()
+      if (isSound && (isOfIndex || wasRenewed)) this.#renewReaders()
       else if (isSound) this.onError(error)
     } catch {
       // The thread of the index reported it.
@@ -179,29 +147,26 @@ export class Indexing implements Passes {
     // At once: the end may be forced.
     leaveMark(this.#setup.mirrorPath, 'damaged')
     const known = error instanceof UserError ? error : mirrorDamaged(error.message)
-    this.#timers.later(() => this.#damaged.reject(known), ANSWER_MS)
+    this.later(() => this.#damaged.reject(known), ANSWER_MS)
   }
 
-  /** Writes data that comes from no source, between two passes. */
-  get writer(): Pick<ThreadWriter, 'importUsage' | 'purge' | 'hub' | 'restore'> {
-    return this.#writer
-  }
-
-  async sync({ full }: { full: boolean }): Promise<SyncOutcome> {
-    const startedAt = performance.now()
-    const tookMs = (): number => Math.round(performance.now() - startedAt)
-    const outcome = await this.#follow.readAll(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
-    if (outcome === null) return { changed: 0, added: 0, gone: 0, tookMs: tookMs(), reasons: [] }
-    const { changed, added, gone, ends } = outcome
-    await this.#whenSearchable()
-    if (full) await this.index.check(true)
-    return { changed, added, gone, tookMs: tookMs(), reasons: sourceReasons(ends) }
+  /** Passes over all sources now. Resolves when all of it is searchable. */
+  async readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>> {
+    const outcome = await this.follow.readAll(order)
+    if (outcome === null) return { changed: 0, added: 0, gone: 0, ends: [] }
+    while (this.#deferred > 0) {
+      if (this.#error !== null) throw this.#error
+      if (this.#ending.signal.aborted) throw stopped()
+      await sleep(BACKLOG_MS)
+    }
+    await this.index.follow()
+    return outcome
   }
 
   get state(): DaemonState {
     if (this.#errors.length > 0) return 'degraded'
     if (!this.#hasStarted) return 'starting'
-    return this.#follow.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
+    return this.follow.isUpToDate && this.#isSearchable ? 'ready' : 'indexing'
   }
 
   /** Why the mirror is not complete, as sentences, and what was done about damage. */
@@ -213,7 +178,7 @@ export class Indexing implements Passes {
     const errors = [this.#error, this.#indexError].flatMap((error) =>
       error === null ? [] : `${error.code}: ${error.message}`,
     )
-    return [...new Set(errors), ...sourceReasons(this.#follow.ends)]
+    return [...new Set(errors), ...sourceReasons(this.follow.ends)]
   }
 
   /** Whether everything that the mirror has can be found. */
@@ -223,28 +188,30 @@ export class Indexing implements Passes {
 
   /** Runs `act` after a delay, unless the daemon was stopped. */
   later(act: () => void, delayMs: number): void {
-    this.#timers.later(act, delayMs)
+    void sleep(delayMs, act, { signal: this.#ending.signal }).then(
+      (due) => due(),
+      () => undefined,
+    )
   }
 
-  get reading(): Pick<Follow, 'lagMs' | 'wasAllRead'> {
-    return this.#follow
+  /** Runs `act` again and again, until the daemon is stopped. */
+  every(act: () => void, intervalMs: number): void {
+    this.later(() => {
+      this.every(act, intervalMs)
+      act()
+    }, intervalMs)
+  }
+
+  /** Starts nothing any more. */
+  pause(): void {
+    this.follow.stop()
+    this.#ending.abort()
   }
 
   async stop(): Promise<void> {
-    this.#follow.stop()
-    this.#timers.stop()
+    this.pause()
     await Promise.all([this.#watch.close(), this.index.stop()])
-    await this.#writer.stop()
-  }
-
-  /** Resolves when all messages are searchable. */
-  async #whenSearchable(): Promise<void> {
-    if (this.#deferred > 0) {
-      const waiter = deferred<void>()
-      this.#backlogWaiters.push(waiter)
-      await waiter.promise
-    }
-    await this.index.follow()
+    await this.writer.stop()
   }
 
   async #run(orders: readonly PassOrder[]): Promise<RunOutcome> {
@@ -252,7 +219,7 @@ export class Indexing implements Passes {
     this.#isRunning = true
     this.#publishState()
     try {
-      const outcome = await this.#writer.run({ kind: 'run', sources: orders, backlogMs: BACKLOG_MS })
+      const outcome = await this.writer.run({ sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
       this.#deferred = outcome.backlog
       const { changed, added, gone } = outcome
@@ -264,20 +231,19 @@ export class Indexing implements Passes {
     } finally {
       this.#isRunning = false
       this.index.nudge()
-      if (this.#deferred === 0) for (const waiter of this.#backlogWaiters.splice(0)) waiter.resolve()
       // The source still counts as unread. A moment later it does not.
-      this.#timers.later(() => this.#publishState(), 1)
+      this.later(() => this.#publishState(), 1)
     }
   }
 
-  #onIndexStep({ left, timesRenewed, checkedAtMs }: IndexStep): void {
+  #onIndexStep({ left, timesRenewed }: IndexStep): void {
     if (timesRenewed > this.#timesRenewed) {
       this.#log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
+      this.#renewedAtMs = performance.now()
       this.#renewReaders()
     }
     this.#timesRenewed = timesRenewed
     this.#indexError = null
-    this.#checkedAtMs = checkedAtMs
     if (this.#isRunning) return
     if (left + this.#deferred > 0) this.metrics.noteBacklog(left + this.#deferred)
     else this.metrics.endJob()
@@ -288,18 +254,14 @@ export class Indexing implements Passes {
     if (isDamage(error)) return this.onError(error)
     if (this.#indexError?.code !== error.code) logError(this.#log, error)
     this.#indexError = error
-    this.#timers.later(() => this.index.nudge(), RETRY_MS)
+    this.later(() => this.index.nudge(), RETRY_MS)
   }
 
-  #checkIndex(): void {
-    const isDue = this.#checkedAtMs !== null && Math.abs(this.#now() - this.#checkedAtMs) >= DAY_MS
-    if (isDue && this.state === 'ready') void this.index.check(false).catch(() => undefined)
-  }
-
-  #onStep(step: StepNews): void {
-    if (step.chatIds.length > 0) this.index.nudge()
+  #onStep(step: PassStep): void {
     this.metrics.noteStep(step)
-    this.#hub.publishStep(step)
+    if (step.outcome === null) return
+    if (step.outcome.chatIds.length > 0) this.index.nudge()
+    this.#hub.publishWritten(step.outcome)
   }
 
   #publishState(): void {
@@ -307,7 +269,7 @@ export class Indexing implements Passes {
     if (state === this.#lastState) return
     this.#lastState = state
     this.#log.debug({ state }, 'state')
-    if (state === 'ready' && !this.#wasReady && this.#follow.ends.some((end) => end.state === 'ok')) {
+    if (state === 'ready' && !this.#wasReady && this.follow.ends.some((end) => end.state === 'ok')) {
       this.#wasReady = true
       this.#log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
     }
@@ -317,7 +279,6 @@ export class Indexing implements Passes {
   #onRunError(cause: unknown, orders: readonly PassOrder[]): void {
     const error = explainError(cause, this.#setup.mirrorPath)
     if (error.code === 'stopped') return
-    for (const waiter of this.#backlogWaiters.splice(0)) waiter.reject(error)
     const isWaiting = this.#isBlocked
     this.#isBlocked = true
     if (isDamage(error)) return
@@ -325,12 +286,35 @@ export class Indexing implements Passes {
     if (this.#error?.code !== error.code) logError(this.#log, error)
     this.#error = error
     this.#missed.push(...orders)
-    if (!isWaiting) this.#timers.later(() => this.#resume(), RETRY_MS)
+    if (!isWaiting) this.later(() => this.#resume(), RETRY_MS)
   }
 
   #resume(): void {
     this.#isBlocked = false
-    for (const { id, depth } of this.#missed.splice(0)) this.#follow.nudge(id, depth)
-    this.#follow.wake()
+    for (const { id, depth } of this.#missed.splice(0)) this.follow.nudge(id, depth)
+    this.follow.wake()
   }
 }
+
+/** Why indexing stopped, as an error for a person. */
+function explainError(error: unknown, mirrorPath: string): UserError {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof UserError ? error.code : 'fault'
+  if (isOfFullDisk(code)) {
+    return new UserError(
+      'disk-full',
+      `The disk that holds ${mirrorPath} is full, so indexing waits.`,
+      'Make room. Indexing then continues by itself.',
+    )
+  }
+  if (error instanceof UserError && (code === 'stopped' || isDamage(error))) return error
+  const hint = error instanceof UserError ? `${error.hint} ` : ''
+  return new UserError(
+    code,
+    `Indexing failed: ${message.replace(/\.$/, '')}.`,
+    `${hint}It will be tried again in half a minute.`,
+  )
+}
+
+const logError = (log: Pick<Logger, 'error'>, { code, message, hint }: UserError): void =>
+  log.error({ code }, `${message} ${hint}`)

@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs'
-import type { StepNews } from '../../engine/writer/messages.ts'
+import type { PassStep } from '../../indexer/source.ts'
 import type { Progress, Resources } from '../../api/answers/status.ts'
 
-/** A long piece of work and its progress. */
+/** A long piece of work and its progress: reading a store, or indexing. */
 interface Job {
   readonly stage: Progress['stage']
   readonly startedAtMs: number
   bytesRead: number
   done: number
   total: number
-  /** Rows of its passes that ended. */
-  before: number
-  /** Rows that the current pass had done at its last report. */
-  current: number
 }
 
 /** A pass with at least this many rows reads a new store. A smaller one reads a few new messages. */
@@ -34,14 +30,13 @@ export class Metrics {
   #longestReadMs = 0
   #job: Job | null = null
   #cpu: { readonly usage: NodeJS.CpuUsage; readonly atMs: number }
-  #cpuPercent = 0
 
   constructor(now: () => number) {
     this.#now = now
     this.#cpu = { usage: process.cpuUsage(), atMs: now() }
   }
 
-  /** A run that continues an earlier one belongs to the same job. */
+  /** What a run reads belongs to the job that is not ended. */
   beginRun(): void {
     this.#job ??= this.#newJob('reading')
   }
@@ -51,15 +46,14 @@ export class Metrics {
     this.#job = null
   }
 
-  noteStep({ done, total, bytesRead, longestReadMs, backlog }: StepNews): void {
+  noteStep({ done, total, bytesRead, longestReadMs, backlog }: PassStep): void {
     this.#noteBytes(bytesRead)
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
-    if (this.#job === null || backlog !== null) return
-    // Reading a few new messages while older ones are indexed does not change the stage. Reading another store does.
-    if (total >= LARGE_PASS && this.#job.stage === 'indexing') this.#job = this.#newJob('reading')
-    const job = this.#job
-    job.bytesRead += bytesRead
-    if (job.stage === 'reading') noteReading(job, done, total)
+    // Reading a few new messages while older ones are indexed is no other job. Reading another store is one.
+    if (this.#job === null || backlog !== null || total < LARGE_PASS) return
+    if (this.#job.stage === 'indexing' || done < this.#job.done) this.#job = this.#newJob('reading')
+    this.#job.bytesRead += bytesRead
+    Object.assign(this.#job, { done, total })
   }
 
   /** @param left how many messages wait to be indexed, and chats to be counted, when all is read */
@@ -84,7 +78,7 @@ export class Metrics {
   }
 
   #newJob(stage: Progress['stage']): Job {
-    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0, before: 0, current: 0 }
+    return { stage, startedAtMs: this.#now(), bytesRead: 0, done: 0, total: 0 }
   }
 
   /** Null if no run has reported how much there is to do. */
@@ -102,13 +96,12 @@ export class Metrics {
     }
   }
 
-  /** Measures the share of one core that was used since the last call. Must be called at regular intervals. */
-  sampleCpu(): void {
-    const usage = process.cpuUsage()
-    const atMs = this.#now()
-    const spentMs = (usage.user + usage.system - this.#cpu.usage.user - this.#cpu.usage.system) / 1000
-    if (atMs > this.#cpu.atMs) this.#cpuPercent = Math.round((spentMs / (atMs - this.#cpu.atMs)) * 10_000) / 100
-    this.#cpu = { usage, atMs }
+  /** The share of one core that was used since this was last asked. */
+  #measureCpu(): number {
+    const { usage: before, atMs } = this.#cpu
+    this.#cpu = { usage: process.cpuUsage(), atMs: this.#now() }
+    const spentMs = (this.#cpu.usage.user + this.#cpu.usage.system - before.user - before.system) / 1000
+    return this.#cpu.atMs > atMs ? Math.round((spentMs / (this.#cpu.atMs - atMs)) * 10_000) / 100 : 0
   }
 
   /** @param childPids processes whose memory counts as ours */
@@ -116,22 +109,12 @@ export class Metrics {
     const rssBytes = process.memoryUsage.rss() + childPids.map(residentBytes).reduce((sum, bytes) => sum + bytes, 0)
     return {
       rssBytes,
-      cpuPercent: this.#cpuPercent,
+      cpuPercent: this.#measureCpu(),
       longestReadMs: Math.round(this.#longestReadMs * 100) / 100,
       bytesRead: this.#bytesRead,
       bytesReadLastMinute: this.#lastMinute().reduce((sum, { bytes }) => sum + bytes, 0),
     }
   }
-}
-
-/** Stores are read one after the other, and each pass counts only its own rows. */
-function noteReading(job: Job, done: number, total: number): void {
-  if (total >= LARGE_PASS) {
-    if (done < job.current) job.before = job.total
-    job.current = done
-  }
-  job.total = Math.max(job.total, job.before + total)
-  job.done = Math.max(job.done, job.before + done)
 }
 
 /** Resident memory of another process, from /proc. 0 if the system does not report it, or if the process ended. */

@@ -11,66 +11,48 @@ const CHECK_MS = 5000
  * Checks the data folder while the daemon runs. Commands find the daemon by `daemon.json`, so it is written again if
  * somebody removed it. If the folder or the mirror was moved, removed or replaced, nobody finds what the daemon writes, and
  * its lock does not protect the new folder.
+ * @returns lost: rejects with UserError `data-folder-lost` or `mirror-lost`, and never resolves. leave: removes
+ *   `daemon.json`, unless the folder is another one by now: its file may belong to another daemon
  */
-export class DataFolderMonitor {
-  /** Rejects with UserError `data-folder-lost` or `mirror-lost`. Never resolves. */
-  readonly lost: Promise<never>
-  readonly #dataDir: string
-  readonly #lock: Lock
-  readonly #content: DaemonFile
-  readonly #timer: NodeJS.Timeout
-  /** False at first, because an existing file may come from a daemon that was killed. */
-  #isWritten = false
-
-  constructor(dataDir: string, mirrorPath: string, lock: Lock, content: DaemonFile) {
-    this.#dataDir = dataDir
-    this.#lock = lock
-    this.#content = content
-    this.#writeIfMissing()
-    const lost = deferred<never>()
-    const mirror = identityAt(mirrorPath)
-    this.lost = lost.promise
-    // Nobody may be listening after a stop.
-    this.lost.catch(() => undefined)
-    this.#timer = setInterval(() => {
-      if (!lock.isInPlace()) lost.reject(folderLost(dataDir))
-      else if (identityAt(mirrorPath) !== mirror) lost.reject(mirrorLost(mirrorPath))
-      else this.#writeIfMissing()
-    }, CHECK_MS)
-  }
-
-  /** Removes `daemon.json`, unless the folder is another one by now: its file may belong to another daemon. */
-  leave(): void {
-    clearInterval(this.#timer)
-    if (!this.#lock.isInPlace()) return
+export function monitorDataFolder(dataDir: string, mirrorPath: string, lock: Lock, content: DaemonFile) {
+  // An existing file may come from a daemon that was killed.
+  let isWritten = false
+  const writeIfMissing = (): void => {
+    if (isWritten && hasDaemonFile(dataDir)) return
     try {
-      removeDaemonFile(this.#dataDir)
-    } catch {
-      // The folder became read-only. The file stays and names a process that has ended. The daemon must stop all the same.
-    }
-  }
-
-  #writeIfMissing(): void {
-    if (this.#isWritten && hasDaemonFile(this.#dataDir)) return
-    try {
-      writeDaemonFile(this.#dataDir, this.#content)
-      this.#isWritten = true
+      writeDaemonFile(dataDir, content)
+      isWritten = true
     } catch {
       // The disk is full or writing is forbidden. The next check tries again.
     }
   }
+  writeIfMissing()
+  const lost = deferred<never>()
+  // Nobody may be listening after a stop.
+  lost.promise.catch(() => undefined)
+  const mirror = identityAt(mirrorPath)
+  const timer = setInterval(() => {
+    if (!lock.isInPlace()) lost.reject(hasLost(`data folder ${dataDir}, or the daemon.lock in it,`, 'data-folder-lost'))
+    else if (identityAt(mirrorPath) !== mirror) lost.reject(hasLost(`mirror ${mirrorPath}`, 'mirror-lost'))
+    else writeIfMissing()
+  }, CHECK_MS)
+  const leave = (): void => {
+    clearInterval(timer)
+    if (!lock.isInPlace()) return
+    try {
+      removeDaemonFile(dataDir)
+    } catch {
+      // The folder became read-only. The file stays and names a process that has ended. The daemon must stop all the same.
+    }
+  }
+  return { lost: lost.promise, leave }
 }
 
-const folderLost = (dataDir: string): UserError =>
-  new UserError(
-    'data-folder-lost',
-    `The data folder ${dataDir}, or the daemon.lock in it, was moved, removed or replaced while the daemon ran. Therefore the daemon ended.`,
-    'Start it again. If the folder is somewhere else now, name it with --data-dir. Cursor is then read again.',
-  )
-
-const mirrorLost = (path: string): UserError =>
-  new UserError(
-    'mirror-lost',
-    `The mirror ${path} was moved, removed or replaced while the daemon ran. Therefore the daemon ended.`,
-    'Start it again: it continues with the file that is there then, and reads Cursor again.',
-  )
+function hasLost(what: string, code: 'data-folder-lost' | 'mirror-lost'): UserError {
+  const hint =
+    code === 'mirror-lost'
+      ? 'Start it again: it continues with the file that is there then, and reads Cursor again.'
+      : 'Start it again. If the folder is somewhere else now, name it with --data-dir. Cursor is then read again.'
+  const text = `The ${what} was moved, removed or replaced while the daemon ran. Therefore the daemon ended.`
+  return new UserError(code, text, hint)
+}

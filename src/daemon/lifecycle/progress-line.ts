@@ -5,37 +5,20 @@ import type { Progress } from '../../api/answers/status.ts'
 const BAR_WIDTH = 24
 const USUAL_COLUMNS = 80
 
-/** Shows the progress of indexing on a terminal, in one line that is overwritten. Prints nothing elsewhere. */
-export class ProgressLine {
-  readonly #out: NodeJS.WriteStream
-  readonly #wipe: string
-  #isShown = false
-
-  constructor(out: NodeJS.WriteStream, { env }: Pick<Surroundings, 'env'> = realSurroundings()) {
-    this.#out = out
-    this.#wipe = lineWipe(out.isTTY, env)
-  }
-
-  /** True if the output is a terminal that can overwrite a line. */
-  get isSeen(): boolean {
-    return this.#wipe !== ''
-  }
-
-  show(progress: Progress | null): void {
-    if (!this.isSeen) return
-    if (progress === null) {
-      this.clear()
-      return
-    }
-    this.#isShown = true
+/**
+ * Shows the progress of indexing on a terminal, in one line that is overwritten.
+ * @returns isSeen: false if the output is no terminal that can overwrite a line. Then nothing is printed
+ */
+export function progressLine(out: NodeJS.WriteStream, { env }: Pick<Surroundings, 'env'> = realSurroundings()) {
+  const wipe = lineWipe(out.isTTY, env)
+  let isShown = false
+  const show = (progress: Progress | null): void => {
+    if (wipe === '' || (progress === null && !isShown)) return
+    isShown = progress !== null
     // Some pseudo terminals report a width of 0.
-    this.#out.write(`${this.#wipe}${progressText(progress, this.#out.columns || USUAL_COLUMNS)}`)
+    out.write(progress === null ? wipe : `${wipe}${progressText(progress, out.columns || USUAL_COLUMNS)}`)
   }
-
-  clear(): void {
-    if (this.#isShown) this.#out.write(this.#wipe)
-    this.#isShown = false
-  }
+  return { isSeen: wipe !== '', show }
 }
 
 /**

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 
 /**
  * Warnings about the machine for the start of the daemon. Each is a sentence with a remedy.
@@ -16,25 +15,14 @@ export function startupWarnings(
 
 function noCursor(places: readonly string[]): string[] {
   if (places.some((place) => existsSync(place))) return []
-  const windows = cursorOnWindowsSide()
-  if (windows !== null) {
-    return [
-      `Cursor has its chats on the Windows side of this WSL (${windows}). Its files cannot be read safely from here. Run cursordex in Windows.`,
-    ]
-  }
   const searched = places.length === 0 ? 'nowhere, because no folder is set' : `in ${places.join(', ')}`
+  const isWindowsBelow = process.platform === 'linux' && /microsoft/i.test(readText('/proc/version'))
+  const remedy = isWindowsBelow
+    ? 'The files of a Cursor on the Windows side of this WSL cannot be read safely from here: then run cursordex in Windows.'
+    : 'cursordex waits for it to appear.'
   return [
-    `No Cursor found: looked ${searched}. cursordex waits for it to appear. Name another folder with --cursor-user-dir or --cursor-home, or see it work without Cursor: cursordex demo.`,
+    `No Cursor found: looked ${searched}. ${remedy} Name another folder with --cursor-user-dir or --cursor-home, or see it work without Cursor: cursordex demo.`,
   ]
-}
-
-function cursorOnWindowsSide(): string | null {
-  if (process.platform !== 'linux' || !/microsoft/i.test(readText('/proc/version'))) return null
-  const users = '/mnt/c/Users'
-  const found = listNames(users)
-    .map((name) => join(users, name, 'AppData', 'Roaming', 'Cursor', 'User'))
-    .find((path) => existsSync(path))
-  return found ?? null
 }
 
 function otherPeople(accounts: string): string[] {
@@ -58,14 +46,5 @@ function readText(path: string): string {
   } catch {
     // The file is missing or unreadable.
     return ''
-  }
-}
-
-function listNames(path: string): string[] {
-  try {
-    return readdirSync(path)
-  } catch {
-    // The folder is missing or unreadable.
-    return []
   }
 }

@@ -1,61 +1,37 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UserError } from '../../model/user-error.ts'
 import { namesLivingDaemon } from '../../engine/data-folder.ts'
-import { lockFile } from '../../engine/lock.ts'
 
 /** The same time as commands wait for each other. */
 const WAIT_MS = 30_000
+/** How long another daemon, which may be stopping, has to release the lock. */
+const DAEMON_WAIT_MS = 1500
 const TRY_EVERY_MS = 100
 
 /**
- * Waits for a command that reads Cursor without a daemon. That can take as long as a daemon's first pass. It does not wait
- * for another daemon, which has a `daemon.json`: taking the lock afterwards then fails.
- * @param onWait is called once if there is such a command
+ * Starts something that takes the lock until it ends. A command that reads Cursor without a daemon has the lock, maybe for
+ * as long as a first pass takes. While it waits, nothing is open.
+ * @param onWait is called once if a command has the lock
  * @param isStopping ends the waiting
- */
-export async function waitUntilRead(dataDir: string, onWait: () => void, isStopping = () => false): Promise<void> {
-  const path = join(dataDir, 'daemon.lock')
-  const endAtMs = Date.now() + WAIT_MS
-  for (let isFirst = true; isHeld(path) && !namesLivingDaemon(dataDir) && Date.now() < endAtMs; isFirst = false) {
-    if (isStopping()) return
-    if (isFirst) onWait()
-    await sleep(TRY_EVERY_MS)
-  }
-}
-
-/**
- * Starts something that takes the lock until it ends. A command may take the lock right before. Then this waits for the
- * command and tries again.
  * @returns null if `isStopping` became true while it waited
  */
 export async function startUnlessRead<Started>(
   dataDir: string,
   start: () => Promise<Started>,
-  isStopping = () => false,
+  onWait: () => void,
+  isStopping: () => boolean,
 ): Promise<Started | null> {
-  const endAtMs = Date.now() + WAIT_MS
-  for (;;) {
+  const beganAtMs = Date.now()
+  for (let isSaid = false; !isStopping(); await sleep(TRY_EVERY_MS)) {
     try {
       return await start()
     } catch (error) {
       const isLocked = error instanceof UserError && error.code === 'already-running'
-      if (!isLocked || namesLivingDaemon(dataDir) || Date.now() >= endAtMs) throw error
+      const isDaemon = namesLivingDaemon(dataDir)
+      if (!isLocked || Date.now() - beganAtMs >= (isDaemon ? DAEMON_WAIT_MS : WAIT_MS)) throw error
+      if (!isDaemon && !isSaid) onWait()
+      isSaid ||= !isDaemon
     }
-    await waitUntilRead(dataDir, () => undefined, isStopping)
-    if (isStopping()) return null
   }
-}
-
-function isHeld(path: string): boolean {
-  if (!existsSync(path)) return false
-  try {
-    const lock = lockFile(path, 0)
-    lock?.release()
-    return lock === null
-  } catch {
-    // Whoever takes the lock afterwards reports the error.
-    return false
-  }
+  return null
 }

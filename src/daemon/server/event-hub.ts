@@ -1,25 +1,25 @@
 import type { DaemonEvent } from '../../api/context.ts'
-import type { StepNews } from '../../engine/writer/messages.ts'
+import type { Written } from '../../model/change.ts'
+
+export type EventHub = ReturnType<typeof eventHub>
 
 /** Sends events to the current listeners. Events are not stored. */
-export class EventHub {
-  readonly #listeners = new Set<(event: DaemonEvent) => void>()
-
-  subscribe(listener: (event: DaemonEvent) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+export function eventHub() {
+  const listeners = new Set<(event: DaemonEvent) => void>()
+  const send = (type: DaemonEvent['type'], data: DaemonEvent['data']): void => {
+    for (const listener of listeners) listener({ type, data })
   }
-
-  send(type: DaemonEvent['type'], data: DaemonEvent['data']): void {
-    for (const listener of this.#listeners) listener({ type, data })
-  }
-
-  /** Sends what a step of a pass has written. */
-  publishStep({ messages, chatIds, losses, moreLosses }: StepNews): void {
-    if (this.#listeners.size === 0) return
-    for (const { id, chatId } of messages) this.send('message', { id, chatId })
-    for (const id of chatIds) this.send('chat', { id })
-    for (const loss of losses) this.send('loss', { ...loss })
-    if (moreLosses > 0) this.send('loss', { kind: 'more', chatId: null, messageId: null, count: moreLosses })
+  return {
+    send,
+    subscribe(listener: (event: DaemonEvent) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    /** Sends what a step of a pass has written. */
+    publishWritten({ messages, chatIds, losses }: Written): void {
+      for (const { id, chatId } of messages) send('message', { id, chatId })
+      for (const id of chatIds) send('chat', { id })
+      for (const loss of losses) send('loss', { ...loss })
+    },
   }
 }

@@ -2,7 +2,6 @@ import { createServer, STATUS_CODES } from 'node:http'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 
@@ -28,11 +27,18 @@ export async function listen(
 ): Promise<Listening> {
   let listener: RequestListener = notYet
   const server = createServer(LIMITS, (request, response) => listener(request, response))
-  refuseUnreadable(server)
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
-  const hosts = (): ReadonlySet<string> => hostsOf(host, realPort, publicUrl)
-  const allowedHosts = isLoopback(host) ? fixed(hosts()) : lookedUp(hosts)
+  let hosts = hostsOf(host, realPort, publicUrl)
+  const allowedHosts = (): ReadonlySet<string> => {
+    if (isLoopback(host)) return hosts
+    try {
+      return (hosts = hostsOf(host, realPort, publicUrl))
+    } catch {
+      // For example without free descriptors. The former addresses hold on.
+      return hosts
+    }
+  }
   let made: Promise<RequestListener> | null = null
   const answer = (): Promise<RequestListener> => (made ??= makeAnswer(allowedHosts))
   listener = (request, response) => {
@@ -54,7 +60,8 @@ export async function listen(
 
 /**
  * The header size leaves room for a long query: percent-encoding triples each byte beyond ASCII. The timeouts are short,
- * because a client on this machine sends its request at once. We report a missing Host header ourselves.
+ * because a client on this machine sends its request at once. We report a missing Host header ourselves. What Node cannot
+ * read it refuses itself, without a body.
  */
 const LIMITS = {
   maxHeaderSize: 256 * 1024,
@@ -79,50 +86,12 @@ function isMeantForUs({ url = '', headers, rawHeaders }: IncomingMessage, allowe
   return protocol === 'http:' && allowedHosts.has(host) && username + password === ''
 }
 
-const REFUSED = { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' }
-
 function refuse(response: ServerResponse, allowedHosts: ReadonlySet<string>): void {
   const detail = `This server answers for ${[...allowedHosts].join(', ')} only.`
-  response.writeHead(421, { ...REFUSED, 'cache-control': 'no-store' }).end(problemText(421, 'wrong-host', detail))
+  const problem = { type: 'about:blank', title: STATUS_CODES[421], status: 421, detail, code: 'wrong-host' }
+  const headers = { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' }
+  response.writeHead(421, { ...headers, 'cache-control': 'no-store' }).end(JSON.stringify(problem))
 }
-
-const problemText = (status: number, code: string, detail: string): string =>
-  JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code })
-
-/** Node's own refusals have no body. Here every refusal gets the same form. */
-function refuseUnreadable(server: Server): void {
-  // The current answer of each connection.
-  const answers = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', ({ socket }, response) => {
-    if (answers.get(socket)?.writableFinished !== false) answers.set(socket, response)
-  })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const answer = answers.get(socket)
-    const isAnswering = answer?.headersSent === true && !answer.writableFinished
-    if (!socket.writable || isAnswering || error.code === 'ECONNRESET') {
-      socket.destroy()
-      return
-    }
-    const [status, code, detail] = unreadable.get(error.code ?? '') ?? notHttp
-    const body = problemText(status, code, detail)
-    const headers = { ...REFUSED, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`)
-  })
-  server.on('checkExpectation', (_request, response: ServerResponse) => {
-    response.writeHead(417, { ...REFUSED, connection: 'close' })
-    response.end(problemText(417, 'bad-expectation', 'The only supported expectation is 100-continue.'))
-  })
-}
-
-type Refusal = readonly [status: number, code: string, detail: string]
-
-const notHttp: Refusal = [400, 'bad-request', 'This is not an HTTP request.']
-const unreadable: ReadonlyMap<string, Refusal> = new Map([
-  ['HPE_HEADER_OVERFLOW', [431, 'too-large', 'The headers of a request may have 256 KB at most.']],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'too-large', 'The extensions of a chunk are too long.']],
-  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'too-slow', 'The request took too long to arrive.']],
-])
 
 function open(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -154,29 +123,6 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
     )
   }
   return error
-}
-
-const fixed =
-  (hosts: ReadonlySet<string>): AllowedHosts =>
-  () =>
-    hosts
-
-const LOOKED_UP_MS = 1000
-
-/** Asks the system at most once a second. If it cannot be asked, for lack of resources, the previous answer is used. */
-function lookedUp(look: () => ReadonlySet<string>): AllowedHosts {
-  let hosts = look()
-  let atMs = performance.now()
-  return () => {
-    if (performance.now() - atMs < LOOKED_UP_MS) return hosts
-    atMs = performance.now()
-    try {
-      hosts = look()
-    } catch {
-      // For example without free descriptors. It is tried again in a second.
-    }
-    return hosts
-  }
 }
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']

@@ -4,32 +4,30 @@ import { ARCHIVE_LOCK, explainDisk, writeBars } from '../../api/archives/archive
 import { makeRun, type RunOrder, type RunOutcome } from '../../api/archives/make-run.ts'
 import { verifyArchive } from '../../api/archives/verify-archive.ts'
 import type { ArchiveVerdict } from '../../api/answers/archives.ts'
-import type { Progress } from '../../model/progress.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { Job } from '../jobs/job.ts'
+import { driven, type JobContext } from '../jobs/jobs.ts'
 import { lockFile, type Lock } from '../lock.ts'
 
 /** Makes a run of the archive. @throws UserError `archive-busy`, `archive-folder`, `archive-unproven`, `disk-full` */
-export const archiveJob: Job<RunOrder, RunOutcome> = (order, context) =>
-  inFolder(order.dir, async function* () {
+export const archiveJob = (order: RunOrder, context: JobContext): Promise<RunOutcome> =>
+  inFolder(order.dir, async () => {
     const db = context.mirror()
     await writeBars(order.dir, db.name)
-    return yield* makeRun(db, order)
+    return driven(makeRun(db, order), context)
   })
 
 /** Reads the archive back and compares it with its checksums. @throws UserError as `archiveJob` does */
-export const verifyJob: Job<{ readonly dir: string }, Omit<ArchiveVerdict, 'name'>> = ({ dir }) =>
-  inFolder(dir, () => verifyArchive(dir))
+export const verifyJob = (
+  { dir }: { readonly dir: string },
+  context: JobContext,
+): Promise<Omit<ArchiveVerdict, 'name'>> => inFolder(dir, () => driven(verifyArchive(dir), context))
 
 /** Holds the folder's lock while it works. */
-async function* inFolder<Result>(
-  dir: string,
-  work: () => Generator<Progress, Result> | AsyncGenerator<Progress, Result>,
-): AsyncGenerator<Progress, Result> {
+async function inFolder<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
   const lock = takeArchiveLock(dir)
   try {
-    return yield* work()
+    return await work()
   } catch (error) {
     throw explainDisk(error)
   } finally {

@@ -2,21 +2,12 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { readRegular } from '../../regular-file.ts'
 import { writePrivately } from '../data-folder.ts'
+import { jobNote } from '../due-jobs.ts'
 
 const runNote = z.object({
   /** When the run was last read back, epoch milliseconds. Null if it is damaged. */
   provenAtMs: z.nullable(z.number()),
   /** What is wrong with it. */
-  error: z.nullable(z.string()),
-})
-
-const jobNote = z.object({
-  schedule: z.string(),
-  timeZone: z.string(),
-  /** When the job runs next, also if that repeats a failed run. Epoch milliseconds. */
-  dueAtMs: z.number(),
-  /** How many runs failed in a row since the last success. */
-  failures: z.number(),
   error: z.nullable(z.string()),
 })
 
@@ -27,7 +18,6 @@ const archiveNotes = z.object({ runs: z.record(z.string(), runNote), jobs: z.rec
  * `archives.json` in the data folder.
  */
 export type ArchiveNotes = z.infer<typeof archiveNotes>
-export type JobNote = z.infer<typeof jobNote>
 
 const NOTES_BYTES_MAX = 2 * 1024 * 1024
 

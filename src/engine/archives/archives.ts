@@ -1,9 +1,8 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
 import type { RunOrder } from '../../api/archives/make-run.ts'
 import type { PruneOrder } from '../../api/archives/prune.ts'
-import type { DaemonEvent } from '../../api/context.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,
@@ -14,75 +13,86 @@ import type {
 } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/iso.ts'
-import { runName, runPath, sumsOf, timeOfRun } from '../../archive/manifest.ts'
+import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
-import { stopped, type Executor, type RunOptions } from '../executor/executor.ts'
+import { Turns } from '../deferred.ts'
+import { dueJobs } from '../due-jobs.ts'
+import type { EngineContext } from '../engine.ts'
+import type { Executor, OnProgress } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
 import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
-import { ArchiveSchedule } from './archive-schedule.ts'
 
 type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
-interface ArchivesWorld {
-  readonly version: string
+interface ArchivesWorld extends Pick<EngineContext, 'version' | 'now' | 'zone' | 'publish' | 'log'> {
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'restore'>
   readonly index: Pick<IndexWriter, 'follow'>
-  now(): number
-  /** The machine's time zone, for jobs without one. */
-  zone(): string
-  publish(data: DaemonEvent['data']): void
-  log(level: 'info' | 'error', sentence: string): void
 }
+
+/** A failed job is tried again after this time, and then after growing pauses. */
+const FIRST_PAUSE_MS = 5 * 60_000
 
 type AtWork = NonNullable<ArchiveHealth['atWork']>
 
 /** Makes, verifies and restores archives, one act after the other, and knows the results. */
 export class Archives implements ArchiveActs {
-  readonly notes: ArchiveNotes
   /** The jobs of the settings. */
-  readonly schedule: ArchiveSchedule
+  readonly schedule: ReturnType<typeof dueJobs>
+  readonly #notes: ArchiveNotes
   readonly dir: string
   readonly #settings: ArchiveSettings
   readonly #world: ArchivesWorld
   /** Runs that wait, run or failed, as they are shown. Failed ones are forgotten when the program ends. */
   readonly #unmade = new Map<string, ArchiveRun>()
-  /** Runs as their manifests describe them, each with the time and size of its file. A manifest is not read twice. */
-  readonly #made = new Map<string, { readonly stamp: string; readonly run: ArchiveRun }>()
-  readonly #ending = new AbortController()
   #atWork: AtWork | null = null
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
 
   constructor(settings: ArchiveSettings, world: ArchivesWorld) {
     this.dir = settings.archives.dir
     this.#settings = settings
     this.#world = world
-    this.notes = loadNotes(settings.dataDir)
-    this.schedule = new ArchiveSchedule(settings.archives.jobs, this, world)
+    this.#notes = loadNotes(settings.dataDir)
+    const jobs = settings.archives.jobs.map(({ name, schedule, timezone, scope, keep }) => ({
+      name,
+      schedule,
+      timezone,
+      firstPauseMs: FIRST_PAUSE_MS,
+      isPatient: false,
+      run: async (timeZone: string): Promise<void> => {
+        const why = await this.run(scope, timeZone, { job: name, keep }).made
+        if (why !== null) throw new Error(why)
+      },
+    }))
+    this.schedule = dueJobs(jobs, this.#notes.jobs, world, () => this.#saveNotes())
   }
 
-  saveNotes(): void {
-    saveNotes(this.#settings.dataDir, this.notes)
+  #saveNotes(): void {
+    saveNotes(this.#settings.dataDir, this.#notes)
   }
 
   health(): ArchiveHealth {
-    const last = Object.keys(this.notes.runs).sort().at(-1)
+    const last = Object.keys(this.#notes.runs).sort().at(-1)
+    const jobs = this.schedule.listNotes()
     return {
       running: this.#atWork?.name ?? null,
       atWork: this.#atWork,
       lastRunAt: last === undefined ? null : timeOfRun(last),
-      ...this.schedule.health,
+      nextRunAt: toIso(Math.min(...jobs.map(({ dueAtMs }) => dueAtMs))),
+      failed: jobs.flatMap(({ job, failures, error, dueAtMs }) =>
+        failures === 0 ? [] : [{ job, error: error ?? '', failures, retryAt: toIso(dueAtMs) }],
+      ),
     }
   }
 
   /** The names of archives that were made, if the folder is not there: its disk was removed, or it was moved. */
   get outOfReach(): readonly string[] {
-    return existsSync(join(this.dir, 'runs')) ? [] : Object.keys(this.notes.runs)
+    return existsSync(join(this.dir, 'runs')) ? [] : Object.keys(this.#notes.runs)
   }
 
   /**
@@ -109,7 +119,7 @@ export class Archives implements ArchiveActs {
     const { name } = run
     const world = this.#world
     try {
-      const work = (options: RunOptions) => world.executor.run('archive', order, options)
+      const work = (onProgress: OnProgress) => world.executor.run('archive', order, onProgress)
       const { packed, leftOut } = await this.#act(name, 'run', work)
       this.#unmade.delete(name)
       this.#note([name])
@@ -122,7 +132,7 @@ export class Archives implements ArchiveActs {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       this.#unmade.set(name, { ...run, state: 'failed', error: why })
-      if (this.#ending.signal.aborted) return why
+      if (error instanceof UserError && error.code === 'stopped') return why
       world.publish({ name, state: 'failed' })
       const hint = error instanceof UserError ? error.hint : ''
       world.log('error', `The archive ${name} could not be made. ${why} ${hint}`)
@@ -133,12 +143,12 @@ export class Archives implements ArchiveActs {
   /** Notes that these runs were read back, and what is wrong with them. Runs that were removed are forgotten. */
   #note(read: readonly string[], wrong: ReadonlyMap<string, string> = new Map()): void {
     const names = listRunNames(this.dir)
-    this.notes.runs = Object.fromEntries(Object.entries(this.notes.runs).filter(([name]) => names.includes(name)))
+    this.#notes.runs = Object.fromEntries(Object.entries(this.#notes.runs).filter(([name]) => names.includes(name)))
     for (const name of read) {
       const error = wrong.get(name) ?? null
-      this.notes.runs[name] = { provenAtMs: error === null ? this.#world.now() : null, error }
+      this.#notes.runs[name] = { provenAtMs: error === null ? this.#world.now() : null, error }
     }
-    this.saveNotes()
+    this.#saveNotes()
   }
 
   list(): readonly ArchiveRun[] {
@@ -148,12 +158,8 @@ export class Archives implements ArchiveActs {
   }
 
   #describe(name: string): ArchiveRun {
-    const stat = statSync(join(this.dir, runPath(name)), { throwIfNoEntry: false })
-    const stamp = `${stat?.mtimeMs} ${stat?.size}`
-    const known = this.#made.get(name)
-    const run = known?.stamp === stamp ? known.run : describeManifest(this.dir, name)
-    this.#made.set(name, { stamp, run })
-    const note = this.notes.runs[name]
+    const run = describeManifest(this.dir, name)
+    const note = this.#notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
     const { provenAtMs, error } = note
     return {
@@ -165,7 +171,7 @@ export class Archives implements ArchiveActs {
   }
 
   async verify(name: string): Promise<ArchiveVerdict> {
-    const work = (options: RunOptions) => this.#world.executor.run('verify', { dir: this.dir }, options)
+    const work = (onProgress: OnProgress) => this.#world.executor.run('verify', { dir: this.dir }, onProgress)
     const verdict = await this.#act(name, 'verify', work)
     const { damaged, damagedRuns } = verdict
     const wrong = new Map<string, string>()
@@ -186,26 +192,21 @@ export class Archives implements ArchiveActs {
       throw new UserError('archive-off', text, 'Set it to true.')
     }
     const { writer, index } = this.#world
-    return this.#act(request.name, 'restore', async ({ onProgress }) => {
+    return this.#act(request.name, 'restore', async (onProgress) => {
       const restored = await restoreArchive(request, this.dir, (part) => writer.restore(part), onProgress)
       await index.follow()
       return restored
     })
   }
 
-  #act<Result>(
-    name: string,
-    act: AtWork['act'],
-    work: (options: Required<RunOptions>) => Promise<Result>,
-  ): Promise<Result> {
+  #act<Result>(name: string, act: AtWork['act'], work: (onProgress: OnProgress) => Promise<Result>): Promise<Result> {
     return this.alone(async () => {
-      if (this.#ending.signal.aborted) throw stopped()
       this.#atWork = { name, act, done: 0, total: 0 }
       const onProgress = (progress: Progress): void => {
         this.#atWork = { name, act, ...progress }
         this.#world.publish({ state: 'running', ...this.#atWork })
       }
-      return work({ signal: this.#ending.signal, onProgress }).finally(() => {
+      return work(onProgress).finally(() => {
         this.#atWork = null
         this.#world.publish({ name, act, state: 'ended' })
       })
@@ -214,14 +215,7 @@ export class Archives implements ArchiveActs {
 
   /** Runs something while no act works on the archive. New acts wait until it ends. */
   alone<Outcome>(act: () => Promise<Outcome>): Promise<Outcome> {
-    const done = this.#last.then(act)
-    this.#last = done.catch(() => undefined)
-    return done
-  }
-
-  /** Ends the running act and starts no other. */
-  stop(): void {
-    this.#ending.abort()
+    return this.#turns.run(act)
   }
 }
 

@@ -1,87 +1,179 @@
-import { indexDamaged, isDamage, isOfIndex, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
-import { UserError } from '../../model/user-error.ts'
+import type { Question } from '../../api/questions.ts'
+import { indexDamaged, isDamage } from '../../mirror/damage/find-damage.ts'
+import type { Mirror } from '../../mirror/open.ts'
 import type { Progress } from '../../model/progress.ts'
-import type { JobName, Jobs } from '../jobs/jobs.ts'
+import { UserError } from '../../model/user-error.ts'
+import { deferred, type Deferred } from '../deferred.ts'
+import { runJob, type JobName, type Jobs, type SearchInput } from '../jobs/jobs.ts'
+import { JobProcess } from './job-process.ts'
 
-export interface RunOptions {
-  /** Ends the job. Its promise then rejects. */
-  readonly signal?: AbortSignal
-  readonly onProgress?: (progress: Progress) => void
+export type OnProgress = (progress: Progress) => void
+
+interface ExecutorOptions {
+  /** For a command, which asks once: questions are answered in this process, from this connection. */
+  readonly reader?: () => Mirror
+  /** Is told when a job fails: the mirror may be damaged. @returns the error for who asked */
+  readonly onError?: (error: unknown) => unknown
 }
 
-/** Runs jobs, in separate processes or in this one. */
-export interface Executor {
+/** After this time an idle process ends and returns its memory. The last one is replaced. */
+const IDLE_MS = 60_000
+/** Extra time for the first question of a process, while Node starts. */
+const START_MS = 2000
+/** Extra time after a search's own deadline, to return what it found. */
+const ANSWER_MS = 250
+
+/** One of the processes for searches, or its place. */
+interface Slot {
+  process: JobProcess | null
+  /** Ends an idle process. */
+  timer: NodeJS.Timeout | undefined
+  /** True if its process remembers what it must forget. */
+  isOld: boolean
+}
+
+const newSlot = (): Slot => ({ process: null, timer: undefined, isOld: false })
+
+/**
+ * Runs jobs in processes. Searches share two, of which one stays after the first question. A process that does not answer
+ * by the deadline is killed. Every other job has a process of its own.
+ */
+export class Executor {
+  readonly #mirrorPath: string
+  readonly #reader: ExecutorOptions['reader']
+  readonly #onError: (error: unknown) => unknown
+  /** All processes that have not ended, including those that were killed just now. */
+  readonly #alive = new Set<JobProcess>()
+  readonly #slots: readonly Slot[] = [newSlot(), newSlot()]
+  /** The slot that was used last is the last. */
+  readonly #free: Slot[] = [...this.#slots]
+  readonly #waiting: Deferred<Slot>[] = []
+  #isClosed = false
+
+  constructor(mirrorPath: string, { reader, onError = (error) => error }: ExecutorOptions = {}) {
+    this.#mirrorPath = mirrorPath
+    this.#reader = reader
+    this.#onError = onError
+  }
+
+  /** Processes whose memory counts as the daemon's. */
+  get pids(): readonly number[] {
+    return [...this.#alive].flatMap(({ pid }) => pid ?? [])
+  }
+
   /**
    * @throws UserError of the job; `stopped` after `close`; `mirror-damaged`; a code that ends in `-died` if its process
-   *   ended unexpectedly; `deadline` and `search-busy` for searches
+   *   ended unexpectedly; `deadline` for searches
    */
-  run<Name extends JobName>(name: Name, input: Jobs[Name]['input'], options?: RunOptions): Promise<Jobs[Name]['result']>
-  /** Makes later searches forget what they remember of the mirror. */
-  renew(): void
-  /** Resolves when no job has the mirror open. */
-  close(): Promise<void>
-  /** Processes whose memory counts as the daemon's. */
-  readonly pids: readonly number[]
-  /** True while somebody waits for a search. */
-  readonly isSearching: boolean
-}
-
-/** A message to a process that runs jobs. It gets one job at a time. */
-export type JobOrder = { [Name in JobName]: { readonly name: Name; readonly input: Jobs[Name]['input'] } }[JobName]
-
-/** Any message to it. `prepare` has no reply. */
-export type ChildOrder = JobOrder | { readonly name: 'prepare'; readonly job: JobName }
-
-/** A message from such a process: progress, and finally a result or a failure. */
-export type JobReply =
-  | { readonly kind: 'progress'; readonly progress: Progress }
-  | { readonly kind: 'result'; readonly result: unknown }
-  | { readonly kind: 'failed'; readonly failure: Failure }
-
-/** Why a job failed, as it crosses a process boundary. */
-export type Failure =
-  | ({ readonly kind: 'user' } & Pick<UserError, 'code' | 'message' | 'hint' | 'status'>)
-  | { readonly kind: 'damage'; readonly message: string }
-  | { readonly kind: 'fault'; readonly message: string }
-
-export function failureOf(error: unknown): Failure {
-  if (error instanceof UserError) {
-    const { code, message, hint, status } = error
-    return { kind: 'user', code, message, hint, status }
+  async run<Name extends JobName>(
+    name: Name,
+    input: Jobs[Name]['input'],
+    onProgress: OnProgress = () => undefined,
+  ): Promise<Jobs[Name]['result']> {
+    if (this.#isClosed) throw stopped()
+    const [mirrorPath, reader] = [this.#mirrorPath, this.#reader]
+    // TypeScript does not see that the name determines the type of the input.
+    const search = name === 'search' ? (input as SearchInput) : null
+    try {
+      if (search === null) return await this.#start(name).run(name, input, onProgress)
+      if (reader === undefined) return await this.#ask(search)
+      return await runJob('search', search, { mirrorPath, mirror: reader, onProgress })
+    } catch (error) {
+      if (this.#isClosed) throw stopped()
+      const told = this.#onError(error)
+      throw search === null || reader !== undefined ? told : explainSearch(search.question, told)
+    }
   }
-  if (isOfIndex(error)) return failureOf(indexDamaged(error))
-  const message = error instanceof Error ? error.message : String(error)
-  return { kind: isDamage(error) ? 'damage' : 'fault', message }
-}
 
-export function errorOf(failure: Failure, name: JobName): Error {
-  if (failure.kind === 'user') return new UserError(failure.code, failure.message, failure.hint, failure)
-  return failure.kind === 'damage' ? mirrorDamaged(failure.message) : new Error(`${name} failed: ${failure.message}`)
-}
+  #start(kind: JobName): JobProcess {
+    const process = new JobProcess(this.#mirrorPath, kind)
+    this.#alive.add(process)
+    void process.exited.then(() => this.#alive.delete(process))
+    return process
+  }
 
-/** What a person reads who asked. If the index is damaged, it is made anew meanwhile; if the mirror is, the daemon ends. */
-export const explainSearch = ({ question }: Jobs['search']['input'], error: unknown): unknown =>
-  isDamage(error) && (question.kind === 'search' || question.kind === 'suggest') ? indexDamaged(error) : error
+  /** Makes later searches forget what they remember of the mirror: idle processes end now, busy ones after their answer. */
+  renew(): void {
+    for (const slot of this.#slots) slot.isOld = true
+    for (const slot of this.#free) this.#empty(slot)
+  }
+
+  /** Resolves when no job has the mirror open. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(stopped())
+    for (const { timer } of this.#slots) clearTimeout(timer)
+    for (const process of this.#alive) process.kill()
+    await Promise.all([...this.#alive].map(({ exited }) => exited))
+  }
+
+  async #ask(input: SearchInput): Promise<unknown> {
+    const slot = this.#free.pop() ?? (await this.#nextFree(input))
+    clearTimeout(slot.timer)
+    const startMs = slot.process === null ? START_MS : 0
+    const process = slot.process ?? this.#fill(slot)
+    let [isLate, isDone] = [false, false]
+    // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
+    const limit = setTimeout(setImmediate, startMs + input.deadlineMs + ANSWER_MS, () => {
+      isLate = !isDone
+      if (isLate) process.kill()
+    })
+    try {
+      return await process.run('search', input)
+    } catch (error) {
+      throw isLate ? tooLate(input) : error
+    } finally {
+      isDone = true
+      clearTimeout(limit)
+      if (slot.isOld || isLate) this.#empty(slot)
+      slot.timer = setTimeout(() => this.#rest(slot), IDLE_MS).unref()
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free.push(slot)
+      else next.resolve(slot)
+    }
+  }
+
+  /** Time in the queue counts: the caller gets an answer in time, even if the search never starts. */
+  #nextFree(input: SearchInput): Promise<Slot> {
+    const waiting = deferred<Slot>()
+    this.#waiting.push(waiting)
+    const timer = setTimeout(setImmediate, START_MS + input.deadlineMs, () => {
+      const place = this.#waiting.indexOf(waiting)
+      if (place < 0) return
+      this.#waiting.splice(place, 1)
+      waiting.reject(tooLate(input))
+    })
+    return waiting.promise.finally(() => clearTimeout(timer))
+  }
+
+  #fill(slot: Slot): JobProcess {
+    const process = this.#start('search')
+    Object.assign(slot, { process, isOld: false })
+    void process.exited.finally(() => {
+      if (slot.process === process) slot.process = null
+    })
+    return process
+  }
+
+  #empty(slot: Slot): void {
+    slot.process?.kill()
+    slot.process = null
+  }
+
+  /** Returns the memory of a process. One process stays, so that the next question does not wait for a start. */
+  #rest(slot: Slot): void {
+    this.#empty(slot)
+    if (!this.#isClosed && this.#slots.every(({ process }) => process === null)) this.#fill(slot)
+  }
+}
 
 export const stopped = (): UserError => new UserError('stopped', 'The daemon is stopping.', 'Start it again.')
 
-/**
- * The error of a job whose process ended without a result.
- * @param code why it could not be started; null if it ran
- */
-export function diedError(name: JobName, code: string | null): UserError {
-  if (code !== null) {
-    const hint =
-      'Ask again when the system has memory and processes to spare. If Node was removed, start the daemon again.'
-    const kind = name.startsWith('purge') ? 'purge' : name
-    return new UserError(`${kind}-died`, `The ${name} process could not be started (${code}).`, hint)
-  }
-  if (name === 'search') return new UserError('search-died', 'The search process ended unexpectedly.', 'Ask again.')
-  if (name === 'purge-archives' || name === 'purge-search')
-    return new UserError('purge-died', 'The purge process ended unexpectedly.', 'Purge again.')
-  if (name === 'archive' || name === 'verify') {
-    const hint = 'Earlier archives are unchanged. It will be tried again.'
-    return new UserError('archive-died', 'The archive process ended unexpectedly.', hint)
-  }
-  return new UserError(`${name}-died`, `The ${name} process ended unexpectedly.`, 'It will be started again.')
+function tooLate({ deadlineMs }: SearchInput): UserError {
+  const text = `The search did not answer within ${deadlineMs} ms.`
+  return new UserError('deadline', text, 'Narrow it with a filter, or raise search.deadlineMs.')
 }
+
+/** What a person reads who asked. If the index is damaged, it is made anew meanwhile; if the mirror is, the daemon ends. */
+const explainSearch = ({ kind }: Question, error: unknown): unknown =>
+  isDamage(error) && (kind === 'search' || kind === 'suggest') ? indexDamaged(error) : error

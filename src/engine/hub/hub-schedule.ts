@@ -1,73 +1,48 @@
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
+import { dueJobs, type DueJob } from '../due-jobs.ts'
 import type { EngineContext } from '../engine.ts'
-import { nextRunMs, pauseMs } from '../next-run.ts'
 import type { Sharing } from './sharing.ts'
 
 /** Machines with the same schedule do not all come in the same second. */
 const JITTER_MS = 50_000
 const FIRST_PAUSE_MS = 2 * 60_000
 
-type HubScheduleContext = Pick<EngineContext, 'now' | 'zone' | 'onError' | 'later' | 'log'>
-
-interface Turn {
-  readonly act: 'push' | 'pull'
-  readonly schedule: string
-  dueAtMs: number
-  failures: number
-  isRunning: boolean
-  /** Why the last one failed. */
-  error: UserError | null
-}
-
-/** Pushes and pulls when they are due. While the hub does not answer, it is tried again with growing pauses. */
-export class HubSchedule {
-  readonly #sharing: Pick<Sharing, 'push' | 'pull'>
-  readonly #context: HubScheduleContext
-  readonly #turns: readonly Turn[]
-
-  constructor(settings: HubSettings, sharing: Pick<Sharing, 'push' | 'pull'>, context: HubScheduleContext) {
-    this.#sharing = sharing
-    this.#context = context
-    this.#turns = (['push', 'pull'] as const)
-      .filter((act) => settings.url !== null && settings[act].projects.length > 0)
-      .map((act) => ({ act, schedule: settings[act].schedule, dueAtMs: 0, failures: 0, isRunning: false, error: null }))
-  }
-
-  /** Must be called every minute. */
-  tick(): void {
-    for (const turn of this.#turns) {
-      if (turn.isRunning || this.#context.now() < turn.dueAtMs) continue
-      turn.isRunning = true
-      this.#context.later?.(() => void this.#run(turn), Math.random() * JITTER_MS)
-    }
-  }
-
-  /** Why the hub is not up to date, as sentences. */
-  get reasons(): string[] {
-    return [...new Set(this.#turns.flatMap(({ error }) => (error === null ? [] : `${error.code}: ${error.message}`)))]
-  }
-
-  async #run(turn: Turn): Promise<void> {
-    const context = this.#context
+/**
+ * Pushes and pulls when they are due, first at the start. While the hub does not answer, the pauses grow.
+ * @returns tick: must be called every minute. listReasons: why the hub is not up to date, as sentences
+ */
+export function hubSchedule(
+  settings: HubSettings,
+  sharing: Pick<Sharing, 'push' | 'pull'>,
+  { log, onError, later, ...clock }: Pick<EngineContext, 'now' | 'zone' | 'onError' | 'later' | 'log'>,
+) {
+  /** Why each of them failed the last time. */
+  const errors = new Map<string, UserError>()
+  const run = async (act: 'push' | 'pull'): Promise<void> => {
+    await new Promise<void>((resume) => later?.(resume, Math.random() * JITTER_MS))
     try {
-      const done = await (turn.act === 'pull' ? this.#sharing.pull() : this.#sharing.push())
-      if ('notice' in done && done.notice !== null) context.log('warn', done.notice)
-      if (turn.error !== null) context.log('info', 'The hub answers again.')
-      turn.failures = 0
-      turn.error = null
-      turn.dueAtMs = nextRunMs(turn.schedule, context.zone())
+      const done = await (act === 'pull' ? sharing.pull() : sharing.push())
+      if ('notice' in done && done.notice !== null) log('warn', done.notice)
+      if (errors.delete(act)) log('info', 'The hub answers again.')
     } catch (error) {
-      context.onError?.(error)
+      onError?.(error)
       const known = error instanceof UserError ? error : new UserError('hub-failed', String(error), '')
-      if (known.code !== 'stopped' && turn.error?.message !== known.message) {
-        context.log('warn', `${known.message} ${known.hint}`)
-      }
-      turn.error = known
-      turn.dueAtMs = context.now() + pauseMs(FIRST_PAUSE_MS, turn.failures)
-      turn.failures += 1
-    } finally {
-      turn.isRunning = false
+      const isSaid = known.code === 'stopped' || errors.get(act)?.message === known.message
+      if (!isSaid) log('warn', `${known.message} ${known.hint}`)
+      errors.set(act, known)
+      throw known
     }
+  }
+  const acts = (['push', 'pull'] as const).filter((act) => settings.url !== null && settings[act].projects.length > 0)
+  const jobs = acts.map((name): DueJob => {
+    const { schedule } = settings[name]
+    return { name, schedule, timezone: null, firstPauseMs: FIRST_PAUSE_MS, isPatient: true, run: () => run(name) }
+  })
+  const dueNow = { timeZone: clock.zone(), dueAtMs: 0, failures: 0, error: null }
+  const notes = Object.fromEntries(jobs.map(({ name, schedule }) => [name, { ...dueNow, schedule }]))
+  return {
+    ...dueJobs(jobs, notes, clock),
+    listReasons: () => [...new Set([...errors.values()].map(({ code, message }) => `${code}: ${message}`))],
   }
 }

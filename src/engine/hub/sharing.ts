@@ -4,18 +4,18 @@ import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { countDamaged } from '../../mirror/hub/ledger.ts'
 import { listQueue, readMachine, readState, type PushingMachine } from '../../mirror/hub/own-side.ts'
-import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
+import { Turns } from '../deferred.ts'
+import type { EngineContext } from '../engine.ts'
 import type { Executor } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Writer } from '../writer/writer.ts'
 
-interface SharingWorld {
+interface SharingWorld extends Pick<EngineContext, 'mirror'> {
   readonly executor: Pick<Executor, 'run'>
   readonly writer: Pick<Writer, 'hub'>
   readonly index: Pick<IndexWriter, 'follow' | 'forgetWords'>
-  mirror(): Mirror
 }
 
 type AtWork = NonNullable<HubState['atWork']>
@@ -30,17 +30,12 @@ const TAKEN_AT_ONCE = 20
 export class Sharing implements HubActs {
   readonly #settings: HubSettings
   readonly #world: SharingWorld
-  readonly #stop = new AbortController()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #atWork: AtWork | null = null
 
   constructor(settings: HubSettings, world: SharingWorld) {
     this.#settings = settings
     this.#world = world
-  }
-
-  stop(): void {
-    this.#stop.abort()
   }
 
   async push({ projects = null, isDryRun = false }: Partial<HubPushRequest> = {}): Promise<HubPushed> {
@@ -75,7 +70,7 @@ export class Sharing implements HubActs {
     }
     if (url === null || this.#atWork !== null) return known
     try {
-      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }, { signal: this.#stop.signal }) }
+      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
       return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` } }
@@ -88,10 +83,9 @@ export class Sharing implements HubActs {
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
     const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun }
-    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, {
-      signal: this.#stop.signal,
-      onProgress: ({ done, total }) => this.#report('push', done, total),
-    })
+    const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, ({ done, total }) =>
+      this.#report('push', done, total),
+    )
     if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
     return { ...result, notice: machine.uuid === before.uuid ? null : isNewMachine(before.uuid) }
   }
@@ -102,7 +96,7 @@ export class Sharing implements HubActs {
     await this.#meet(false).catch(unlessRefused)
     for (let [isFirst, hasMore] = [true, true]; hasMore; isFirst = false) {
       const order = { url: this.#url, uuid: this.#machine.uuid, projects }
-      const part = await executor.run('hub-pull', order, { signal: this.#stop.signal })
+      const part = await executor.run('hub-pull', order)
       if (isFirst) sum.unchanged = part.unchanged
       // If none could be fetched, they changed meanwhile: the next pull has them.
       hasMore = part.rows.length > 0 && part.missing > part.rows.length
@@ -126,7 +120,7 @@ export class Sharing implements HubActs {
   /** The mirror learns what the hub knows of it. */
   async #meet(isPush: boolean): Promise<void> {
     const order = { url: this.#url, uuid: this.#machine.uuid, isRedacted: this.#settings.push.redact }
-    const meeting = await this.#world.executor.run('hub-meet', order, { signal: this.#stop.signal })
+    const meeting = await this.#world.executor.run('hub-meet', order)
     await this.#world.writer.hub({ act: 'meet', meeting, isPush })
   }
 
@@ -145,7 +139,7 @@ export class Sharing implements HubActs {
   }
 
   #inTurn<Result>(act: AtWork['act'], work: () => Promise<Result>): Promise<Result> {
-    const done = this.#last.then(async () => {
+    return this.#turns.run(async () => {
       this.#report(act, 0, 0)
       try {
         return await work()
@@ -153,8 +147,6 @@ export class Sharing implements HubActs {
         this.#atWork = null
       }
     })
-    this.#last = done.catch(() => undefined)
-    return done
   }
 }
 

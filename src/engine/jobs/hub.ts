@@ -1,4 +1,3 @@
-import type { Progress } from '../../model/progress.ts'
 import { Histories } from '../../git/histories.ts'
 import { describeHub } from '../../hub/administer.ts'
 import { openHub, type Hub } from '../../hub/client.ts'
@@ -7,37 +6,26 @@ import { pullPart } from '../../hub/pull.ts'
 import { push } from '../../hub/push.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { realSurroundings } from '../../settings.ts'
-import type { Job } from './job.ts'
-
-/** What the jobs of the hub begin with. */
-interface AtHub {
-  /** The address of the hub. */
-  readonly url: string
-}
+import { driven, type JobContext } from './jobs.ts'
 
 /** Works at the hub, and only reads the mirror. @throws UserError whose code begins with `hub-` */
-const atHub = <Order, Result>(
-  work: (hub: Hub, db: Mirror, order: Order) => AsyncGenerator<Progress, Result>,
-): Job<Order & AtHub, Result> =>
-  async function* (order, context) {
+const atHub =
+  <Order, Result>(work: (hub: Hub, db: Mirror, order: Order, context: JobContext) => Promise<Result>) =>
+  async (order: Order & { readonly url: string }, context: JobContext): Promise<Result> => {
     const hub = await openHub(order.url)
     try {
-      return yield* work(hub, context.mirror(), order)
+      return await work(hub, context.mirror(), order, context)
     } finally {
       await hub.close()
     }
   }
 
-const inOneStep = <Order, Result>(work: (hub: Hub, db: Mirror, order: Order) => Promise<Result>) =>
-  // oxlint-disable-next-line require-yield
-  atHub(async function* (hub, db, order: Order) {
-    return await work(hub, db, order)
-  })
-
-export const hubMeetJob = inOneStep(async (hub, db, order: Parameters<typeof meet>[3]) => {
+export const hubMeetJob = atHub(async (hub, db, order: Parameters<typeof meet>[3]) => {
   const histories = new Histories(realSurroundings().env)
   return meet(hub, db, histories, order).finally(() => histories.close())
 })
-export const hubDescribeJob = inOneStep(describeHub)
-export const hubPushJob = atHub(push)
-export const hubPullJob = inOneStep(pullPart)
+export const hubDescribeJob = atHub(describeHub)
+export const hubPushJob = atHub((hub, db, order: Parameters<typeof push>[2], context) =>
+  driven(push(hub, db, order), context),
+)
+export const hubPullJob = atHub(pullPart)

@@ -1,53 +1,66 @@
-import type { scanBytes } from '../purge/byte-scan.ts'
-import type { purgeArchives } from '../purge/purge-archives.ts'
-import type { archiveJob, verifyJob } from '../archives/archive-job.ts'
-import type { hubDescribeJob, hubMeetJob, hubPullJob, hubPushJob } from './hub.ts'
-import type { Job, JobContext } from './job.ts'
-import type { SearchInput } from './search.ts'
+import type { Question } from '../../api/questions.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import type { Progress } from '../../model/progress.ts'
 
-type OfWork<Work> = Work extends (input: infer Input) => Promise<infer Result>
+/** What a job gets besides its input. */
+export interface JobContext {
+  readonly mirrorPath: string
+  /** Opens a read-only connection at the first call. The runner of the job closes it. */
+  mirror(): Mirror
+  onProgress(progress: Progress): void
+}
+
+/** A question, and how long its answer may take, in milliseconds. */
+export interface SearchInput {
+  readonly question: Question
+  readonly deadlineMs: number
+}
+
+/** Every job: loads its code and runs it. A process loads only the jobs that it runs. */
+const jobs = {
+  /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
+  search: async ({ question, deadlineMs }: SearchInput, context: JobContext): Promise<unknown> =>
+    (await import('../../api/questions.ts')).answerQuestion(context.mirror(), question, deadlineMs),
+  archive: load(async () => (await import('../archives/archive-job.ts')).archiveJob),
+  verify: load(async () => (await import('../archives/archive-job.ts')).verifyJob),
+  /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
+  'purge-archives': load(async () => (await import('../purge/purge-archives.ts')).purgeArchives),
+  'purge-search': load(async () => (await import('../purge/byte-scan.ts')).scanBytes),
+  'hub-meet': load(async () => (await import('./hub.ts')).hubMeetJob),
+  'hub-describe': load(async () => (await import('./hub.ts')).hubDescribeJob),
+  'hub-push': load(async () => (await import('./hub.ts')).hubPushJob),
+  /** A part of a pull. */
+  'hub-pull': load(async () => (await import('./hub.ts')).hubPullJob),
+}
+
+export type JobName = keyof typeof jobs
+
+type Of<Work> = Work extends (input: infer Input, context: JobContext) => Promise<infer Result>
   ? { readonly input: Input; readonly result: Result }
   : never
-type Of<Work> = Work extends Job<infer Input, infer Result> ? { readonly input: Input; readonly result: Result } : never
 
 /** Each kind of job with its input and its result. Both cross process boundaries as JSON. */
-export interface Jobs {
-  /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
-  readonly search: { readonly input: SearchInput; readonly result: unknown }
-  readonly archive: Of<typeof archiveJob>
-  readonly verify: Of<typeof verifyJob>
-  /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */
-  readonly 'purge-archives': OfWork<typeof purgeArchives>
-  readonly 'purge-search': OfWork<typeof scanBytes>
-  readonly 'hub-meet': Of<typeof hubMeetJob>
-  readonly 'hub-describe': Of<typeof hubDescribeJob>
-  readonly 'hub-push': Of<typeof hubPushJob>
-  /** A part of a pull. */
-  readonly 'hub-pull': Of<typeof hubPullJob>
+export type Jobs = { readonly [Name in JobName]: Of<(typeof jobs)[Name]> }
+
+function load<Input, Result>(
+  code: () => Promise<(input: Input, context: JobContext) => Promise<Result>>,
+): (input: Input, context: JobContext) => Promise<Result> {
+  return async (input, context) => (await code())(input, context)
 }
 
-export type JobName = keyof Jobs
+/** Runs a job. @throws whatever the job throws */
+export const runJob = <Name extends JobName>(name: Name, input: Jobs[Name]['input'], context: JobContext) =>
+  // The name determines the input and the result.
+  (jobs[name] as (input: Jobs[Name]['input'], context: JobContext) => Promise<Jobs[Name]['result']>)(input, context)
 
-type Loaders = { readonly [Name in JobName]: () => Promise<Job<Jobs[Name]['input'], Jobs[Name]['result']>> }
-
-/** Loads a job's code. A process loads only the jobs that it runs. */
-export const loadJob: Loaders = {
-  search: async () => (await import('./search.ts')).searchJob,
-  archive: async () => (await import('../archives/archive-job.ts')).archiveJob,
-  verify: async () => (await import('../archives/archive-job.ts')).verifyJob,
-  'purge-archives': async () => inOneStep((await import('../purge/purge-archives.ts')).purgeArchives),
-  'purge-search': async () => inOneStep((await import('../purge/byte-scan.ts')).scanBytes),
-  'hub-meet': async () => (await import('./hub.ts')).hubMeetJob,
-  'hub-describe': async () => (await import('./hub.ts')).hubDescribeJob,
-  'hub-push': async () => (await import('./hub.ts')).hubPushJob,
-  'hub-pull': async () => (await import('./hub.ts')).hubPullJob,
-}
-
-/** A job without steps in between, for example because SQLite cannot be interrupted here. */
-const inOneStep = <Input, Result>(
-  work: (input: Input, context: JobContext) => Result | Promise<Result>,
-): Job<Input, Result> =>
-  // oxlint-disable-next-line require-yield
-  async function* (input, context) {
-    return await work(input, context)
+/** Runs work in steps to its end, which reports its progress. */
+export async function driven<Result>(
+  steps: Generator<Progress, Result> | AsyncGenerator<Progress, Result>,
+  { onProgress }: Pick<JobContext, 'onProgress'>,
+): Promise<Result> {
+  for (;;) {
+    const step = await steps.next()
+    if (step.done === true) return step.value
+    onProgress(step.value)
   }
+}

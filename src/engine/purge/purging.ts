@@ -1,5 +1,5 @@
 import { listRunNames } from '../../api/archives/archive-files.ts'
-import type { PurgeActs } from '../../api/context.ts'
+import type { ApiContext, PurgeActs } from '../../api/context.ts'
 import type { PurgeReport } from '../../api/answers/purge.ts'
 import { acceptLost, isDone, noteStage } from '../../mirror/purge/bars.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
@@ -18,7 +18,7 @@ export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log'
   readonly executor: Pick<Executor, 'run'>
   readonly archives: Pick<Archives, 'alone' | 'outOfReach'>
   readonly sharing: Pick<Sharing, 'sendPurges'>
-  readonly passes: Pick<EngineContext['passes'], 'sync'>
+  sync: ApiContext['sync']
   readonly writer: Pick<EngineContext['writer'], 'purge' | 'restore'>
   readonly index: Pick<IndexWriter, 'forgetWords'>
 }
@@ -32,7 +32,7 @@ const ALL_ARCHIVES = { name: 'newest', from: null, map: {} }
 
 /** Runs one purge at a time, from the request to the search of all files. */
 export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, parts: PurgingParts): Purging {
-  const { executor, archives, sharing, passes, writer, index, renewReaders, log } = parts
+  const { executor, archives, sharing, sync, writer, index, renewReaders, log } = parts
   const { dir } = settings.archives
   let isBusy = false
 
@@ -68,7 +68,7 @@ export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, pa
   const purge = async (scope: PurgeScope, isDryRun: boolean): Promise<PurgeReport> => {
     if (!isDryRun) {
       // What is not known yet cannot be kept out.
-      await passes.sync({ full: false })
+      await sync({ full: false })
       await restore()
     }
     const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })

@@ -11,7 +11,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import { countNext, countUncounted } from '../../mirror/usage/estimates.ts'
 import { countUnplaced, placeNext } from '../../mirror/write/write.ts'
-import type { RunOrder, RunOutcome, SourceEnd } from './messages.ts'
+import type { RunOrder, RunOutcome, SourceEnd } from './writer.ts'
 
 export interface RunContext {
   readonly now: () => number
@@ -51,7 +51,7 @@ export async function runPasses(
   tidyChanges(mirror, indexPath(mirror.name))
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
-  return { ...news, ends, backlog, isWhole: true }
+  return { ...news, ends, backlog }
 }
 
 /** What a run found. A run that only reads what is new in known sources does not list thousands of folders again. */

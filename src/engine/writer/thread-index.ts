@@ -1,36 +1,22 @@
 import { Worker } from 'node:worker_threads'
-import { mirrorDamaged } from '../../mirror/damage/find-damage.ts'
-import { UserError } from '../../model/user-error.ts'
-import { stopped } from '../executor/executor.ts'
-import { deferred, type Deferred } from '../deferred.ts'
-import { diskFull, isOfFullDisk } from './writer.ts'
-
-export interface IndexSetup {
-  readonly mirrorPath: string
-}
+import type { UserError } from '../../model/user-error.ts'
+import { OwnThread } from './own-thread.ts'
 
 export type IndexOrder =
-  /** The mirror changed. Orders are numbered. */
-  | { readonly act: 'follow'; readonly num: number }
+  /** The mirror changed, for the time with this number. */
+  | { readonly act: 'nudge'; readonly num: number }
+  /** These are answered one after the other. follow: merges also makes the tables small. */
+  | { readonly act: 'follow'; readonly merges: boolean }
   | { readonly act: 'check'; readonly isThorough: boolean }
   | { readonly act: 'forget' }
-  | { readonly act: 'stop' }
-
-export type FromIndex =
-  | ({ readonly kind: 'step' } & IndexStep)
-  /** The outcome of a check, or of forgetting words. */
-  | { readonly kind: 'done'; readonly isGood: boolean }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly isDamage: boolean }
 
 export interface IndexStep {
-  /** The last order to follow that it covers. */
+  /** The last nudge that it covers. */
   readonly upTo: number
   /** How many messages and titles wait. */
   readonly left: number
   /** How often the file was made anew: readers have to open it again. */
   readonly timesRenewed: number
-  /** When the index was last compared with the mirror, in epoch milliseconds. */
-  readonly checkedAtMs: number
 }
 
 /** The full-text index of the mirror, which follows it. */
@@ -46,138 +32,64 @@ export interface IndexWriter {
 /** Objects of the thread are short-lived. More makes it hardly faster, and costs memory. */
 const YOUNG_MB_MAX = 24
 
-/** How long a step may still take when the daemon stops. */
+/** How long a step may still take when the program stops. */
 const STOP_MS = 1000
 
-/** The index on a thread of its own, for the daemon. */
-export class ThreadIndex implements IndexWriter {
-  readonly #onStep: (step: IndexStep) => void
-  readonly #onError: (error: UserError) => void
-  readonly #opened = deferred<void>()
-  readonly #waiters: { readonly num: number; readonly done: Deferred<void> }[] = []
-  readonly #acts: Deferred<boolean>[] = []
-  #worker: Worker | null = null
-  #exited: Promise<void> = Promise.resolve()
-  #mirrorPath = ''
-  #followed = 0
-  #last: IndexStep | null = null
-  #isStopping = false
-
-  constructor(onStep: (step: IndexStep) => void, onError: (error: UserError) => void) {
-    this.#onStep = onStep
-    this.#onError = onError
-    // Nobody may be waiting for it.
-    this.#opened.promise.catch(() => undefined)
-  }
-
-  /**
-   * Starts the thread. Call it when the mirror is there. While this process starts, another thread would slow it down.
-   * Resolves when the index can be read.
-   * @throws UserError
-   */
-  async open(mirrorPath: string): Promise<void> {
-    this.#mirrorPath = mirrorPath
-    const worker = new Worker(new URL('../engine/index-thread.js', import.meta.url), {
-      workerData: { mirrorPath } satisfies IndexSetup,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
-    })
-    worker.on('message', (message: FromIndex) => this.#onMessage(message))
-    worker.on('error', (error) => this.#fail(died(error)))
-    const exited = deferred<void>()
-    this.#exited = exited.promise
-    worker.on('exit', () => {
-      if (!this.#isStopping) this.#fail(died())
-      exited.resolve()
-    })
-    this.#worker = worker
-    await this.#opened.promise
-  }
-
-  /** Whether nothing waits that it was told of. */
-  get isCaughtUp(): boolean {
-    return this.#last?.upTo === this.#followed && this.#last.left === 0
-  }
-
-  /** The mirror changed. */
-  nudge(): void {
-    this.#followed += 1
-    this.#send({ act: 'follow', num: this.#followed })
-  }
-
-  async follow(): Promise<void> {
-    this.nudge()
-    const done = deferred<void>()
-    this.#waiters.push({ num: this.#followed, done })
-    await done.promise
-  }
-
-  check(isThorough: boolean): Promise<boolean> {
-    return this.#act({ act: 'check', isThorough })
-  }
-
-  forgetWords(): Promise<boolean> {
-    return this.#act({ act: 'forget' })
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopping = true
-    this.#send({ act: 'stop' })
-    // What a long step did not end is done again at the next start.
-    const timer = setTimeout(() => void this.#worker?.terminate(), STOP_MS)
-    await this.#exited
-    clearTimeout(timer)
-    this.#reject(stopped())
-  }
-
-  #act(order: IndexOrder): Promise<boolean> {
-    if (this.#isStopping) return Promise.reject(stopped())
-    const done = deferred<boolean>()
-    this.#acts.push(done)
-    this.#send(order)
-    return done.promise
-  }
-
-  #send(order: IndexOrder): void {
-    this.#worker?.postMessage(order)
-  }
-
-  #onMessage(message: FromIndex): void {
-    if (message.kind === 'failed') return this.#fail(errorOf(message, this.#mirrorPath))
-    if (message.kind === 'done') {
-      this.#acts.shift()?.resolve(message.isGood)
-      return
-    }
-    this.#last = message
-    this.#opened.resolve()
-    this.#onStep(message)
-    if (message.left > 0) return
-    const [done, waiting] = [
-      this.#waiters.filter(({ num }) => num <= message.upTo),
-      this.#waiters.filter(({ num }) => num > message.upTo),
-    ]
-    this.#waiters.splice(0, Infinity, ...waiting)
-    for (const waiter of done) waiter.done.resolve()
-  }
-
-  #fail(error: UserError): void {
-    this.#reject(error)
-    if (!this.#isStopping) this.#onError(error)
-  }
-
-  #reject(error: UserError): void {
-    this.#opened.reject(error)
-    for (const { done } of this.#waiters.splice(0)) done.reject(error)
-    for (const done of this.#acts.splice(0)) done.reject(error)
-  }
-}
-
-const died = (cause?: Error): UserError =>
-  new UserError('index-died', cause?.message ?? 'The thread of the full-text index ended.', 'Restart the daemon.', {
-    cause,
+/** Starts the thread that writes the index of a mirror. */
+export const startIndexThread = (mirrorPath: string): Worker =>
+  new Worker(new URL('../engine/index-thread.js', import.meta.url), {
+    workerData: mirrorPath,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
   })
 
-function errorOf({ code, message, isDamage }: FromIndex & { readonly kind: 'failed' }, mirrorPath: string): UserError {
-  if (isOfFullDisk(code)) return diskFull(mirrorPath)
-  if (isDamage) return mirrorDamaged(message)
-  return new UserError(code, `The full-text index cannot be written: ${message}.`, 'See the earlier lines of the log.')
+export type ThreadIndex = ReturnType<typeof threadIndex>
+
+/** The index on a thread of its own. @param onError is told of each failure */
+export function threadIndex(
+  mirrorPath: string,
+  onStep: (step: IndexStep) => void,
+  onError: (error: UserError) => void,
+) {
+  let nudges = 0
+  let last: IndexStep | null = null
+  const thread = new OwnThread<IndexStep>({
+    mirrorPath,
+    failed: 'The full-text index cannot be written: ',
+    diedCode: 'index-died',
+    onStep(step) {
+      last = step
+      onStep(step)
+    },
+    onError,
+  })
+  const ask = async (order: IndexOrder): Promise<boolean> => Boolean(await thread.ask(order))
+  /** The mirror changed. */
+  const nudge = (): void => {
+    nudges += 1
+    thread.tell({ act: 'nudge', num: nudges } satisfies IndexOrder)
+  }
+  return {
+    /**
+     * Starts the thread. Call it when the mirror is there. While this process starts, another thread would slow it down.
+     * Resolves when the index can be read.
+     * @throws UserError
+     */
+    async open(start = startIndexThread): Promise<void> {
+      thread.run(start(mirrorPath))
+      await thread.opened
+    },
+    /** Whether nothing waits that it was told of. */
+    get isCaughtUp(): boolean {
+      return last?.upTo === nudges && last.left === 0
+    },
+    nudge,
+    /** @param merges true for a command, which ends then: the tables are made small at once, and not when nothing comes */
+    async follow(merges = false): Promise<void> {
+      nudge()
+      await ask({ act: 'follow', merges })
+    },
+    check: (isThorough: boolean) => ask({ act: 'check', isThorough }),
+    forgetWords: () => ask({ act: 'forget' }),
+    stop: () => thread.stop(STOP_MS),
+  }
 }

@@ -1,9 +1,40 @@
+import type { Worker } from 'node:worker_threads'
 import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
-import { UserError } from '../../model/user-error.ts'
+import type { PassStep } from '../../indexer/source.ts'
+import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
+import type { SourceId } from '../../model/ids.ts'
+import type { PassEnd, PassOrder, PendingLoss } from '../../model/pass.ts'
+import type { UserError } from '../../model/user-error.ts'
+import { disabledKindsOf, type Settings } from '../../settings.ts'
+import { mirrorPath as pathOf } from '../data-folder.ts'
 import type { HubWrite, HubWritten } from '../hub/write-hub.ts'
 import type { MirrorPurgeOrder, MirrorPurgeOutcome } from '../purge/purging.ts'
 import type { RestoredPart, RestorePart } from '../restore.ts'
-import type { RunOrder, RunOutcome, WriterOrder, WriterOutcome } from './messages.ts'
+import { OwnThread } from './own-thread.ts'
+
+/** Where the mirror and Cursor's files are. */
+export interface WriterSetup {
+  readonly mirrorPath: string
+  /** Archives know how many bars of purges there were. */
+  readonly archiveDir?: string
+  readonly userDirs: readonly string[]
+  readonly homes: readonly string[]
+  readonly disabledKinds: readonly string[]
+  /** Names, ids and path globs of projects that are not mirrored. */
+  readonly excludedProjects?: readonly string[]
+  /** Whether messages get an estimate of their tokens; true by default. */
+  readonly isEstimating?: boolean
+}
+
+/** The mirror, and where Cursor is, as the settings say. */
+export const writerSetup = (settings: Settings): WriterSetup => ({
+  mirrorPath: pathOf(settings.dataDir),
+  archiveDir: settings.archives.dir,
+  ...settings.cursor,
+  disabledKinds: disabledKindsOf(settings),
+  excludedProjects: settings.exclude.projects,
+  isEstimating: settings.tokens.estimate,
+})
 
 /** The only writer of the mirror. It does one thing at a time. The next one waits. */
 export interface Writer {
@@ -16,29 +47,71 @@ export interface Writer {
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
   /** @throws UserError if the mirror cannot be written */
   hub(order: HubWrite): Promise<HubWritten>
-  /** Ends a running pass at its next step and closes the mirror. */
+}
+
+/** A message to the thread, which answers each with an outcome or a failure. */
+export type WriterOrder = {
+  [Act in keyof Writer]: { readonly act: Act; readonly order: Parameters<Writer[Act]>[0] }
+}[keyof Writer]
+export type WriterOutcome = Awaited<ReturnType<Writer[keyof Writer]>>
+
+export interface RunOrder {
+  readonly sources: readonly PassOrder[]
+  /** After the sources are read: how long to do deferred work. */
+  readonly backlogMs: number
+}
+
+export interface SourceEnd extends PassEnd {
+  readonly id: SourceId
+  readonly kind: string
+  readonly path: string
+  /** Set if so many rows are missing that they do not count as deleted yet. */
+  readonly pendingLoss: PendingLoss | null
+}
+
+export interface RunOutcome {
+  readonly changed: number
+  readonly added: number
+  readonly gone: number
+  readonly ends: readonly SourceEnd[]
+  /** How many chats wait to be counted or placed. */
+  readonly backlog: number
+}
+
+export interface OpenedMirror {
+  /** What was saved of a damaged mirror when it was opened, as sentences. */
+  readonly news: string | null
+  /** What happened to damaged mirrors whose files are still there. */
+  readonly notices: readonly SalvageNotice[]
+}
+
+export interface ThreadWriter extends Writer {
+  /** Resolves when the mirror is open and migrated. @throws UserError if it cannot be opened */
+  readonly opened: Promise<OpenedMirror>
+  /** Ends a running act at its next step and closes the mirror. What was waiting is rejected with `stopped`. */
   stop(): Promise<void>
 }
 
-export type SendOrder = (order: WriterOrder) => Promise<WriterOutcome>
-
-/** All acts of a writer, except `stop`. @param send executes an order */
-export function writerActs(send: SendOrder): Omit<Writer, 'stop'> {
-  // The outcome has the order's kind.
-  const ask = <Outcome extends WriterOutcome>(order: WriterOrder): Promise<Outcome> => send(order) as Promise<Outcome>
+/** The writer on its thread. @param worker not used yet @param onError is told of each failure: it may be damage */
+export function threadWriter(
+  worker: Worker,
+  setup: WriterSetup,
+  onStep: (step: PassStep) => void,
+  onError: (error: UserError) => void,
+): ThreadWriter {
+  const { mirrorPath } = setup
+  const thread = new OwnThread<PassStep>({ mirrorPath, failed: '', diedCode: 'ingest-died', onStep, onError })
+  thread.run(worker)
+  thread.tell(setup)
+  // The outcome is that of the order's act.
+  const ask = <Outcome>(order: WriterOrder): Promise<Outcome> => thread.ask(order) as Promise<Outcome>
   return {
-    run: (order) => ask<RunOutcome>(order),
-    importUsage: (file) => ask<UsageOutcome>({ kind: 'usage', file }),
-    restore: (part) => ask<RestoredPart>({ kind: 'restore', part }),
-    hub: (order) => ask<HubWritten>({ kind: 'hub', order }),
-    purge: (order) => ask<MirrorPurgeOutcome>({ kind: 'purge', order }),
+    opened: thread.opened as Promise<OpenedMirror>,
+    run: (order) => ask({ act: 'run', order }),
+    importUsage: (order) => ask({ act: 'importUsage', order }),
+    restore: (order) => ask({ act: 'restore', order }),
+    purge: (order) => ask({ act: 'purge', order }),
+    hub: (order) => ask({ act: 'hub', order }),
+    stop: () => thread.stop(),
   }
 }
-
-/** True for the codes of SQLite and the system for a full disk or an exceeded quota, and for our own. */
-export const isOfFullDisk = (code: string): boolean =>
-  /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT|disk-full)$/.test(code)
-
-/** @param place the file or folder that could not be written */
-export const diskFull = (place: string, cause?: unknown): UserError =>
-  new UserError('disk-full', `The disk that holds ${place} is full.`, 'Make room and try again.', { cause })

@@ -25,6 +25,15 @@ export function takeMark(path: string): 'clean' | 'damaged' | 'unknown' {
   }
 }
 
+/** Whether the mirror was sound when it was closed in order, and is as its last writer left it. */
+export function isClean(path: string): boolean {
+  try {
+    return readMark(markOf(path)) === stateOf(path)
+  } catch {
+    return false
+  }
+}
+
 /** `clean`: after the last write, when nobody has it open for writing. `damaged`: at once, and it stays until it is taken. */
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
   try {

@@ -236,6 +236,14 @@ const excluded = new WeakMap<Mirror, readonly string[]>()
 /** The patterns of the projects that are not mirrored. */
 export const excludedIn = (db: Mirror): readonly string[] => excluded.get(db) ?? []
 
+const hashOf = (patterns: readonly string[]): string => digest('sha256', JSON.stringify(patterns))
+
+/** Whether the mirror was read without the projects of this list, and without no others. */
+export function leavesOut(db: Mirror, patterns: readonly string[]): boolean {
+  const hash = prepared<string>(db, READ_LIST).pluck().get()
+  return hash === undefined ? patterns.length === 0 : hash === hashOf(patterns)
+}
+
 /**
  * Says for this connection which projects are not mirrored; once is enough. If the list differs from the one of the last
  * start, every source is read again, because rows of chats that were left out count as read. So do rows of the hub.
@@ -243,11 +251,10 @@ export const excludedIn = (db: Mirror): readonly string[] => excluded.get(db) ??
  */
 export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
   if (excluded.has(db)) return
-  const hash = digest('sha256', JSON.stringify(patterns))
-  const before = prepared<string>(db, READ_LIST).pluck().get()
-  if (before !== hash && (before !== undefined || patterns.length > 0)) {
+  if (!leavesOut(db, patterns)) {
+    const before = prepared<string>(db, READ_LIST).pluck().get()
     db.transaction(() => {
-      prepared(db, SAVE_LIST).run(hash)
+      prepared(db, SAVE_LIST).run(hashOf(patterns))
       prepared(db, FORGET_EVIDENCE).run()
       if (before === undefined) return
       prepared(db, READ_ALL_AGAIN).run()

@@ -283,8 +283,8 @@ export function packBars(mirrorPath: string): string | null {
   }
 }
 
-/** Takes from the bars beside an archive what is missing, unless another machine or data folder wrote them. */
-export function takePacked(db: Mirror, archiveDir: string): void {
+/** The bars beside an archive, if there are more of them than here. Null too if another machine or data folder wrote them. */
+function morePacked(db: Mirror, archiveDir: string): { readonly packed: string; readonly known: number } | null {
   let [packed, known]: [string, number | undefined] = ['', 0]
   try {
     packed = readRegular(join(archiveDir, BARS_FILE), BARS_BYTES_MAX).toString()
@@ -292,9 +292,25 @@ export function takePacked(db: Mirror, archiveDir: string): void {
   } catch {
     // There are none, or another program's file has the name.
   }
-  if (known === undefined || known <= countBars(db)) return
-  ofUser(() => db.transaction(() => TAKE.forEach((sql) => prepared(db, sql).run(packed)))())
-  noteStage(db, 'known', known)
+  return known === undefined || known <= countBars(db) ? null : { packed, known }
+}
+
+/** Takes from the bars beside an archive what is missing. */
+export function takePacked(db: Mirror, archiveDir: string): void {
+  const more = morePacked(db, archiveDir)
+  if (more === null) return
+  ofUser(() => db.transaction(() => TAKE.forEach((sql) => prepared(db, sql).run(more.packed)))())
+  noteStage(db, 'known', more.known)
+}
+
+/** Whether no bar is missing, also none that an archive has, and all are honoured. @param db a reader of the mirror */
+export function hasAllBars(db: Mirror, archiveDir: string): boolean {
+  db.prepare('attach ? as user').run(userFile(db.name))
+  try {
+    return countLost(db) === 0 && isDone(db, 'rows') && morePacked(db, archiveDir) === null
+  } finally {
+    db.exec('detach user')
+  }
 }
 
 const HAS_OLD = `select 1 from sqlite_schema where name = 'tombstones'`

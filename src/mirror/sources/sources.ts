@@ -289,6 +289,27 @@ export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(
 export const saveSweep = (db: Mirror, source: number, sweep: Sweep): void =>
   void prepared(db, SAVE).run({ source, ...sweep })
 
+const LIST_READ = `
+select id, state, signature, decoder, watermark, counted_at as countedAtMs,
+  exists (select 1 from source_rows where source = num and missed_at is not null) as hasMissed
+from sources where kind not in ('', '${ARCHIVE}', '${HUB}')
+`
+
+/** How a source was when it was last read. */
+export interface ReadSource {
+  readonly id: SourceId
+  readonly state: SourceState
+  readonly signature: string | null
+  readonly decoder: number
+  readonly watermark: number | null
+  readonly countedAtMs: number | null
+  /** 1 if some of its rows vanished, and do not count as deleted yet. */
+  readonly hasMissed: number
+}
+
+/** The sources that are looked for, as they were when they were last read. */
+export const listRead = (db: Mirror): ReadSource[] => prepared<ReadSource>(db, LIST_READ).all()
+
 interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
   readonly num: number
   /** Null if the source was never read. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PruneOrder } from '../../../src/api/archives/prune.ts'
-import { InlineExecutor } from '../../../src/engine/executor/inline-executor.ts'
 import { headers } from '../../helpers/cursor.ts'
+import { executorHere } from '../../helpers/engine-here.ts'
 import { World } from '../../helpers/world.ts'
 
 // Two data folders share an archive folder, as two computers or two users may do.
@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 const archive = (world: World, name: string, prune: PruneOrder | null): Promise<unknown> =>
-  new InlineExecutor(world.mirrorPath, () => world.mirror).run('archive', {
+  executorHere(world.mirrorPath, () => world.mirror).run('archive', {
     dir,
     name,
     scope: null,

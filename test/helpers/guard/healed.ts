@@ -20,8 +20,7 @@ export async function passOver(kept: MirrorMaintenance, userDir: string, depth: 
   const places = { userDirs: [userDir], homes: [], disabledKinds: [] }
   const sources = discoverSources(places).map(({ id }) => ({ id, depth, isAsked: depth === 'values' }))
   const context = { now: Date.now, turn: async () => undefined }
-  const pass = (): Promise<unknown> =>
-    runPasses(kept.db, places, { kind: 'run', sources, backlogMs: Infinity }, context)
+  const pass = (): Promise<unknown> => runPasses(kept.db, places, { sources, backlogMs: Infinity }, context)
   try {
     await pass()
   } catch (error) {

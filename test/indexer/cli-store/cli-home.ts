@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunOutcome } from '../../../src/engine/writer/messages.ts'
+import type { RunOutcome } from '../../../src/engine/writer/writer.ts'
 import type { PassDepth } from '../../../src/model/pass.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { cliFolder, CliStore, CursorHome, encodeState, type JournalMode, type StatePlan } from '../../helpers/cursor.ts'

@@ -130,7 +130,7 @@ test('the main thread, which follows the files, opens none of them', async () =>
       run: async (orders) => {
         runs.push(orders.length)
         const ends = orders.map(({ id }) => ({ id, kind: '', path: '', ...wellRead }))
-        return { changed: 0, added: 0, gone: 0, backlog: 0, isWhole: true, ends }
+        return { changed: 0, added: 0, gone: 0, backlog: 0, ends }
       },
       watch: (_, onEvent) => {
         events.push(() => onEvent('rename', null))

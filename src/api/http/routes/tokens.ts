@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
-import { UserError } from '../../../model/user-error.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../iso.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
@@ -63,7 +62,7 @@ export const tokenRoutes = [
       const { timeZone } = readClock(query.tz, api)
       const text = await readCsvBody(c)
       if (api.importUsage === undefined) throw new Problem(503, 'not-here', 'This process cannot import usage files.')
-      const { firstUnmatched, ...outcome } = await api.importUsage({ text, timeZone }).catch(refuseFile)
+      const { firstUnmatched, ...outcome } = await api.importUsage({ text, timeZone })
       return { ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) }
     },
   }),
@@ -100,10 +99,4 @@ async function readCsvBody(c: Context): Promise<string> {
     if (!(error instanceof TypeError)) throw error
     throw new Problem(400, 'bad-encoding', 'The body is not UTF-8. Send the file as it was downloaded.')
   }
-}
-
-/** Turns errors in the file into a 400: the sender can correct the file. */
-function refuseFile(error: unknown): never {
-  if (!(error instanceof UserError) || !/^bad-(?:csv|columns|cell)$/.test(error.code)) throw error
-  throw new Problem(400, error.code, `${error.message} ${error.hint}`)
 }

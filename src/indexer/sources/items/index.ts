@@ -33,6 +33,7 @@ export function globalItemsSource(userDir: string): Source {
   const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
     ...ofDatabase({ kind: 'global-items', decoder: DECODER, path, rank: RANK, isAlwaysWarm: true }),
+    everyMs: LOOK_EVERY_MS,
     async pass(mirror, num, request) {
       const skip = skipped(mirror, num, request, fileSignature(path), LOOK_EVERY_MS)
       if (skip !== null) return skip

@@ -74,6 +74,7 @@ function blobSource(userDir: string, { search, ...facts }: BlobSource): Source {
   const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
     ...ofDatabase({ ...facts, path, isAlwaysWarm: true }),
+    readsReferences: true,
     async pass(mirror, num, request) {
       if (fileSignature(path) === null) return { kind: 'closed', state: 'missing', detail: null }
       const asker = held.findSource(mirror, ASKER, path)

@@ -21,6 +21,7 @@ export function trackingSource(folder: string): Source {
   return {
     // It contains no chats, so no chat ever comes from it.
     ...ofDatabase({ kind: 'tracking', decoder: 1, path, rank: 9, isAlwaysWarm: false }),
+    everyMs: READ_EVERY_MS,
     async pass(mirror, num, request) {
       const skip = skipped(mirror, num, request, fileSignature(path), READ_EVERY_MS)
       return skip ?? whileOpen(path, (file) => importTracking(mirror, num, file, request))

@@ -19,7 +19,7 @@ export function faultsOf({ status, headers, body }: RawAnswer, attempt: Attempt)
   const isDeadline = status === 503 && body.includes('"code":"deadline"')
   if (status >= 500 && !isDeadline) say(`was answered ${status}: ${body.slice(0, 200)}`)
   if (Object.keys(headers).some((name) => name.startsWith('access-control'))) say('lets others in')
-  if (status >= 400) {
+  if (status >= 400 && !isOfNode({ status, headers, body })) {
     if (headers['x-content-type-options'] !== 'nosniff') say(`${status} may be sniffed`)
     if (headers['content-type'] !== 'application/problem+json') say(`${status} is ${headers['content-type']}`)
     if (attempt.method !== 'HEAD') for (const fault of problemFaults(status, body)) say(fault)
@@ -29,6 +29,10 @@ export function faultsOf({ status, headers, body }: RawAnswer, attempt: Attempt)
   }
   return faults
 }
+
+/** What Node cannot read it refuses itself, and says no more. */
+const isOfNode = ({ status, headers, body }: RawAnswer): boolean =>
+  [400, 408, 413, 417, 431].includes(status) && body === '' && headers['content-type'] === undefined
 
 function problemFaults(status: number, body: string): string[] {
   try {
