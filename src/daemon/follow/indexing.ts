@@ -21,6 +21,7 @@ import { sourceReasons } from '../../engine/source-reasons.ts'
 import { Metrics } from './metrics.ts'
 import type { DaemonState } from '../../api/answers/status.ts'
 
+const DAY_MS = 86_400_000
 const RETRY_MS = 30_000
 /** So long after the index was made anew, an error of a search may come from the former one. */
 const RENEWED_MS = 10_000
@@ -116,6 +117,8 @@ export class Indexing {
     this.follow.start()
     this.#hasStarted = true
     await opened
+    // Damage may give no error: a word whose rows are gone is silently not found.
+    this.every(() => void this.index.check(false).catch(() => undefined), DAY_MS)
   }
 
   /** Every error of a reader comes here. If the index is damaged, it is made anew; if it is not, the mirror is. */
