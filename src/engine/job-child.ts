@@ -1,5 +1,4 @@
 import { setPriority } from 'node:os'
-import { prepareAnswers } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { failureOf, type ChildOrder, type JobOrder, type JobReply } from './executor/executor.ts'
 import type { Job, JobContext } from './jobs/job.ts'
@@ -53,7 +52,6 @@ async function execute(order: JobOrder): Promise<void> {
   const reply = await run(order)
   if (life !== 'once') {
     process.send?.(reply)
-    prepareNext(order)
     return
   }
   mirror?.close()
@@ -73,20 +71,4 @@ async function run({ name, input }: JobOrder): Promise<JobReply> {
   } catch (error) {
     return { kind: 'failed', failure: failureOf(error) }
   }
-}
-
-let isPreparing = false
-
-/** Prepares for more suggestions, in steps. Questions are answered between the steps. */
-function prepareNext(order: JobOrder): void {
-  if (order.name !== 'search' || mirror === null || isPreparing) return
-  isPreparing = true
-  setImmediate(() => {
-    isPreparing = false
-    try {
-      if (mirror !== null && prepareAnswers(mirror, order.input.question.kind)) prepareNext(order)
-    } catch {
-      // It fails again, and is reported, at the next question of this kind.
-    }
-  })
 }

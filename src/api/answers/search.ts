@@ -76,17 +76,15 @@ const searchExplanation = z.object({
   ways: says(
     z.array(
       z.object({
-        match: says(maybeText, 'The query for the full-text index.'),
-        exclude: says(maybeText, 'What is excluded, as a query for the index.'),
+        match: says(maybeText, 'The query for the full-text index, which drives. Null: all messages are walked.'),
         keys: says(
           z.nullable(z.tuple([text, text])),
           'Smallest and largest key of a message. They come from dates and from the chats.',
         ),
-        chats: maybeCount,
         tests: texts,
       }),
     ),
-    'The alternatives. A message must match one of them.',
+    'How messages are found; empty if nothing can match.',
   ),
   titles: says(texts, 'The queries for titles.'),
   steps: says(texts, 'The steps, in order.'),

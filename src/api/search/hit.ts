@@ -7,7 +7,7 @@ import { columnNames, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
 import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
-import { rowsOf } from './match/statement.ts'
+import { statementOf } from './statement.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, type Row } from '../queries/answer-row.ts'
 import type { SearchHit } from '../answers/search.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
@@ -45,7 +45,7 @@ export function makeHits(
 ): readonly SearchHit[] {
   // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
   const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().maskAtOnce(value) : value)
-  const statement = rowsOf<HitRow>(db, SELECT_HIT)
+  const statement = statementOf<HitRow>(db, SELECT_HIT)
   return found.flatMap((each) => {
     const row = statement.get({ key: BigInt(each.key) })
     return row === undefined ? [] : [makeHit(row, each, matcher, toShow)]

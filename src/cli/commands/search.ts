@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { partNames } from '../../api/search/language/tree.ts'
+import { partNames } from '../../api/search/query.ts'
 import { roles } from '../../model/message.ts'
 import type { Answers } from '../client/answers.ts'
 import { chatsAnswer } from '../../api/answers/chats.ts'

@@ -11,8 +11,6 @@ const QUEUE_MAX = 1000
 const IDLE_MS = 60_000
 /** Extra time for the first question of a process, while Node starts. */
 const START_MS = 2000
-/** Extra time after a search's own deadline, to return what it found. */
-const ANSWER_MS = 250
 
 interface Waiting {
   readonly question: Question
@@ -54,7 +52,7 @@ export class SearchPool {
 
   /**
    * @param deadlineMs milliseconds, the time in the queue included
-   * @throws UserError `deadline` if the time ran out with nothing found, `search-busy` if too many wait
+   * @throws UserError `deadline` if the time ran out, `search-busy` if too many wait
    */
   ask<Kind extends QuestionKind>(question: Question<Kind>, deadlineMs: number): Promise<Questions[Kind]['answer']> {
     if (this.#isClosed) return Promise.reject(stopped())
@@ -114,7 +112,7 @@ export class SearchPool {
     searcher.job = job
     clearTimeout(searcher.timer)
     // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
-    searcher.timer = setTimeout(setImmediate, startMs + job.deadlineMs + ANSWER_MS, () => {
+    searcher.timer = setTimeout(setImmediate, startMs + job.deadlineMs, () => {
       if (searcher.job === job) this.#expire(searcher)
     })
     const { question, deadlineMs } = job

@@ -9,6 +9,6 @@ export interface SearchInput {
 
 /** Answers a search, a suggestion, statistics or tokens. SQLite cannot be interrupted here, so there is a single step. */
 // oxlint-disable-next-line require-yield
-export const searchJob: Job<SearchInput, unknown> = function* ({ question, deadlineMs }, context) {
-  return answerQuestion(context.mirror(), question, deadlineMs)
+export const searchJob: Job<SearchInput, unknown> = function* ({ question }, context) {
+  return answerQuestion(context.mirror(), question)
 }
