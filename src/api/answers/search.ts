@@ -73,21 +73,9 @@ const searchExplanation = z.object({
   query: says(text, 'The query as it was understood.'),
   tree: says(texts, 'The same as a tree, one line per node.'),
   filters: says(texts, 'The filters besides the query.'),
-  ways: says(
-    z.array(
-      z.object({
-        match: says(maybeText, 'The query for the full-text index, which drives. Null: all messages are walked.'),
-        keys: says(
-          z.nullable(z.tuple([text, text])),
-          'Smallest and largest key of a message. They come from dates and from the chats.',
-        ),
-        tests: texts,
-      }),
-    ),
-    'How messages are found; empty if nothing can match.',
-  ),
+  statement: says(maybeText, 'The SQL statement that finds the messages; null if nothing can match.'),
+  values: says(texts, 'Its values, in order.'),
   titles: says(texts, 'The queries for titles.'),
-  steps: says(texts, 'The steps, in order.'),
 })
 export type SearchExplanation = Answer<typeof searchExplanation>
 

@@ -18,13 +18,8 @@ export interface Words {
 /** What needs no full-text table: an expression with one `?` per value, or a range of keys of messages, both inclusive. */
 export type Test =
   /** `chats` is over `c`, a chat; `messages` is over `m`, a message. */
-  | {
-      readonly kind: 'chats' | 'messages'
-      readonly sql: string
-      readonly values: readonly string[]
-      readonly says: string
-    }
-  | { readonly kind: 'keys'; readonly low: bigint; readonly high: bigint; readonly says: string }
+  | { readonly kind: 'chats' | 'messages'; readonly sql: string; readonly values: readonly string[] }
+  | { readonly kind: 'keys'; readonly low: bigint; readonly high: bigint }
 
 /** A query after looking up its words and fields. Only tests, and what has nothing but words, are negated. */
 export type Condition =

@@ -34,19 +34,19 @@ const IS_OF_MODEL = `
 `
 
 const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
-  project: (db, values) => chats(IS_OF_PROJECTS, resolveProjects(db, values), `project is ${list(values)}`),
-  machine: (db, values) => chats(IS_OF_MACHINES, resolveMachines(db, values), `machine is ${list(values)}`),
-  chat: (_, values) => chats(IS_OF_IDS, values, `chat is ${list(values)}`),
+  project: (db, values) => chats(IS_OF_PROJECTS, resolveProjects(db, values)),
+  machine: (db, values) => chats(IS_OF_MACHINES, resolveMachines(db, values)),
+  chat: (_, values) => chats(IS_OF_IDS, values),
   mode: (db, values) => {
     const names = findNames(db, 'mode', values)
-    return names.length === 0 ? never : chats(IS_OF_MODES, names, `mode is ${list(names)}`)
+    return names.length === 0 ? never : chats(IS_OF_MODES, names)
   },
   model: (db, values) => {
     const names = findNames(db, 'model', values)
     const json = JSON.stringify(names)
-    return names.length === 0 ? never : columns(IS_OF_MODEL, [json, json], `model is ${list(names)}`)
+    return names.length === 0 ? never : columns(IS_OF_MODEL, [json, json])
   },
-  role: (_, values) => columns(IS_OF_ROLE, [JSON.stringify(values)], `role is ${list(values)}`),
+  role: (_, values) => columns(IS_OF_ROLE, [JSON.stringify(values)]),
   tool: (db, values) => anyHolds(findNames(db, 'tool', values).map((name) => mark(`tool:${name}`))),
   path: (_, values) => anyHolds(values.map(pathCondition)),
   has: (_, values) => anyHolds(values.map((value) => mark(`has:${value}`))),
@@ -62,21 +62,13 @@ export function resolveField(db: Mirror, { name, values }: FieldNode, clock: Clo
   return resolvers[name](db, values, clock)
 }
 
-const list = (values: readonly string[]): string => values.join(' or ')
-
-const columns = (sql: string, values: readonly string[], says: string): Condition => ({
-  kind: 'messages',
-  sql,
-  values,
-  says,
-})
+const columns = (sql: string, values: readonly string[]): Condition => ({ kind: 'messages', sql, values })
 
 /** @param sql an expression over `c`, a chat; `?` stands for the values as JSON */
-const chats = (sql: string, values: readonly (string | number)[], says: string): Condition => ({
+const chats = (sql: string, values: readonly (string | number)[]): Condition => ({
   kind: 'chats',
   sql,
   values: sql.includes('?') ? [JSON.stringify(values)] : [],
-  says,
 })
 
 const marked = (phrases: readonly TermPhrase[]): Condition =>
@@ -96,9 +88,9 @@ function pathCondition(value: string): Condition {
 }
 
 function stateCondition(state: string): Condition {
-  if (state === 'archived') return chats(IS_ARCHIVED, [], 'chat is archived')
-  if (state === 'subagent') return chats(IS_SUBAGENT, [], 'chat is subagent')
-  return state === 'orphan' ? columns(IS_ORPHAN, [], 'is an orphan') : columns(IS_DELETED, [], 'is deleted in Cursor')
+  if (state === 'archived') return chats(IS_ARCHIVED, [])
+  if (state === 'subagent') return chats(IS_SUBAGENT, [])
+  return state === 'orphan' ? columns(IS_ORPHAN, []) : columns(IS_DELETED, [])
 }
 
 /** `before` means earlier than the start of the period, `after` means from its start on. */
@@ -109,8 +101,7 @@ function periods(values: readonly string[], clock: Clock, relation: 'before' | '
     const start = keyAt(period.startMs)
     const low = relation === 'before' ? FIRST_DATED_KEY : start
     const high = relation === 'after' ? LAST_KEY : (relation === 'on' ? keyAt(period.endMs) : start) - 1n
-    const says = `time is ${relation} ${value}`
-    return [{ kind: 'keys', low: low > FIRST_DATED_KEY ? low : FIRST_DATED_KEY, high, says }]
+    return [{ kind: 'keys', low: low > FIRST_DATED_KEY ? low : FIRST_DATED_KEY, high }]
   })
   return anyHolds(tests)
 }

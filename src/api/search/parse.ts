@@ -1,6 +1,6 @@
 import { roles } from '../../model/message.ts'
 import { beginsLikeJson, unescaped, withoutOrders } from '../../text/passages/spoken-texts.ts'
-import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
+import { isUnspacedSign, tokenize } from '../../text/terms/terms.ts'
 import { TERM_LENGTH_MAX } from '../../text/terms/word-parts.ts'
 import { readPeriod } from '../periods.ts'
 import { echo, lexQuery, type QueryToken } from './lex.ts'
@@ -254,19 +254,9 @@ function spend(text: string, { budget, warnings, isExcluded }: WordsOptions): st
   budget.terms = Math.max(0, left - found.length)
   if (found.length <= left) return text
   warnings.push(`Only the first ${TERMS_MAX} words were searched for.`)
-  if (left === 0 || isExcluded) return null
-  // In unspaced scripts terms overlap. Then the text is cut where the next term begins.
-  const cuts = [found[left - 1]?.end, found[left]?.start].map((end) => text.slice(0, end))
-  return cuts.find((cut) => isBeginning(tokenize(cut), found, left)) ?? null
-}
-
-/** Whether `terms` are the first of `all`, and at most `most`. The last one may be half a pair of unspaced characters. */
-function isBeginning(terms: readonly Term[], all: readonly Term[], most: number): boolean {
-  const isMet = ({ term }: Term, index: number): boolean => {
-    const whole = all[index]?.term ?? ''
-    return term === whole || (index === terms.length - 1 && isUnspacedSign(term) && whole.startsWith(term))
-  }
-  return terms.length > 0 && terms.length <= most && terms.every(isMet)
+  const next = found[left]
+  // In unspaced scripts terms overlap. So the text is cut where the next term begins.
+  return left === 0 || isExcluded || next === undefined ? null : text.slice(0, next.start)
 }
 
 const allowed: Readonly<Partial<Record<FieldName, readonly string[]>>> = {

@@ -169,15 +169,14 @@ function insidePhrases(node: InsideNode, { db, warnings }: Read): readonly TermP
 function fieldCondition(field: FieldNode, { db, clock, fields, isTitle }: Read): Condition {
   const known = fields.get(field) ?? resolveField(db, field, clock)
   fields.set(field, known)
-  return isTitle ? ofMessage(known, field) : known
+  return isTitle ? ofMessage(known) : known
 }
 
 /** A title has no marks. So the marks of the message that is shown for the title are tested. */
-function ofMessage(condition: Condition, field: FieldNode): Condition {
+function ofMessage(condition: Condition): Condition {
   const expression = expressionOf(condition)
   if (expression === null && condition.kind !== 'not') return condition
-  if (condition.kind === 'not') return doesNotHold(ofMessage(condition.of, field))
-  const says = field.values.map((value) => `${field.name}:${value}`).join(' or ')
+  if (condition.kind === 'not') return doesNotHold(ofMessage(condition.of))
   const sql = 'm.key in (select rowid from message_terms where message_terms match ?)'
-  return { kind: 'messages', sql, values: [expression ?? ''], says }
+  return { kind: 'messages', sql, values: [expression ?? ''] }
 }

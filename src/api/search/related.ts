@@ -3,7 +3,6 @@ import { prepared } from '../../mirror/sql.ts'
 import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import type { RelatedChat, SearchAnswer } from '../answers/search.ts'
-import type { Clock } from '../periods.ts'
 import { makeHits } from './hit.ts'
 import { asksOneThing, formsOfName, inflectionsOf, readAsked, type Asked } from './languages.ts'
 import { echo } from './lex.ts'
@@ -41,22 +40,21 @@ function findRelated(
   const fields = [...filterNodes(filters), ...asked.fields]
   const read = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock))
   const weighed = weighChats(read.signals, describeCollection(db))
-  const chosen = chooseChats(db, weighed, { asked, signals: read.signals, clock, shown })
+  const excluded = asked.excluded.map((node) => planQuery(db, [node], clock))
+  const chosen = chooseChats(db, weighed, read.signals, excluded, shown)
   const chats = dress(db, chosen, read, holdersOf(db, chosen, read.signals), { isRedacted })
   return { chats, warnings: warnOfRest(read, chosen) }
 }
 
-/** Whether a chat has the signal with this index. */
-type Holds = (chat: WeighedChat, place: number) => boolean
+/** Whether a chat has a signal. */
+type Holds = (chat: WeighedChat, signal: ReadSignal) => boolean
 
 /** Of a common word only the newest messages were read. So it is looked up again in the few chats that are shown. */
 function holdersOf(db: Mirror, chosen: readonly Chosen[], signals: readonly ReadSignal[]): Holds {
   const nums = chosen.map(({ chat }) => chat.chat)
-  const holders = signals.map(({ plan, postings }) => {
-    if (postings.isWhole || nums.length === 0) return new Set<number>()
-    return holdersAmong(db, plan, nums)
-  })
-  return ({ chat, holds }, place) => holds[place] === true || holders[place]?.has(chat) === true
+  const common = signals.filter(({ postings }) => !postings.isWhole)
+  const holders = new Map(common.map((signal) => [signal, holdersAmong(db, signal.plan, nums)]))
+  return ({ chat, holds }, signal) => holds[signals.indexOf(signal)] === true || holders.get(signal)?.has(chat) === true
 }
 
 /** Which of some chats match by a message or by the title. */
@@ -75,18 +73,12 @@ const SELECT_LENGTHS = `select c.num, c.message_count from json_each(@nums) n cr
 
 function describeCollection(db: Mirror): Collection {
   const chats = prepared<number>(db, COUNT_CHATS).pluck().get() ?? 0
+  const countFrom = prepared<number>(db, COUNT_CHATS_FROM).pluck()
+  const lengths = prepared<[number, number]>(db, SELECT_LENGTHS).raw()
   return {
     chats,
-    lengthsOf: (nums) =>
-      new Map(
-        prepared<[number, number]>(db, SELECT_LENGTHS)
-          .raw()
-          .all({ nums: JSON.stringify(nums) }),
-      ),
-    shareFrom: (key) =>
-      (prepared<number>(db, COUNT_CHATS_FROM)
-        .pluck()
-        .get({ atMs: key / SLOTS_PER_MS }) ?? 0) / Math.max(1, chats),
+    lengthsOf: (nums) => new Map(lengths.all({ nums: JSON.stringify(nums) })),
+    shareFrom: (key) => (countFrom.get({ atMs: key / SLOTS_PER_MS }) ?? 0) / Math.max(1, chats),
   }
 }
 
@@ -96,33 +88,28 @@ interface Chosen {
   readonly titled: { readonly title: string; readonly summary: string | null } | null
 }
 
-interface Choice {
-  readonly asked: Asked
-  readonly signals: readonly ReadSignal[]
-  readonly clock: Clock
-  readonly shown: ReadonlySet<string>
-}
-
 const SELECT_SHOWN = `select num from chats where id in (select value from json_each(@ids))`
 
+/** @param weighed the best first @param shown ids of chats to leave out */
 function chooseChats(
   db: Mirror,
   weighed: readonly WeighedChat[],
-  { asked, signals, clock, shown }: Choice,
+  signals: readonly ReadSignal[],
+  excluded: readonly Plan[],
+  shown: ReadonlySet<string>,
 ): readonly Chosen[] {
-  const shownNums = new Set(
-    prepared<number>(db, SELECT_SHOWN)
-      .pluck()
-      .all({ ids: JSON.stringify([...shown]) }),
-  )
-  const others = weighed.filter(({ chat }) => !shownNums.has(chat))
-  const left = asked.excluded.reduce<readonly WeighedChat[]>((chats, node) => {
-    const nums = chats.slice(0, CHECKED_MAX).map(({ chat }) => chat)
-    if (nums.length === 0) return []
-    const plan = planQuery(db, [node], clock)
-    const held = holdersAmong(db, plan, nums)
-    return chats.slice(0, CHECKED_MAX).filter(({ chat }) => !held.has(chat))
-  }, others)
+  const nums = prepared<number>(db, SELECT_SHOWN).pluck()
+  const shownNums = new Set(nums.all({ ids: JSON.stringify([...shown]) }))
+  let left = weighed.filter(({ chat }) => !shownNums.has(chat))
+  for (const plan of excluded) {
+    const checked = left.slice(0, CHECKED_MAX)
+    const held = holdersAmong(
+      db,
+      plan,
+      checked.map(({ chat }) => chat),
+    )
+    left = checked.filter(({ chat }) => !held.has(chat))
+  }
   const chosen: Chosen[] = []
   for (const chat of left) {
     const found = chat.bestKey === null ? byTitle(db, chat, signals) : { chat, key: chat.bestKey, titled: null }
@@ -150,7 +137,7 @@ function dress(
   const matcher = createMatcher(signals.flatMap(({ plan }) => plan.phrases))
   return chosen.flatMap(({ chat, key, titled }) => {
     const isHeld = ({ groups }: ReadSignals['words'][number]): boolean =>
-      groups.some((group) => group.every((place) => holds(chat, place)))
+      groups.some((group) => group.every((signal) => holds(chat, signal)))
     // The averages in the index still count purged messages: more digits would give them away.
     const score = Number(chat.score.toPrecision(3))
     return makeHits(db, [{ key, score, titled }], matcher, request).map((hit) => ({

@@ -9,19 +9,10 @@ import { filterNames, type FilterName, type SearchFilters, type SearchRequest } 
 import { COUNTED_MAX } from './rows.ts'
 import { countFound } from './titles.ts'
 
-interface Relaxed {
-  readonly suggestions: readonly SearchSuggestion[]
-  readonly warnings: readonly string[]
-}
-
-/** The query in its language, and the filters beside it. */
-interface Asked {
+/** What remains of a search, and what was left out. */
+interface Relaxation {
   readonly tree: QueryNode | null
   readonly filters: SearchFilters
-}
-
-/** What remains of a search, and what was left out. */
-interface Relaxation extends Asked {
   /** Filters beside the query. */
   readonly names: readonly FilterName[]
   /** Words and fields of the query. */
@@ -36,17 +27,15 @@ export function suggestRelaxed(
   db: Mirror,
   tree: QueryNode | null,
   { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
-): Relaxed {
+): { readonly suggestions: readonly SearchSuggestion[]; readonly warnings: readonly string[] } {
   const topic = topicOf(tree)
-  const counted = relaxations({ tree, filters }).map((each) => ({
-    each,
-    isQuestion: topicOf(each.tree) === topic,
-    count: countFound(db, each.tree, { filters: each.filters, clock }),
-  }))
-  const found = counted.filter(({ count }) => count > 0)
-  const suggestions = found.filter(({ isQuestion }) => isQuestion).map(({ each, count }) => suggestionOf(each, count))
-  const warnings = suggestions.length > 0 ? [] : found.map(({ each, count }) => warningOf(each, count))
-  return { suggestions, warnings }
+  const found = relaxations(tree, filters)
+    .map((each) => ({ each, count: countFound(db, each.tree, { filters: each.filters, clock }) }))
+    .filter(({ count }) => count > 0)
+  const suggestions = found
+    .filter(({ each }) => topicOf(each.tree) === topic)
+    .map(({ each, count }) => suggestionOf(each, count))
+  return { suggestions, warnings: suggestions.length > 0 ? [] : found.map(({ each, count }) => warningOf(each, count)) }
 }
 
 /** Whether a query has words, and whether any of them says what it is about: a function word does not. */
@@ -57,32 +46,27 @@ function topicOf(tree: QueryNode | null): 'none' | 'function words' | 'topic' {
   return words.length > 0 ? 'function words' : 'none'
 }
 
-function relaxations({ tree, filters }: Asked): readonly Relaxation[] {
-  const withoutFilter = filterGroups(filters).map((names) => {
-    const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
-    return { tree, filters: Object.fromEntries(others), names, dropped: [] }
-  })
-  const withoutPart = tree === null ? [] : withoutOne(tree)
+function relaxations(tree: QueryNode | null, filters: SearchFilters): readonly Relaxation[] {
+  const given = filterNames.filter((name) => filters[name] !== undefined)
+  const groups = [...given.filter((name) => !isEnd(name)).map((name) => [name]), given.filter(isEnd)]
+  const withoutFilter = groups
+    .filter(({ length }) => length > 0)
+    .map((names) => {
+      const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
+      return { tree, filters: Object.fromEntries(others), names, dropped: [] }
+    })
+  const whole = tree === null || tree.kind === 'and' ? [] : [{ dropped: [tree], rest: null }]
+  const withoutPart = tree === null ? [] : [...whole, ...withoutOneInside(tree)]
   return [...withoutFilter, ...withoutPart.map(({ dropped, rest }) => ({ tree: rest, filters, names: [], dropped }))]
 }
 
 /** `from` and `to` are one filter. */
-function filterGroups(filters: SearchFilters): readonly (readonly FilterName[])[] {
-  const given = filterNames.filter((name) => filters[name] !== undefined)
-  const ends = given.filter((name) => name === 'from' || name === 'to')
-  const others = given.filter((name) => name !== 'from' && name !== 'to').map((name) => [name])
-  return ends.length === 0 ? others : [...others, ends]
-}
+const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'
 
 interface Dropped {
   readonly dropped: readonly QueryNode[]
   readonly rest: QueryNode | null
 }
-
-const withoutOne = (tree: QueryNode): readonly Dropped[] => [
-  ...(tree.kind === 'and' ? [] : [{ dropped: [tree], rest: null }]),
-  ...withoutOneInside(tree),
-]
 
 /** The query without one of its words or fields, also within parentheses. Dates are one filter. */
 function withoutOneInside(tree: QueryNode): readonly Dropped[] {

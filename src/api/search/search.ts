@@ -1,12 +1,11 @@
 import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
-import type { SearchAnswer } from '../answers/search.ts'
-import { explainSearch } from './explain.ts'
+import type { SearchAnswer, SearchExplanation } from '../answers/search.ts'
 import { countFacets, findEveryHit, type EveryHit } from './facets.ts'
 import { makeHits } from './hit.ts'
 import { findGroups, findPage } from './page.ts'
-import { parseQuery, type ParsedQuery } from './parse.ts'
+import { parseQuery, printQuery, type ParsedQuery } from './parse.ts'
 import { planQuery, type Plan } from './plan.ts'
 import type { QueryNode } from './query.ts'
 import { relateChats } from './related.ts'
@@ -14,6 +13,7 @@ import { suggestRelaxed, warnOfCapped } from './relaxed.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
 import { chatsOfMessages } from './rows.ts'
 import { askWords, createScorer, type Scorer } from './scorer.ts'
+import { askMessages } from './statement.ts'
 import { checkSpelling } from './spelling.ts'
 
 type Outcome = Omit<SearchAnswer, 'query' | 'tookMs' | 'isPartial'>
@@ -74,12 +74,12 @@ function answerQuery(db: Mirror, request: SearchRequest): Outcome {
   const related = isRelated ? relateChats(db, { ...parsed, tree }, request, answered) : null
   const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request) : null
   const isRespelt = related !== null && related.chats.length > 0 && spelling.closest !== null
-  const ofSpelling = isRespelt ? [spelling.closest.warning] : spelling.warnings
-  const warnings = [...parsed.warnings, ...asked.warnings, ...ofSpelling, ...(related?.warnings ?? [])]
+  const ofSpelling = isRespelt ? spelling.closest.warning : spelling.corrected?.warning
+  const warnings = [parsed.warnings, asked.warnings, ofSpelling ?? [], related?.warnings ?? []].flat()
   return {
     ...answered,
     related: related?.chats ?? [],
-    correctedQuery: spelling.corrected?.suggestion.text ?? null,
+    correctedQuery: spelling.corrected?.text ?? null,
     suggestions: [...spelling.suggestions, ...(relaxed?.suggestions ?? [])],
     warnings: [...new Set([...warnings, ...(shown?.warnings ?? []), ...(relaxed?.warnings ?? [])])],
   }
@@ -108,7 +108,7 @@ function answerTree(db: Mirror, tree: QueryNode | null, request: SearchRequest):
     ...listed,
     facets,
     warnings: [...plan.warnings, ...warnOfCapped(db, trees), ...warnings],
-    ...(request.explain ? { plan: explainSearch(plan, tree, filters, request) } : {}),
+    ...(request.explain ? { plan: explainSearch(plan, tree, filters) } : {}),
   }
 }
 
@@ -144,7 +144,6 @@ function scorerFor(plan: Plan, { sort, clock }: SearchRequest): Scorer | null {
 
 function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): Outcome {
   const warnings = parsed.warnings.length > 0 ? parsed.warnings : ['The query is empty: give a word or a filter.']
-  const none = { query: '', tree: [], filters: [], ways: [], titles: [], steps: ['answer that the query is empty'] }
   return {
     total: 0,
     totalIsExact: true,
@@ -154,6 +153,28 @@ function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): 
     correctedQuery: null,
     suggestions: [],
     warnings,
-    ...(explain ? { plan: none } : {}),
+    ...(explain ? { plan: explainSearch(null, null, []) } : {}),
   }
+}
+
+/** @param plan null if nothing is searched */
+function explainSearch(plan: Plan | null, tree: QueryNode | null, filters: readonly QueryNode[]): SearchExplanation {
+  const asked =
+    plan?.messages.isPossible === true
+      ? askMessages(plan.messages, { columns: 'message_terms.rowid', order: 'newest' })
+      : null
+  return {
+    query: printQuery(tree),
+    tree: tree === null ? [] : treeLines(tree, ''),
+    filters: filters.map(printQuery),
+    statement: asked?.sql ?? null,
+    values: asked?.values.map(String) ?? [],
+    titles: plan?.titles.isPossible === true ? [plan.titles.match ?? []].flat() : [],
+  }
+}
+
+function treeLines(node: QueryNode, indent: string): readonly string[] {
+  if (node.kind === 'not') return [`${indent}not`, ...treeLines(node.node, `${indent}  `)]
+  if (node.kind !== 'and' && node.kind !== 'or') return [`${indent}${printQuery(node)}`]
+  return [`${indent}${node.kind}`, ...node.nodes.flatMap((each) => treeLines(each, `${indent}  `))]
 }

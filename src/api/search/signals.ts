@@ -14,8 +14,8 @@ export interface ReadSignal extends Signal {
 
 export interface ReadSignals {
   readonly signals: readonly ReadSignal[]
-  /** Words that a chat may lack. A chat has a word if it has all signals of one of its groups. A group is a list of indexes in `signals`. */
-  readonly words: readonly { readonly text: string; readonly groups: readonly (readonly number[])[] }[]
+  /** Words that a chat may lack. A chat has a word if it has all signals of one of its groups. */
+  readonly words: readonly { readonly text: string; readonly groups: readonly (readonly ReadSignal[])[] }[]
   /** Words that were not read, or only in part. */
   readonly leftOut: readonly string[]
 }
@@ -36,90 +36,90 @@ const FUNCTION_WORD_WEIGHT = 0.02
 type PlanFor = (node: QueryNode) => Plan
 
 /** Reads which messages have the words. Function words are read only if nothing else is found. */
-export function readSignals(db: Mirror, asked: Asked, planFor: PlanFor): ReadSignals {
-  const required = asked.required.map((node): ReadSignal => {
-    const plan = planFor(node)
-    const postings = readPostings(db, plan.messages, REQUIRED_READ_MAX)
-    return { weight: 1, plan, isRequired: true, postings, titles: readTitles(db, plan.titles) }
-  })
-  const topic = asked.words.filter(({ isFunctionWord }) => !isFunctionWord)
-  const read = readWords(db, wantedOf(db, topic, asked.language), planFor)
-  const isAnyFound = [...read.signals, ...required].some(
+export function readSignals(db: Mirror, { words, required, language }: Asked, planFor: PlanFor): ReadSignals {
+  const strict = required.map((node) => readSignal(db, { weight: 1, plan: planFor(node) }, REQUIRED_READ_MAX, true))
+  const topic = words.filter(({ isFunctionWord }) => !isFunctionWord)
+  const read = readWords(db, wantedOf(db, topic, language), planFor)
+  const isAnyFound = [...read.signals, ...strict].some(
     ({ postings, titles }) => postings.messages.length + titles.length > 0,
   )
-  const isEnough = isAnyFound || topic.length === asked.words.length
-  const all = isEnough ? read : readWords(db, wantedOf(db, asked.words, asked.language), planFor)
-  return { ...all, signals: [...all.signals, ...required] }
+  const isEnough = isAnyFound || topic.length === words.length
+  const all = isEnough ? read : readWords(db, wantedOf(db, words, language), planFor)
+  return { ...all, signals: [...all.signals, ...strict] }
 }
 
-/** A signal that is still to be read. */
+/** A signal that is still to be read. Words that share one share the object. */
 interface Wanted {
   readonly text: string
-  readonly weight: number
+  weight: number
   readonly node: QueryNode
 }
 
-interface WantedWords {
-  readonly wanted: ReadonlyMap<string, Wanted>
-  /** For each word, the groups of keys in `wanted` that show that a chat has it. */
-  readonly words: readonly { readonly text: string; readonly groups: readonly (readonly string[])[] }[]
+/** A word with the groups of signals that show that a chat has it. */
+interface WantedWord {
+  readonly text: string
+  readonly groups: readonly (readonly Wanted[])[]
 }
 
-function wantedOf(db: Mirror, words: readonly AskedWord[], language: Language): WantedWords {
+function wantedOf(db: Mirror, words: readonly AskedWord[], language: Language): readonly WantedWord[] {
   const wanted = new Map<string, Wanted>()
-  const want = (text: string, forms: readonly string[], weight: number): string => {
-    const key = forms[0] ?? text
-    const before = wanted.get(key)
-    if (before === undefined || before.weight < weight) {
-      const node = anyOf(forms.map((form) => ({ kind: 'words', text: form, isPrefix: false }) as const))
-      if (node !== null) wanted.set(key, { text, weight, node })
-    }
-    return key
+  const want = (text: string, forms: readonly string[], weight: number): Wanted => {
+    const node = anyOf(forms.map((form) => ({ kind: 'words', text: form, isPrefix: false })))
+    const known = wanted.get(text) ?? { text, weight, node: node ?? { kind: 'words', text, isPrefix: false } }
+    known.weight = Math.max(known.weight, weight)
+    wanted.set(text, known)
+    return known
   }
-  const read = words.map(({ text, terms, isFunctionWord }) => {
+  return words.map(({ text, terms, isFunctionWord }) => {
     const weight = isFunctionWord ? FUNCTION_WORD_WEIGHT : 1
     const [only = ''] = terms
-    if (terms.length === 1 && !isUnspaced(only))
-      return { text, groups: [[want(text, inflectionsOf(db, only, language), weight)]] }
-    const whole = want(text, [text], weight)
-    const parts = isUnspaced(only)
-      ? []
-      : terms
-          .filter((term) => !language.functionWords.has(term))
-          .map((term) => want(term, inflectionsOf(db, term, language), weight * PART_WEIGHT))
-    return { text, groups: parts.length === 0 ? [[whole]] : [[whole], parts] }
+    const isUnspaced = isUnspacedSign(Array.from(only)[0] ?? '')
+    if (terms.length === 1 && !isUnspaced) {
+      return { text, groups: [[want(only, inflectionsOf(db, only, language), weight)]] }
+    }
+    const parts = isUnspaced ? [] : terms.filter((term) => !language.functionWords.has(term))
+    const ofParts = parts.map((term) => want(term, inflectionsOf(db, term, language), weight * PART_WEIGHT))
+    return { text, groups: [[want(text, [text], weight)], ...(ofParts.length === 0 ? [] : [ofParts])] }
   })
-  return { wanted, words: read }
 }
 
-const isUnspaced = (term: string): boolean => isUnspacedSign(Array.from(term)[0] ?? '')
-
-function readWords(db: Mirror, { wanted, words }: WantedWords, planFor: PlanFor): ReadSignals {
-  const begun = [...wanted].map(([key, { text, weight, node }]) => {
-    const plan = planFor(node)
-    return { key, text, weight, plan, newest: newestMessages(db, plan.messages, BEGUN_MAX) }
-  })
-  const rarest = begun.toSorted((one, other) => reachOf(one.newest) - reachOf(other.newest)).slice(0, WORDS_MAX)
+function readWords(db: Mirror, words: readonly WantedWord[], planFor: PlanFor): ReadSignals {
+  const rarest = [...new Set(words.flatMap(({ groups }) => groups.flat()))]
+    .map((wanted) => {
+      const plan = planFor(wanted.node)
+      return { wanted, plan, reach: reachOf(newestMessages(db, plan.messages, BEGUN_MAX)) }
+    })
+    .toSorted((one, other) => one.reach - other.reach)
+  const read = new Map<Wanted, ReadSignal>()
   let left = READ_MAX
-  const read = rarest.map(({ key, weight, plan }, at) => {
-    const share = Math.max(BEGUN_MAX, Math.floor(left / (rarest.length - at)))
-    const postings = readPostings(db, plan.messages, share)
-    left -= postings.messages.length
-    return { key, weight, plan, isRequired: false, postings, titles: readTitles(db, plan.titles) }
-  })
-  const places = new Map(read.map(({ key }, place) => [key, place]))
-  const placed = words.map(({ text, groups }) => ({
-    text,
-    groups: groups
-      .map((keys) => keys.flatMap((key) => places.get(key) ?? []))
-      .filter((group, at) => group.length === groups[at]?.length),
-  }))
-  // If a word was not read, it is unknown which chats have it.
-  const known = placed.filter(({ groups }) => groups.length > 0)
-  const leftOut = begun.flatMap(({ key, text }) =>
-    read[places.get(key) ?? -1]?.postings.isWhole === true ? [] : [text],
-  )
-  return { signals: read, words: known, leftOut: [...new Set(leftOut)] }
+  for (const [at, { wanted, plan }] of rarest.slice(0, WORDS_MAX).entries()) {
+    const share = Math.max(BEGUN_MAX, Math.floor(left / (Math.min(WORDS_MAX, rarest.length) - at)))
+    const signal = readSignal(db, { weight: wanted.weight, plan }, share, false)
+    left -= signal.postings.messages.length
+    read.set(wanted, signal)
+  }
+  const leftOut = rarest.filter(({ wanted }) => read.get(wanted)?.postings.isWhole !== true)
+  return {
+    signals: [...read.values()],
+    // If a word was not read, it is unknown which chats have it.
+    words: words.flatMap(({ text, groups }) => {
+      const whole = groups
+        .map((group) => group.flatMap((wanted) => read.get(wanted) ?? []))
+        .filter((group, at) => group.length === groups[at]?.length)
+      return whole.length === 0 ? [] : [{ text, groups: whole }]
+    }),
+    leftOut: [...new Set(leftOut.map(({ wanted }) => wanted.text))],
+  }
+}
+
+function readSignal(
+  db: Mirror,
+  { weight, plan }: Pick<ReadSignal, 'weight' | 'plan'>,
+  most: number,
+  isRequired: boolean,
+): ReadSignal {
+  const postings = readPostings(db, plan.messages, most)
+  return { weight, plan, isRequired, postings, titles: readTitles(db, plan.titles) }
 }
 
 /** How far back the newest messages with a word reach: the further, the rarer the word. Rarest is one with fewer messages than that. */
