@@ -87,7 +87,7 @@ const foundAnswer = z.object({
     'The corrected query, if the original finds nothing and these are the hits of a similar one.',
   ),
   total: count,
-  totalIsExact: says(boolean, 'False if total is a lower bound: more than 1,000 hits, or out of time.'),
+  totalIsExact: says(boolean, 'False if total is a lower bound: more than 1,000 hits.'),
   tookMs: amount,
   items: z.array(searchHit),
   related: says(
@@ -98,7 +98,7 @@ const foundAnswer = z.object({
   facets: says(z.record(text, z.array(facetValue)), 'At most 100 values of each.'),
   suggestions: z.array(searchSuggestion),
   warnings: texts,
-  isPartial: says(boolean, 'True if the deadline ended the search early.'),
+  isPartial: says(boolean, 'Always false: at its deadline a search is an error.'),
   plan: says(z.exactOptional(searchExplanation), 'How the query was understood and run, with explain=true.'),
 })
 export type SearchAnswer = Answer<typeof foundAnswer>
@@ -116,10 +116,7 @@ export type SuggestionKind = Suggestion['kind']
 
 export const suggestAnswer = z.object({
   items: says(z.array(suggestion), 'The best first.'),
-  isComplete: says(
-    boolean,
-    'False while the words of the mirror are being gathered: rare ones may be before frequent ones.',
-  ),
+  isComplete: says(boolean, 'Always true: words are counted when they are asked for.'),
   tookMs: amount,
 })
 export type SuggestAnswer = Answer<typeof suggestAnswer>

@@ -1,11 +1,11 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 import type { Part } from '../../model/part.ts'
-import { closeExpressions, wantedWords } from './condition.ts'
+import { closeExpressions, phrasesExpression, wantedWords } from './condition.ts'
 import type { Plan } from './plan.ts'
 import { keysOf } from './rows.ts'
 import type { Scorer } from './scorer.ts'
-import { askMessages, statementOf } from './statement.ts'
+import { askMessages, statementOf, type Target } from './statement.ts'
 
 export interface RankedMessage {
   readonly key: number
@@ -63,13 +63,24 @@ const WEIGHT = `
 
 /** The newest matches with their scores by the index, newest first. One more than are ranked. */
 function weighMatches(db: Mirror, { condition, messages }: Plan): readonly RankedMessage[] {
-  const isWeighed = messages.match !== null && wantedWords(condition).length > 0
+  const words = wantedWords(condition)
+  const isDriven = messages.match !== null && words.length > 0
   // If all are read, they need no weight: bm25 would count all matches of each word. A prefix would be merged twice.
-  if (!isWeighed || !messages.isCostly) {
-    const keys = keysOf(db, messages, isWeighed ? READ_MAX + 1 : RANKED_MAX + 1)
-    if (!isWeighed || keys.length <= READ_MAX) return keys.map((key) => ({ key, score: 0 }))
+  if (!isDriven || !messages.isCostly) {
+    const keys = keysOf(db, messages, isDriven ? READ_MAX + 1 : RANKED_MAX + 1)
+    if (words.length === 0 || keys.length <= READ_MAX) return keys.map((key) => ({ key, score: 0 }))
+    if (!isDriven) {
+      // Of such alternatives as `queue OR role:user`, some rows have a word.
+      const match = words.map((word) => phrasesExpression(word, word.phrases)).join(' OR ')
+      const weights = new Map(weigh(db, { ...messages, match, rest: [] }).map(({ key, score }) => [key, score]))
+      return keys.map((key) => ({ key, score: weights.get(key) ?? 0 }))
+    }
   }
-  const { sql, values } = askMessages(messages, { columns: `message_terms.rowid, ${WEIGHT}`, order: 'newest' })
+  return weigh(db, messages)
+}
+
+function weigh(db: Mirror, target: Target): readonly RankedMessage[] {
+  const { sql, values } = askMessages(target, { columns: `message_terms.rowid, ${WEIGHT}`, order: 'newest' })
   const weighed = statementOf<[number, number | null]>(db, sql, 'lists').all(...values, RANKED_MAX + 1)
   return weighed.map(([key, weight]) => ({ key, score: Math.max(0, -(weight ?? 0)) }))
 }
