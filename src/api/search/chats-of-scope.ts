@@ -3,7 +3,7 @@ import { UserError } from '../../model/user-error.ts'
 import type { Clock } from '../periods.ts'
 import { parseQuery } from './parse.ts'
 import { planQuery } from './plan.ts'
-import { chatsOfMessages, keysOf } from './rows.ts'
+import { chatsOfMessages, keysOf } from './statement.ts'
 import { findTitles } from './titles.ts'
 
 /**

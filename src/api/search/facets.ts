@@ -8,8 +8,7 @@ import { FIRST_DATED_KEY } from './fields.ts'
 import { planQuery, type Plan } from './plan.ts'
 import { partNames, type QueryNode } from './query.ts'
 import type { FacetName, SearchRequest } from './request.ts'
-import { newestMessages, type Newest } from './rows.ts'
-import { statementOf } from './statement.ts'
+import { newestMessages, statementOf, type Newest } from './statement.ts'
 import { countHits, titlesBeside, TITLES_MAX, type TitleHits } from './titles.ts'
 
 /** How many values of a facet are returned. */

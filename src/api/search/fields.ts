@@ -6,9 +6,8 @@ import { asPathTerm, foldName, markTerm } from '../../text/terms/columns.ts'
 import { readPeriod, type Clock } from '../periods.ts'
 import { isOfMachines, resolveMachines } from '../queries/machines.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
-import { allHold, anyHolds, never, type Condition, type Test } from './condition.ts'
+import { allHold, anyHolds, never, wordPhrases, type Condition, type Test } from './condition.ts'
 import type { FieldName, FieldNode } from './query.ts'
-import { wordPhrases } from './words.ts'
 
 type Resolve = (db: Mirror, values: readonly string[], clock: Clock) => Condition
 

@@ -4,9 +4,8 @@ import type { Found } from './hit.ts'
 import type { Plan } from './plan.ts'
 import { rankMatches, type RankedMessage } from './rank.ts'
 import type { SearchRequest } from './request.ts'
-import { COUNTED_MAX, keysOf, newestMessages, type Newest } from './rows.ts'
 import type { Scorer } from './scorer.ts'
-import { statementOf, type TimeOrder } from './statement.ts'
+import { COUNTED_MAX, keysOf, newestMessages, statementOf, type Newest, type TimeOrder } from './statement.ts'
 import { titlesBeside, type Title, type TitleHits } from './titles.ts'
 
 /** One page of the answer: messages and title hits in one order. */

@@ -13,6 +13,7 @@ import {
   never,
   spellingsOf,
   wantedWords,
+  wordPhrases,
   type Condition,
   type Words,
 } from './condition.ts'
@@ -20,7 +21,6 @@ import { LAST_KEY, resolveField } from './fields.ts'
 import { hasWords, type FieldNode, type InsideNode, type QueryNode } from './query.ts'
 import { statementOf, type Target } from './statement.ts'
 import { termsInside } from './vocabulary.ts'
-import { wordPhrases } from './words.ts'
 
 /** How a query is run on the mirror: the one statement for its messages, and the one for titles. */
 export interface Plan {

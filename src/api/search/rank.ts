@@ -3,9 +3,8 @@ import { parseParts } from '../../mirror/write/pack-message.ts'
 import type { Part } from '../../model/part.ts'
 import { closeExpressions, phrasesExpression, wantedWords } from './condition.ts'
 import type { Plan } from './plan.ts'
-import { keysOf } from './rows.ts'
 import type { Scorer } from './scorer.ts'
-import { askMessages, statementOf, type Target } from './statement.ts'
+import { askMessages, keysOf, statementOf, type Target } from './statement.ts'
 
 export interface RankedMessage {
   readonly key: number

@@ -6,7 +6,7 @@ import { echo } from './lex.ts'
 import { printQuery } from './parse.ts'
 import { allOf, anyOf, type QueryNode } from './query.ts'
 import { filterNames, type FilterName, type SearchFilters, type SearchRequest } from './request.ts'
-import { COUNTED_MAX } from './rows.ts'
+import { COUNTED_MAX } from './statement.ts'
 import { countFound } from './titles.ts'
 
 /** What remains of a search, and what was left out. */

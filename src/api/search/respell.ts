@@ -2,7 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { tokenize, type Term } from '../../text/terms/terms.ts'
 import { countHolders, hasTerm, nearWords, slipsForgiven } from './vocabulary.ts'
-import { wordPhrases } from './words.ts'
+import { wordPhrases } from './condition.ts'
 
 /** Another spelling of a word, which occurs in the mirror. */
 export interface Spelling {

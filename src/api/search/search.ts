@@ -11,9 +11,8 @@ import type { QueryNode } from './query.ts'
 import { relateChats } from './related.ts'
 import { suggestRelaxed, warnOfCapped } from './relaxed.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
-import { chatsOfMessages } from './rows.ts'
 import { askWords, createScorer, type Scorer } from './scorer.ts'
-import { askMessages } from './statement.ts'
+import { askMessages, chatsOfMessages } from './statement.ts'
 import { checkSpelling } from './spelling.ts'
 
 type Outcome = Omit<SearchAnswer, 'query' | 'tookMs' | 'isPartial'>

@@ -3,8 +3,7 @@ import { isUnspacedSign } from '../../text/terms/terms.ts'
 import { inflectionsOf, type Asked, type AskedWord, type Language } from './languages.ts'
 import type { Plan } from './plan.ts'
 import { anyOf, type QueryNode } from './query.ts'
-import { newestMessages, type Newest } from './rows.ts'
-import { askMessages, statementOf, type Target } from './statement.ts'
+import { askMessages, newestMessages, statementOf, type Newest, type Target } from './statement.ts'
 import type { Signal } from './weigh-chats.ts'
 
 /** A signal, and the plan by which it was read. */

@@ -9,7 +9,7 @@ import type { SearchRequest } from './request.ts'
 import { respellWord, type Spelling } from './respell.ts'
 import { countFound } from './titles.ts'
 import { countHolders, nearWords, slipsForgiven } from './vocabulary.ts'
-import { wordPhrases } from './words.ts'
+import { wordPhrases } from './condition.ts'
 
 /** A query with misspelled words replaced, and what says so. */
 interface Respelt {

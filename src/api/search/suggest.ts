@@ -6,12 +6,11 @@ import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
 import { asPathTerm, markTerm, pathsOf, pathWordOf } from '../../text/terms/columns.ts'
 import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
 import type { SuggestAnswer, Suggestion, SuggestionKind } from '../answers/search.ts'
-import { phrasesExpression } from './condition.ts'
+import { phrasesExpression, wordPhrases } from './condition.ts'
 import { splitField } from './parse.ts'
 import { respell } from './respell.ts'
 import { statementOf } from './statement.ts'
 import { countHolders, nearWords, slipsForgiven, wordsStarting } from './vocabulary.ts'
-import { wordPhrases } from './words.ts'
 
 /** Projects are what people most often want when they type a few letters. */
 const WEIGHTS: Readonly<Record<SuggestionKind, number>> = { project: 1, tool: 0.95, chat: 0.9, term: 0.85, file: 0.8 }

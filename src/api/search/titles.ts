@@ -2,8 +2,16 @@ import type { Mirror } from '../../mirror/open.ts'
 import { planQuery, type Plan } from './plan.ts'
 import type { QueryNode } from './query.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
-import { chatsOfMessages, chatsWithMatch, COUNTED_MAX, newestMessages, type Newest } from './rows.ts'
-import { statementOf, testOf, type Target } from './statement.ts'
+import {
+  chatsOfMessages,
+  chatsWithMatch,
+  COUNTED_MAX,
+  newestMessages,
+  statementOf,
+  testOf,
+  type Newest,
+  type Target,
+} from './statement.ts'
 
 /** A chat whose title or summary matches. */
 export interface Title {
