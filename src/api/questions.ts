@@ -2,10 +2,8 @@ import { listArchivedChats, type ArchivedChatsRequest } from './queries/list-arc
 import type { Mirror } from '../mirror/open.ts'
 import { listEdits, listFiles, type FileHistoryRequest, type FilesRequest } from './queries/files.ts'
 import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
-import { searchBody, type SearchBodyRequest } from './search/search-body.ts'
-import { gatherWords } from './search/suggest/frequent-words.ts'
-import { suggest, type SuggestRequest } from './search/suggest/suggest.ts'
-import { createDeadline } from './search/deadline.ts'
+import { searchBody, type SearchBodyRequest } from './search/search.ts'
+import { suggest, type SuggestRequest } from './search/suggest.ts'
 import { readLedger } from './tokens/ledger.ts'
 import type { TokensRequest } from './tokens/request.ts'
 import type { TokensAnswer } from './answers/tokens.ts'
@@ -34,15 +32,11 @@ export type Question<Kind extends QuestionKind = QuestionKind> = {
 export type Ask = <Kind extends QuestionKind>(question: Question<Kind>) => Promise<Questions[Kind]['answer']>
 
 type Answerers = {
-  readonly [Kind in QuestionKind]: (
-    db: Mirror,
-    request: Questions[Kind]['request'],
-    deadlineMs: number,
-  ) => Questions[Kind]['answer']
+  readonly [Kind in QuestionKind]: (db: Mirror, request: Questions[Kind]['request']) => Questions[Kind]['answer']
 }
 
 const answerers: Answerers = {
-  search: (db, request, deadlineMs) => searchBody(db, { ...request, deadlineMs }),
+  search: searchBody,
   suggest: (db, request) => JSON.stringify(suggest(db, request)),
   stats: (db, request) => answerStats(db, request),
   tokens: (db, request) => readLedger(db, request),
@@ -51,25 +45,10 @@ const answerers: Answerers = {
   edits: (db, request) => listEdits(db, request),
 }
 
-/**
- * Answers in this process.
- * @param deadlineMs milliseconds from now. After this time it should answer with what it has, or may be killed
- */
+/** Answers in this process, however long it takes: whoever cannot wait kills it. */
 export function answerQuestion<Kind extends QuestionKind>(
   db: Mirror,
   question: Question<Kind>,
-  deadlineMs: number,
 ): Questions[Kind]['answer'] {
-  return answerers[question.kind](db, question.request, deadlineMs)
-}
-
-/** Short, because a question may arrive meanwhile. */
-const PREPARING_MS = 10
-
-/**
- * Prepares the next answers of a kind, between two questions.
- * @returns whether there is more to prepare
- */
-export function prepareAnswers(db: Mirror, kind: QuestionKind): boolean {
-  return kind === 'suggest' && gatherWords(db, createDeadline(PREPARING_MS).isPassed)
+  return answerers[question.kind](db, question.request)
 }

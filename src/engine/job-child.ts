@@ -1,6 +1,4 @@
 import { setPriority } from 'node:os'
-import { setImmediate as yieldToOrders } from 'node:timers/promises'
-import type { QuestionKind } from '../api/questions.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { failureOf, type JobOrder, type JobReply } from './executor/job-process.ts'
 import { runJob, type JobContext } from './jobs/jobs.ts'
@@ -49,26 +47,8 @@ async function execute({ name, input }: JobOrder): Promise<void> {
   )
   if (name === 'search') {
     send(reply)
-    void prepareNext(input.question.kind)
     return
   }
   mirror?.close()
   process.send?.(reply, leave)
-}
-
-let isPreparing = false
-
-/** Prepares for more suggestions, in steps. Questions are answered between the steps. */
-async function prepareNext(question: QuestionKind): Promise<void> {
-  if (mirror === null || isPreparing) return
-  isPreparing = true
-  try {
-    const { prepareAnswers } = await import('../api/questions.ts')
-    do await yieldToOrders()
-    while (prepareAnswers(mirror, question))
-  } catch {
-    // It fails again, and is reported, at the next question of this kind.
-  } finally {
-    isPreparing = false
-  }
 }

@@ -22,7 +22,7 @@ export class TokenWorld {
     now: Date.now,
     live: () => liveOf(this.indexer.path),
     ask: async (question: Parameters<typeof answerQuestion>[1]) =>
-      Promise.resolve(answerQuestion(this.indexer.mirror, question, 60_000)),
+      Promise.resolve(answerQuestion(this.indexer.mirror, question)),
     importUsage: (file: Parameters<typeof importUsageFile>[1]) => importUsageFile(this.indexer.mirror, file),
     reportFault: (error: unknown) => {
       throw error

@@ -73,23 +73,9 @@ const searchExplanation = z.object({
   query: says(text, 'The query as it was understood.'),
   tree: says(texts, 'The same as a tree, one line per node.'),
   filters: says(texts, 'The filters besides the query.'),
-  ways: says(
-    z.array(
-      z.object({
-        match: says(maybeText, 'The query for the full-text index.'),
-        exclude: says(maybeText, 'What is excluded, as a query for the index.'),
-        keys: says(
-          z.nullable(z.tuple([text, text])),
-          'Smallest and largest key of a message. They come from dates and from the chats.',
-        ),
-        chats: maybeCount,
-        tests: texts,
-      }),
-    ),
-    'The alternatives. A message must match one of them.',
-  ),
+  statement: says(maybeText, 'The SQL statement that finds the messages; null if nothing can match.'),
+  values: says(texts, 'Its values, in order.'),
   titles: says(texts, 'The queries for titles.'),
-  steps: says(texts, 'The steps, in order.'),
 })
 export type SearchExplanation = Answer<typeof searchExplanation>
 
@@ -101,7 +87,7 @@ const foundAnswer = z.object({
     'The corrected query, if the original finds nothing and these are the hits of a similar one.',
   ),
   total: count,
-  totalIsExact: says(boolean, 'False if total is a lower bound: more than 1,000 hits, or out of time.'),
+  totalIsExact: says(boolean, 'False if total is a lower bound: more than 1,000 hits.'),
   tookMs: amount,
   items: z.array(searchHit),
   related: says(
@@ -112,7 +98,7 @@ const foundAnswer = z.object({
   facets: says(z.record(text, z.array(facetValue)), 'At most 100 values of each.'),
   suggestions: z.array(searchSuggestion),
   warnings: texts,
-  isPartial: says(boolean, 'True if the deadline ended the search early.'),
+  isPartial: says(boolean, 'Always false: at its deadline a search is an error.'),
   plan: says(z.exactOptional(searchExplanation), 'How the query was understood and run, with explain=true.'),
 })
 export type SearchAnswer = Answer<typeof foundAnswer>
@@ -130,10 +116,7 @@ export type SuggestionKind = Suggestion['kind']
 
 export const suggestAnswer = z.object({
   items: says(z.array(suggestion), 'The best first.'),
-  isComplete: says(
-    boolean,
-    'False while the words of the mirror are being gathered: rare ones may be before frequent ones.',
-  ),
+  isComplete: says(boolean, 'Always true: words are counted when they are asked for.'),
   tookMs: amount,
 })
 export type SuggestAnswer = Answer<typeof suggestAnswer>

@@ -3,11 +3,11 @@ import type { SearchRequest } from './request.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
-import { columnNames, type ColumnName } from '../../text/terms/columns.ts'
+import { stretchesOf } from '../../text/passages/spoken-texts.ts'
+import { columnNames, columnOf, searchableText, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
-import { findInPart, wordsOf, type PartFound } from './find-in-part.ts'
-import { rowsOf } from './match/statement.ts'
+import { statementOf } from './statement.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, type Row } from '../queries/answer-row.ts'
 import type { SearchHit } from '../answers/search.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
@@ -45,7 +45,7 @@ export function makeHits(
 ): readonly SearchHit[] {
   // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
   const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().maskAtOnce(value) : value)
-  const statement = rowsOf<HitRow>(db, SELECT_HIT)
+  const statement = statementOf<HitRow>(db, SELECT_HIT)
   return found.flatMap((each) => {
     const row = statement.get({ key: BigInt(each.key) })
     return row === undefined ? [] : [makeHit(row, each, matcher, toShow)]
@@ -75,39 +75,57 @@ function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 
-interface Searched {
-  readonly text: string
-  readonly found: readonly TermMatch[]
-}
-
 function showTitle(titled: { readonly title: string; readonly summary: string | null }, matcher: TermMatcher): Shown {
-  const searchIn = (text: string): Searched => ({ text, found: matcher.find(text) })
-  const [inTitle, inSummary] = [searchIn(titled.title), searchIn(titled.summary ?? '')]
-  const isInSummary = wordsOf(inSummary.found).size > wordsOf(inTitle.found).size
-  const { text, found } = isInSummary ? inSummary : inTitle
-  return { part: 'title', toolName: null, snippet: makeSnippet(text, found) }
+  const texts = [titled.title, titled.summary ?? ''].map((text) => ({ text, found: matcher.find(text) }))
+  const [best] = texts.toSorted((a, b) => wordsOf(b.found).size - wordsOf(a.found).size)
+  return { part: 'title', toolName: null, snippet: makeSnippet(best?.text ?? '', best?.found ?? []) }
 }
 
 function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
   const found = parts.map((part) => findInPart(part, matcher))
-  const column = bestColumn(found)
-  const best = found
-    .filter((each) => each.column === column)
-    .reduce<PartFound | null>((a, b) => (a === null || b.words.size > a.words.size ? b : a), null)
-  if (best === null) return { part: 'text', toolName: null, snippet: '' }
+  const wordsIn = (column: ColumnName): number =>
+    new Set(found.flatMap((each) => (each.column === column ? [...each.words] : []))).size
+  // Of equally good ones the first.
+  const [column] = columnNames
+    .filter((name) => found.some((each) => each.column === name))
+    .toSorted((a, b) => wordsIn(b) - wordsIn(a))
+  const [best] = found.filter((each) => each.column === column).toSorted((a, b) => b.words.size - a.words.size)
+  if (best === undefined) return { part: 'text', toolName: null, snippet: '' }
   const toolName = best.part.kind === 'tool' ? best.part.name : null
   return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
 }
 
-function bestColumn(found: readonly PartFound[]): ColumnName | null {
-  const scored = columnNames.flatMap((column) => {
-    const own = found.filter((each) => each.column === column)
-    const distinct = new Set(own.flatMap(({ words }) => [...words]))
-    return own.length === 0 ? [] : [{ column, count: distinct.size }]
-  })
-  const best = scored.reduce<{ column: ColumnName; count: number } | null>(
-    (a, b) => (a === null || b.count > a.count ? b : a),
-    null,
-  )
-  return best?.column ?? null
+/** The matches in one part of a message. */
+interface PartFound {
+  readonly part: Part
+  /** The column with most of the words. For a text it can be `code`, if they are between its fences. */
+  readonly column: ColumnName
+  readonly text: string
+  readonly matches: readonly TermMatch[]
+  readonly words: ReadonlySet<number>
 }
+
+function findInPart(part: Part, matcher: TermMatcher): PartFound {
+  const { text } = searchableText(part)
+  const stretches = part.kind === 'text' ? stretchesOf(text) : null
+  const column = columnOf(part.kind)
+  if (stretches === null) {
+    const matches = matcher.find(text, column)
+    return { part, column, text, matches, words: wordsOf(matches) }
+  }
+  const matchesIn = (name: 'text' | 'code'): readonly TermMatch[] =>
+    stretches
+      .filter(({ isCode }) => isCode === (name === 'code'))
+      .flatMap(({ start, end }) => matcher.find(text.slice(start, end), name).map((match) => shifted(match, start)))
+  const [inText, inCode] = [matchesIn('text'), matchesIn('code')]
+  const isMostlyCode = wordsOf(inCode).size > wordsOf(inText).size
+  const matches = [...inText, ...inCode]
+  return { part, column: isMostlyCode ? 'code' : 'text', text, matches, words: wordsOf(matches) }
+}
+
+const wordsOf = (matches: readonly TermMatch[]): ReadonlySet<number> => new Set(matches.map(({ word }) => word))
+
+const shifted = ({ word, spans }: TermMatch, by: number): TermMatch => ({
+  word,
+  spans: spans.map(({ start, end }) => ({ start: start + by, end: end + by })),
+})

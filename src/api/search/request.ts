@@ -1,5 +1,5 @@
 import type { Clock } from '../periods.ts'
-import type { FieldName, QueryNode } from './language/tree.ts'
+import type { FieldName, QueryNode } from './query.ts'
 
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const
 export type SearchSort = (typeof searchSorts)[number]
@@ -56,8 +56,6 @@ export interface SearchRequest {
   readonly isRedacted?: boolean
   readonly limit: number
   readonly offset: number
-  /** Milliseconds after which the search answers with what it has; undefined for no limit. */
-  readonly deadlineMs?: number | undefined
 }
 
 /** The field of the query that a filter corresponds to. */

@@ -1,7 +1,7 @@
 import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import type { Part } from '../../model/part.ts'
 import { searchablePieces, type ColumnName } from '../../text/terms/columns.ts'
-import type { PhrasesMatch } from './plan/condition.ts'
+import type { Words } from './condition.ts'
 import { createMatcher, type Span, type TermMatcher } from '../../text/passages/matcher.ts'
 import { isUnspacedSign } from '../../text/terms/terms.ts'
 
@@ -97,7 +97,7 @@ function recency(key: number, nowMs: number): number {
 
 /** The words of a query, and a matcher that finds them in a text, each by its number. */
 export interface AskedWords {
-  readonly words: readonly PhrasesMatch[]
+  readonly words: readonly Words[]
   readonly matcher: TermMatcher
 }
 
@@ -126,7 +126,7 @@ const isLetter = (text: string, at: number): boolean => /[\p{L}\p{M}\p{N}]/u.tes
 const isJoint = (text: string, at: number): boolean => text.charAt(at) === '_' || text.charAt(at) === '-'
 const stop = /[.,;:!?\n。、，；：！？]/
 
-export function askWords(words: readonly PhrasesMatch[]): AskedWords {
+export function askWords(words: readonly Words[]): AskedWords {
   const spelt = words.filter((word) => word.phrases.length > 0)
   const phrases = spelt.flatMap(({ phrases: spellings, columns }, index) =>
     spellings.map((spelling) => ({ ...spelling, word: String(index), columns })),
@@ -162,7 +162,7 @@ interface Edges {
   readonly ends: ReadonlySet<number>
 }
 
-function fitWord(text: string, places: readonly Span[], word: PhrasesMatch | undefined, edges: Edges): number {
+function fitWord(text: string, places: readonly Span[], word: Words | undefined, edges: Edges): number {
   if (places.length === 0) return 0
   const isOpen = word?.phrases.some((phrase) => phrase.isPrefix) ?? false
   const fit = places.some((place) => isWhole(text, place, isOpen, edges)) ? 1 : PART_OF_NAME

@@ -1,6 +1,6 @@
 import { script } from '@bomb.sh/tab'
 import { Argument, type Command, type Option } from 'commander'
-import { partNames } from '../../api/search/language/tree.ts'
+import { partNames } from '../../api/search/query.ts'
 import { roles } from '../../model/message.ts'
 import { addExamples } from '../input/options.ts'
 import type { Session } from '../session.ts'

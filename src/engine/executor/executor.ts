@@ -20,8 +20,6 @@ interface ExecutorOptions {
 const IDLE_MS = 60_000
 /** Extra time for the first question of a process, while Node starts. */
 const START_MS = 2000
-/** Extra time after a search's own deadline, to return what it found. */
-const ANSWER_MS = 250
 
 /** One of the processes for searches, or its place. */
 interface Slot {
@@ -114,7 +112,7 @@ export class Executor {
     const process = slot.process ?? this.#fill(slot)
     let [isLate, isDone] = [false, false]
     // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
-    const limit = setTimeout(setImmediate, startMs + input.deadlineMs + ANSWER_MS, () => {
+    const limit = setTimeout(setImmediate, startMs + input.deadlineMs, () => {
       isLate = !isDone
       if (isLate) process.kill()
     })

@@ -19,8 +19,8 @@ export interface SearchInput {
 /** Every job: loads its code and runs it. A process loads only the jobs that it runs. */
 const jobs = {
   /** Answers a search, a suggestion, statistics or tokens. The result is the answer of the question's kind. */
-  search: async ({ question, deadlineMs }: SearchInput, context: JobContext): Promise<unknown> =>
-    (await import('../../api/questions.ts')).answerQuestion(context.mirror(), question, deadlineMs),
+  search: async ({ question }: SearchInput, context: JobContext): Promise<unknown> =>
+    (await import('../../api/questions.ts')).answerQuestion(context.mirror(), question),
   archive: load(async () => (await import('../archives/archive-job.ts')).archiveJob),
   verify: load(async () => (await import('../archives/archive-job.ts')).verifyJob),
   /** The parts of a purge that work on files: archives are rewritten, and every byte is checked. */

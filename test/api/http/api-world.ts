@@ -55,7 +55,7 @@ export class ApiWorld {
       access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
       mirror: () => indexer.mirror,
       now: () => NOW_MS,
-      ask: async (question) => answerQuestion(indexer.mirror, question, 60_000),
+      ask: async (question) => answerQuestion(indexer.mirror, question),
       histories: new Histories(process.env),
       live: () => ({ ...live, mirrorPath: indexer.path }),
       sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),

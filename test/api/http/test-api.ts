@@ -47,7 +47,6 @@ const samplePage: PageFiles = {
 }
 
 /** Longer than any test. */
-const DEADLINE_MS = 60_000
 
 /** The real app on a real mirror. Only the daemon around it is fake. */
 export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
@@ -63,7 +62,7 @@ export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
     mirror: () => mirror.reader,
     now: () => Date.now(),
-    ask: async (question) => answerQuestion(mirror.reader, question, DEADLINE_MS),
+    ask: async (question) => answerQuestion(mirror.reader, question),
     histories: new Histories(process.env),
     live: () => ({ ...live, mirrorPath: mirror.path }),
     sync: async (options) => {

@@ -289,8 +289,3 @@ describe('help when nothing is found', () => {
     expect((await suggestions('apple -apple')).map(({ text }) => text)).toEqual(['apple'])
   })
 })
-
-test('more than 32 alternatives by OR are cut with a warning', async () => {
-  const q = Array.from({ length: 6 }, (_, n) => `(apple${n} OR role:user)`).join(' ')
-  expect((await askAll(q)).warnings).toContainEqual(expect.stringContaining('more than 32'))
-})

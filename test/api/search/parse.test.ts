@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseQuery } from '../../../src/api/search/language/parse.ts'
-import type { Branch } from '../../../src/api/search/plan/branch.ts'
-import { planQuery } from '../../../src/api/search/plan/plan.ts'
-import { printQuery } from '../../../src/api/search/language/print.ts'
-import type { QueryNode } from '../../../src/api/search/language/tree.ts'
+import { closeExpressions, type Condition } from '../../../src/api/search/condition.ts'
+import { parseQuery, printQuery } from '../../../src/api/search/parse.ts'
+import { planQuery, type Plan } from '../../../src/api/search/plan.ts'
+import type { QueryNode } from '../../../src/api/search/query.ts'
+import { askMessages, statementOf } from '../../../src/api/search/statement.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { tokenize } from '../../../src/text/terms/terms.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -24,11 +24,14 @@ beforeAll(async () => {
 afterAll(() => searched.remove())
 
 const clock = { timeZone: 'UTC', nowMs: Date.UTC(2026, 0, 20) }
-const ways = (query: string): readonly Branch[] => {
+const planOf = (query: string): Plan | null => {
   const { tree } = parseQuery(query)
-  return tree === null ? [] : planQuery(db, [tree], clock).branches
+  return tree === null ? null : planQuery(db, [tree], clock)
 }
-const match = (query: string): string | null => ways(query)[0]?.match ?? null
+const never: Condition = { kind: 'never' }
+const match = (query: string): string | null => planOf(query)?.messages.match ?? null
+const close = (query: string): ReturnType<typeof closeExpressions> =>
+  closeExpressions(planOf(query)?.condition ?? never)
 const warnings = (query: string): readonly string[] => parseQuery(query).warnings
 
 describe('a query becomes an FTS5 expression', () => {
@@ -37,34 +40,34 @@ describe('a query becomes an FTS5 expression', () => {
   })
 
   test('exclusions alone have no expression to match', () => {
-    expect(ways('-one -two')).toMatchObject([{ match: null, exclude: '"one" OR "two"', phrases: [] }])
+    expect(planOf('-one -two')).toMatchObject({ messages: { match: null, rest: { length: 2 } }, phrases: [] })
+  })
+
+  test('alternatives of words and fields need no word, unless each has one', () => {
+    expect(match('one OR role:user')).toBeNull()
+    expect(match('(one role:user) OR two')).toBe('("one" OR "two")')
+    expect(match('three ((one role:user) OR two)')).toBe('"three" AND ("one" OR "two")')
   })
 
   test('adjacent words give a second expression, with joining pairs for unspaced scripts', () => {
-    expect(ways('one twoThree four*')[0]?.closeMatch).toBe(
-      '"one" AND ("two three" OR "twothree") AND "four" * AND ("one two three" OR "two three four" *)',
-    )
-    expect(ways('白鹭 缓存 a')[0]?.closeMatch).toBe('"白鹭" AND "缓存" AND "a" AND ("白鹭 鹭缓 缓存" OR "缓存 a")')
-    expect(ways('alone')[0]).toMatchObject({ closeMatch: null, wholeMatch: null })
+    expect(close('one twoThree four*').pairs).toBe('("one two three" OR "two three four" *)')
+    expect(close('白鹭 缓存 a').pairs).toBe('("白鹭 鹭缓 缓存" OR "缓存 a")')
+    expect(close('alone')).toEqual({ pairs: null, row: null })
   })
 
   test('three or more adjacent words give a third expression', () => {
-    const rowOf = (query: string): string | undefined => ways(query)[0]?.wholeMatch ?? undefined
-    expect(rowOf('one twoThree four*')).toBe('"one two three four" *')
-    expect(rowOf('白鹭 缓存 a')).toBe('"白鹭 鹭缓 缓存 a"')
-    expect(rowOf('a b in:code c d e* -f')).toBe('({code} : ("a b c d e")) NOT ({code} : ("f"))')
-    expect(rowOf('(d OR e) a b c')).toBe('("d" OR "e") AND "a b c"')
-    expect(rowOf('a b (c OR d) e f')).toBeUndefined()
-    expect(rowOf('one two* three four')).toBeUndefined()
-    expect(rowOf('one two')).toBeUndefined()
+    expect(close('one twoThree four*').row).toBe('"one two three four" *')
+    expect(close('白鹭 缓存 a').row).toBe('"白鹭 鹭缓 缓存 a"')
+    expect(close('a b in:code c d e* -f').row).toBe('{code} : ("a b c d e")')
+    expect(close('(d OR e) a b c').row).toBe('"a b c"')
+    for (const query of ['a b (c OR d) e f', 'one two* three four', 'one two']) expect(close(query).row).toBeNull()
   })
 
   test('a repeated word is searched for once', () => {
-    expect(ways('one one one')[0]).toMatchObject({
-      match: '"one"',
-      closeMatch: '"one" AND ("one one")',
-      wholeMatch: '"one one one"',
-    })
+    expect([match('one one one'), close('one one one')]).toEqual([
+      '"one"',
+      { pairs: '"one one"', row: '"one one one"' },
+    ])
   })
 })
 
@@ -125,21 +128,20 @@ const anyQuery = fc
   )
   .chain((pieces) => fc.constantFrom('', '{"', '[{').map((beginning) => beginning + pieces.join('')))
 
-test('any string gives a tree within the limits and valid FTS5 expressions', () => {
-  const statement = db.prepare('select count(*) from message_terms where message_terms match ?').pluck()
+test('any string gives a tree within the limits and a statement that runs', () => {
   fc.assert(
     fc.property(anyQuery, (text) => {
       const { tree } = parseQuery(text)
       expect(countTerms(tree)).toBeLessThanOrEqual(32)
       expect(depthOf(tree)).toBeLessThanOrEqual(64)
-      for (const { match: expression, closeMatch, wholeMatch, exclude } of ways(text)) {
-        const [all = 0, close = 0, whole = 0] = [expression, closeMatch, wholeMatch].map((each) =>
-          each === null ? 0 : Number(statement.get(each)),
-        )
-        expect(close).toBeLessThanOrEqual(all)
-        expect(whole).toBeLessThanOrEqual(close)
-        if (exclude !== null) statement.get(exclude)
-      }
+      const plan = planOf(text)
+      if (plan === null) return
+      const { pairs, row } = closeExpressions(plan.condition)
+      const counts = [null, pairs, row].map((besides) => {
+        const { sql, values } = askMessages(plan.messages, { columns: 'message_terms.rowid', order: 'newest', besides })
+        return besides === null || plan.messages.match !== null ? statementOf(db, sql).all(...values, 9).length : 0
+      })
+      expect(counts.every((count) => count <= (counts[0] ?? 0))).toBe(true)
     }),
     { numRuns: 500 },
   )

@@ -62,21 +62,6 @@ describe('a misspelled word that finds nothing', () => {
     },
   )
 
-  test.each([
-    ['the whole of a short hash', `git show 4e1d2b7${'c0ffee11'.repeat(4)}9`, 'git show 4e1d2b7', ['abbreviated']],
-    ['the whole of a longer one', `91ab03fe2c${'0badf00d'.repeat(3)}beef19`, '91ab03fe2c', ['longer']],
-    ['a code without its 0x', 'C000041D', '0xC000041D', ['code']],
-    ['in small letters', 'c000041d', '0xc000041d', ['code']],
-    ['an address with it', '0x7fff5fbff8c8', '7fff5fbff8c8', ['address']],
-  ])('is found though it is written in another way: %s: %s shows the hits for %s', async (_, q, meant, found) => {
-    const answer = await ask(q)
-    expect(answer).toMatchObject({ correctedQuery: meant, total: found.length })
-    expect(ids(answer)).toEqual(found)
-    expect(answer.items[0]?.snippet).toContain('<mark>')
-    // Of another hash nobody spoke.
-    expect((await ask(`4e1d2b8${'c0ffee11'.repeat(4)}9`)).items).toEqual([])
-  })
-
   test('is not split into words that are not side by side', async () => {
     expect(await ask('poolpostgres')).toMatchObject({ correctedQuery: null, total: 0 })
     expect(await ask('exhaustedpool')).toMatchObject({ correctedQuery: null, total: 0 })
@@ -99,12 +84,6 @@ describe('a misspelled word that finds nothing', () => {
     const answer = await other.ask('conection')
     await other.remove()
     expect([ids(answer), spellings(answer)]).toEqual([['said'], ['connections', 'condition']])
-  })
-
-  test('is suggested alone if no word is near the other one', async () => {
-    const answer = await ask('conection xqz')
-    expect(answer).toMatchObject({ total: 0, correctedQuery: null })
-    expect(spellings(answer)).toEqual(['connection'])
   })
 
   test('has the same pages, groups and facets as the right word', async () => {

@@ -1,4 +1,4 @@
-import { fieldNames } from '../../../../src/api/search/language/tree.ts'
+import { fieldNames } from '../../../../src/api/search/query.ts'
 import type { Chance } from '../../../helpers/cursor.ts'
 import { pieces, type Choices } from './pieces.ts'
 

@@ -1,0 +1,362 @@
+import { roles } from '../../model/message.ts'
+import { beginsLikeJson, unescaped, withoutOrders } from '../../text/passages/spoken-texts.ts'
+import { isUnspacedSign, tokenize } from '../../text/terms/terms.ts'
+import { TERM_LENGTH_MAX } from '../../text/terms/word-parts.ts'
+import { readPeriod } from '../periods.ts'
+import { echo, lexQuery, type QueryToken } from './lex.ts'
+import {
+  allOf,
+  anyOf,
+  fieldNames,
+  noneOf,
+  partNames,
+  type FieldName,
+  type FieldNode,
+  type QueryNode,
+  type WordsNode,
+} from './query.ts'
+
+export interface ParsedQuery {
+  /** Null if there is nothing to search for. */
+  readonly tree: QueryNode | null
+  /** Nodes that were in quotation marks. */
+  readonly quoted: ReadonlySet<QueryNode>
+  readonly warnings: readonly string[]
+}
+
+/** How many UTF-16 units of a query are read. */
+const QUERY_LENGTH_MAX = 10_000
+/** How many values of fields are read. */
+const VALUES_MAX = 32
+
+/**
+ * Parses a query. Any string has a meaning; `warnings` says what could not be read as intended. Limits: 32 terms of at
+ * most 64 UTF-16 units each, 32 values of fields, and parentheses 20 deep. `OR` binds weaker than adjacency.
+ */
+export function parseQuery(query: string): ParsedQuery {
+  const warnings: string[] = []
+  // A copy from a terminal is cleaned in the same way as for the index.
+  const clean = cleaned(withoutOrders(query))
+  if (clean.length > QUERY_LENGTH_MAX) warnings.push(`Only the first ${QUERY_LENGTH_MAX} characters were searched for.`)
+  const tokens = lexQuery(clean.slice(0, QUERY_LENGTH_MAX), warnings)
+  const reader: Reader = {
+    tokens,
+    at: 0,
+    quoted: new Set(),
+    warnings,
+    budget: { terms: TERMS_MAX, values: VALUES_MAX },
+    isExcluded: false,
+    isJson: beginsLikeJson(clean),
+  }
+  const tree = readAlternatives(reader)
+  return { tree, quoted: reader.quoted, warnings: [...new Set(warnings)] }
+}
+
+/** A lone surrogate is no character, and NUL would end the text inside SQLite. */
+const cleaned = (text: string): string => text.replaceAll('\u0000', ' ').replaceAll(/\p{Surrogate}/gu, '\ufffd')
+
+interface Reader {
+  readonly tokens: readonly QueryToken[]
+  at: number
+  readonly quoted: Set<QueryNode>
+  readonly warnings: string[]
+  readonly budget: Budget
+  isExcluded: boolean
+  readonly isJson: boolean
+}
+
+function readAlternatives(reader: Reader): QueryNode | null {
+  const alternatives: QueryNode[] = []
+  for (;;) {
+    const alternative = readTogether(reader)
+    if (alternative !== null) alternatives.push(alternative)
+    if (reader.tokens[reader.at]?.kind !== 'or') return anyOf(alternatives)
+    reader.at += 1
+  }
+}
+
+/** Reads up to a closing parenthesis, or to an `OR` with something after it. */
+function readTogether(reader: Reader): QueryNode | null {
+  const nodes: QueryNode[] = []
+  for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
+    if (token.kind === 'close') break
+    if (token.kind === 'or' && nodes.length > 0 && startsOperand(reader.tokens[reader.at + 1])) break
+    reader.at += 1
+    if (token.kind === 'or') {
+      reader.warnings.push('OR was searched for as a word: it must be between two alternatives.')
+      nodes.push(...readWords(token.source, false, token.source, reader))
+    } else nodes.push(...readOperand(reader, token))
+  }
+  return allOf(nodes)
+}
+
+const startsOperand = (token: QueryToken | undefined): boolean =>
+  token !== undefined && token.kind !== 'close' && token.kind !== 'or'
+
+type OperandToken = Exclude<QueryToken, { readonly kind: 'or' }>
+
+function readOperand(reader: Reader, token: OperandToken): readonly QueryNode[] {
+  const wasExcluded = reader.isExcluded
+  reader.isExcluded = wasExcluded || token.isNegated
+  const nodes = token.kind === 'chunk' || token.kind === 'quote' ? readTerm(reader, token) : readGroup(reader)
+  reader.isExcluded = wasExcluded
+  const all = token.isNegated ? allOf(nodes) : null
+  return all === null ? nodes : [noneOf(all)]
+}
+
+function readGroup(reader: Reader): readonly QueryNode[] {
+  const tree = readAlternatives(reader)
+  if (reader.tokens[reader.at]?.kind === 'close') reader.at += 1
+  return tree === null ? [] : [tree]
+}
+
+type TermToken = Extract<QueryToken, { readonly kind: 'chunk' | 'quote' }>
+
+function readTerm(reader: Reader, token: TermToken): readonly QueryNode[] {
+  const { warnings } = reader
+  const isOpen = token.kind === 'quote' && !token.isClosed
+  if (isOpen) warnings.push('A quotation mark is not closed: everything after it was read as one phrase.')
+  const field = readFieldOf(reader, token)
+  if (field !== null) return field
+  const nodes = readEitherWay(reader, token)
+  if (nodes.length === 0 && reader.budget.terms > 0 && !/^["“”„]$/.test(token.source)) {
+    warnings.push(`${echo(token.source)} contains no word to search for.`)
+  }
+  return nodes
+}
+
+/** The index decodes JSON escapes only in tool input and output. A pasted text may come from there or not, so try both. */
+function readEitherWay(reader: Reader, token: TermToken): readonly QueryNode[] {
+  const text = reader.isJson ? cleaned(unescaped(token.text)).replaceAll(/["“”„]/g, ' ') : token.text
+  if (text === token.text) return readText(reader, token)
+  const ways = [readText(reader, { ...token, text }), readText(reader, token)]
+  const either = anyOf(ways.map(allOf).filter((way) => way !== null))
+  return either === null ? [] : [either]
+}
+
+function readText(reader: Reader, token: TermToken): readonly QueryNode[] {
+  if (token.kind === 'chunk') return readChunk(token.text, reader)
+  const before = token.field === null ? [] : readWords(token.field, false, token.field, reader)
+  const words = readWords(token.text, token.isPrefix, token.source, reader)
+  for (const node of words) reader.quoted.add(node)
+  return [...before, ...words]
+}
+
+/** Null if the token is no field, or an invalid one. */
+function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | null {
+  const split = splitField(token.kind === 'chunk' ? token.text : `${token.field ?? '"'}:`)
+  if (split === null) {
+    if (token.kind === 'chunk') warnOfDateName(token.text, reader.warnings)
+    return null
+  }
+  const isStarred = token.kind === 'quote' && token.isPrefix
+  const field =
+    token.kind === 'quote'
+      ? readField(split.name, `${token.text}${isStarred ? '*' : ''}`, token.source, reader.warnings)
+      : (readTwoWords(reader, split) ?? readField(split.name, split.value, token.source, reader.warnings))
+  if (field === null) return null
+  reader.budget.values -= 1
+  if (reader.budget.values >= 0) return [field]
+  reader.warnings.push(`Only the first ${VALUES_MAX} fields were used.`)
+  return []
+}
+
+function readTwoWords(reader: Reader, split: NonNullable<ReturnType<typeof splitField>>): FieldNode | null {
+  const next = reader.tokens[reader.at]
+  if (next?.kind !== 'chunk' || next.isNegated || !wantsUnit(split, next.text)) return null
+  reader.at += 1
+  return readField(split.name, `${split.value} ${next.text}`, next.source, reader.warnings)
+}
+
+/** How many more terms and field values a query may have. */
+interface Budget {
+  terms: number
+  values: number
+}
+
+const TERMS_MAX = 32
+
+// Characters within one identifier, path or contraction. All others separate words.
+const PIECE = String.raw`(?:[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\u00ad\u2060\ufeff_\-./\\:@#$+'’%]|\u200c|\u200d)+`
+const wordPiece = new RegExp(PIECE, 'gu')
+const wholePiece = new RegExp(`^${PIECE}$`, 'u')
+const starredPiece = new RegExp(String.raw`^\*(${PIECE})\*$`, 'u')
+// `*.ts` is a pattern of files and names a word; `*ending` names the end of one.
+const endingPiece = new RegExp(String.raw`^\*((?=[\p{L}\p{M}\p{N}])${PIECE})$`, 'u')
+
+/** Whether the whole text is read as one word. */
+const isOnePiece = (text: string): boolean => wholePiece.test(text)
+
+interface WordsOptions {
+  readonly budget: Budget
+  readonly warnings: string[]
+  /** Whether the words are excluded. A truncated exclusion would exclude too much, so it is dropped instead. */
+  readonly isExcluded: boolean
+}
+
+/** The words of one chunk, in order. */
+function readChunk(chunk: string, options: WordsOptions): readonly QueryNode[] {
+  const { warnings } = options
+  const inside = starredPiece.exec(chunk)?.[1]
+  if (inside !== undefined) return readInside(inside, false, options)
+  const ending = endingPiece.exec(chunk)?.[1]
+  if (ending !== undefined) return readInside(ending, true, options)
+  const nodes: QueryNode[] = []
+  for (const match of chunk.matchAll(wordPiece)) {
+    const [piece] = match
+    const end = match.index + piece.length
+    if (chunk.charAt(match.index - 1) === '*') {
+      warnings.push(`The * before ${echo(piece)} was ignored: use word* for beginnings, or *word* for any position.`)
+    }
+    const isStarred = /^\*(?![\p{L}\p{M}\p{N}])/u.test(chunk.slice(end, end + 3)) && /[\p{L}\p{M}\p{N}]$/u.test(piece)
+    nodes.push(...readWords(piece, isStarred, isStarred ? `${piece}*` : piece, options))
+  }
+  return nodes
+}
+
+/** One word or phrase; empty if the text has no term. */
+function readWords(text: string, isStarred: boolean, source: string, options: WordsOptions): readonly WordsNode[] {
+  const { warnings } = options
+  const found = tokenize(text)
+  const last = found.at(-1)
+  if (last === undefined) return []
+  if (found.some((term) => term.term.length >= TERM_LENGTH_MAX && term.end - term.start > TERM_LENGTH_MAX)) {
+    warnings.push(`${echo(source)} was cut: only the first ${TERM_LENGTH_MAX} characters of a word count.`)
+  }
+  const affordable = spend(text, options)
+  if (affordable === null) return []
+  // So many words begin with one letter that the search would read most of the index, unless other terms precede it.
+  const isTooShort = isStarred && found.length === 1 && /^[a-z\d]$/.test(last.term)
+  if (isTooShort) warnings.push(`${echo(source)} was searched for as a whole word: it is a single character.`)
+  return [{ kind: 'words', text: affordable, isPrefix: isStarred && !isTooShort && affordable === text }]
+}
+
+/** `*inside*` or `*ending`. Unspaced scripts need no star: their characters are found anywhere in a text. */
+function readInside(text: string, isEnding: boolean, options: WordsOptions): readonly QueryNode[] {
+  const found = tokenize(text)
+  const isUnspaced = found.some(({ term }) => isUnspacedSign(Array.from(term)[0] ?? ''))
+  const isTooShort = found.length === 1 && Array.from(found[0]?.term ?? '').length < 2
+  if (isTooShort && !isUnspaced) {
+    options.warnings.push(
+      `${echo(`*${text}${isEnding ? '' : '*'}`)} was searched for as a whole word: it is a single character.`,
+    )
+  }
+  if (isTooShort || isUnspaced) return readWords(text, false, text, options)
+  return found.length > 0 && spend(text, { ...options, isExcluded: true }) !== null
+    ? [{ kind: 'inside', text, isEnding }]
+    : []
+}
+
+/** Takes the terms of a text from the budget. @returns the part of the text within the budget; null if none */
+function spend(text: string, { budget, warnings, isExcluded }: WordsOptions): string | null {
+  const found = tokenize(text)
+  const left = budget.terms
+  budget.terms = Math.max(0, left - found.length)
+  if (found.length <= left) return text
+  warnings.push(`Only the first ${TERMS_MAX} words were searched for.`)
+  const next = found[left]
+  // In unspaced scripts terms overlap. So the text is cut where the next term begins.
+  return left === 0 || isExcluded || next === undefined ? null : text.slice(0, next.start)
+}
+
+const allowed: Readonly<Partial<Record<FieldName, readonly string[]>>> = {
+  role: roles,
+  in: partNames,
+  is: ['archived', 'deleted', 'subagent', 'orphan'],
+  has: ['code', 'error', 'thinking'],
+}
+const dated: ReadonlySet<FieldName> = new Set<FieldName>(['before', 'after', 'on'])
+const VALUE_LENGTH_MAX = 1000
+
+/** Splits `name:value` at the first colon. Null if `name` is no field, or for `name::value`, which is a name in code. */
+export function splitField(text: string): { readonly name: FieldName; readonly value: string } | null {
+  const [, typed = '', value = ''] = /^([a-z]+):(?!:)(.*)$/is.exec(text) ?? []
+  const name = fieldNames.find((each) => each === typed.toLowerCase())
+  return name === undefined ? null : { name, value }
+}
+
+/** Names that other programs use for dates. A date seldom follows such a name in code. */
+const otherDateNames = /^(from|since|to|until):(?!:)(.*)$/i
+
+/** Warns if a date has a name that is not a field, such as `since:2026-03-01`. It is searched for as words. */
+function warnOfDateName(text: string, warnings: string[]): void {
+  const [, name = '', value = ''] = otherDateNames.exec(text) ?? []
+  if (name === '' || !isDateWord(value)) return
+  const meant = /^(?:from|since)$/i.test(name) ? 'after:' : 'before:'
+  warnings.push(`${echo(text)} was searched for as words: for dates use after:, before: or on:, here ${meant}${value}.`)
+}
+
+/** Reads a field. If it is invalid, adds a warning that says why it is searched for as words. */
+function readField(name: FieldName, given: string, source: string, warnings: string[]): FieldNode | null {
+  const value = given.trim()
+  const reason = value === '' ? 'there is nothing after the colon' : reasonAgainst(name, value)
+  if (reason === null) return { kind: 'field', name, values: [name in allowed ? value.toLowerCase() : value] }
+  warnings.push(`${echo(source)} was searched for as words: ${reason}.`)
+  return null
+}
+
+function reasonAgainst(name: FieldName, value: string): string | null {
+  const values = allowed[name]
+  if (values !== undefined && !values.includes(value.toLowerCase())) {
+    return `${name}: takes ${values.slice(0, -1).join(', ')} or ${values.at(-1) ?? ''}`
+  }
+  if (dated.has(name) && !isDateWord(value)) {
+    return `${name}: takes a date such as 2026-03-01, 2026-02, yesterday, 7d or "last week"`
+  }
+  return value.length > VALUE_LENGTH_MAX ? `it is longer than ${VALUE_LENGTH_MAX} characters` : null
+}
+
+const isDateWord = (value: string): boolean => readPeriod(value, { timeZone: 'UTC', nowMs: 0 }) !== null
+
+/** Whether the next word belongs to the value, as in `after:last week`. */
+function wantsUnit({ name, value }: { readonly name: FieldName; readonly value: string }, next: string): boolean {
+  return dated.has(name) && /^(?:last|this)$/i.test(value) && isDateWord(`${value} ${next}`)
+}
+
+/** A query in normal form. Parsed again, it gives the same tree. */
+export function printQuery(tree: QueryNode | null): string {
+  return tree === null ? '' : printNode(tree, 'or')
+}
+
+/** @param around the weakest operator that needs no parentheses here */
+function printNode(node: QueryNode, around: 'or' | 'and' | 'not'): string {
+  switch (node.kind) {
+    case 'words':
+      return printWords(node)
+    case 'inside':
+      return `*${node.text}${node.isEnding ? '' : '*'}`
+    case 'field':
+      return node.values.map((value) => printValue(node.name, value)).join(' ')
+    case 'not':
+      return printExclusion(node.node)
+    default: {
+      const inner = node.nodes.map((each) => printNode(each, node.kind === 'or' ? 'and' : 'not'))
+      const text = inner.join(node.kind === 'or' ? ' OR ' : ' ')
+      const isBare = around === 'or' || (around === 'and' && node.kind === 'and')
+      return isBare ? text : `(${text})`
+    }
+  }
+}
+
+/** Several exclusions of a field mean: none of these values. */
+function printExclusion(node: QueryNode): string {
+  if (node.kind === 'field') return node.values.map((value) => `-${printValue(node.name, value)}`).join(' ')
+  return node.kind === 'and' || node.kind === 'or' ? `-(${printNode(node, 'or')})` : `-${printNode(node, 'not')}`
+}
+
+function printValue(name: string, value: string): string {
+  const isBare = /^[^\s"“”„()]+$/.test(value) && !value.startsWith(':')
+  if (isBare) return `${name}:${value}`
+  return value.endsWith('*') ? `${name}:"${value.slice(0, -1)}"*` : `${name}:"${value}"`
+}
+
+function printWords({ text, isPrefix }: WordsNode): string {
+  const star = isPrefix ? '*' : ''
+  const isBare =
+    isOnePiece(text) &&
+    !text.startsWith('-') &&
+    text !== 'OR' &&
+    splitField(text) === null &&
+    (!isPrefix || /[\p{L}\p{M}\p{N}]$/u.test(text))
+  return isBare ? `${text}${star}` : `"${text}"${star}`
+}

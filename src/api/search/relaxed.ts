@@ -1,0 +1,142 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
+import type { SearchSuggestion } from '../answers/search.ts'
+import { readAsked } from './languages.ts'
+import { echo } from './lex.ts'
+import { printQuery } from './parse.ts'
+import { allOf, anyOf, type QueryNode } from './query.ts'
+import { filterNames, type FilterName, type SearchFilters, type SearchRequest } from './request.ts'
+import { COUNTED_MAX } from './statement.ts'
+import { countFound } from './titles.ts'
+
+/** What remains of a search, and what was left out. */
+interface Relaxation {
+  readonly tree: QueryNode | null
+  readonly filters: SearchFilters
+  /** Filters beside the query. */
+  readonly names: readonly FilterName[]
+  /** Words and fields of the query. */
+  readonly dropped: readonly QueryNode[]
+}
+
+/**
+ * Help for a search that found nothing: the searches with one filter or one word less that find something. If what
+ * remains has no word that says what it is about, a warning gives its number of messages instead.
+ */
+export function suggestRelaxed(
+  db: Mirror,
+  tree: QueryNode | null,
+  { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
+): { readonly suggestions: readonly SearchSuggestion[]; readonly warnings: readonly string[] } {
+  const topic = topicOf(tree)
+  const found = relaxations(tree, filters)
+    .map((each) => ({ each, count: countFound(db, each.tree, { filters: each.filters, clock }) }))
+    .filter(({ count }) => count > 0)
+  const suggestions = found
+    .filter(({ each }) => topicOf(each.tree) === topic)
+    .map(({ each, count }) => suggestionOf(each, count))
+  return { suggestions, warnings: suggestions.length > 0 ? [] : found.map(({ each, count }) => warningOf(each, count)) }
+}
+
+/** Whether a query has words, and whether any of them says what it is about: a function word does not. */
+function topicOf(tree: QueryNode | null): 'none' | 'function words' | 'topic' {
+  if (tree === null) return 'none'
+  const { words, required } = readAsked(tree, new Set())
+  if (required.length > 0 || words.some(({ isFunctionWord }) => !isFunctionWord)) return 'topic'
+  return words.length > 0 ? 'function words' : 'none'
+}
+
+function relaxations(tree: QueryNode | null, filters: SearchFilters): readonly Relaxation[] {
+  const given = filterNames.filter((name) => filters[name] !== undefined)
+  const groups = [...given.filter((name) => !isEnd(name)).map((name) => [name]), given.filter(isEnd)]
+  const withoutFilter = groups
+    .filter(({ length }) => length > 0)
+    .map((names) => {
+      const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
+      return { tree, filters: Object.fromEntries(others), names, dropped: [] }
+    })
+  const whole = tree === null || tree.kind === 'and' ? [] : [{ dropped: [tree], rest: null }]
+  const withoutPart = tree === null ? [] : [...whole, ...withoutOneInside(tree)]
+  return [...withoutFilter, ...withoutPart.map(({ dropped, rest }) => ({ tree: rest, filters, names: [], dropped }))]
+}
+
+/** `from` and `to` are one filter. */
+const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'
+
+interface Dropped {
+  readonly dropped: readonly QueryNode[]
+  readonly rest: QueryNode | null
+}
+
+/** The query without one of its words or fields, also within parentheses. Dates are one filter. */
+function withoutOneInside(tree: QueryNode): readonly Dropped[] {
+  if (tree.kind === 'or') return inPlace(tree.nodes, anyOf)
+  if (tree.kind !== 'and') return []
+  const dates = tree.nodes.filter(isDate)
+  const others = tree.nodes.filter((node) => !isDate(node)).map((node) => [node])
+  const groups = dates.length === 0 ? others : [...others, dates]
+  const without = groups.map((dropped) => ({
+    dropped,
+    rest: allOf(tree.nodes.filter((node) => !dropped.includes(node))),
+  }))
+  return [...without, ...inPlace(tree.nodes, allOf)]
+}
+
+function inPlace(
+  nodes: readonly QueryNode[],
+  join: (nodes: readonly QueryNode[]) => QueryNode | null,
+): readonly Dropped[] {
+  return nodes.flatMap((node, index) =>
+    withoutOneInside(node).map(({ dropped, rest }) => ({
+      dropped,
+      rest: join(rest === null ? nodes.toSpliced(index, 1) : nodes.with(index, rest)),
+    })),
+  )
+}
+
+/** The name of a field, whether it is asked for or excluded. */
+function fieldOf(node: QueryNode): string | null {
+  if (node.kind === 'not') return fieldOf(node.node)
+  return node.kind === 'field' ? node.name : null
+}
+
+const isDate = (node: QueryNode): boolean => ['before', 'after', 'on'].includes(fieldOf(node) ?? '')
+
+function suggestionOf({ tree, names, dropped }: Relaxation, count: number): SearchSuggestion {
+  const query = printQuery(tree)
+  if (names.length > 0) return { text: names.join(' '), reason: 'without-filter', count }
+  if (dropped.some((node) => fieldOf(node) === null)) return { text: query, reason: 'without-word', count }
+  return { text: dropped.map(printQuery).join(' '), reason: 'without-filter', count, query }
+}
+
+function warningOf({ tree, names, dropped }: Relaxation, count: number): string {
+  const bound = count < COUNTED_MAX ? '' : 'at least '
+  const what = tree === null ? 'the query' : [...names, ...dropped.map((node) => echo(printQuery(node)))].join(' ')
+  const rest = tree === null ? 'filters leave' : 'rest leaves'
+  return `Nothing matches ${what}; without it, the ${rest} ${bound}${count} messages.`
+}
+
+const COUNT_CAPPED = `
+  select count(*) from messages m
+  where m.chat in (select num from chats where id in (select value from json_each(@ids)))
+    and m.is_index_capped = 1 and m.is_orphan <> 2
+`
+
+/** Warns in a search within given chats if some of their messages are too long to be indexed completely. */
+export function warnOfCapped(db: Mirror, trees: readonly QueryNode[]): readonly string[] {
+  const ids = trees.flatMap(namedChats)
+  if (ids.length === 0) return []
+  const count =
+    prepared<number>(db, COUNT_CAPPED)
+      .pluck()
+      .get({ ids: JSON.stringify(ids) }) ?? 0
+  if (count === 0) return []
+  const what = count === 1 ? '1 message of this chat is' : `${count.toLocaleString('en-US')} messages here are`
+  return [`${what} too long to be indexed whole: words near the end of such a message are not found.`]
+}
+
+/** The ids of the chats in which the search looks, without excluded ones. */
+function namedChats(node: QueryNode): readonly string[] {
+  if (node.kind === 'field') return node.name === 'chat' ? node.values : []
+  return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(namedChats) : []
+}

@@ -1,0 +1,182 @@
+import type Database from 'better-sqlite3'
+import type { Mirror } from '../../mirror/open.ts'
+import { expressionOf, type Condition, type Drive } from './condition.ts'
+
+/** How many statements of a connection are kept. Their SQL depends on the query. */
+const KEPT_MAX = 100
+
+const kept = new WeakMap<Mirror, Map<string, Database.Statement>>()
+
+/** How rows are returned: as objects, as lists of their columns, or as their first column. */
+type Form = 'rows' | 'lists' | 'values'
+
+/** The statement for this SQL on this connection. It is compiled once. */
+export function statementOf<Row>(db: Mirror, sql: string, form: Form = 'rows'): Database.Statement<unknown[], Row> {
+  const statements = kept.get(db) ?? new Map<string, Database.Statement>()
+  kept.set(db, statements)
+  const name = `${form} ${sql}`
+  const statement = statements.get(name) ?? prepare(db, sql, form)
+  // Moved to the end, so that the one that was used longest ago is first.
+  statements.delete(name)
+  statements.set(name, statement)
+  const [oldest] = statements.keys()
+  if (oldest !== undefined && statements.size > KEPT_MAX) statements.delete(oldest)
+  return statement as Database.Statement<unknown[], Row>
+}
+
+function prepare(db: Mirror, sql: string, form: Form): Database.Statement {
+  const statement = db.prepare(sql)
+  if (form === 'rows') return statement
+  return form === 'lists' ? statement.raw() : statement.pluck()
+}
+
+/** What a message must meet, or a chat and a message of it, and where such messages lie. */
+export interface Target extends Drive {
+  /** False if nothing can match. */
+  readonly isPossible: boolean
+  /** Smallest and largest key of a message, inclusive. BigInt, because a full-text table ignores other bounds. */
+  readonly low: bigint
+  readonly high: bigint
+  /** Whether the messages are few enough chats' that these are read instead of all messages, if no word is asked for. */
+  readonly isOfFewChats: boolean
+  /** True with prefixes: then each query of the index merges the lists of all words with that beginning. */
+  readonly isCostly: boolean
+}
+
+export type TimeOrder = 'newest' | 'oldest'
+
+/** What to read of the messages that meet a condition. */
+interface Wanted {
+  /** Over `m`, a message, and `message_terms` if a word is asked for. */
+  readonly columns: string
+  readonly order: TimeOrder
+  /** Whether the columns need `m`. */
+  readonly isOfMessage?: boolean
+  /** An FTS5 expression that must match besides. */
+  readonly besides?: string | null
+}
+
+/** SQL with its values, and a limit that comes as the last value. */
+export interface Asked {
+  readonly sql: string
+  readonly values: readonly (string | bigint)[]
+}
+
+/**
+ * The statement of a query for messages. The words drive: the index is walked by its rowid, in the order of time. All else is
+ * tested for each row. Without words, the messages are walked.
+ */
+export function askMessages(target: Target, { columns, order, isOfMessage = false, besides = null }: Wanted): Asked {
+  const { low, high, rest, match, isOfFewChats } = target
+  const values: (string | bigint)[] = []
+  const tests = rest.map((part) => testOf(part, values, 'message'))
+  const direction = order === 'newest' ? 'desc' : 'asc'
+  // A parameter alone would tell SQLite's planner the limit, so SQLite would compile the statement again at each call.
+  const end = 'limit ? + 0'
+  if (match === null) {
+    // Messages of a few chats are read and sorted. SQLite would do so for many, too.
+    const by = isOfFewChats ? 'indexed by messages_by_chat' : 'not indexed'
+    const key = isOfFewChats ? '+m.key' : 'm.key'
+    const found = isOfFewChats ? tests.map((test) => test.replace(/^\+/, '')) : tests
+    const where = [`${key} between ? and ?`, 'm.is_shadowed = 0', ...found].join(' and ')
+    const sql = `select ${columns} from messages m ${by} where ${where} order by ${key} ${direction} ${end}`
+    return { sql: sql.replaceAll('message_terms.rowid', 'm.key'), values: [low, high, ...values] }
+  }
+  const where = ['message_terms match ?', 'message_terms.rowid between ? and ?', ...tests].join(' and ')
+  // Rows of messages are long and scattered. The index has all columns that are tested.
+  const join =
+    tests.length > 0 || isOfMessage
+      ? 'cross join messages m indexed by message_facts on m.key = message_terms.rowid'
+      : ''
+  return {
+    sql: `select ${columns} from message_terms ${join} where ${where} order by message_terms.rowid ${direction} ${end}`,
+    values: [besides === null ? match : `(${match}) AND ${besides}`, low, high, ...values],
+  }
+}
+
+/**
+ * A condition as an SQL expression over `m`. What the index answers is read once, as a list.
+ * @param values takes the values in the order of their `?`
+ * @param place where words are searched: in the message itself, or in the title of its chat
+ */
+export function testOf(condition: Condition, values: (string | bigint)[], place: 'message' | 'title'): string {
+  const expression = expressionOf(condition)
+  if (expression !== null) {
+    values.push(expression)
+    const [key, table] = place === 'message' ? ['m.key', 'message_terms'] : ['m.chat', 'chat_terms']
+    return `${key} in (select rowid from ${table} where ${table} match ?)`
+  }
+  switch (condition.kind) {
+    case 'chats':
+      values.push(...condition.values)
+      // The plus keeps SQLite from looking each message up once for every chat.
+      return `+m.chat in (select c.num from chats c where ${condition.sql})`
+    case 'messages':
+      values.push(...condition.values)
+      // `is true` makes null false. So the negation of a test matches all other rows.
+      return `((${condition.sql}) is true)`
+    case 'keys':
+      values.push(condition.low, condition.high)
+      return 'm.key between ? and ?'
+    case 'not':
+      return `not (${testOf(condition.of, values, place)})`
+    case 'and':
+    case 'or':
+      return `(${condition.all.map((each) => testOf(each, values, place)).join(` ${condition.kind} `)})`
+    default:
+      return condition.kind === 'always' ? '1' : '0'
+  }
+}
+
+/** Counting stops at this number. Nobody reads so many pages, and counting a common word costs more than finding it. */
+export const COUNTED_MAX = 1000
+
+/** The newest matching messages, as far as they are counted. */
+export interface Newest {
+  /** Newest first. */
+  readonly keys: readonly number[]
+  /** Whether these are all. */
+  readonly isWhole: boolean
+}
+
+/** @param rows the maximum number */
+export function newestMessages(db: Mirror, target: Target, rows: number): Newest {
+  const keys = keysOf(db, target, rows + 1)
+  return { keys: keys.slice(0, rows), isWhole: keys.length <= rows }
+}
+
+/** @param besides an FTS5 expression that must match too */
+export function keysOf(
+  db: Mirror,
+  target: Target,
+  rows: number,
+  { order = 'newest', besides = null }: { readonly order?: TimeOrder; readonly besides?: string | null } = {},
+): readonly number[] {
+  if (!target.isPossible) return []
+  const { sql, values } = askMessages(target, { columns: 'message_terms.rowid', order, besides })
+  return statementOf<number>(db, sql, 'values').all(...values, rows)
+}
+
+/** Which of some chats have a matching message. @param nums numbers of chats */
+export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number[]): ReadonlySet<number> {
+  if (!target.isPossible || nums.length === 0) return new Set()
+  const { match, low, high, rest } = target
+  const values: (string | bigint)[] = [JSON.stringify(nums), low, high]
+  const isFound = 'm.key in (select rowid from message_terms where message_terms match ? and rowid between ? and ?)'
+  if (match !== null) values.push(match, low, high)
+  const tests = rest.map((part) => testOf(part, values, 'message'))
+  const sql = `
+    select distinct m.chat
+    from json_each(?) n cross join messages m indexed by messages_by_chat on m.chat = n.value
+    where ${['m.key between ? and ?', 'm.is_shadowed = 0', ...(match === null ? [] : [isFound]), ...tests].join(' and ')}
+  `
+  return new Set(statementOf<number>(db, sql, 'values').all(...values))
+}
+
+const CHATS_OF_KEYS = `
+  select distinct m.chat from json_each(?) k cross join messages m indexed by message_facts on m.key = k.value
+`
+
+/** The chats of some messages, without duplicates. */
+export const chatsOfMessages = (db: Mirror, keys: readonly number[]): readonly number[] =>
+  keys.length === 0 ? [] : statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys))

@@ -1,0 +1,325 @@
+import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
+import { parseParts } from '../../mirror/write/pack-message.ts'
+import { nearTerms } from '../../text/near-terms.ts'
+import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
+import { asPathTerm, markTerm, pathsOf, pathWordOf } from '../../text/terms/columns.ts'
+import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
+import type { SuggestAnswer, Suggestion, SuggestionKind } from '../answers/search.ts'
+import { phrasesExpression, wordPhrases } from './condition.ts'
+import { splitField } from './parse.ts'
+import { respell } from './respell.ts'
+import { statementOf } from './statement.ts'
+import { countHolders, nearWords, slipsForgiven, wordsStarting } from './vocabulary.ts'
+
+/** Projects are what people most often want when they type a few letters. */
+const WEIGHTS: Readonly<Record<SuggestionKind, number>> = { project: 1, tool: 0.95, chat: 0.9, term: 0.85, file: 0.8 }
+/** Of two equal fits, the one found first is better: it is more frequent or newer. */
+const PLACE_WEIGHT = 0.001
+const FOLDER_WEIGHT = 0.8
+
+export interface SuggestRequest {
+  /** The text typed so far. */
+  readonly q: string
+  /** 1 to 20. */
+  readonly limit: number
+}
+
+/**
+ * Suggestions for a text that is being typed: chats by title, projects, tools, files and words. Typos are forgiven as in a
+ * search. Everything suggested exists, and a suggested word occurs together with the other words.
+ */
+export function suggest(db: Mirror, { q, limit }: SuggestRequest): SuggestAnswer {
+  const startedAtMs = performance.now()
+  const words = readTyped(q)
+  const items = words.length === 0 ? [] : db.transaction(() => answer(db, words, limit))()
+  return { items, isComplete: true, tookMs: Math.round(performance.now() - startedAtMs) }
+}
+
+/** One typed word. The last one may be incomplete. */
+interface TypedWord {
+  readonly text: string
+  readonly terms: readonly Term[]
+  /** The index phrases of the word, or of words with this prefix. */
+  readonly phrases: readonly TermPhrase[]
+  readonly isUnfinished: boolean
+}
+
+const LENGTH_MAX = 200
+const WORDS_MAX = 8
+
+/** The last typed words. Accepts any text. */
+function readTyped(q: string): readonly TypedWord[] {
+  // A lone surrogate is no character, and SQLite ends a text at NUL.
+  const clean = q
+    .slice(-LENGTH_MAX)
+    .replaceAll('\u0000', ' ')
+    .replaceAll(/\p{Surrogate}/gu, ' ')
+  const words = clean.split(/[\s"“”„()*]+/u).filter((word) => tokenize(word).length > 0)
+  return words.slice(-WORDS_MAX).map((text, index, all) => typedWord(text, index === all.length - 1))
+}
+
+const typedWord = (text: string, isUnfinished: boolean): TypedWord => ({
+  text,
+  terms: tokenize(text),
+  phrases: wordPhrases(text, isUnfinished),
+  isUnfinished,
+})
+
+function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonly Suggestion[] {
+  const field = splitField(words.at(-1)?.text.replace(/^-/, '') ?? '')
+  if (field !== null && tokenize(field.value).length > 0) {
+    const value = [typedWord(field.value, true)]
+    if (field.name === 'project') return mixed([projectsFor(db, fitOf(value))], limit)
+    if (field.name === 'tool') return mixed([toolsFor(db, fitOf(value))], limit)
+    return field.name === 'path' ? mixed([filesFor(db, value)], limit) : []
+  }
+  const meant = meantWords(db, words.at(-1))
+  const fit = fitOf(words)
+  const half = Math.ceil(limit / 2)
+  const first = termsFor(db, words, meant, half)
+  const others = [projectsFor(db, fit), toolsFor(db, fit), chatsFor(db, words, meant, fit), filesFor(db, words)]
+  // Each word needs a lookup, so the second half is looked up only if nothing else fills the list.
+  const isRoom = first.length === half && others.flat().length < limit - half
+  return mixed([...others, isRoom ? termsFor(db, words, meant, limit) : first], limit)
+}
+
+/** A possible completion of the typed word. */
+interface MeantWord {
+  readonly word: string
+  /** 0 if it begins as it was typed. */
+  readonly distance: number
+}
+
+const MEANT_MAX = 20
+/** Of all words, a tenth begins with the same letter: to count their messages takes too long. */
+const COMPLETED_SIGNS_MIN = 2
+/** With fewer completions, none of which is in as many messages, words with a near beginning are added. */
+const FEW = 3
+const MESSAGES_OF_KNOWN = 5
+
+/** Completions of the last word: first words with this prefix, most frequent first; then words with a near beginning. */
+function meantWords(db: Mirror, typed: TypedWord | undefined): readonly MeantWord[] {
+  const term = typed?.terms.at(-1)?.term ?? ''
+  if (typed === undefined || typed.text.length < COMPLETED_SIGNS_MIN || isUnspacedSign(term)) return []
+  const begun = wordsStarting(db, term).filter(({ word }) => !/\d/.test(word) || /\d/.test(term))
+  const found = begun.slice(0, MEANT_MAX).map(({ word }) => ({ word, distance: 0 }))
+  if (found.length >= FEW || (begun[0]?.count ?? 0) >= MESSAGES_OF_KNOWN) return found
+  return [...found, ...wordsNear(db, term, true).filter(({ distance }) => distance > 0)].slice(0, MEANT_MAX)
+}
+
+/** Words near a mistyped one, the nearest and most frequent first. */
+function wordsNear(db: Mirror, term: string, isUnfinished: boolean): readonly MeantWord[] {
+  const slips = slipsForgiven(term)
+  if (slips === 0) return []
+  return nearWords(db, term, slips, isUnfinished)
+    .map(({ term: word, distance }) => ({ word, distance, count: countHolders(db, [wholeWord(word)]) }))
+    .toSorted((a, b) => a.distance - b.distance || b.count - a.count)
+}
+
+const wholeWord = (term: string): TermPhrase => ({ terms: [term], isPrefix: false })
+
+const matchOf = (words: readonly (readonly TermPhrase[])[]): string =>
+  words.map((phrases) => phrasesExpression({ columns: null }, phrases)).join(' AND ')
+
+const IS_HELD = `
+  select 1 from message_terms where message_terms match @match
+  union all select 1 from chat_terms where chat_terms match @match
+  limit 1
+`
+
+/**
+ * Completions of the last word. Each occurs in a message or title together with the other typed words. Words that occur
+ * only in removed messages are left out.
+ */
+function termsFor(
+  db: Mirror,
+  words: readonly TypedWord[],
+  meant: readonly MeantWord[],
+  most: number,
+): readonly Suggestion[] {
+  const typed = words.at(-1)
+  const last = typed?.terms.at(-1)
+  if (typed === undefined || last === undefined) return []
+  const before = words.slice(0, -1)
+  const found: Fitting[] = []
+  for (const { word, distance } of meant) {
+    if (found.length >= most) break
+    const text = respell(typed.text, last, word)
+    const match = matchOf([...before.map(({ phrases }) => phrases), wordPhrases(text, false)])
+    if (prepared(db, IS_HELD).get({ match }) === undefined) continue
+    found.push({ id: [...before.map((one) => one.text), text].join(' '), text, fit: 1 / (1 + distance) })
+  }
+  return ranked('term', found)
+}
+
+interface Fitting {
+  readonly id: string
+  readonly text: string
+  readonly fit: number
+}
+
+type Fit = (text: string) => number
+
+// There are at most a few hundred of each.
+const PROJECTS = `select id, name as text from projects order by num desc`
+const TOOLS = `select name as id, name as text from names where kind = 'tool' order by name`
+const CALLS_TOOL = `select 1 from message_terms where message_terms match ? limit 1`
+
+const namesThatFit = (db: Mirror, sql: string, fit: Fit): readonly Fitting[] =>
+  prepared<{ id: string; text: string }>(db, sql)
+    .all()
+    .map((named) => ({ ...named, fit: fit(named.text) }))
+
+const projectsFor = (db: Mirror, fit: Fit): readonly Suggestion[] => ranked('project', namesThatFit(db, PROJECTS, fit))
+
+/** A name stays in the list when its last message is gone. */
+const toolsFor = (db: Mirror, fit: Fit): readonly Suggestion[] =>
+  ranked('tool', namesThatFit(db, TOOLS, fit)).filter(({ id }) => {
+    const mark = phrasesExpression({ columns: null }, [wholeWord(markTerm(`tool:${id}`))])
+    return prepared(db, CALLS_TOOL).get(`{marks} : (${mark})`) !== undefined
+  })
+
+/** How many of the latest chats with such a title are compared. */
+const TITLES_MAX = 100
+/** One letter matches a third of all titles. */
+const TITLE_SIGNS_MIN = 2
+
+const WITH_TITLE = `
+  select c.id, c.title, c.last_activity_at as lastActivityAtMs
+  from chat_terms cross join chats c on c.num = chat_terms.rowid
+  where chat_terms match ? and exists (select 1 from messages m where m.chat = c.num)
+  order by chat_terms.rowid desc
+  limit ${TITLES_MAX}
+`
+
+/** Chats by title, latest activity first. */
+function chatsFor(
+  db: Mirror,
+  words: readonly TypedWord[],
+  meant: readonly MeantWord[],
+  fit: Fit,
+): readonly Suggestion[] {
+  const [only, ...others] = words
+  const isTooShort = others.length === 0 && only !== undefined && only.text.length < TITLE_SIGNS_MIN
+  if (only === undefined || (isTooShort && !isUnspacedSign(only.terms.at(-1)?.term ?? ''))) return []
+  const match = matchOf(
+    words.map((word) => {
+      const instead = word.isUnfinished ? meant.filter(({ distance }) => distance > 0) : meantInstead(db, word)
+      return [...word.phrases, ...(word.terms.length > 1 ? [] : instead.map((each) => wholeWord(each.word)))]
+    }),
+  )
+  interface Titled {
+    readonly id: string
+    readonly title: string
+    readonly lastActivityAtMs: number | null
+  }
+  const found = prepared<Titled>(db, WITH_TITLE).all(`{title} : (${match})`)
+  const latest = found.toSorted((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))
+  return ranked(
+    'chat',
+    latest.map(({ id, title }) => ({ id, text: title, fit: fit(title) })),
+  )
+}
+
+/** Near words for a complete word that occurs nowhere. */
+function meantInstead(db: Mirror, { terms: [only, ...others] }: TypedWord): readonly MeantWord[] {
+  if (only === undefined || others.length > 0 || countHolders(db, [wholeWord(only.term)]) > 0) return []
+  return wordsNear(db, only.term, false).slice(0, FEW)
+}
+
+/** A message can be as large as the output of a tool, so only a few of moderate size are read. */
+const NAMING = `
+  select b.parts
+  from message_terms cross join messages m on m.key = message_terms.rowid cross join bodies b on b.num = m.body
+  where message_terms match ? and octet_length(b.parts) <= 100000
+  order by message_terms.rowid desc
+  limit 12
+`
+/** How many completions of the last word are looked up. */
+const ENDINGS_MAX = 8
+
+/** Paths from the newest messages that name a path with such words. Each path once. A file's own name counts more than its folders. */
+function filesFor(db: Mirror, words: readonly TypedWord[]): readonly Suggestion[] {
+  const phrases = words.map((word) => pathPhrases(db, word))
+  if (phrases.some(({ length }) => length === 0)) return []
+  const bodies = statementOf<string>(db, NAMING, 'values').all(`{marks} : (${matchOf(phrases)})`)
+  const paths = new Set(bodies.flatMap((parts) => parseParts(parts).flatMap(pathsOf)))
+  const fit = fitOf(words)
+  const found = [...paths].map((path) => {
+    const name = path.split(/[/\\]/u).at(-1) ?? path
+    return { id: path, text: path, fit: Math.max(fit(path) * FOLDER_WEIGHT, fit(name)) }
+  })
+  return ranked('file', found)
+}
+
+/** Only whole words: for a prefix, the index would merge the lists of all words with that prefix. */
+function pathPhrases(db: Mirror, { terms, isUnfinished }: TypedWord): readonly TermPhrase[] {
+  const all = terms.map(({ term }) => term)
+  const last = all.at(-1) ?? ''
+  const starting = (beginning: string): readonly string[] =>
+    wordsStarting(db, asPathTerm(beginning)).flatMap(({ word }) => pathWordOf(word) ?? [])
+  const begun = isUnfinished ? starting(last).slice(0, ENDINGS_MAX) : []
+  const slips = slipsForgiven(last)
+  // Words of a path that differ in their first letter are too many to look at.
+  const near =
+    begun.length > 0 || slips === 0
+      ? []
+      : starting(Array.from(last)[0] ?? '').filter((word) => isNear(last, word, slips, isUnfinished))
+  const ends = isUnfinished || near.length > 0 ? [...begun, ...near.slice(0, ENDINGS_MAX)] : [last]
+  return ends.map((end) => ({ terms: [...all.slice(0, -1), end].map(asPathTerm), isPrefix: false }))
+}
+
+const WHOLE = 1
+const AT_START = 0.9
+const SOMEWHERE = 0.75
+/** With a typo or two. */
+const NEARLY = 0.5
+
+/**
+ * How well a name or a title fits the typed words, 0 to 1. It is 0 if a word is missing. An exact match is best, then a
+ * match at the start.
+ */
+function fitOf(words: readonly TypedWord[]): Fit {
+  const fits = words.map(wordFit)
+  return (text) => {
+    const each = fits.map((fit) => fit(text))
+    return each.length === 0 || each.includes(0) ? 0 : each.reduce((sum, one) => sum + one, 0) / each.length
+  }
+}
+
+function wordFit(word: TypedWord): Fit {
+  const matcher = createMatcher(word.phrases)
+  const [only, ...others] = word.terms
+  const slips = only === undefined || others.length > 0 ? 0 : slipsForgiven(only.term)
+  return (text) => {
+    const spans = matcher.find(text).flatMap((match) => match.spans)
+    if (spans.some(({ start, end }) => start === 0 && end === text.length)) return WHOLE
+    if (spans.length > 0) return spans.some(({ start }) => start === 0) ? AT_START : SOMEWHERE
+    if (only === undefined || slips === 0) return 0
+    return tokenize(text).some(({ term }) => isNear(only.term, term, slips, word.isUnfinished)) ? NEARLY : 0
+  }
+}
+
+function isNear(typed: string, word: string, distanceMax: number, isUnfinished: boolean): boolean {
+  const seek = (from: string): string | undefined => (word >= from ? word : undefined)
+  return nearTerms(typed, seek, { distanceMax, isUnfinished }).length > 0
+}
+
+function ranked(kind: SuggestionKind, found: readonly Fitting[]): readonly Suggestion[] {
+  const scored = found
+    .filter(({ fit }) => fit > 0)
+    .map(({ id, text, fit }, at) => ({ kind, text, id, score: WEIGHTS[kind] * fit - Math.min(at, 50) * PLACE_WEIGHT }))
+  return scored.sort((a, b) => b.score - a.score)
+}
+
+/** The best of all kinds. One kind gets more than half only if the others do not fill the list. */
+function mixed(kinds: readonly (readonly Suggestion[])[], limit: number): readonly Suggestion[] {
+  const half = Math.ceil(limit / 2)
+  const first = kinds.flatMap((found) => found.slice(0, half))
+  const rest = kinds.flatMap((found) => found.slice(half)).sort((a, b) => b.score - a.score)
+  const chosen = [...first.sort((a, b) => b.score - a.score), ...rest].slice(0, limit)
+  return chosen
+    .sort((a, b) => b.score - a.score)
+    .map((each) => ({ ...each, score: Math.round(Math.max(0, each.score) * 1000) / 1000 }))
+}

@@ -1,0 +1,178 @@
+import { ATTACHED } from '../../mirror/index/index-file.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
+import { nearTerms, type NearTerm, type Seek } from '../../text/near-terms.ts'
+import type { TermPhrase } from '../../text/passages/matcher.ts'
+import { tokenize } from '../../text/terms/terms.ts'
+import { phrasesExpression } from './condition.ts'
+import { echo } from './lex.ts'
+import { printQuery } from './parse.ts'
+import type { InsideNode } from './query.ts'
+
+/** Above this number, all words count as equally frequent. */
+const HOLDERS_MAX = 5000
+
+const COUNT_MESSAGES = `
+  select count(*) as count
+  from (select 1 from message_terms where message_terms match @match limit ${HOLDERS_MAX})
+`
+const COUNT_TITLES = `
+  select count(*) as count from (select 1 from chat_terms where chat_terms match @match limit ${HOLDERS_MAX})
+`
+
+/** How many messages and titles contain one of these phrases, in any column; at most 5,000 of each. */
+export function countHolders(db: Mirror, phrases: readonly TermPhrase[]): number {
+  if (phrases.length === 0) return 0
+  const match = phrasesExpression({ columns: null }, phrases)
+  const counted = [COUNT_MESSAGES, COUNT_TITLES].map((sql) => prepared<{ count: number }>(db, sql).get({ match }))
+  return counted.reduce((sum, row) => sum + (row?.count ?? 0), 0)
+}
+
+const HAS_TERM = `select 1 from terms where term = ?`
+
+/** Whether a word is in the list of terms. It may have no message any more. */
+export const hasTerm = (db: Mirror, word: string): boolean => prepared(db, HAS_TERM).get(word) !== undefined
+
+const TERM_FROM = `select term from terms where term >= ? order by term limit 1`
+
+/** Real lists have few words near a word of four letters. The limit bounds the cost for a list of random words. */
+const FOUND_MAX = 200
+
+/**
+ * The words near a mistyped one, from the list of all terms, rare or frequent. Some may have no message any more. For
+ * distance 2 the first letter is taken as right: then only a tenth of half a million words is walked.
+ * @param isUnfinished whether the word is still being typed. Then it is compared with the beginnings of others
+ */
+export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfinished = false): readonly NearTerm[] {
+  const walk = (slips: number, beginning: string): readonly NearTerm[] =>
+    nearTerms(word, seekFrom(db, beginning), { distanceMax: slips, isUnfinished, foundMax: FOUND_MAX })
+  const [first = ''] = Array.from(word)
+  const near = [...walk(Math.min(1, distanceMax), ''), ...(distanceMax > 1 ? walk(distanceMax, first) : [])]
+  const found = new Map(near.map((each) => [each.term, each]))
+  return [...found.values()].filter(({ term, distance }) => distance > 0 && isSpellable(term))
+}
+
+/** Seeks among the words with this prefix. */
+function seekFrom(db: Mirror, beginning: string): Seek {
+  const statement = prepared<{ term: string }>(db, TERM_FROM)
+  return (from) => {
+    const term = statement.get(from < beginning ? beginning : from)?.term
+    return term?.startsWith(beginning) === true ? term : undefined
+  }
+}
+
+/** A shorter word has too many neighbours, all equally likely. */
+const LETTERS_MIN = 4
+/** Words of this length may have two typos. */
+const TWO_SLIPS_LETTERS_MIN = 8
+
+// Chinese, Japanese, Korean and Thai have no such typos: whole characters are chosen.
+const letters =
+  /^(?:[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}]|\p{M})+$/u
+
+/** The neighbours of numbers and hashes have other meanings. */
+const isSpellable = (term: string): boolean => letters.test(term)
+
+/** How many typos are forgiven in a word: none in a short word or in one with digits or signs. */
+export function slipsForgiven(term: string, lettersMin = LETTERS_MIN): 0 | 1 | 2 {
+  const count = Array.from(term).length
+  if (count < lettersMin || !isSpellable(term)) return 0
+  return count < TWO_SLIPS_LETTERS_MIN ? 1 : 2
+}
+
+/** A word with the number of messages that contain it. */
+export interface CountedWord {
+  readonly word: string
+  readonly count: number
+}
+
+const STARTING = `select term as word, doc as count from temp.term_counts where term >= ? and term < ?`
+
+/** All words of messages with this beginning, the most frequent first. Each message with one of them costs time. */
+export function wordsStarting(db: Mirror, beginning: string): readonly CountedWord[] {
+  openCounts(db)
+  const words = prepared<CountedWord>(db, STARTING).all(beginning, `${beginning}\u{10ffff}`)
+  return words.toSorted((a, b) => b.count - a.count || a.word.length - b.word.length)
+}
+
+const opened = new WeakSet<Mirror>()
+
+/** A temporary view of the full-text index. A connection with `query_only` refuses to create even that. */
+function openCounts(db: Mirror): void {
+  if (opened.has(db)) return
+  const mayOnlyAsk = Number(db.pragma('query_only', { simple: true }))
+  db.pragma('query_only = off')
+  try {
+    db.exec(`create virtual table if not exists temp.term_counts using fts5vocab(${ATTACHED}, message_terms, row)`)
+  } finally {
+    db.pragma(`query_only = ${mayOnlyAsk}`)
+  }
+  opened.add(db)
+}
+
+/** How many of the words that contain a text are searched for, the shortest first. */
+const TERMS_MAX = 200
+/** Very many words end with a given character, and each one costs a query of the index. */
+const AFTER_ONE_SIGN_MAX = 20
+
+// In a hash, letters and digits are one term.
+const hexDigits = /^[\da-f]+$/i
+
+/**
+ * The words that contain a text, or end with it. If the text has several terms, it is found in the lower-case form of a
+ * word, or as adjacent terms: the first one ends with the first term, and the last one begins with the last term.
+ */
+export function termsInside(db: Mirror, node: InsideNode, warnings: string[]): readonly TermPhrase[] {
+  const terms = tokenize(node.text).map((term) => term.term)
+  const whole = tokenize(node.text.toLowerCase()).map((term) => term.term)
+  const [first = '', ...rest] = terms
+  const isPrefix = !node.isEnding
+  const found = new Map<string, TermPhrase>()
+  let isCut = false
+  const add = (listed: Listed, rests: readonly string[], isOpen: boolean): void => {
+    isCut ||= !listed.isWhole
+    for (const term of listed.terms) {
+      const phrase = [term, ...rests]
+      found.set(phrase.join(' '), { terms: phrase, isPrefix: isOpen })
+    }
+  }
+  const most = Array.from(first).length === 1 ? AFTER_ONE_SIGN_MAX : TERMS_MAX
+  if (rest.length > 0) add(listTerms(db, first, true, most), rest, isPrefix)
+  const [only = ''] = whole.length === 1 ? whole : hexDigits.test(node.text) ? [node.text.toLowerCase()] : []
+  if (only !== '') add(listTerms(db, only, node.isEnding, TERMS_MAX), [], false)
+  if (isCut) warnings.push(`Too many words contain ${echo(printQuery(node))}: only some of them were searched for.`)
+  return [...found.values()]
+}
+
+const TERMS_WITH = `select term from terms where instr(term, @part) > 0`
+
+interface Listed {
+  /** The shortest first, because they are closest to the typed text. The typed text is always included. */
+  readonly terms: readonly string[]
+  readonly isWhole: boolean
+}
+
+function listTerms(db: Mirror, part: string, isEnding: boolean, most: number): Listed {
+  const listed = prepared<string>(db, TERMS_WITH).pluck().all({ part })
+  const known = listed
+    .filter((term) => term !== part && (!isEnding || term.endsWith(part)))
+    .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
+  const { terms, isWhole } = known.length > most ? firstInUse(db, known, most) : { terms: known, isWhole: true }
+  return { terms: [part, ...terms], isWhole }
+}
+
+const IS_IN_USE = `
+  select exists (select 1 from message_terms where message_terms match @term)
+    or exists (select 1 from chat_terms where chat_terms match @term)
+`
+
+/** Skips words that are no longer in any message, such as half words of a streamed answer. The list of terms keeps them. */
+function firstInUse(db: Mirror, known: readonly string[], most: number): Listed {
+  const isInUse = prepared<number>(db, IS_IN_USE).pluck()
+  const terms: string[] = []
+  for (const term of known) {
+    if (terms.length === most) return { terms, isWhole: false }
+    if (isInUse.get({ term: `"${term}"` }) === 1) terms.push(term)
+  }
+  return { terms, isWhole: true }
+}
