@@ -20,6 +20,11 @@ export const filters = {
 } as const
 
 export type FilterName = keyof typeof filters
+export const filterNames = Object.keys(filters) as readonly FilterName[]
+
+/** The filters that are fields of the search language too. A date has other fields there. */
+export type FieldFilter = Exclude<FilterName, 'from' | 'to'>
+export const fieldFilters = filterNames.filter((name): name is FieldFilter => name !== 'from' && name !== 'to')
 
 /** Each of them as a sentence. Those that name something may be repeated. */
 export const filterSentences: Readonly<Record<string, string>> = Object.fromEntries(

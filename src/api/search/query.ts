@@ -1,21 +1,8 @@
+import { fieldFilters } from '../../shared/filters.ts'
 import { columnNames } from '../../text/terms/columns.ts'
 
-export const fieldNames = [
-  'project',
-  'role',
-  'in',
-  'tool',
-  'model',
-  'mode',
-  'path',
-  'machine',
-  'chat',
-  'before',
-  'after',
-  'on',
-  'is',
-  'has',
-] as const
+const ownFields = ['before', 'after', 'on', 'is', 'has'] as const
+export const fieldNames = [...fieldFilters, ...ownFields]
 export type FieldName = (typeof fieldNames)[number]
 
 /** The parts of a message that `in:` can name, and the title of its chat. */

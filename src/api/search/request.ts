@@ -1,4 +1,5 @@
 import type { Clock } from '../periods.ts'
+import { filterNames, type FilterName } from '../../shared/filters.ts'
 import type { FieldName, QueryNode } from './query.ts'
 
 export const searchSorts = ['relevance', 'newest', 'oldest'] as const
@@ -8,20 +9,6 @@ export const facetNames = ['project', 'role', 'part', 'tool', 'model', 'machine'
 export type FacetName = (typeof facetNames)[number]
 
 /** Filters besides the query. Each means the same as a field of the query, and one matching value is enough. */
-export const filterNames = [
-  'project',
-  'role',
-  'in',
-  'tool',
-  'model',
-  'mode',
-  'path',
-  'machine',
-  'chat',
-  'from',
-  'to',
-] as const
-export type FilterName = (typeof filterNames)[number]
 export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[]>>> & {
   /** Leaves out chats that were active in the last ten minutes: an agent that searches would find itself. */
   readonly withoutActive?: true

@@ -1,3 +1,4 @@
+import { fieldFilters } from '../../shared/filters.ts'
 import { type Command, Option } from 'commander'
 import { countText, machineText, numberText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -34,7 +35,7 @@ export function addCommand(program: Command, session: Session): void {
     // In the search language a dash excludes a word.
     .allowUnknownOption()
   const orders = ['relevance', 'newest', 'oldest']
-  addFilters(command, 'project', 'role', 'in', 'tool', 'model', 'mode', 'path', 'machine', 'chat', 'period')
+  addFilters(command, ...fieldFilters, 'period')
     .addOption(new Option('--sort <order>', 'order of the results; by default relevance').choices(orders))
     .addOption(new Option('--group <by>', 'show only the best result of each chat').choices(['chat']))
     .option('--literal', 'do not correct misspelt words')

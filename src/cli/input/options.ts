@@ -1,10 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
-import { filters, type FilterName } from '../../shared/filters.ts'
+import { filters, type FieldFilter } from '../../shared/filters.ts'
 import { demoLink, type Flags, type SettingsInput, type Surroundings } from '../../settings.ts'
 import type { Screen } from '../terminal/screen.ts'
-
-type Named = Exclude<FilterName, 'from' | 'to'>
 
 type Switch = 'demo' | 'json' | 'force' | 'orphans' | 'redact' | 'full' | 'pager' | 'notes' | 'print' | 'follow'
 type PurgeSwitch = 'match' | 'yes' | 'acceptLostBars'
@@ -12,7 +10,7 @@ type Word = 'from' | 'to' | 'tz' | 'before' | 'output' | 'around'
 
 /** What commander makes of the options of all commands, where they mean the same. A command has those that it adds. */
 export type Options = Flags & {
-  readonly [Name in Named]?: readonly string[]
+  readonly [Name in FieldFilter]?: readonly string[]
 } & {
   readonly [Name in Switch | PurgeSwitch | 'sources']?: boolean
 } & {
@@ -66,7 +64,7 @@ export function inputOf(surroundings: Surroundings, command: Command): SettingsI
 }
 
 /** Filters of `shared/filters.ts`; for a period also the zone of its dates. */
-export function addFilters(command: Command, ...names: readonly (Named | 'period')[]): Command {
+export function addFilters(command: Command, ...names: readonly (FieldFilter | 'period')[]): Command {
   for (const name of names) {
     if (name === 'period') {
       for (const bound of ['from', 'to'] as const) command.option(`--${bound} <date>`, filters[bound].help)

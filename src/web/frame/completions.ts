@@ -1,3 +1,4 @@
+import { fieldFilters } from '../../shared/filters.ts'
 import { useEffect, useState } from 'preact/hooks'
 import type { SuggestAnswer, Suggestion } from '../../api/answers/search.ts'
 import { get, queryOf } from '../lib/api.ts'
@@ -13,7 +14,7 @@ export interface Completion {
 }
 
 const FIELDS = [
-  'project:',
+  ...fieldFilters.filter((name) => name !== 'role' && name !== 'in').map((name) => `${name}:`),
   'role:user',
   'role:assistant',
   'in:text',
@@ -22,11 +23,6 @@ const FIELDS = [
   'in:thinking',
   'in:title',
   'in:attachment',
-  'tool:',
-  'model:',
-  'mode:',
-  'path:',
-  'machine:',
   'before:',
   'after:',
   'on:',

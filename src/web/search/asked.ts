@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals'
+import { fieldFilters, type FieldFilter } from '../../shared/filters.ts'
 
 /** True while the field is typed in: the last word may be unfinished then. */
 export const isTyping = signal(false)
 
 /** Filters in the address that have chips. */
-export const FILTERS = ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode', 'machine'] as const
-export type Filter = (typeof FILTERS)[number]
+export const FILTERS = fieldFilters
+export type Filter = FieldFilter
 
 export interface Asked {
   readonly q: string

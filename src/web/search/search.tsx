@@ -1,3 +1,4 @@
+import { filterNames } from '../../shared/filters.ts'
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../api/answers/search.ts'
@@ -117,12 +118,7 @@ function NothingFound({ answer, asked, url }: { answer: SearchAnswer; asked: Ask
   )
 }
 
-const NO_FILTERS = Object.fromEntries(
-  ['project', 'role', 'in', 'tool', 'model', 'chat', 'path', 'mode', 'machine', 'from', 'to'].map((name) => [
-    name,
-    null,
-  ]),
-)
+const NO_FILTERS = Object.fromEntries(filterNames.map((name) => [name, null]))
 
 function SearchFailure({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof ApiError) || error.code !== 'deadline') return <Failure error={error} retry={retry} />

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { roles } from '../../../model/message.ts'
 import { searchAnswer, suggestAnswer } from '../../answers/search.ts'
+import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
 import { partNames } from '../../search/query.ts'
 import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
@@ -14,6 +15,13 @@ const OFFSET_MAX = 10_000
 const SUGGESTIONS_MAX = 20
 const SUGGESTIONS_DEFAULT = 10
 
+/** Each filter of messages may be repeated. */
+const filterParameters = {
+  ...(Object.fromEntries(fieldFilters.map((name) => [name, words()])) as Record<FieldFilter, ReturnType<typeof words>>),
+  role: anyOf(roles),
+  in: anyOf(partNames),
+}
+
 export const searchRoutes = [
   route({
     method: 'GET',
@@ -21,15 +29,7 @@ export const searchRoutes = [
     says: 'Searches messages: q, the filters, from, to, sort, group, facets, explain.',
     query: parametersOf({
       q: text(),
-      project: words(),
-      role: anyOf(roles),
-      in: anyOf(partNames),
-      tool: words(),
-      model: words(),
-      mode: words(),
-      path: words(),
-      machine: words(),
-      chat: words(),
+      ...filterParameters,
       ...dates,
       sort: oneOf(searchSorts),
       group: oneOf(['chat']),

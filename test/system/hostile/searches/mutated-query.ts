@@ -3,7 +3,7 @@ import type { Chance } from '../../../helpers/cursor.ts'
 import { pieces, type Choices } from './pieces.ts'
 
 const { real, rubbish } = pieces
-const fields: Choices = fieldNames
+const fields: Choices = ['project', ...fieldNames]
 
 /** A real query with a few characters dropped, doubled, swapped, moved or replaced. */
 export function mutatedQuery(chance: Chance): string {
