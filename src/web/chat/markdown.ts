@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify'
 import { Marked } from 'marked'
+import { copyText } from './copy.ts'
 import { highlighted } from './highlight.ts'
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
@@ -82,6 +83,7 @@ function dress(code: Element): void {
   const text = code.textContent ?? ''
   if (pre === null) return
   pre.tabIndex = 0
+  pre.dir = 'ltr'
   const coloured = text.length > 60_000 ? null : highlighted(text, language)
   if (coloured !== null) code.replaceChildren(coloured)
   const figure = document.createElement('figure')
@@ -94,8 +96,7 @@ function dress(code: Element): void {
   button.className = 'quiet copy'
   button.textContent = 'Copy'
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    button.textContent = 'Copied'
+    if (await copyText(text)) button.textContent = 'Copied'
   }
   button.addEventListener('click', () => void copy())
   caption.append(name, button)

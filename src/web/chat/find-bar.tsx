@@ -1,0 +1,64 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { count } from '../lib/format.ts'
+import type { Found } from './whole.ts'
+
+interface FindBarProps {
+  readonly q: string
+  readonly hits: Found
+  readonly target: string | null
+  readonly find: (words: string) => void
+  readonly step: (by: 1 | -1) => void
+  /** Whether the reader opened it: then its field has the focus. */
+  readonly isFinding: boolean
+  readonly close: () => void
+}
+
+const PAUSE_MS = 250
+
+/** Finds words in the whole chat, also in what is not loaded. */
+export function FindBar({ q, hits, target, find, step, isFinding, close }: FindBarProps) {
+  const field = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
+  useEffect(() => {
+    if (isFinding) field.current?.select()
+  }, [isFinding])
+  const at = target === null ? -1 : hits.spots.findIndex(({ id }) => id === target)
+  const { total } = hits
+  const type = (words: string): void => {
+    if (timer.current !== null) clearTimeout(timer.current)
+    timer.current = setTimeout(() => find(words), PAUSE_MS)
+  }
+  return (
+    <div class="find-bar" role="search" aria-label="Find in this chat">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Find in this chat"
+        placeholder="Find in this chat"
+        value={q}
+        onInput={(event) => type(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') step(event.shiftKey ? -1 : 1)
+          else if (event.key === 'Escape') close()
+          else return
+          event.preventDefault()
+          event.stopPropagation()
+        }}
+      />
+      {q !== '' && (
+        <span aria-live="polite">
+          {at < 0 ? `${total} ${total === '1' ? 'hit' : 'hits'}` : `Hit ${count(at + 1)} of ${total}`}
+        </span>
+      )}
+      <button type="button" disabled={hits.spots.length === 0} onClick={() => step(-1)} aria-label="Previous hit">
+        <kbd aria-hidden="true">p</kbd> ↑
+      </button>
+      <button type="button" disabled={hits.spots.length === 0} onClick={() => step(1)} aria-label="Next hit">
+        <kbd aria-hidden="true">n</kbd> ↓
+      </button>
+      <button type="button" onClick={close} aria-label="Close the find bar">
+        ×
+      </button>
+    </div>
+  )
+}
