@@ -187,6 +187,64 @@ test('what an agent did is seen without a click: each step by its verb, the fail
   expect(await page.locator('.diff .added mark').first().innerText()).toMatch(/undefined/)
 })
 
+test('the views are part of the address: prompts, changes by file, and back to the chat', async () => {
+  await openHit('getUserName throws')
+  await page.getByRole('button', { name: 'Changes' }).click()
+  await page.waitForURL('**view=changes**')
+  const headings = page.locator('.file-changes h2')
+  await headings.nth(1).waitFor()
+  expect((await headings.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+    'src/user/getUserName.ts +2 −2',
+    'test/user/getUserName.test.ts +1 −1',
+  ])
+  await page.getByRole('button', { name: 'Prompts' }).click()
+  await page.waitForURL('**view=prompts**')
+  await page.locator('.said.user').nth(1).waitFor()
+  expect(await page.locator('.thread [data-message]').count()).toBe(2)
+  await page.getByRole('button', { name: 'What came of it' }).last().click()
+  await page.waitForURL((url) => !url.searchParams.has('view'))
+  await holds(page, `document.activeElement.matches('.said.user')`)
+})
+
+test('Ctrl F finds in the chat, and f goes to the failure', async () => {
+  await openHit('getUserName throws')
+  await page.keyboard.press('f')
+  await holds(page, `document.activeElement.getAttribute('data-status') === 'error'`)
+  await page.keyboard.press('Control+f')
+  await holds(page, `document.activeElement.matches('.find-bar input')`)
+  await page.keyboard.type('guests')
+  await page.waitForURL('**q=guests**')
+  await page.getByText(/^Hit \d of \d$|^\d hits?$/).waitFor()
+  await page.keyboard.press('Escape')
+  await page.waitForURL((url) => !url.searchParams.has('q'))
+  expect(await page.locator('.find-bar').count()).toBe(0)
+})
+
+test('a link is copied without a clipboard API, and the menu closes by itself', async () => {
+  await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`)
+  await openHit('getUserName throws')
+  await page.getByRole('button', { name: /^Share/ }).click()
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.locator('h1').click()
+  await page.getByLabel('Mask secrets').waitFor({ state: 'hidden' })
+})
+
+test('the script of the screen of a chat has at most 85 KB without highlighting', async () => {
+  const sizes = new Map<string, number>()
+  page.on('response', async (response) => {
+    const { pathname } = new URL(response.url())
+    if (pathname.endsWith('.js')) sizes.set(pathname, (await response.request().sizes()).responseBodySize)
+  })
+  await openHit('getUserName throws')
+  await page.locator('figure.code [class^="hljs-"]').first().waitFor()
+  const all = [...sizes].filter(([name]) => !name.includes('highlight'))
+  expect(all.length).toBeLessThan(sizes.size)
+  const total = all.reduce((sum, [, size]) => sum + size, 0)
+  console.log(`script of a chat: ${(total / 1000).toFixed(1)} KB compressed, without highlighting`)
+  expect(total).toBeLessThanOrEqual(85_000)
+})
+
 test('Markdown is rendered and code is coloured', async () => {
   await openHit('getUserName throws')
   await page.locator('.prose code').first().waitFor()

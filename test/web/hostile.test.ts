@@ -91,7 +91,7 @@ test.each([
   let markup = 0
   // Each message comes into view once: only what is near is in the document.
   for (let isAtEnd = false; !isAtEnd;) {
-    await page.waitForTimeout(150)
+    await page.waitForTimeout(60)
     const shown = await page
       .locator('.prose.unrendered')
       .evaluateAll((all) => all.map((one) => (one.textContent ?? '').slice(0, 40)))
@@ -105,7 +105,7 @@ test.each([
     expect(await page.locator('main').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
     isAtEnd = await page.evaluate<boolean>(`(() => {
       const before = scrollY
-      scrollBy({ top: 500, behavior: 'instant' })
+      scrollBy({ top: 700, behavior: 'instant' })
       return scrollY === before
     })()`)
   }

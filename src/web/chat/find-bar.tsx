@@ -50,11 +50,13 @@ export function FindBar({ q, hits, target, find, step, isFinding, close }: FindB
           {at < 0 ? `${total} ${total === '1' ? 'hit' : 'hits'}` : `Hit ${count(at + 1)} of ${total}`}
         </span>
       )}
-      <button type="button" disabled={hits.spots.length === 0} onClick={() => step(-1)} aria-label="Previous hit">
-        <kbd aria-hidden="true">p</kbd> ↑
+      <button type="button" disabled={hits.spots.length === 0} onClick={() => step(-1)}>
+        <kbd aria-hidden="true">p</kbd> <span aria-hidden="true">↑</span>
+        <span class="hidden">Previous hit</span>
       </button>
-      <button type="button" disabled={hits.spots.length === 0} onClick={() => step(1)} aria-label="Next hit">
-        <kbd aria-hidden="true">n</kbd> ↓
+      <button type="button" disabled={hits.spots.length === 0} onClick={() => step(1)}>
+        <kbd aria-hidden="true">n</kbd> <span aria-hidden="true">↓</span>
+        <span class="hidden">Next hit</span>
       </button>
       <button type="button" onClick={close} aria-label="Close the find bar">
         ×

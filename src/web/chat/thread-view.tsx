@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message } from '../../api/answers/messages.ts'
 import type { Part } from '../../model/part.ts'
 import { compact, count, duration, moment, plural, shortPath, visible } from '../lib/format.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
-import { Code, Copy, LongText } from './code.tsx'
-import { DiffView } from './diff-view.tsx'
+import { Code } from './code.tsx'
 import { FileLink } from './file-link.tsx'
 import { markWords, toEnd } from './go-to.ts'
 import { Markdown } from './markdown-view.tsx'
@@ -14,6 +13,7 @@ import type { Row, TurnHead } from './rows.ts'
 import { Step, TodoList } from './step.tsx'
 import { startsOpen } from './tools.ts'
 import type { ThreadState } from './use-thread.ts'
+import { Value } from './value.tsx'
 import { type RowWindow, useWindow } from './use-window.ts'
 
 /** What the reader opened and closed. Rows leave the document and come back, so they cannot remember it. */
@@ -293,7 +293,6 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
     case 'text':
       return <Markdown text={part.text} isPlain={isUser} />
     case 'code':
-      if (/^(?:diff|patch)$/i.test(part.language ?? '')) return <CodeDiff path={part.path} text={part.text} />
       return <Code text={part.text} language={part.language} path={part.path} />
     case 'attachment':
       return <Attachment path={part.path} text={part.text} />
@@ -305,31 +304,9 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
           <b>Error.</b> {visible(part.text)}
         </p>
       )
-    case 'thinking':
-      return (
-        <details class="fold">
-          <summary>Thinking{part.durationMs === null ? '' : `, ${duration(part.durationMs)}`}</summary>
-          <LongText text={part.text} />
-        </details>
-      )
     default:
-      return <LongText text={JSON.stringify(part.input)} />
+      return <Value value={part.kind === 'thinking' ? part.text : [part.input, part.output]} />
   }
-}
-
-/** A change that the agent wrote as code: its lines begin with +, - or a blank. */
-const CodeDiff = ({ path, text }: { path: string | null; text: string }) => {
-  const lines = useMemo(() => text.replace(/\n$/, '').split('\n'), [text])
-  const edit = useMemo(() => ({ path, hunks: [{ oldStart: null, newStart: null, lines }], isSketch: false }), [lines])
-  return (
-    <figure class="code">
-      <figcaption>
-        {path === null ? <span>diff</span> : <FileLink path={path} />}
-        <Copy text={text} />
-      </figcaption>
-      <DiffView edit={edit} />
-    </figure>
-  )
 }
 
 const Attachment = ({ path, text }: { path: string; text: string | null }) =>
