@@ -14,7 +14,7 @@ import { Side } from './side.tsx'
 import { type Folds, Thread } from './thread-view.tsx'
 import { type ThreadState, useThread } from './use-thread.ts'
 import { Changes, Prompts } from './views.tsx'
-import { type Outline, type Spot, useFound, useOutline } from './whole.ts'
+import { type Spot, useFound, useOutline } from './whole.ts'
 import '../styles/chat.css'
 import '../styles/steps.css'
 import '../styles/side.css'
@@ -69,8 +69,8 @@ function OneChat({ id }: { id: string }) {
     if (view === 'all') showHere(messageId)
     else go({ view: 'all', hash: `#${encodeURIComponent(messageId)}` })
   }
-  const nextFailure = (): void => {
-    const next = stepIn(outline.failures, target, 1)
+  const showNext = (spots: readonly Spot[], by: 1 | -1): void => {
+    const next = stepIn(spots, target, by)
     if (next !== undefined) show(next)
   }
   useFindKey(() => setFinding(true))
@@ -103,9 +103,29 @@ function OneChat({ id }: { id: string }) {
   return (
     <main id="main" class="chat">
       <ChatHead chat={chat.data} />
-      <Bar chat={chat.data} view={view} outline={outline} folds={folds}>
-        {{ toView: (name) => go({ view: name }), nextFailure, toggleAll, find: () => setFinding(true) }}
-      </Bar>
+      <div class="chat-bar" role="toolbar" aria-label="This chat">
+        <ShareMenu chat={chat.data} />
+        <button type="button" onClick={() => setFinding(true)}>
+          Find
+        </button>
+        <span class="views" role="group" aria-label="View">
+          {VIEWS.map(([name, words]) => (
+            <button key={name} type="button" aria-pressed={view === name} onClick={() => go({ view: name })}>
+              {words}
+            </button>
+          ))}
+        </span>
+        {view === 'all' && (
+          <button type="button" aria-pressed={folds.all === true} onClick={toggleAll}>
+            {folds.all === true ? 'Fold all' : 'Expand all'}
+          </button>
+        )}
+        {outline.failures.length > 0 && (
+          <button type="button" class="failures" onClick={() => showNext(outline.failures, 1)}>
+            {plural(outline.failures.length, 'failure')} ↓
+          </button>
+        )}
+      </div>
       <Side chat={chat.data} outline={outline} hits={hits.spots} facts={facts} target={target} show={show} />
       {view === 'all' && (
         <Thread
@@ -126,10 +146,7 @@ function OneChat({ id }: { id: string }) {
           hits={hits}
           target={target}
           find={(words) => go({ q: words })}
-          step={(by) => {
-            const next = stepIn(hits.spots, target, by)
-            if (next !== undefined) show(next)
-          }}
+          step={(by) => showNext(hits.spots, by)}
           isFinding={isFinding}
           close={() => {
             setFinding(false)
@@ -239,51 +256,6 @@ const ChatHead = ({ chat }: { chat: ChatDetail }) => (
     <h1 title={chat.title} dir="auto">
       {visible(cut(chat.title, 300))}
     </h1>
-  </div>
-)
-
-interface BarActs {
-  readonly toView: (view: ViewName) => void
-  readonly nextFailure: () => void
-  readonly toggleAll: () => void
-  readonly find: () => void
-}
-
-const Bar = ({
-  chat,
-  view,
-  outline: { failures },
-  folds,
-  children: { toView, nextFailure, toggleAll, find },
-}: {
-  chat: ChatDetail
-  view: ViewName
-  outline: Outline
-  folds: Folds
-  children: BarActs
-}) => (
-  <div class="chat-bar" role="toolbar" aria-label="This chat">
-    <ShareMenu chat={chat} />
-    <button type="button" onClick={find}>
-      Find
-    </button>
-    <span class="views" role="group" aria-label="View">
-      {VIEWS.map(([name, words]) => (
-        <button key={name} type="button" aria-pressed={view === name} onClick={() => toView(name)}>
-          {words}
-        </button>
-      ))}
-    </span>
-    {view === 'all' && (
-      <button type="button" aria-pressed={folds.all === true} onClick={toggleAll}>
-        {folds.all === true ? 'Fold all' : 'Expand all'}
-      </button>
-    )}
-    {failures.length > 0 && (
-      <button type="button" class="failures" onClick={nextFailure}>
-        {plural(failures.length, 'failure')} ↓
-      </button>
-    )}
   </div>
 )
 

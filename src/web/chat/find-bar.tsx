@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../lib/format.ts'
 import type { Found } from './whole.ts'
 
@@ -18,15 +18,21 @@ const PAUSE_MS = 250
 /** Finds words in the whole chat, also in what is not loaded. */
 export function FindBar({ q, hits, target, find, step, isFinding, close }: FindBarProps) {
   const field = useRef<HTMLInputElement>(null)
+  const [words, setWords] = useState(q)
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
   useEffect(() => {
     if (isFinding) field.current?.select()
   }, [isFinding])
+  // What is being typed wins over an address that is some letters behind.
+  useEffect(() => {
+    if (document.activeElement !== field.current) setWords(q)
+  }, [q])
   const at = target === null ? -1 : hits.spots.findIndex(({ id }) => id === target)
   const { total } = hits
-  const type = (words: string): void => {
+  const type = (typed: string): void => {
+    setWords(typed)
     if (timer.current !== null) clearTimeout(timer.current)
-    timer.current = setTimeout(() => find(words), PAUSE_MS)
+    timer.current = setTimeout(() => find(typed), PAUSE_MS)
   }
   return (
     <div class="find-bar" role="search" aria-label="Find in this chat">
@@ -35,7 +41,7 @@ export function FindBar({ q, hits, target, find, step, isFinding, close }: FindB
         type="search"
         aria-label="Find in this chat"
         placeholder="Find in this chat"
-        value={q}
+        value={words}
         onInput={(event) => type(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') step(event.shiftKey ? -1 : 1)

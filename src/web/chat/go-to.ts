@@ -29,7 +29,7 @@ export function goTo(messageId: string, place: () => number): void {
     else {
       toMiddle(element)
       // Only once: after that the reader may have moved the focus.
-      if (!isFocused) element.focus({ preventScroll: true })
+      if (!isFocused) focusOn(element)
       isFocused = true
       still = Math.abs(scrollY - before) < 1 ? still + 1 : 0
     }
@@ -38,6 +38,10 @@ export function goTo(messageId: string, place: () => number): void {
   }
   step()
 }
+
+/** A step is focused by its line: `tabindex` on `<details>` would take all that is in it out of the order of Tab. */
+const focusOn = (element: HTMLElement): void =>
+  (element.querySelector<HTMLElement>(':scope > summary') ?? element).focus({ preventScroll: true })
 
 function toMiddle(element: HTMLElement): void {
   const isFirst = document.querySelector('.thread [data-message]') === element
@@ -89,8 +93,8 @@ export function markWords(q: string): void {
 
 /** The message at the top of what is read: the focused one if it is in sight. */
 export function messageInSight(): string | null {
-  const focused = document.activeElement?.getAttribute('data-message')
-  if (focused !== null && focused !== undefined) return focused
+  const focused = document.activeElement?.closest<HTMLElement>('.thread [data-message]')
+  if (focused instanceof HTMLElement) return focused.dataset['message'] ?? null
   for (const element of document.querySelectorAll<HTMLElement>('.thread [data-message]')) {
     if (element.getBoundingClientRect().bottom > 150) return element.dataset['message'] ?? null
   }

@@ -103,49 +103,30 @@ const PromptList = ({
 
 function Files({ chat: { files }, facts, lines }: { chat: ChatDetail; facts: FileFacts; lines: Outline['lines'] }) {
   const edited = files.filter(({ edits }) => edits > 0)
-  const others = files.filter(({ edits }) => edits === 0)
+  if (edited.length === 0) return null
   return (
-    <>
-      {edited.length > 0 && (
-        <section>
-          <h2>Changes</h2>
-          <Some items={edited} what="changed file">
-            {({ path, edits }) => {
-              const fact = facts.get(path)
-              const changed = lines.get(path) ?? fact?.lines ?? null
-              return (
-                <li key={path}>
-                  <span>
-                    <FileLink path={path} isShort />
-                    {fact !== undefined && fact.otherChats > 0 && (
-                      <a class="more-chats" href={`/?q=${encodeURIComponent(`path:"${path}"`)}`}>
-                        {plural(fact.otherChats, 'more chat')} edited it
-                      </a>
-                    )}
-                  </span>
-                  {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
-                </li>
-              )
-            }}
-          </Some>
-        </section>
-      )}
-      {others.length > 0 && (
-        <details class="section">
-          <summary>{plural(others.length, 'other file')}</summary>
-          <Some items={others} what="file">
-            {({ path, reads, attached }) => (
-              <li key={path}>
+    <section>
+      <h2>Changes</h2>
+      <Some items={edited} what="changed file">
+        {({ path, edits }) => {
+          const fact = facts.get(path)
+          const changed = lines.get(path) ?? fact?.lines ?? null
+          return (
+            <li key={path}>
+              <span>
                 <FileLink path={path} isShort />
-                <span class="soft">
-                  {[reads > 0 && `${reads} read`, attached > 0 && `${attached} attached`].filter(Boolean).join(', ')}
-                </span>
-              </li>
-            )}
-          </Some>
-        </details>
-      )}
-    </>
+                {fact !== undefined && fact.otherChats > 0 && (
+                  <a class="more-chats" href={`/?q=${encodeURIComponent(`path:"${path}"`)}`}>
+                    {plural(fact.otherChats, 'more chat')} edited it
+                  </a>
+                )}
+              </span>
+              {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
+            </li>
+          )
+        }}
+      </Some>
+    </section>
   )
 }
 
@@ -265,22 +246,6 @@ function Facts({ chat }: { chat: ChatDetail }) {
         <details class="section">
           <summary>{plural(unknown.length, 'fact')} not recorded</summary>
           <p class="soft">{unknown.join(', ')}</p>
-        </details>
-      )}
-      {chat.toolCounts.length > 0 && (
-        <details class="section">
-          <summary>{plural(chat.toolCounts.length, 'tool')} used</summary>
-          <ul class="side-list">
-            {chat.toolCounts.slice(0, 40).map(({ name, calls, errors }) => (
-              <li key={name}>
-                <span class="break">{visible(cut(name, 120))}</span>
-                <span class="soft">
-                  {count(calls)}
-                  {errors > 0 && <span class="failed">, {errors} failed</span>}
-                </span>
-              </li>
-            ))}
-          </ul>
         </details>
       )}
     </section>

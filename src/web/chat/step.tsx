@@ -29,7 +29,6 @@ export function Step({ message, part, isOpen, setOpen, gone }: StepProps) {
       class={`call${gone === null ? '' : ' gone'}`}
       data-message={message.id}
       data-status={part.kind === 'tool' ? part.status : undefined}
-      tabIndex={-1}
       open={isOpen}
       onToggle={(event) => {
         if (event.currentTarget.open !== isOpen) setOpen(event.currentTarget.open)
