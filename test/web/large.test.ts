@@ -63,8 +63,10 @@ test('a chat of 5,000 messages opens at its first, at its last, and in the middl
     ['/chats/chat-0#m0-2500', 'm0-2500'],
     [`/chats/chat-0?q=${wordOf(0, 4999)}`, 'm0-4999'],
   ] as const) {
+    const beganAt = performance.now()
     await page.goto(path)
     await page.locator(`[data-message="${message}"]`).waitFor()
+    console.log(`${path} opened in ${Math.round(performance.now() - beganAt)} ms`)
   }
   expect(await page.locator('[data-message]').count()).toBeLessThanOrEqual(80)
 })

@@ -129,7 +129,7 @@ test('calls of all kinds are read as words, and never as escaped JSON', async ()
     sketch: expect.stringMatching(/^Edited src\/c\.ts .*lines that stay are left out/),
     many: expect.stringMatching(/^Edited src\/d\.ts \+2 −2/),
     whole: expect.stringMatching(/^Wrote src\/e\.ts \+2 \+first \+second/),
-    shell: expect.stringMatching(/^Ran npm test .*FAIL src\/a\.test\.ts done/),
+    shell: expect.stringMatching(/^Ran npm test exit 1 FAIL src\/a\.test\.ts done/),
     search: expect.stringMatching(/^Searched where is tax added 1 in 1 file src\/b\.ts .*price \+ tax/),
     grep: expect.stringMatching(/^Searched tax 2 in 2 files src\/b\.ts/),
     mcp: expect.stringMatching(/^Asked postgres\.query .*id name 1 Ada "Countess"/),

@@ -8,7 +8,7 @@ interface Line {
   readonly text: string
   readonly oldNumber: number | null
   readonly newNumber: number | null
-  /** Index of the hunk's line that it replaces or that replaces it. */
+  /** The line that it replaces, or that replaces it. */
   twin: Line | null
 }
 
@@ -95,7 +95,8 @@ export function DiffView({ edit }: { edit: FileEdit }) {
   const [isWhole, setWhole] = useState(false)
   const lines = useMemo(() => linesOf(edit.hunks), [edit])
   const shown = isWhole ? lines : shortened(lines)
-  const hasNumbers = lines.some(({ oldNumber, newNumber }) => oldNumber !== null || newNumber !== null)
+  const hasNumbers =
+    !edit.isSketch && lines.some(({ oldNumber, newNumber }) => oldNumber !== null || newNumber !== null)
   return (
     <>
       {edit.isSketch && <p class="soft note">As the agent outlined it: lines that stay are left out.</p>}

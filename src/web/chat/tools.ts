@@ -109,6 +109,10 @@ function resultOf(part: ToolPart, view: View): string | null {
     const code = /exit(?:ed)?(?: with)?(?: exit)?(?: code| status)?:? (\d+)/i.exec(part.error ?? '')?.[1]
     return code === undefined ? 'failed' : `exit ${code}`
   }
+  if (view === 'terminal') {
+    const code = fieldsOf(part.output)['exitCode'] ?? fieldsOf(part.output)['exit_code']
+    return typeof code === 'number' && code !== 0 ? `exit ${code}` : null
+  }
   if (view === 'todos') {
     const todos = todosOf(part)
     const done = todos.filter(({ status }) => status === 'completed').length

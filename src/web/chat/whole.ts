@@ -64,6 +64,8 @@ export interface Outline {
   readonly lines: ReadonlyMap<string, StepLine['lines']>
 }
 
+const NO_LINES: Outline['lines'] = new Map()
+
 const isFailed = (part: Part): boolean => part.kind === 'error' || (part.kind === 'tool' && part.status === 'error')
 const isEdit = (part: Part): boolean => part.kind === 'tool' && sortOf(part.name).view === 'edits'
 
@@ -77,9 +79,19 @@ export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadSt
   const prompts = useFound(id, messageCount, asks ? { role: 'user' } : null)
   const failures = useFound(id, messageCount, asks ? { q: 'has:error' } : null)
   const edits = useFound(id, messageCount, asks && editors.length > 0 ? { tool: editors } : null)
+  const [lines, setLines] = useState<Outline['lines']>(NO_LINES)
+  // After what is on the screen: long edits take a while to be compared.
+  useEffect(() => {
+    if (!isWhole) return undefined
+    const timer = setTimeout(() => {
+      const files = [...byFile(items)]
+      setLines(new Map(files.map(([path, changes]) => [path, linesOf(changes.map(({ edit }) => edit))])))
+    }, 300)
+    return () => clearTimeout(timer)
+  }, [isWhole, items])
   return useMemo(() => {
     if (!isWhole) {
-      return { prompts: prompts.spots, failures: failures.spots, edits: edits.spots, lines: new Map() }
+      return { prompts: prompts.spots, failures: failures.spots, edits: edits.spots, lines: NO_LINES }
     }
     const spotsOf = (fits: (message: Message) => boolean): Spot[] =>
       items.flatMap((message, index) => {
@@ -91,9 +103,9 @@ export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadSt
       prompts: spotsOf(isPrompt),
       failures: spotsOf(({ parts }) => parts.some(isFailed)),
       edits: spotsOf(({ parts }) => parts.some(isEdit)),
-      lines: new Map([...byFile(items)].map(([path, changes]) => [path, linesOf(changes.map(({ edit }) => edit))])),
+      lines,
     }
-  }, [isWhole, items, prompts, failures, edits])
+  }, [isWhole, items, prompts, failures, edits, lines])
 }
 
 /** The beginning of what a message says. */
