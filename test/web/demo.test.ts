@@ -167,15 +167,82 @@ test('n and p walk the hits, J and K the prompts', async () => {
   await holds(page, `document.activeElement.getAttribute('data-message') === ${JSON.stringify(first)}`)
 })
 
-test('a run of calls unfolds, and a failed command shows its output', async () => {
+test('what an agent did is seen without a click: each step by its verb, the failed command with its output', async () => {
   await openHit('getUserName throws')
-  const run = page.locator('details.run', { hasText: 'failed' }).first()
-  await run.locator('> summary').click()
-  const call = run.locator('details.call[data-status="error"]').first()
-  await call.locator('> summary').click()
-  expect(await call.innerText()).toMatch(/npm test/)
-  await call.getByText('Command failed with exit code 1').waitFor()
-  await call.getByText('AssertionError').waitFor()
+  const steps = page.locator('.call > summary')
+  const lines = (await steps.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())
+  expect(lines.map((line) => line.replace(/^Thought.*/, 'Thought'))).toEqual([
+    'Thought',
+    'Searched getUserName 3 in 3 files',
+    'Read src/user/getUserName.ts 7 lines',
+    'Edited src/user/getUserName.ts +2 −2',
+    'Ran npm test -- --run test/user exit 1',
+    'Edited test/user/getUserName.test.ts +1 −1',
+    'Ran npm test -- --run test/user',
+  ])
+  const failed = page.locator('details.call[data-status="error"]')
+  await failed.getByText('AssertionError').waitFor()
+  expect(await failed.getAttribute('open')).not.toBeNull()
+  // Small edits are open too, with the changed words marked.
+  expect(await page.locator('.diff .added mark').first().innerText()).toMatch(/undefined/)
+})
+
+test('the views are part of the address: prompts, changes by file, and back to the chat', async () => {
+  await openHit('getUserName throws')
+  await page.getByRole('button', { name: 'Changes' }).click()
+  await page.waitForURL('**view=changes**')
+  const headings = page.locator('.file-changes h2')
+  await headings.nth(1).waitFor()
+  expect((await headings.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
+    'src/user/getUserName.ts +2 −2',
+    'test/user/getUserName.test.ts +1 −1',
+  ])
+  await page.getByRole('button', { name: 'Prompts' }).click()
+  await page.waitForURL('**view=prompts**')
+  await page.locator('.said.user').nth(1).waitFor()
+  expect(await page.locator('.thread [data-message]').count()).toBe(2)
+  await page.getByRole('button', { name: 'What came of it' }).last().click()
+  await page.waitForURL((url) => !url.searchParams.has('view'))
+  await holds(page, `document.activeElement.matches('.said.user')`)
+})
+
+test('Ctrl F finds in the chat, and f goes to the failure', async () => {
+  await openHit('getUserName throws')
+  await page.keyboard.press('f')
+  await holds(page, `document.activeElement.matches('[data-status="error"] > summary')`)
+  await page.keyboard.press('Control+f')
+  await holds(page, `document.activeElement.matches('.find-bar input')`)
+  await page.keyboard.type('guests')
+  await page.waitForURL('**q=guests**')
+  await page.locator('.find-bar [aria-live]', { hasText: /hit/i }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.waitForURL((url) => !url.searchParams.has('q'))
+  expect(await page.locator('.find-bar').count()).toBe(0)
+})
+
+test('a link is copied without a clipboard API, and the menu closes by itself', async () => {
+  await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`)
+  await openHit('getUserName throws')
+  await page.getByRole('button', { name: /^Share/ }).click()
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.locator('h1').click()
+  await page.getByLabel('Mask secrets').waitFor({ state: 'hidden' })
+})
+
+test('the script of the screen of a chat has at most 85 KB without highlighting', async () => {
+  const sizes = new Map<string, number>()
+  page.on('response', async (response) => {
+    const { pathname } = new URL(response.url())
+    if (pathname.endsWith('.js')) sizes.set(pathname, (await response.request().sizes()).responseBodySize)
+  })
+  await openHit('getUserName throws')
+  await page.locator('figure.code [class^="hljs-"]').first().waitFor()
+  const all = [...sizes].filter(([name]) => !name.includes('highlight'))
+  expect(all.length).toBeLessThan(sizes.size)
+  const total = all.reduce((sum, [, size]) => sum + size, 0)
+  console.log(`script of a chat: ${(total / 1000).toFixed(1)} KB compressed, without highlighting`)
+  expect(total).toBeLessThanOrEqual(85_000)
 })
 
 test('Markdown is rendered and code is coloured', async () => {
@@ -186,7 +253,7 @@ test('Markdown is rendered and code is coloured', async () => {
 
 test('a chat is exported, with secrets masked unless one asks otherwise', async () => {
   await openHit('getUserName throws')
-  await page.getByText('Export', { exact: false }).first().click()
+  await page.getByRole('button', { name: /^Share/ }).click()
   expect(await page.getByLabel('Mask secrets').isChecked()).toBe(true)
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Markdown' }).click()
@@ -199,7 +266,7 @@ test('the facts say where they come from', async () => {
   await openHit('getUserName throws')
   const side = page.getByRole('complementary', { name: 'About this chat' })
   expect(await side.innerText()).toMatch(/Project\s+shop by [\w ]+/)
-  expect(await side.innerText()).toMatch(/unknown/)
+  expect(await side.innerText()).toMatch(/\d+ facts? not recorded/)
 })
 
 test('an unknown chat and an unknown message say so', async () => {
@@ -234,13 +301,13 @@ test('the whole way by keyboard alone: search, choose, open, read, unfold, walk,
   await keyboard.press('Enter')
   await page.waitForURL('**/chats/**')
   await holds(page, `document.activeElement.hasAttribute('data-message')`)
-  // Tab reaches the run of calls, and Enter opens it.
-  for (let presses = 0; presses < 40; presses += 1) {
+  // Tab reaches a step, and Enter opens it.
+  for (let presses = 0; presses < 120; presses += 1) {
     await keyboard.press('Tab')
-    if (await page.evaluate<boolean>(`document.activeElement.matches('details.run > summary')`)) break
+    if (await page.evaluate<boolean>(`document.activeElement.matches('details.call:not([open]) > summary')`)) break
   }
   await keyboard.press('Enter')
-  await holds(page, `document.querySelector('details.run[open]')`)
+  await holds(page, `document.activeElement.matches('details.call[open] > summary')`)
   await keyboard.press('J')
   await holds(page, `document.activeElement.matches('.said.user')`)
   await keyboard.press('Control+k')

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
 import { getJson } from '../helpers/spawn-cursordex.ts'
+import { sortOf } from '../../src/web/chat/tools.ts'
 import { axeViolations, overflow } from './browser.ts'
 import { startChats, startDemo, usePlace, useTabs } from './place.ts'
 
@@ -35,6 +36,12 @@ async function screensOf(url: string): Promise<readonly (readonly [path: string,
     ...chats
       .slice(0, 3)
       .map(({ id }) => [`/chats/${encodeURIComponent(id)}?q=user`, '.thread [data-message]'] as const),
+    ...chats
+      .slice(0, 1)
+      .flatMap(({ id }) => [
+        [`/chats/${encodeURIComponent(id)}?view=prompts`, '.thread [data-message]'] as const,
+        [`/chats/${encodeURIComponent(id)}?view=changes`, '.thread .file-changes, .notice'] as const,
+      ]),
     ...(project === undefined ? [] : [[`/projects/${project.id}`, '.figures, .notice'] as const]),
     ['/stats', '.figures, .notice'],
     ['/tokens', '.figures, .notice'],
@@ -71,6 +78,66 @@ test.each([
     expect(wrong).toEqual([])
   },
 )
+
+/** Tools of the builds of Cursor, and how the page says and shows their calls. */
+const SORTS: Readonly<Record<string, readonly [verb: string, view: string]>> = {
+  ApplyPatch: ['Edited', 'edits'],
+  Delete: ['Deleted', 'fields'],
+  Glob: ['Listed', 'places'],
+  Grep: ['Searched', 'places'],
+  LS: ['Listed', 'places'],
+  MultiEdit: ['Edited', 'edits'],
+  Read: ['Read', 'file'],
+  Shell: ['Ran', 'terminal'],
+  StrReplace: ['Edited', 'edits'],
+  Subagent: ['Sent a subagent', 'agent'],
+  Task: ['Sent a subagent', 'agent'],
+  TodoWrite: ['Planned', 'todos'],
+  WebFetch: ['Looked up', 'prose'],
+  Write: ['Wrote', 'edits'],
+  apply_patch: ['Edited', 'edits'],
+  ask_question: ['Asked you', 'fields'],
+  codebase_search: ['Searched', 'places'],
+  create_plan: ['Planned', 'fields'],
+  delete_file: ['Deleted', 'fields'],
+  edit_file: ['Edited', 'edits'],
+  edit_file_v2: ['Edited', 'edits'],
+  edit_notebook: ['Edited', 'edits'],
+  fetch_rules: ['Looked up', 'prose'],
+  file_search: ['Listed', 'places'],
+  glob_file_search: ['Listed', 'places'],
+  grep: ['Searched', 'places'],
+  grep_search: ['Searched', 'places'],
+  list_dir: ['Listed', 'places'],
+  list_dir_v2: ['Listed', 'places'],
+  mcp_postgres_query: ['Asked', 'fields'],
+  multi_edit: ['Edited', 'edits'],
+  read_file: ['Read', 'file'],
+  read_file_v2: ['Read', 'file'],
+  read_lints: ['Checked', 'fields'],
+  run_terminal_cmd: ['Ran', 'terminal'],
+  run_terminal_command_v2: ['Ran', 'terminal'],
+  search_replace: ['Edited', 'edits'],
+  semantic_search: ['Searched', 'places'],
+  shell: ['Ran', 'terminal'],
+  switch_mode: ['Changed mode', 'fields'],
+  task_v2: ['Sent a subagent', 'agent'],
+  todo_write: ['Planned', 'todos'],
+  update_memory: ['Remembered', 'prose'],
+  web_search: ['Looked up', 'prose'],
+  write: ['Wrote', 'edits'],
+  'a tool of tomorrow': ['Called', 'fields'],
+}
+
+test('every tool of all eras and of the demo has its verb and its view', async () => {
+  const sorted = Object.keys(SORTS).map((name) => [name, [sortOf(name).verb, sortOf(name).view]])
+  expect(Object.fromEntries(sorted)).toEqual(SORTS)
+  for (const { get } of [demo, eras]) {
+    const { byTool } = await get<{ byTool: readonly { readonly name: string }[] }>('/api/stats')
+    expect(byTool.length).toBeGreaterThan(2)
+    expect(byTool.map(({ name }) => name).filter((name) => !(name in SORTS))).toEqual([])
+  }
+})
 
 test('every chat of all eras opens without a fault', async () => {
   const { items } = await eras.get<List>('/api/chats?limit=200&includeEmpty=true&subagents=true')

@@ -1,19 +1,22 @@
 import { useLocation, useRoute } from 'preact-iso'
-import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import type { Page } from '../../api/answers/common.ts'
-import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
-import { ApiError, getList, queryOf } from '../lib/api.ts'
-import { count, cut, plural, visible } from '../lib/format.ts'
+import { ApiError, queryOf } from '../lib/api.ts'
+import { cut, plural, visible } from '../lib/format.ts'
 import { useData, useKeys, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
-import { ExportMenu } from './export-menu.tsx'
-import { currentPrompt, goTo } from './go-to.ts'
-import { Side } from './side.tsx'
+import { useFileFacts } from './file-facts.ts'
+import { FindBar } from './find-bar.tsx'
+import { goTo, messageInSight, toEnd } from './go-to.ts'
 import { rowsOf } from './rows.ts'
-import { Thread } from './thread-view.tsx'
+import { ShareMenu } from './share-menu.tsx'
+import { Side } from './side.tsx'
+import { type Folds, Thread } from './thread-view.tsx'
 import { type ThreadState, useThread } from './use-thread.ts'
+import { Changes, Prompts } from './views.tsx'
+import { type Spot, useFound, useOutline } from './whole.ts'
 import '../styles/chat.css'
+import '../styles/steps.css'
 import '../styles/side.css'
 
 const decodedHash = (): string | null => {
@@ -27,20 +30,68 @@ const decodedHash = (): string | null => {
 }
 
 export default function ChatScreen() {
-  const { params, query } = useRoute()
+  const { params } = useRoute()
   const id = params['id'] ?? ''
   // Another chat gets another state.
-  return <OneChat key={id} id={id} q={query['q'] ?? ''} />
+  return <OneChat key={id} id={id} />
 }
 
-function OneChat({ id, q }: { id: string; q: string }) {
+const VIEWS = [
+  ['all', 'All'],
+  ['prompts', 'Prompts'],
+  ['changes', 'Changes'],
+] as const
+type ViewName = (typeof VIEWS)[number][0]
+
+function OneChat({ id }: { id: string }) {
+  const { query } = useRoute()
+  const { route } = useLocation()
+  const q = query['q'] ?? ''
+  const view = VIEWS.find(([name]) => name === query['view'])?.[0] ?? 'all'
   const base = `/api/chats/${encodeURIComponent(id)}`
   const chat = useData<ChatDetail>(base)
   useTitle(cut(chat.data?.title ?? '', 120))
   useLive(['chat', 'loss'], (data) => {
     if (data['id'] === undefined || data['id'] === id) chat.reload()
   })
-  const reading = useReading(base, chat.data, id, q)
+  const [folds, setFolds] = useState<Folds>({ all: null, byKey: new Map() })
+  const reading = useReading(base, chat.data, id, q, view)
+  const facts = useFileFacts(chat.data, reading.thread.items.length > 0)
+  const [isFinding, setFinding] = useState(false)
+  const go = (changes: { q?: string; view?: ViewName; hash?: string }): void => {
+    const next = { q, view, ...changes }
+    const hash = changes.hash ?? location.hash
+    route(`${location.pathname}${queryOf({ q: next.q, view: next.view === 'all' ? null : next.view })}${hash}`, true)
+  }
+  const toggleAll = (): void => setFolds(({ all }) => ({ all: all !== true, byKey: new Map() }))
+  const { thread, hits, outline, target, show: showHere } = reading
+  const show = (messageId: string): void => {
+    if (view === 'all') showHere(messageId)
+    else go({ view: 'all', hash: `#${encodeURIComponent(messageId)}` })
+  }
+  const showNext = (spots: readonly Spot[], by: 1 | -1): void => {
+    const next = stepIn(spots, target, by)
+    if (next !== undefined) show(next)
+  }
+  useFindKey(() => setFinding(true))
+  useKeys((key) => {
+    const steps: Readonly<Record<string, () => string | undefined>> = {
+      n: () => stepIn(hits.spots, target, 1),
+      p: () => stepIn(hits.spots, target, -1),
+      f: () => stepIn(outline.failures, target, 1),
+      J: () => promptFrom(outline.prompts, thread, 1),
+      K: () => promptFrom(outline.prompts, thread, -1),
+    }
+    if (key === 'e') toggleAll()
+    // At once: on its way the browser would meet rows that grow, and stop before the end.
+    if (key === 'Home') scrollTo({ top: 0, behavior: 'instant' })
+    if (key === 'End') toEnd()
+    const next = steps[key]?.()
+    if (next !== undefined) show(next)
+    else if (key === 'J') thread.loadAfter()
+    else if (key === 'K') thread.loadBefore()
+    return ['e', 'Home', 'End'].includes(key) || key in steps
+  })
   if (chat.error instanceof ApiError && chat.error.status === 404) return <UnknownChat />
   if (chat.data === null) {
     return (
@@ -49,13 +100,60 @@ function OneChat({ id, q }: { id: string; q: string }) {
       </main>
     )
   }
-  const { thread, hits, target, show } = reading
   return (
     <main id="main" class="chat">
       <ChatHead chat={chat.data} />
-      <Side chat={chat.data} />
-      <Thread rows={rowsOf(thread.items, thread.seams)} thread={thread} chat={chat.data} target={target} />
-      {hits.ids.length > 0 && <HitBar hits={hits} target={target} show={show} />}
+      <div class="chat-bar" role="toolbar" aria-label="This chat">
+        <ShareMenu chat={chat.data} />
+        <button type="button" onClick={() => setFinding(true)}>
+          Find
+        </button>
+        <span class="views" role="group" aria-label="View">
+          {VIEWS.map(([name, words]) => (
+            <button key={name} type="button" aria-pressed={view === name} onClick={() => go({ view: name })}>
+              {words}
+            </button>
+          ))}
+        </span>
+        {view === 'all' && (
+          <button type="button" aria-pressed={folds.all === true} onClick={toggleAll}>
+            {folds.all === true ? 'Fold all' : 'Expand all'}
+          </button>
+        )}
+        {outline.failures.length > 0 && (
+          <button type="button" class="failures" onClick={() => showNext(outline.failures, 1)}>
+            {plural(outline.failures.length, 'failure')} ↓
+          </button>
+        )}
+      </div>
+      <Side chat={chat.data} outline={outline} hits={hits.spots} facts={facts} target={target} show={show} />
+      {view === 'all' && (
+        <Thread
+          rows={reading.rows}
+          thread={thread}
+          chat={chat.data}
+          folds={folds}
+          q={q}
+          places={reading.places}
+          notes={<Notes chat={chat.data} />}
+        />
+      )}
+      {view === 'prompts' && <Prompts base={base} chat={chat.data} show={show} />}
+      {view === 'changes' && <Changes base={base} chat={chat.data} show={show} facts={facts} />}
+      {(q !== '' || isFinding) && (
+        <FindBar
+          q={q}
+          hits={hits}
+          target={target}
+          find={(words) => go({ q: words })}
+          step={(by) => showNext(hits.spots, by)}
+          isFinding={isFinding}
+          close={() => {
+            setFinding(false)
+            go({ q: '' })
+          }}
+        />
+      )}
     </main>
   )
 }
@@ -70,13 +168,16 @@ const UnknownChat = () => (
   </main>
 )
 
-/** The messages, the hits in them, and the one that is looked at. All are asked for at once. */
-function useReading(base: string, chat: ChatDetail | null, id: string, q: string) {
+/** The messages, what the whole chat has, and the message that is looked at. All are asked for at once. */
+function useReading(base: string, chat: ChatDetail | null, id: string, q: string, view: ViewName) {
   const { url } = useLocation()
   const [target, setTarget] = useState(decodedHash)
   const thread = useThread(base, chat, target)
-  const hits = useHits(id, q)
-  const isShown = chat !== null
+  const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : { q })
+  const outline = useOutline(chat, id, thread)
+  const rows = useMemo(() => rowsOf(thread.items, thread.offset === 0), [thread.items, thread.offset])
+  const places = useRef({ startOf: (_index: number): number => 0 }).current
+  const isShown = chat !== null && view === 'all'
   useEffect(() => {
     const read = (): void => setTarget(decodedHash())
     read()
@@ -85,121 +186,88 @@ function useReading(base: string, chat: ChatDetail | null, id: string, q: string
   }, [url])
   // A search without a message begins at its first hit.
   useEffect(() => {
-    if (target === null && hits.ids[0] !== undefined) setTarget(hits.ids[0])
+    if (target === null && hits.spots[0] !== undefined) setTarget(hits.spots[0].id)
   }, [hits])
+  const [again, showAgain] = useReducer<number, void>((old) => old + 1, 0)
+  const latest = useRef(rows)
+  latest.current = rows
   // Before the first paint: else the messages at the top are rendered first, and for nothing.
   useLayoutEffect(() => {
-    if (isShown && target !== null && thread.items.some((message) => message.id === target)) goTo(target, q)
-  }, [target, thread.round, isShown])
+    if (!isShown || target === null || !rows.some(({ message }) => message.id === target)) return
+    goTo(target, () => places.startOf(latest.current.findIndex(({ message }) => message.id === target)))
+  }, [target, thread.round, isShown, again])
   const show = (messageId: string): void => {
     history.replaceState(null, '', `${location.pathname}${location.search}#${encodeURIComponent(messageId)}`)
     setTarget(messageId)
     // Another target is gone to when it is shown.
-    if (messageId === target) goTo(messageId, q)
+    if (messageId === target) showAgain()
   }
-  useChatKeys(thread, hits.ids, target, show)
-  return { thread, hits, target, show }
+  return { thread, rows, hits, outline, target, show, places }
 }
 
-interface FoundHits {
-  readonly ids: readonly string[]
-  /** How many there are, as the page says it. */
-  readonly total: string
+function stepIn(spots: readonly Spot[], current: string | null, step: number): string | undefined {
+  const at = current === null ? -1 : spots.findIndex(({ id }) => id === current)
+  if (at < 0) return (step > 0 ? spots[0] : spots.at(-1))?.id
+  return spots[(at + step + spots.length) % spots.length]?.id
 }
 
-/** The search counts no further. */
-const HITS_MAX = 1000
-
-/** This chat's messages that the search finds, in their order. */
-function useHits(id: string, q: string): FoundHits {
-  const path = `/api/search${queryOf({ q, chat: id, sort: 'oldest', limit: HITS_MAX })}`
-  const { data } = useData(q === '' ? null : path, getList<SearchAnswer & Page<SearchHit>>)
-  return useMemo(() => {
-    const ids = data?.items.map(({ message }) => message.id) ?? []
-    return { ids, total: `${data?.totalIsExact === false ? 'at least ' : ''}${count(data?.total)}` }
-  }, [data])
+/** The prompt after or before the place that is read now; it may not be loaded yet. */
+function promptFrom(prompts: readonly Spot[], { items }: ThreadState, step: 1 | -1): string | undefined {
+  const current = messageInSight()
+  const own = prompts.findIndex(({ id }) => id === current)
+  if (own >= 0) return prompts[own + step]?.id
+  const places = new Map(items.map(({ id }, index) => [id as string, index]))
+  const read = places.get(current ?? '') ?? 0
+  const before = prompts.findLastIndex(({ id }) => (places.get(id) ?? Infinity) < read)
+  const firstLoaded = prompts.findIndex(({ id }) => places.has(id))
+  const at = before >= 0 ? before : firstLoaded - 1
+  return prompts[step > 0 ? at + 1 : at]?.id
 }
 
-function stepIn(list: readonly string[], current: string | null, step: number): string | undefined {
-  const at = current === null ? -1 : list.indexOf(current)
-  if (at < 0) return step > 0 ? list[0] : list.at(-1)
-  return list[(at + step + list.length) % list.length]
-}
-
-function useChatKeys(
-  thread: ThreadState,
-  hits: readonly string[],
-  target: string | null,
-  show: (id: string) => void,
-): void {
-  useKeys((key) => {
-    if (key === 'n' || key === 'p') {
-      const next = stepIn(hits, target, key === 'n' ? 1 : -1)
-      if (next !== undefined) show(next)
-      return true
+/** Finding in the chat takes the place of the browser's own find, which sees only what is on the screen. Pressed twice, that opens. */
+function useFindKey(open: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+      if (document.activeElement?.closest('.find-bar') !== null || document.querySelector('dialog[open]') !== null)
+        return
+      event.preventDefault()
+      open()
+      document.querySelector<HTMLInputElement>('.find-bar input')?.select()
     }
-    if (key !== 'J' && key !== 'K') return false
-    const prompts = thread.items
-      .filter(({ role, isSimulated }) => role === 'user' && !isSimulated)
-      .map(({ id }) => id as string)
-    const next = currentPrompt(prompts, key === 'J' ? 1 : -1)
-    if (next !== undefined) show(next)
-    else if (key === 'J') thread.loadAfter()
-    else thread.loadBefore()
-    return true
-  })
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
 }
 
 const ChatHead = ({ chat }: { chat: ChatDetail }) => (
   <div class="chat-head">
-    <h1>{visible(cut(chat.title, 300))}</h1>
     <p class="hit-facts">
       {chat.project !== null && <a href={`/projects/${encodeURIComponent(chat.project.id)}`}>{chat.project.name}</a>}
       <When at={chat.lastActivityAt} />
       <span>{plural(chat.messageCount, 'message')}</span>
       {chat.model !== null && <span>{chat.model}</span>}
-      {chat.status === 'generating' && <span class="tag live">agent at work</span>}
+      {chat.mode !== null && <span>{visible(cut(chat.mode, 40))}</span>}
+      {chat.running && <span class="tag live">agent at work</span>}
       <MachineTag machine={chat.machine} />
       {chat.isArchived && <span class="tag">archived in Cursor</span>}
-      {chat.deletedInCursor && <span class="tag lost">deleted in Cursor</span>}
+      {chat.deletedInCursor && <span class="tag kept">deleted in Cursor, kept here</span>}
     </p>
+    <h1 title={chat.title} dir="auto">
+      {visible(cut(chat.title, 300))}
+    </h1>
+  </div>
+)
+
+const Notes = ({ chat }: { chat: ChatDetail }) => (
+  <>
     {chat.deletedInCursor && (
       <p class="explain">Cursor no longer has this chat. What you see is the copy that cursordex kept.</p>
     )}
     {chat.parentChatId !== null && (
-      <p class="explain">
+      <p class="explain plain-note">
         A subagent of <a href={`/chats/${encodeURIComponent(chat.parentChatId)}`}>another chat</a>.
       </p>
     )}
-    <ExportMenu chat={chat} />
-  </div>
+  </>
 )
-
-function HitBar({
-  hits: { ids, total },
-  target,
-  show,
-}: {
-  hits: FoundHits
-  target: string | null
-  show: (id: string) => void
-}) {
-  const at = target === null ? -1 : ids.indexOf(target)
-  const go = (step: number): void => {
-    const next = stepIn(ids, target, step)
-    if (next !== undefined) show(next)
-  }
-  return (
-    <div class="hit-bar" role="group" aria-label="Hits in this chat">
-      <span aria-live="polite">
-        {at < 0 ? `${total} ${total === '1' ? 'hit' : 'hits'}` : `Hit ${count(at + 1)} of ${total}`}
-      </span>
-      <button type="button" onClick={() => go(-1)}>
-        <kbd aria-hidden="true">p</kbd> Previous
-      </button>
-      <button type="button" onClick={() => go(1)}>
-        <kbd aria-hidden="true">n</kbd> Next
-      </button>
-    </div>
-  )
-}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count, plural, visible } from '../lib/format.ts'
+import { count, visible } from '../lib/format.ts'
+import { copyText } from './copy.ts'
 import { FileLink } from './file-link.tsx'
 
 const SHOWN_MAX = 20_000
@@ -13,11 +14,13 @@ export function LongText({ text, isCode = false }: { text: string; isCode?: bool
   return (
     <>
       {isCode ? (
-        <pre class="plain" tabIndex={0}>
+        <pre class="plain" tabIndex={0} dir="auto">
           {visible(shown)}
         </pre>
       ) : (
-        <div class="plain-text">{visible(shown)}</div>
+        <div class="plain-text" dir="auto">
+          {visible(shown)}
+        </div>
       )}
       {shown.length < text.length && (
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
@@ -31,7 +34,7 @@ export function LongText({ text, isCode = false }: { text: string; isCode?: bool
 export function Copy({ text, name = 'Copy' }: { text: string; name?: string }) {
   const [isDone, setDone] = useState(false)
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
+    if (!(await copyText(text))) return
     setDone(true)
     setTimeout(() => setDone(false), 1500)
   }
@@ -64,65 +67,10 @@ export function Code({ text, language, path }: { text: string; language: string 
         {path === null ? <span>{language ?? 'text'}</span> : <FileLink path={path} />}
         <Copy text={text} />
       </figcaption>
-      <pre tabIndex={0}>
+      <pre tabIndex={0} dir="ltr">
         <code ref={code}>{shown}</code>
       </pre>
       {text.length > COLOURED_MAX && <p class="soft">Cut here. Copy gives all {count(text.length)} characters.</p>}
     </figure>
-  )
-}
-
-const DIFF_LINES_MAX = 100
-
-const kindOf = (line: string): 'added' | 'removed' | undefined =>
-  line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined
-
-/**
- * The first lines of each kind, so that many removed lines do not hide the added ones. Each gap is counted.
- * @returns `lines` itself if all of them are shown
- */
-function shortened(lines: readonly string[]): readonly string[] {
-  const counts = new Map<string | undefined, number>()
-  const shown: string[] = []
-  let leftOut = 0
-  const endGap = (): void => {
-    if (leftOut > 0) shown.push(`⋯ ${plural(leftOut, 'more line')}`)
-    leftOut = 0
-  }
-  for (const line of lines) {
-    const kind = kindOf(line)
-    const number = (counts.get(kind) ?? 0) + 1
-    counts.set(kind, number)
-    if (number > DIFF_LINES_MAX) leftOut += 1
-    else {
-      endGap()
-      shown.push(line)
-    }
-  }
-  endGap()
-  return [...counts.values()].some((number) => number > DIFF_LINES_MAX) ? shown : lines
-}
-
-/** Lines that begin with - and + in their colours; the sign itself stays for those who do not see them. */
-export function DiffView({ text }: { text: string }) {
-  const [isWhole, setWhole] = useState(false)
-  const lines = visible(text).split('\n')
-  const shown = isWhole ? lines : shortened(lines)
-  return (
-    <>
-      <pre class="diff" tabIndex={0}>
-        {shown.map((line, index) => (
-          <span key={index} class={kindOf(line)}>
-            {line}
-            {'\n'}
-          </span>
-        ))}
-      </pre>
-      {shown !== lines && (
-        <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          Show all {count(lines.length)} lines
-        </button>
-      )}
-    </>
   )
 }

@@ -1,39 +1,62 @@
 const HIGHLIGHT = 'found'
 
-/** The first element of a message; a message in a folded run is inside it. */
-const elementOf = (messageId: string): HTMLElement | null =>
-  document.querySelector<HTMLElement>(`[data-message="${CSS.escape(messageId)}"]`)
+/** The first element of a message that is in the document. */
+export const elementOf = (messageId: string): HTMLElement | null =>
+  document.querySelector<HTMLElement>(`.thread [data-message="${CSS.escape(messageId)}"]`)
 
 let newest = 0
-
-/** Scrolls to a message, opens what folds it, focuses it, and marks the words of the search in it. */
-export function goTo(messageId: string, q: string): void {
-  newest += 1
-  const own = newest
-  const scroll = (): HTMLElement | null => (own === newest ? scrollToMessage(messageId) : null)
-  // Only once: after that the reader may have moved the focus.
-  scroll()?.focus({ preventScroll: true })
-  requestAnimationFrame(() => {
-    // Again: messages that were never shown have no exact height yet.
-    scroll()
-    requestAnimationFrame(() => {
-      scroll()
-      setTimeout(() => {
-        if (scroll() !== null) markWords(messageId, q)
-      }, 120)
-    })
-  })
+// Who scrolls by hand is not pulled back.
+for (const type of ['wheel', 'touchmove', 'keydown'] as const) {
+  addEventListener(type, () => (newest += 1), { passive: true })
 }
 
-function scrollToMessage(messageId: string): HTMLElement | null {
-  const element = elementOf(messageId)
-  if (element === null) return null
-  for (let above = element.closest('details'); above !== null; above = above.parentElement?.closest('details') ?? null)
-    above.open = true
+const FRAMES_MAX = 60
+const STILL = 3
+
+/**
+ * Scrolls to a message and focuses it. @param place where its row begins in the page, as far as it is known: rows that were never
+ * shown have no exact height yet, so it is looked for again until it rests
+ */
+export function goTo(messageId: string, place: () => number): void {
+  newest += 1
+  const own = newest
+  let [frames, still, isFocused] = [0, 0, false]
+  const step = (): void => {
+    if (own !== newest) return
+    const element = elementOf(messageId)
+    const before = scrollY
+    if (element === null) scrollTo({ top: place() - innerHeight / 3, behavior: 'instant' })
+    else {
+      toMiddle(element)
+      // Only once: after that the reader may have moved the focus.
+      if (!isFocused) focusOn(element)
+      isFocused = true
+      still = Math.abs(scrollY - before) < 1 ? still + 1 : 0
+    }
+    frames += 1
+    if (still < STILL && frames < FRAMES_MAX) requestAnimationFrame(step)
+  }
+  step()
+}
+
+/** A step is focused by its line: `tabindex` on `<details>` would take all that is in it out of the order of Tab. */
+const focusOn = (element: HTMLElement): void =>
+  (element.querySelector<HTMLElement>(':scope > summary') ?? element).focus({ preventScroll: true })
+
+function toMiddle(element: HTMLElement): void {
   const isFirst = document.querySelector('.thread [data-message]') === element
-  if (isFirst && element.offsetTop < innerHeight / 2) scrollTo(0, 0)
-  else element.scrollIntoView({ block: element.offsetHeight > innerHeight * 0.7 ? 'start' : 'center' })
-  return element
+  if (isFirst && element.offsetTop < innerHeight / 2) scrollTo({ top: 0, behavior: 'instant' })
+  else
+    element.scrollIntoView({
+      block: element.offsetHeight > innerHeight * 0.6 ? 'start' : 'center',
+      behavior: 'instant',
+    })
+}
+
+/** To the end of what is loaded. Rows that come into sight there get their exact height in the next frames. */
+export function toEnd(frames = 4): void {
+  scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
+  if (frames > 0) requestAnimationFrame(() => toEnd(frames - 1))
 }
 
 /** Words of a query, without fields, excluded words and signs. */
@@ -46,17 +69,17 @@ function wordsOf(q: string): string[] {
   return [...new Set(parts)].filter((word) => word.length > 1 && word !== 'OR')
 }
 
-/** Marks without changing the document, so that no rendered Markdown is parsed again. */
-function markWords(messageId: string, q: string): void {
+/** Marks the words of a query in the rows that are shown, without changing the document. */
+export function markWords(q: string): void {
   if (!('highlights' in CSS)) return
   CSS.highlights.delete(HIGHLIGHT)
   const words = wordsOf(q)
   if (words.length === 0) return
   const pattern = new RegExp(words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)).join('|'), 'giu')
   const ranges: Range[] = []
-  for (const element of document.querySelectorAll(`[data-message="${CSS.escape(messageId)}"]`)) {
+  for (const element of document.querySelectorAll('.thread [data-message]')) {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
-    for (let node = walker.nextNode(); node !== null && ranges.length < 500; node = walker.nextNode()) {
+    for (let node = walker.nextNode(); node !== null && ranges.length < 2000; node = walker.nextNode()) {
       for (const found of (node.textContent ?? '').matchAll(pattern)) {
         const range = new Range()
         range.setStart(node, found.index)
@@ -68,15 +91,12 @@ function markWords(messageId: string, q: string): void {
   CSS.highlights.set(HIGHLIGHT, new Highlight(...ranges))
 }
 
-/** The prompt after or before the place that is read now. */
-export function currentPrompt(prompts: readonly string[], step: 1 | -1): string | undefined {
-  const middle = innerHeight / 2
-  const places = prompts.flatMap((id) => {
-    const box = elementOf(id)?.getBoundingClientRect()
-    return box === undefined ? [] : [{ id, top: box.top, isRead: box.top <= middle && box.bottom >= 60 }]
-  })
-  const focused = document.activeElement?.getAttribute('data-message')
-  const at = places.findIndex(({ id }) => id === focused)
-  if (at >= 0) return places[at + step]?.id
-  return step > 0 ? places.find(({ top }) => top > 120)?.id : places.findLast(({ top }) => top < 60)?.id
+/** The message at the top of what is read: the focused one if it is in sight. */
+export function messageInSight(): string | null {
+  const focused = document.activeElement?.closest<HTMLElement>('.thread [data-message]')
+  if (focused instanceof HTMLElement) return focused.dataset['message'] ?? null
+  for (const element of document.querySelectorAll<HTMLElement>('.thread [data-message]')) {
+    if (element.getBoundingClientRect().bottom > 150) return element.dataset['message'] ?? null
+  }
+  return null
 }

@@ -3,6 +3,7 @@ import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import cpp from 'highlight.js/lib/languages/cpp'
 import css from 'highlight.js/lib/languages/css'
+import diff from 'highlight.js/lib/languages/diff'
 import go from 'highlight.js/lib/languages/go'
 import java from 'highlight.js/lib/languages/java'
 import json from 'highlight.js/lib/languages/json'
@@ -13,13 +14,14 @@ import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
 
-const languages = { bash, cpp, css, go, java, json, python, rust, sql, typescript, xml, yaml }
+const languages = { bash, cpp, css, diff, go, java, json, python, rust, sql, typescript, xml, yaml }
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
 hljs.registerAliases(['js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'javascript', 'vue', 'svelte'], {
   languageName: 'typescript',
 })
 hljs.registerAliases(['sh', 'shell', 'zsh', 'console', 'shellscript'], { languageName: 'bash' })
 hljs.registerAliases(['c', 'h', 'hpp', 'cs', 'csharp'], { languageName: 'cpp' })
+hljs.registerAliases(['patch', 'udiff'], { languageName: 'diff' })
 hljs.registerAliases(['py'], { languageName: 'python' })
 hljs.registerAliases(['rs'], { languageName: 'rust' })
 hljs.registerAliases(['html', 'svg'], { languageName: 'xml' })

@@ -18,10 +18,7 @@ function renderedOrNull(render: Renderer, text: string): DocumentFragment | null
   }
 }
 
-/**
- * Markdown of an answer. The plain text stands there first, for the browser's find, and is rendered when it comes near.
- * Prompts are shown as they were typed.
- */
+/** Markdown of an answer. Prompts are shown as they were typed. */
 export function Markdown({ text, isPlain }: { text: string; isPlain: boolean }) {
   const box = useRef<HTMLDivElement>(null)
   const shown = visible(text)
@@ -36,24 +33,21 @@ export function Markdown({ text, isPlain }: { text: string; isPlain: boolean }) 
       element.replaceChildren(fragment)
       element.classList.remove('unrendered')
     }
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some(({ isIntersecting }) => isIntersecting)) return
-        observer.disconnect()
-        if (renderer === null) void loaded().then(show)
-        else show(renderer)
-      },
-      { rootMargin: '1200px' },
-    )
     element.textContent = shown
     element.classList.add('unrendered')
-    observer.observe(element)
+    // Before the row is measured, if it can be.
+    if (renderer === null) void loaded().then(show)
+    else show(renderer)
     return () => {
       isGone = true
-      observer.disconnect()
     }
   }, [shown, isRendered])
-  if (!isRendered) return <div class="prose unrendered">{shown}</div>
+  if (!isRendered)
+    return (
+      <div class="prose unrendered" dir="auto">
+        {shown}
+      </div>
+    )
   // Filled by the effect: Preact must not own what is rendered here.
-  return <div class="prose" ref={box} />
+  return <div class="prose" dir="auto" ref={box} />
 }

@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify'
 import { Marked } from 'marked'
+import { copyText } from './copy.ts'
 import { highlighted } from './highlight.ts'
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
@@ -18,33 +19,8 @@ const marked = new Marked({
 })
 
 const POLICY = {
-  ALLOWED_TAGS: [
-    'p',
-    'br',
-    'hr',
-    'h1',
-    'h2',
-    'h3',
-    'h4',
-    'h5',
-    'h6',
-    'blockquote',
-    'ul',
-    'ol',
-    'li',
-    'pre',
-    'code',
-    'em',
-    'strong',
-    'del',
-    'a',
-    'table',
-    'thead',
-    'tbody',
-    'tr',
-    'th',
-    'td',
-  ],
+  ALLOWED_TAGS:
+    'p br hr h1 h2 h3 h4 h5 h6 blockquote ul ol li pre code em strong del a table thead tbody tr th td'.split(' '),
   ALLOWED_ATTR: ['href', 'class', 'start', 'align'],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto|cursor):/i,
   RETURN_DOM_FRAGMENT: true as const,
@@ -82,6 +58,7 @@ function dress(code: Element): void {
   const text = code.textContent ?? ''
   if (pre === null) return
   pre.tabIndex = 0
+  pre.dir = 'ltr'
   const coloured = text.length > 60_000 ? null : highlighted(text, language)
   if (coloured !== null) code.replaceChildren(coloured)
   const figure = document.createElement('figure')
@@ -94,8 +71,7 @@ function dress(code: Element): void {
   button.className = 'quiet copy'
   button.textContent = 'Copy'
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    button.textContent = 'Copied'
+    if (await copyText(text)) button.textContent = 'Copied'
   }
   button.addEventListener('click', () => void copy())
   caption.append(name, button)

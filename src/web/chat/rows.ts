@@ -1,107 +1,109 @@
-import type { Message } from '../../api/answers/messages.ts'
-import type { Part, ToolPart } from '../../model/part.ts'
-import { callKindOf, type CallKind } from '../../shared/tools.ts'
+import type { Message, Tokens } from '../../api/answers/messages.ts'
+import type { Part, ThinkingPart, ToolPart } from '../../model/part.ts'
+import { withoutDiffs } from './tools.ts'
 
-type ThinkingPart = Extract<Part, { kind: 'thinking' }>
-
-/** Cursor does not show it any more. It has rows of its own, which say so. */
-const isDropped = (message: Message): boolean => message.isOrphan || message.deletedInCursor
-
-export interface Call {
+/** What stands above the agent's first row after a prompt: its turn, as far as it is loaded. */
+export interface TurnHead {
   readonly message: Message
-  readonly part: ToolPart | ThinkingPart
-  /** Index of the part in its message. */
-  readonly index: number
+  model: string | null
+  /** From its first message to its last; null if a time is unknown. */
+  durationMs: number | null
+  /** Sums by source, which are never added to each other. */
+  readonly tokens: Map<Tokens['source'], { input: number; output: number }>
 }
 
-/** What is shown as one block: what a message says, or a run of tool calls, over several messages if need be. */
+/** One row of the thread: what somebody says, or one step of the agent. Its key stays when other messages are loaded. */
 export type Row =
+  | { readonly kind: 'prompt'; readonly key: string; readonly message: Message; readonly parts: readonly Part[] }
   | {
-      readonly kind: 'said'
+      readonly kind: 'words'
       readonly key: string
       readonly message: Message
       readonly parts: readonly Part[]
-      readonly isFirst: boolean
+      readonly head: TurnHead | null
     }
-  | { readonly kind: 'run'; readonly key: string; readonly calls: readonly Call[] }
+  | {
+      readonly kind: 'step'
+      readonly key: string
+      readonly message: Message
+      readonly part: ToolPart | ThinkingPart
+      readonly head: TurnHead | null
+      /** Whether the rows before and after it are steps too: together they are one block. */
+      isAfterStep: boolean
+      isBeforeStep: boolean
+    }
+
+/** Whether somebody at a keyboard wrote it. */
+export const isPrompt = ({ role, isSimulated }: Message): boolean => role === 'user' && !isSimulated
 
 /**
- * Cursor writes each tool call as a message of its own: calls that follow each other become one run.
- * @param seams ids of messages that begin a row, so that what is loaded above them does not change the rows below
+ * The rows of these messages. Cursor writes each step of its agent as a message of its own; a turn is the rows from one prompt
+ * to the next. @param isFromStart whether the first of these messages is the chat's first: else its turn began above
  */
-export function rowsOf(messages: readonly Message[], seams: readonly string[]): Row[] {
+export function rowsOf(messages: readonly Message[], isFromStart: boolean): readonly Row[] {
   const rows: Row[] = []
-  let calls: Call[] = []
-  const endRun = (): void => {
-    const first = calls[0]
-    if (first !== undefined) rows.push({ kind: 'run', key: `run ${first.message.id} ${first.index}`, calls })
-    calls = []
-  }
+  let turn: TurnHead | null = null
+  let isNewTurn = isFromStart
   for (const message of messages) {
-    if (message.role === 'user' || isDropped(message) || seams.includes(message.id)) endRun()
+    const { role } = message
+    const parts = withoutDiffs(message.parts)
+    if (role === 'user') {
+      isNewTurn = true
+      turn = null
+      if (parts.length > 0) rows.push({ kind: 'prompt', key: `${message.id} 0`, message, parts })
+      continue
+    }
+    if (isNewTurn) turn = { message, model: null, durationMs: 0, tokens: new Map() }
+    if (turn !== null) addTo(turn, message)
     let said: Part[] = []
-    let isFirst = true
+    const headOnce = (): TurnHead | null => {
+      const head = isNewTurn ? turn : null
+      isNewTurn = false
+      return head
+    }
     const endSaid = (end: number): void => {
       if (said.length > 0) {
-        endRun()
-        rows.push({ kind: 'said', key: `said ${message.id} ${end}`, message, parts: said, isFirst })
-        isFirst = false
+        rows.push({ kind: 'words', key: `${message.id} ${end}`, message, parts: said, head: headOnce() })
       }
       said = []
     }
-    message.parts.forEach((part, index) => {
-      const isFolded = message.role === 'assistant' && (part.kind === 'tool' || part.kind === 'thinking')
-      if (!isFolded) said.push(part)
-      else {
-        endSaid(index)
-        calls.push({ message, part, index })
+    parts.forEach((part, index) => {
+      if (part.kind !== 'tool' && part.kind !== 'thinking') {
+        said.push(part)
+        return
       }
+      endSaid(index)
+      const before = rows.at(-1)
+      const head = headOnce()
+      const isAfterStep = before?.kind === 'step' && head === null
+      if (before?.kind === 'step') before.isBeforeStep = isAfterStep
+      const key = `${message.id} ${index}.`
+      rows.push({ kind: 'step', key, message, part, head, isAfterStep, isBeforeStep: false })
     })
-    endSaid(message.parts.length)
-    if (isDropped(message)) endRun()
+    endSaid(parts.length)
   }
-  endRun()
   return rows
 }
 
-/** `12 calls: 7 read, 3 edit, 2 shell, 1 failed`. */
-export function describeRun(calls: readonly Call[]): { text: string; failed: number } {
-  const tools = calls.flatMap(({ part }) => (part.kind === 'tool' ? [part] : []))
-  const kinds = new Map<CallKind, number>()
-  for (const { name } of tools) kinds.set(callKindOf(name), (kinds.get(callKindOf(name)) ?? 0) + 1)
-  const failed = tools.filter(({ status }) => status === 'error').length
-  const list = [...kinds].sort((left, right) => right[1] - left[1]).map(([kind, count]) => `${count} ${kind}`)
-  if (tools.length === 0) return { text: 'Thinking', failed }
-  return { text: `${tools.length} ${tools.length === 1 ? 'call' : 'calls'}: ${list.join(', ')}`, failed }
+function addTo(turn: TurnHead, { model, createdAt, tokens }: Message): void {
+  turn.model ??= model
+  const from = turn.message.createdAt
+  turn.durationMs = from === null || createdAt === null ? null : Math.max(0, Date.parse(createdAt) - Date.parse(from))
+  if (tokens === null) return
+  const sum = turn.tokens.get(tokens.source) ?? { input: 0, output: 0 }
+  turn.tokens.set(tokens.source, {
+    input: sum.input + (tokens.input ?? 0),
+    output: sum.output + (tokens.output ?? 0),
+  })
 }
 
-const asText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
-
-const lines = (text: string | null, sign: string): string[] =>
-  text === null ? [] : text.split('\n').map((line) => sign + line)
-
-/** The lines that an edit took away and added, where the call tells. */
-export function diffOf({ input, output }: ToolPart): string | null {
-  const chunks = (output as { diff?: { chunks?: readonly { diffString?: unknown }[] } } | null)?.diff?.chunks
-  if (Array.isArray(chunks)) {
-    const text = chunks.map((chunk: { diffString?: unknown }) => asText(chunk.diffString) ?? '').join('\n⋯\n')
-    if (text !== '') return text
-  }
-  const fields = (typeof input === 'object' && input !== null ? input : {}) as Readonly<Record<string, unknown>>
-  const before = asText(fields['old_string'] ?? fields['oldString'])
-  const after = asText(fields['new_string'] ?? fields['newString'])
-  if (before === null && after === null) return null
-  return [...lines(before, '-'), ...lines(after, '+')].join('\n')
-}
-
-/** The words of a call's output, without the JSON around them. */
-export function outputText({ output }: ToolPart): string | null {
-  if (output === null || output === undefined) return null
-  if (typeof output === 'string') return output
-  const fields = output as Readonly<Record<string, unknown>>
-  for (const name of ['output', 'contents', 'content', 'text', 'answer', 'result']) {
-    const text = asText(fields[name])
-    if (text !== null) return text
-  }
-  return JSON.stringify(output, null, 2)
+/** A height to begin with, in pixels. It is measured as soon as the row is in the document. */
+export function guessedHeight(row: Row): number {
+  const head = row.kind !== 'prompt' && row.head !== null ? 36 : 0
+  if (row.kind === 'step') return 37 + head
+  const lines = row.parts.reduce((sum, part) => {
+    const text = 'text' in part ? (part.text ?? '') : ''
+    return sum + Math.min(40, text.split('\n').length + text.length / 90)
+  }, 0)
+  return (row.kind === 'prompt' ? 90 : 24) + head + lines * 22
 }

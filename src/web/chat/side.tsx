@@ -1,50 +1,206 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { bytes, cents, chatAddress, count, cut, moment, plural, projectAddress, visible } from '../lib/format.ts'
+import { type FileFacts, useCommits } from './file-facts.ts'
 import { FileLink } from './file-link.tsx'
+import { ChatMap } from './map.tsx'
+import { PlusMinus } from './step.tsx'
+import type { Outline, Spot } from './whole.ts'
 
-type Fact = readonly [name: string, value: preact.ComponentChildren]
+type Fact = readonly [name: string, value: ComponentChildren]
+
+interface SideProps {
+  readonly chat: ChatDetail
+  readonly outline: Outline
+  readonly hits: readonly Spot[]
+  readonly facts: FileFacts
+  readonly target: string | null
+  readonly show: (messageId: string) => void
+}
 
 /** What is known of the chat, and from where. */
-export function Side({ chat }: { chat: ChatDetail }) {
-  const isWide = matchMedia('(min-width: 70rem)').matches
+export function Side({ chat, outline, hits, facts, target, show }: SideProps) {
+  const [isWide] = useState(() => matchMedia('(min-width: 70rem)').matches)
   return (
     <aside class="side" aria-label="About this chat">
       <details open={isWide}>
         <summary>About this chat</summary>
-        <dl class="facts">
-          {factsOf(chat).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-        <Files chat={chat} />
-        <Tools chat={chat} />
+        <ChatMap outline={outline} hits={hits} show={show} />
+        <PromptList prompts={outline.prompts} target={target} show={show} />
+        <Files chat={chat} facts={facts} lines={outline.lines} />
         <Subagents chat={chat} />
+        <Commits chat={chat} facts={facts} />
+        <section>
+          <h2>Tokens</h2>
+          {/* Each by its source; they are never added. */}
+          <Lines absent="not recorded" facts={tokenLines(chat)} />
+        </section>
+        <Facts chat={chat} />
       </details>
     </aside>
   )
 }
 
-const unknown = <span class="soft">unknown</span>
+const SHOWN = 8
+
+/** The first of a list, and a button for all of it. */
+function Some<T>({
+  items,
+  what,
+  children,
+}: {
+  items: readonly T[]
+  what: string
+  children: (item: T) => ComponentChildren
+}) {
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? items : items.slice(0, SHOWN)
+  return (
+    <>
+      <ul class="side-list">{shown.map(children)}</ul>
+      {shown.length < items.length && (
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          All {plural(items.length, what)}
+        </button>
+      )}
+    </>
+  )
+}
+
+const PromptList = ({
+  prompts,
+  target,
+  show,
+}: {
+  prompts: readonly Spot[]
+  target: string | null
+  show: (messageId: string) => void
+}) =>
+  prompts.length === 0 ? null : (
+    <section>
+      <h2>Prompts</h2>
+      <Some items={prompts.map((prompt, index) => ({ prompt, number: index + 1 }))} what="prompt">
+        {({ prompt: { id, text, isGone }, number }) => (
+          <li key={id} class="outline">
+            <a
+              href={`#${encodeURIComponent(id)}`}
+              aria-current={id === target ? 'location' : undefined}
+              dir="auto"
+              onClick={(event) => {
+                event.preventDefault()
+                show(id)
+              }}
+            >
+              <span class="soft">{number}</span> {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
+            </a>
+            {isGone && <span class="tag kept">kept</span>}
+          </li>
+        )}
+      </Some>
+    </section>
+  )
+
+function Files({ chat: { files }, facts, lines }: { chat: ChatDetail; facts: FileFacts; lines: Outline['lines'] }) {
+  const edited = files.filter(({ edits }) => edits > 0)
+  if (edited.length === 0) return null
+  return (
+    <section>
+      <h2>Changes</h2>
+      <Some items={edited} what="changed file">
+        {({ path, edits }) => {
+          const fact = facts.get(path)
+          const changed = lines.get(path) ?? fact?.lines ?? null
+          return (
+            <li key={path}>
+              <span>
+                <FileLink path={path} isShort />
+                {fact !== undefined && fact.otherChats > 0 && (
+                  <a class="more-chats" href={`/?q=${encodeURIComponent(`path:"${path}"`)}`}>
+                    {plural(fact.otherChats, 'more chat')} edited it
+                  </a>
+                )}
+              </span>
+              {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
+            </li>
+          )
+        }}
+      </Some>
+    </section>
+  )
+}
+
+const Subagents = ({ chat: { children } }: { chat: ChatDetail }) =>
+  children.length === 0 ? null : (
+    <section>
+      <h2>Subagents</h2>
+      <Some items={children} what="subagent">
+        {(child) => (
+          <li key={child.id}>
+            <a href={chatAddress(child.id)} dir="auto">
+              {visible(cut(child.title, 80))}
+            </a>
+            {child.deletedInCursor ? (
+              <span class="tag kept">kept</span>
+            ) : (
+              <span class="soft">{plural(child.messageCount, 'message')}</span>
+            )}
+          </li>
+        )}
+      </Some>
+    </section>
+  )
+
+function Commits({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) {
+  const commits = useCommits(chat, facts)
+  return commits.length === 0 ? null : (
+    <section>
+      <h2>{commits.length === 1 ? 'Commit' : 'Commits'}</h2>
+      <ul class="side-list">
+        {commits.map(({ sha, subject }) => (
+          <li key={sha}>
+            <span>
+              <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const sum = (of: { input: number | null; output: number | null } | null): string | null =>
+  of === null ? null : `${count(of.input)} in · ${count(of.output)} out`
+
+/** Names and values; what is null says `absent`. */
+const Lines = ({ facts, absent }: { facts: readonly Fact[]; absent: string }) => (
+  <dl class="facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value ?? <span class="soft">{absent}</span>}</dd>
+      </div>
+    ))}
+  </dl>
+)
+
+const tokenLines = ({ tokens, recordedCostCents }: ChatDetail): readonly Fact[] => [
+  ['Recorded', sum(tokens.recorded)],
+  ['Estimated', sum(tokens.estimated)],
+  ['Cost', recordedCostCents === null ? null : cents(recordedCostCents)],
+]
 
 const by = (source: string | null) =>
   source === null ? null : <span class="soft"> by {source.replaceAll('-', ' ')}</span>
 
-function factsOf(chat: ChatDetail): Fact[] {
+/** Null: Cursor does not say it. */
+function factsOf(chat: ChatDetail): readonly Fact[] {
   const { project, contextTokens: context } = chat
-  const lines =
-    chat.linesAdded === null && chat.linesRemoved === null
-      ? unknown
-      : `+${count(chat.linesAdded)} −${count(chat.linesRemoved)}`
+  const hasLines = chat.linesAdded !== null || chat.linesRemoved !== null
   return [
     [
       'Project',
-      project === null ? (
-        unknown
-      ) : (
+      project === null ? null : (
         <>
           <a href={projectAddress(project.id)}>{project.name}</a>
           {by(chat.projectSource)}
@@ -54,102 +210,44 @@ function factsOf(chat: ChatDetail): Fact[] {
     ...(chat.machine === null
       ? []
       : [['Machine', `${visible(chat.machine.name)} of ${visible(chat.machine.user)}`] as const]),
-    ['Began', chat.createdAt === null ? unknown : moment(chat.createdAt)],
-    ['Last activity', chat.lastActivityAt === null ? unknown : moment(chat.lastActivityAt)],
+    ['Began', chat.createdAt === null ? null : moment(chat.createdAt)],
+    ['Last activity', chat.lastActivityAt === null ? null : moment(chat.lastActivityAt)],
     [
       'Model',
-      chat.models.length === 0 ? (
-        unknown
-      ) : (
+      chat.models.length === 0 ? null : (
         <>
           {chat.models.join(', ')}
           {by(chat.modelSource)}
         </>
       ),
     ],
-    ['Mode', chat.mode ?? unknown],
-    ...(chat.branch === null ? [] : [['Branch', chat.branch] as const]),
+    ['Mode', chat.mode],
+    ['Branch', chat.branch],
     ['Messages', `${count(chat.messageCount)}, ${plural(chat.userMessageCount, 'prompt')}`],
     ['Tool calls', count(chat.toolCallCount)],
-    ['Lines', lines],
+    ['Lines', hasLines ? `+${count(chat.linesAdded)} −${count(chat.linesRemoved)}` : null],
     [
       'Context',
-      context === null || context.used === null ? unknown : `${count(context.used)} of ${count(context.limit)} tokens`,
+      context === null || context.used === null ? null : `${count(context.used)} of ${count(context.limit)} tokens`,
     ],
-    ['Tokens', tokensOf(chat)],
-    ['Cost', chat.recordedCostCents === null ? unknown : `${cents(chat.recordedCostCents)}, recorded`],
     ['Size', bytes(chat.sizeBytes)],
     ['Source', `${chat.source.replaceAll('-', ' ')}, ${chat.format}`],
   ]
 }
 
-function tokensOf({ tokens: { recorded, estimated } }: ChatDetail) {
-  const parts = [
-    ...(recorded === null ? [] : [`${count(recorded.input)} in, ${count(recorded.output)} out, recorded`]),
-    ...(estimated === null ? [] : [`${count(estimated.input)} in, ${count(estimated.output)} out, estimated`]),
-  ]
-  return parts.length === 0 ? unknown : parts.join('; ')
-}
-
-const SHOWN = 8
-
-function Files({ chat }: { chat: ChatDetail }) {
-  const [isWhole, setWhole] = useState(false)
-  if (chat.files.length === 0) return null
-  const shown = isWhole ? chat.files : chat.files.slice(0, SHOWN)
+function Facts({ chat }: { chat: ChatDetail }) {
+  const facts = factsOf(chat)
+  const unknown = facts.filter(([, value]) => value === null).map(([name]) => name)
   return (
     <section>
-      <h2>Files</h2>
-      <ul class="side-list">
-        {shown.map(({ path, reads, edits, attached }) => (
-          <li key={path}>
-            <FileLink path={path} isShort />
-            <span class="soft">
-              {[reads > 0 && `${reads} read`, edits > 0 && `${edits} edit`, attached > 0 && `${attached} attached`]
-                .filter(Boolean)
-                .join(', ')}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {shown.length < chat.files.length && (
-        <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          All {count(chat.files.length)} files
-        </button>
+      <h2>Facts</h2>
+      <Lines absent="" facts={facts.filter(([, value]) => value !== null)} />
+      {unknown.length > 0 && (
+        <details class="section">
+          <summary>{plural(unknown.length, 'fact')} not recorded</summary>
+          <p class="soft">{unknown.join(', ')}</p>
+        </details>
       )}
     </section>
   )
 }
-
-const Tools = ({ chat }: { chat: ChatDetail }) =>
-  chat.toolCounts.length === 0 ? null : (
-    <section>
-      <h2>Tools</h2>
-      <ul class="side-list">
-        {chat.toolCounts.slice(0, 12).map(({ name, calls, errors }) => (
-          <li key={name}>
-            <span class="break">{name}</span>
-            <span class="soft">
-              {count(calls)}
-              {errors > 0 && <span class="failed">, {errors} failed</span>}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-
-const Subagents = ({ chat }: { chat: ChatDetail }) =>
-  chat.children.length === 0 ? null : (
-    <section>
-      <h2>Subagents</h2>
-      <ul class="side-list">
-        {chat.children.map((child) => (
-          <li key={child.id}>
-            <a href={chatAddress(child.id)}>{visible(cut(child.title, 80))}</a>
-            <span class="soft">{count(child.messageCount)}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )

@@ -1,28 +1,53 @@
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message } from '../../api/answers/messages.ts'
 import type { Part } from '../../model/part.ts'
-import { compact, count, duration, shortPath, visible } from '../lib/format.ts'
-import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
-import { Code, LongText } from './code.tsx'
+import { compact, count, duration, moment, plural, shortPath, visible } from '../lib/format.ts'
+import { Failure, Loading, Notice } from '../lib/parts.tsx'
+import { Code } from './code.tsx'
 import { FileLink } from './file-link.tsx'
+import { markWords, toEnd } from './go-to.ts'
 import { Markdown } from './markdown-view.tsx'
-import type { Call, Row } from './rows.ts'
-import { Run } from './run.tsx'
+import type { Row, TurnHead } from './rows.ts'
+import { Step, TodoList } from './step.tsx'
+import { startsOpen } from './tools.ts'
 import type { ThreadState } from './use-thread.ts'
+import { Value } from './value.tsx'
+import { type RowWindow, useWindow } from './use-window.ts'
+
+/** What the reader opened and closed. Rows leave the document and come back, so they cannot remember it. */
+export interface Folds {
+  /** What one press opened or closed; null: each row as it is at first. */
+  all: boolean | null
+  readonly byKey: Map<string, boolean>
+}
 
 interface ThreadProps {
   readonly rows: readonly Row[]
   readonly thread: ThreadState
   readonly chat: ChatDetail
-  readonly target: string | null
+  readonly folds: Folds
+  readonly q: string
+  /** Filled with where a row begins in the page. */
+  readonly places: { startOf: RowWindow['startOf'] }
+  /** What is said of the whole chat, above its messages. */
+  readonly notes: ComponentChildren
 }
 
-export function Thread({ rows, thread, chat, target }: ThreadProps) {
+export function Thread({ rows, thread, chat, folds, q, places, notes }: ThreadProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const { shown, above, below, measure, startOf } = useWindow(rows, list)
+  places.startOf = startOf
   const end = thread.offset + thread.items.length
-  useHeldPlace(thread.seams)
+  const range = `${shown[0]?.row.key} ${shown.at(-1)?.row.key}`
+  useEffect(() => {
+    const timer = setTimeout(() => markWords(q), 120)
+    return () => clearTimeout(timer)
+  }, [q, range])
   return (
     <section class="thread" aria-label="Messages">
+      {notes}
       {thread.offset > 0 && (
         <Edge act={thread.loadBefore} isLoading={thread.isLoading} text={`${count(thread.offset)} earlier messages`} />
       )}
@@ -33,13 +58,15 @@ export function Thread({ rows, thread, chat, target }: ThreadProps) {
           <p>This chat has no message that can be read.</p>
         </Notice>
       )}
-      {rows.map((row) =>
-        row.kind === 'run' ? (
-          <RunOrGone key={row.key} calls={row.calls} chat={chat} target={target} />
-        ) : (
-          <Said key={row.key} row={row} chat={chat} />
-        ),
-      )}
+      <div ref={list}>
+        <div class="space" style={{ height: `${above}px` }} />
+        {shown.map(({ row, index }) => (
+          <div key={row.key} class={`row ${row.kind}`} data-row={row.key} data-index={index} ref={measure}>
+            <RowView row={row} chat={chat} folds={folds} />
+          </div>
+        ))}
+        <div class="space" style={{ height: `${below}px` }} />
+      </div>
       {end < thread.total && (
         <Edge
           act={thread.loadAfter}
@@ -47,33 +74,47 @@ export function Thread({ rows, thread, chat, target }: ThreadProps) {
           text={`${count(thread.total - end)} later messages`}
         />
       )}
+      <Newest thread={thread} isAtEnd={end >= thread.total} rows={rows} />
     </section>
   )
 }
 
-/** The first row in sight and where it stands. */
-function rowInSight(): { row: Element; top: number } | null {
-  const rows = [...document.querySelectorAll('.thread > :not(.more)')]
-  const row = rows.find((each) => each.getBoundingClientRect().bottom > 0)
-  return row === undefined ? null : { row, top: row.getBoundingClientRect().top }
-}
+const NEAR = 80
 
-/** What is read stays where it is when earlier messages come above it. */
-function useHeldPlace(seams: ThreadState['seams']): void {
-  // While the document still has the old rows.
-  const held = useMemo(rowInSight, [seams])
-  useLayoutEffect(() => {
-    const hold = (frames: number): void => {
-      if (held?.row.isConnected !== true) return
-      const moved = held.row.getBoundingClientRect().top - held.top
-      if (moved !== 0) scrollBy({ top: moved, behavior: 'instant' })
-      if (frames > 0) requestAnimationFrame(() => hold(frames - 1))
+/** Follows a growing chat while one is at its end; else says how many messages came. */
+function Newest({ thread, isAtEnd, rows }: { thread: ThreadState; isAtEnd: boolean; rows: readonly Row[] }) {
+  const follows = useRef(false)
+  const [seen, setSeen] = useState<number | null>(null)
+  useEffect(() => {
+    const look = (): void => {
+      const { scrollHeight } = document.documentElement
+      follows.current = isAtEnd && scrollHeight > innerHeight && scrollY + innerHeight >= scrollHeight - NEAR
+      if (follows.current) setSeen(thread.total)
     }
-    // Without a seam, other messages took the place of the old ones, and `goTo` scrolls.
-    if (seams.length === 0) return
-    // At the very top new rows are in sight at once, and get their exact height in the next frames.
-    hold(scrollY === 0 ? 3 : 0)
-  }, [held])
+    look()
+    addEventListener('scroll', look, { passive: true })
+    return () => removeEventListener('scroll', look)
+  }, [isAtEnd, thread.total])
+  const wasLoaded = useRef(false)
+  useLayoutEffect(() => {
+    if (!wasLoaded.current) wasLoaded.current = rows.length > 0
+    else if (follows.current && isAtEnd) toEnd()
+  }, [rows])
+  useEffect(() => {
+    if (seen === null && thread.total > 0) setSeen(thread.total)
+  }, [thread.total])
+  const fresh = seen === null ? 0 : thread.total - seen
+  const show = (): void => {
+    if (!isAtEnd) thread.loadEnd()
+    follows.current = true
+    setSeen(thread.total)
+    toEnd()
+  }
+  return fresh <= 0 ? null : (
+    <button type="button" class="newest" onClick={show}>
+      {plural(fresh, 'new message')} ↓
+    </button>
+  )
 }
 
 /** Loads more when it comes near; the button is for the keyboard. */
@@ -101,7 +142,7 @@ function Edge({ act, isLoading, text }: { act: () => void; isLoading: boolean; t
 }
 
 /** Why a message is marked; null for one that Cursor shows, or whose whole chat is marked. */
-function whyGone(message: Message, chat: ChatDetail): string | null {
+export function whyGone(message: Message, chat: ChatDetail): string | null {
   if (message.isOrphan) {
     return 'Cursor no longer shows this message: it was regenerated or rolled back. cursordex kept it.'
   }
@@ -109,56 +150,142 @@ function whyGone(message: Message, chat: ChatDetail): string | null {
   return isLost ? 'Cursor deleted this message. cursordex kept it.' : null
 }
 
-/** A message that is gone has a run of its own, so its first call tells for all. */
-function RunOrGone({ calls, chat, target }: { calls: readonly Call[]; chat: ChatDetail; target: string | null }) {
-  const gone = calls[0] === undefined ? null : whyGone(calls[0].message, chat)
-  if (gone === null) return <Run calls={calls} target={target} />
-  return (
-    <div class="gone">
-      <p class="explain">{gone}</p>
-      <Run calls={calls} target={target} />
-    </div>
-  )
-}
-
-function Said({ row, chat }: { row: Extract<Row, { kind: 'said' }>; chat: ChatDetail }) {
-  const { message, parts, isFirst } = row
-  const isUser = message.role === 'user'
+function RowView({ row, chat, folds }: { row: Row; chat: ChatDetail; folds: Folds }) {
+  const [, draw] = useReducer<number, void>((old) => old + 1, 0)
+  const { key, message } = row
   const gone = whyGone(message, chat)
-  const user = chat.machine === null ? null : visible(chat.machine.user)
+  const setOpen = (isOpen: boolean): void => {
+    folds.byKey.set(key, isOpen)
+    draw()
+  }
+  const isOpen = (atFirst: boolean): boolean => folds.byKey.get(key) ?? folds.all ?? atFirst
+  if (row.kind === 'prompt') {
+    return <Prompt message={message} chat={chat} isWhole={isOpen(false)} showAll={() => setOpen(true)} />
+  }
+  const head = row.head === null ? null : <AgentHead head={row.head} />
+  if (row.kind === 'words') {
+    return (
+      <>
+        {head}
+        <Said message={message} gone={gone} name="Answer">
+          {row.parts.map((part, index) => (
+            <PartView key={index} part={part} isUser={false} />
+          ))}
+        </Said>
+      </>
+    )
+  }
+  const { part, isAfterStep, isBeforeStep } = row
   return (
-    <article
-      class={`said ${isUser ? 'user' : 'agent'}${gone === null ? '' : ' gone'}`}
-      data-message={message.id}
-      tabIndex={-1}
-      aria-label={isUser ? (user === null ? 'Your prompt' : `Prompt of ${user}`) : 'Answer'}
-    >
-      {isFirst && <SaidHead message={message} user={user} />}
-      {gone !== null && <p class="explain">{gone}</p>}
-      {parts.map((part, index) => (
-        <PartView key={index} part={part} isUser={isUser} />
-      ))}
-    </article>
+    <>
+      {head}
+      <div class={`steps${isAfterStep ? '' : ' first'}${isBeforeStep ? '' : ' last'}`}>
+        <Step
+          message={message}
+          part={part}
+          gone={gone}
+          isOpen={isOpen(part.kind === 'tool' && startsOpen(part))}
+          setOpen={setOpen}
+        />
+      </div>
+    </>
   )
 }
 
-/** @param user who wrote the prompts; null: the person at this machine */
-const SaidHead = ({ message, user }: { message: Message; user: string | null }) => (
-  <header class="said-head">
-    <b>
-      {message.role === 'user' ? (message.isSimulated ? `Cursor, for ${user ?? 'you'}` : (user ?? 'You')) : 'Agent'}
-    </b>
-    {message.model !== null && <span>{message.model}</span>}
-    <When at={message.createdAt} />
-    {message.tokens !== null && (
-      <span title={`${count(message.tokens.input)} in, ${count(message.tokens.output)} out`}>
-        {compact((message.tokens.input ?? 0) + (message.tokens.output ?? 0))} tokens, {message.tokens.source}
-      </span>
-    )}
-    <a class="anchor" href={`#${encodeURIComponent(message.id)}`} aria-label="Link to this message">
-      #
-    </a>
+/** What a message says, without its steps. */
+const Said = ({
+  message,
+  gone,
+  name,
+  children,
+}: {
+  message: Message
+  gone: string | null
+  name: string
+  children: ComponentChildren
+}) => (
+  <article
+    class={`said ${message.role === 'user' ? 'user' : 'agent'}${gone === null ? '' : ' gone'}`}
+    data-message={message.id}
+    tabIndex={-1}
+    aria-label={name}
+  >
+    {gone !== null && <p class="explain">{gone}</p>}
+    {children}
+  </article>
+)
+
+const FOLDED_ABOVE = 40
+const FOLDED_TO = 12
+
+/** A long prompt shows its first lines: often a log or a file was pasted into it. */
+export function Prompt({
+  message,
+  chat,
+  isWhole,
+  showAll,
+}: {
+  message: Message
+  chat: ChatDetail
+  isWhole: boolean
+  showAll: () => void
+}) {
+  const user = chat.machine === null ? null : visible(chat.machine.user)
+  const lines = message.parts.reduce((sum, part) => sum + (part.kind === 'text' ? linesIn(part.text) : 0), 0)
+  const isFolded = lines > FOLDED_ABOVE && !isWhole
+  return (
+    <Said
+      message={message}
+      gone={whyGone(message, chat)}
+      name={message.isSimulated ? 'Sent by Cursor' : user === null ? 'Your prompt' : `Prompt of ${user}`}
+    >
+      <header class="said-head">
+        <b>{message.isSimulated ? `Cursor, for ${user ?? 'you'}` : (user ?? 'You')}</b>
+        <span>{message.createdAt === null ? 'time unknown' : moment(message.createdAt)}</span>
+        {message.tokens !== null && <TokenSum source={message.tokens.source} sum={message.tokens} />}
+        <Anchor id={message.id} />
+      </header>
+      {message.parts.map((part, index) => (
+        <PartView key={index} part={isFolded ? beginningOf(part) : part} isUser />
+      ))}
+      {isFolded && (
+        <button type="button" class="quiet" onClick={showAll}>
+          Show all {count(lines)} lines
+        </button>
+      )}
+    </Said>
+  )
+}
+
+/** Lines as they are shown: a very long one counts as several. */
+const linesIn = (text: string): number =>
+  text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 100)), 0)
+
+const beginningOf = (part: Part): Part =>
+  part.kind === 'text' ? { ...part, text: part.text.split('\n').slice(0, FOLDED_TO).join('\n').slice(0, 1600) } : part
+
+const Anchor = ({ id }: { id: string }) => (
+  <a class="anchor" href={`#${encodeURIComponent(id)}`} aria-label="Link to this message">
+    #
+  </a>
+)
+
+const AgentHead = ({ head: { message, model, durationMs, tokens } }: { head: TurnHead }) => (
+  <header class="said-head agent-head">
+    <b>Agent</b>
+    {model !== null && <span>{model}</span>}
+    {durationMs !== null && durationMs >= 1000 && <span title={moment(message.createdAt)}>{duration(durationMs)}</span>}
+    {[...tokens].map(([source, sum]) => (
+      <TokenSum key={source} source={source} sum={sum} />
+    ))}
+    <Anchor id={message.id} />
   </header>
+)
+
+const TokenSum = ({ source, sum }: { source: string; sum: { input: number | null; output: number | null } }) => (
+  <span title={`${count(sum.input)} in, ${count(sum.output)} out`}>
+    {compact((sum.input ?? 0) + (sum.output ?? 0))} tokens {source}
+  </span>
 )
 
 function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
@@ -170,31 +297,15 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
     case 'attachment':
       return <Attachment path={part.path} text={part.text} />
     case 'todo':
-      return (
-        <ul class="todos">
-          {part.items.map((item, index) => (
-            <li key={index} data-status={item.status ?? 'unknown'}>
-              <span class="hidden">{item.status ?? 'state unknown'}: </span>
-              {visible(item.content)}
-            </li>
-          ))}
-        </ul>
-      )
+      return <TodoList items={part.items} />
     case 'error':
       return (
         <p class="error-part">
           <b>Error.</b> {visible(part.text)}
         </p>
       )
-    case 'thinking':
-      return (
-        <details class="fold">
-          <summary>Thinking{part.durationMs === null ? '' : `, ${duration(part.durationMs)}`}</summary>
-          <LongText text={part.text} />
-        </details>
-      )
     default:
-      return <LongText text={JSON.stringify(part.input)} />
+      return <Value value={part.kind === 'thinking' ? part.text : [part.input, part.output]} />
   }
 }
 

@@ -12,12 +12,11 @@ export interface ThreadState {
   readonly total: number
   readonly error: unknown
   readonly isLoading: boolean
-  /** Ids of the messages above which earlier ones were loaded. */
-  readonly seams: readonly string[]
   /** Grows when other messages take the place of those that were shown. */
   readonly round: number
   readonly loadBefore: () => void
   readonly loadAfter: () => void
+  readonly loadEnd: () => void
 }
 
 const PAGE = 200
@@ -27,10 +26,9 @@ interface Loaded {
   readonly offset: number
   readonly total: number
   readonly round: number
-  readonly seams: readonly string[]
 }
 
-const NOTHING: Loaded = { items: [], offset: 0, total: 0, round: 0, seams: [] }
+const NOTHING: Loaded = { items: [], offset: 0, total: 0, round: 0 }
 
 /** The messages of a chat, 200 at a time: around the target, then before and after it as they are wanted. */
 export function useThread(base: string, chat: ChatDetail | null, target: string | null): ThreadState {
@@ -95,6 +93,7 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
       const end = loaded.offset + loaded.items.length
       if (end < loaded.total) void load({ offset: end }, merged)
     },
+    loadEnd: () => void load({ offset: Math.max(0, loaded.total - PAGE) }, replaced, true),
   }
 }
 
@@ -120,7 +119,6 @@ const replaced = (old: Loaded, { items, offset, total }: Page<Message>): Loaded 
   offset,
   total,
   round: old.round + 1,
-  seams: [],
 })
 
 /** A page that touches the shown ones extends them; its messages are the newer ones. */
@@ -130,6 +128,5 @@ function merged(old: Loaded, page: Page<Message>): Loaded {
   const before = page.offset < old.offset
   const cutAt = page.offset - old.offset
   const items = before ? [...page.items, ...kept] : [...kept.slice(0, cutAt), ...page.items, ...kept.slice(cutAt)]
-  const seams = before ? [...old.seams, ...old.items.slice(0, 1).map(({ id }) => id)] : old.seams
-  return { items, offset: Math.min(old.offset, page.offset), total: page.total, round: old.round, seams }
+  return { items, offset: Math.min(old.offset, page.offset), total: page.total, round: old.round }
 }

@@ -6,6 +6,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'Open the hit; in the field: search exactly this'],
   ['n, p', 'In a chat: next and previous hit'],
   ['J, K', 'In a chat: next and previous prompt'],
+  ['f', 'In a chat: next failure'],
+  ['e', 'In a chat: expand all, fold all'],
+  ['Ctrl F', 'In a chat: find; pressed twice: the find of the browser'],
   ['Esc', 'Leave the field, close this'],
   ['?', 'This help'],
 ]

@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals'
 import type { Page } from '../../api/answers/common.ts'
+import { addressOf, type Given } from '../../shared/client.ts'
 
 /** Lists of values become a repeated parameter; null and '' are left out. */
-export type Params = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>
+export type Params = Readonly<Record<string, Given>>
 
 /** An answer that is no success, in the words of the server. */
 export class ApiError extends Error {
@@ -38,16 +39,7 @@ export function saveToken(given: string): void {
   needsToken.value = false
 }
 
-export function queryOf(params: Params): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(params)) {
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (each !== null && each !== undefined && each !== '') query.append(name, String(each))
-    }
-  }
-  const text = query.toString()
-  return text === '' ? '' : `?${text}`
-}
+export const queryOf = (params: Params): string => addressOf('', { query: params })
 
 /** @throws ApiError, or a TypeError of `fetch` if the daemon cannot be reached */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {

@@ -56,12 +56,13 @@ async function follow(): Promise<never> {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function tokenAfter(old: string | null): Promise<void> {
+  let stop: (() => void) | undefined
   await new Promise<void>((resolve) => {
-    const stop = token.subscribe((value) => {
+    stop = token.subscribe((value) => {
       if (value !== old) resolve()
     })
-    void Promise.resolve().then(() => stop)
   })
+  stop?.()
 }
 
 async function readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {

@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+import type { ChatDetail } from '../../api/answers/chats.ts'
+import { download, messageOf } from '../lib/api.ts'
+import { Copy } from './code.tsx'
+
+const FORMATS = [
+  ['markdown', 'Markdown', 'md'],
+  ['html', 'HTML', 'html'],
+  ['json', 'JSON', 'json'],
+] as const
+
+/** Its link, and the chat as a file. A popover closes by itself when one presses elsewhere. */
+export function ShareMenu({ chat }: { chat: ChatDetail }) {
+  const [isRedacted, setRedacted] = useState(true)
+  const [failure, setFailure] = useState<string | null>(null)
+  const save = (format: string, extension: string): void => {
+    setFailure(null)
+    const path = `/api/chats/${encodeURIComponent(chat.id)}/export?as=${format}${isRedacted ? '&redact=true' : ''}`
+    download(path, `chat.${extension}`).catch((error: unknown) => setFailure(messageOf(error)))
+  }
+  return (
+    <span class="menu">
+      <button type="button" popovertarget="share">
+        Share ▾
+      </button>
+      <div id="share" popover="auto" class="menu-body">
+        <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
+        <label>
+          <input type="checkbox" checked={isRedacted} onChange={(event) => setRedacted(event.currentTarget.checked)} />{' '}
+          Mask secrets
+        </label>
+        {FORMATS.map(([format, name, extension]) => (
+          <button key={format} type="button" onClick={() => save(format, extension)}>
+            {name}
+          </button>
+        ))}
+        {failure !== null && <p role="alert">{failure}</p>}
+      </div>
+    </span>
+  )
+}

@@ -1,0 +1,169 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { ChatDetail } from '../../api/answers/chats.ts'
+import type { Page } from '../../api/answers/common.ts'
+import type { Message, MessagePage } from '../../api/answers/messages.ts'
+import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
+import type { Part } from '../../model/part.ts'
+import type { FileEdit } from '../../shared/edits.ts'
+import { get, getList, isAbort, queryOf, type Params } from '../lib/api.ts'
+import { count } from '../lib/format.ts'
+import { useData } from '../lib/hooks.ts'
+import { isPrompt } from './rows.ts'
+import { editsOfCall, linesOf, sortOf, type StepLine, withoutDiffs } from './tools.ts'
+import type { ThreadState } from './use-thread.ts'
+
+/** A message of the chat, and where it stands in it. */
+export interface Spot {
+  readonly id: string
+  /** From 0, the beginning, to 1, the end. */
+  readonly at: number
+  readonly text: string
+  readonly isGone: boolean
+}
+
+export interface Found {
+  readonly spots: readonly Spot[]
+  /** How many there are, as the page says it. */
+  readonly total: string
+}
+
+/** The search counts no further. */
+const FOUND_MAX = 1000
+
+const plainText = (snippet: string): string =>
+  snippet
+    .replace(/<\/?mark>/g, '')
+    .replace(/&(?:#39|#x27);/g, "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+/** All messages of this chat that a search finds, in their order. Null asks nothing. */
+export function useFound(chatId: string, messageCount: number, asked: Params | null): Found {
+  const path = `/api/search${queryOf({ chat: chatId, sort: 'oldest', limit: FOUND_MAX, ...asked })}`
+  const { data } = useData(asked === null ? null : path, getList<SearchAnswer & Page<SearchHit>>)
+  return useMemo(() => {
+    const items = asked === null ? [] : (data?.items ?? [])
+    const last = Math.max(messageCount - 1, 1, ...items.map(({ message }) => message.position ?? 0))
+    const spots = items.map(({ message: { id, position, isOrphan }, snippet }) => ({
+      id,
+      at: (position ?? last) / last,
+      text: plainText(snippet),
+      isGone: isOrphan,
+    }))
+    return { spots, total: `${data?.totalIsExact === false ? 'at least ' : ''}${count(data?.total)}` }
+  }, [data, asked === null, messageCount])
+}
+
+export interface Outline {
+  readonly prompts: readonly Spot[]
+  readonly failures: readonly Spot[]
+  readonly edits: readonly Spot[]
+  /** Lines that were added and removed, by file; of nothing if only a part of the chat is loaded. */
+  readonly lines: ReadonlyMap<string, StepLine['lines']>
+}
+
+const NO_LINES: Outline['lines'] = new Map()
+
+const isFailed = (part: Part): boolean => part.kind === 'error' || (part.kind === 'tool' && part.status === 'error')
+const isEdit = (part: Part): boolean => part.kind === 'tool' && sortOf(part.name).view === 'edits'
+
+/** Prompts, failures and edits of the whole chat: of its messages if all are loaded, else by searching it. */
+export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadState): Outline {
+  const { items, offset, total } = thread
+  const isWhole = offset === 0 && items.length >= total
+  const asks = chat !== null && items.length > 0 && !isWhole
+  const messageCount = chat?.messageCount ?? 0
+  const editors = chat?.toolCounts.map(({ name }) => name).filter((name) => sortOf(name).view === 'edits') ?? []
+  const prompts = useFound(id, messageCount, asks ? { role: 'user' } : null)
+  const failures = useFound(id, messageCount, asks ? { q: 'has:error' } : null)
+  const edits = useFound(id, messageCount, asks && editors.length > 0 ? { tool: editors } : null)
+  const [lines, setLines] = useState<Outline['lines']>(NO_LINES)
+  // After what is on the screen: long edits take a while to be compared.
+  useEffect(() => {
+    if (!isWhole) return undefined
+    const timer = setTimeout(() => {
+      const files = [...byFile(items)]
+      setLines(new Map(files.map(([path, changes]) => [path, linesOf(changes.map(({ edit }) => edit))])))
+    }, 300)
+    return () => clearTimeout(timer)
+  }, [isWhole, items])
+  return useMemo(() => {
+    if (!isWhole) {
+      return { prompts: prompts.spots, failures: failures.spots, edits: edits.spots, lines: NO_LINES }
+    }
+    const spotsOf = (fits: (message: Message) => boolean): Spot[] =>
+      items.flatMap((message, index) => {
+        const at = index / Math.max(1, items.length - 1)
+        const isGone = message.isOrphan || message.deletedInCursor
+        return fits(message) ? [{ id: message.id, at, text: wordsOf(message), isGone }] : []
+      })
+    return {
+      prompts: spotsOf(isPrompt),
+      failures: spotsOf(({ parts }) => parts.some(isFailed)),
+      edits: spotsOf(({ parts }) => parts.some(isEdit)),
+      lines,
+    }
+  }, [isWhole, items, prompts, failures, edits, lines])
+}
+
+/** The beginning of what a message says. */
+export function wordsOf({ parts }: Message): string {
+  const part = parts.find(({ kind }) => kind === 'text') ?? parts.find(({ kind }) => kind === 'attachment')
+  return part === undefined ? '' : part.kind === 'text' ? part.text.trim() : part.kind === 'attachment' ? part.path : ''
+}
+
+export interface AllMessages {
+  readonly kept: readonly Message[]
+  /** How many of the chat's messages were looked at. */
+  readonly read: number
+  readonly total: number
+  readonly error: unknown
+}
+
+/** Those messages of the whole chat that `fits` keeps: it is read from its beginning, 200 messages at a time. */
+export function useAllMessages(base: string, fits: (message: Message) => boolean, version: unknown): AllMessages {
+  const [state, setState] = useState<AllMessages>({ kept: [], read: 0, total: 0, error: null })
+  useEffect(() => {
+    const controller = new AbortController()
+    const read = async (): Promise<void> => {
+      const kept: Message[] = []
+      for (let offset: number | null = 0; offset !== null;) {
+        const path = `${base}/messages${queryOf({ includeOrphans: true, limit: 200, offset })}`
+        const page: MessagePage = await get<MessagePage>(path, controller.signal)
+        kept.push(...page.items.filter(fits))
+        const end: number = page.nextOffset ?? offset + page.items.length
+        offset = page.items.length === 0 || end >= page.total ? null : end
+        setState({ kept: [...kept], read: end, total: page.total, error: null })
+      }
+    }
+    read().catch((error: unknown) => {
+      if (!isAbort(error)) setState((old) => ({ ...old, error }))
+    })
+    return () => controller.abort()
+  }, [base, fits, version])
+  return state
+}
+
+/** What a message changed: its calls that were carried out. */
+const editsIn = ({ parts }: Message): readonly FileEdit[] =>
+  withoutDiffs(parts).flatMap((part) => (part.kind === 'tool' && part.status === 'completed' ? editsOfCall(part) : []))
+
+export const hasEdits = (message: Message): boolean => editsIn(message).length > 0
+
+export interface Change {
+  readonly message: Message
+  readonly edit: FileEdit
+}
+
+export function byFile(messages: readonly Message[]): ReadonlyMap<string, readonly Change[]> {
+  const files = new Map<string, Change[]>()
+  for (const message of messages) {
+    for (const edit of editsIn(message)) {
+      const path = edit.path ?? ''
+      files.set(path, [...(files.get(path) ?? []), { message, edit }])
+    }
+  }
+  return files
+}
