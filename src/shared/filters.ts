@@ -9,6 +9,7 @@ export const filters = {
   tool: { value: 'tool', help: 'only messages that call this tool' },
   model: { value: 'model', help: 'only chats or messages of this model' },
   mode: { value: 'mode', help: 'only chats of this mode, such as agent' },
+  branch: { value: 'branch', help: 'only chats that began on this git branch' },
   path: { value: 'path', help: 'only messages with a tool call, code or attachment of this file or folder' },
   machine: { value: 'machine', help: 'only chats of this machine: its name or user/name; local is this one' },
   chat: { value: 'chatId', help: 'only this chat: its id' },

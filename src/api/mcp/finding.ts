@@ -36,18 +36,20 @@ export const searchChats = defineTool({
       .optional()
       .describe('Only this kind of part.'),
     path: pathArgument,
+    branch: z.string().optional().describe('Only chats that began on this git branch.'),
     ...scope,
     sort: z.enum(['relevance', 'newest', 'oldest']).default('relevance'),
     limit: z.number().int().min(1).max(30).default(10),
     include_active: z.boolean().default(false).describe('Also chats of the last ten minutes, such as this one.'),
   }),
   async answer(args, reader) {
-    const { query, role, path, sort, limit, offset, include_active: includesActive } = args
+    const { query, role, path, branch, sort, limit, offset, include_active: includesActive } = args
     const { items, total, totalIsExact, related, suggestions, warnings } = await reader.search({
       ...scopeOf(args),
       q: query,
       role: role && [role],
       in: args.in && [args.in],
+      branch: only(branch),
       path: only(path && (await reader.pathBelowRoot(path))),
       withoutActive: !includesActive,
       sort,

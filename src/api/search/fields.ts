@@ -20,6 +20,7 @@ const IS_OF_PROJECTS = `c.project in (select value from json_each(?))`
 const IS_OF_MACHINES = isOfMachines('c', '?')
 const IS_OF_IDS = `c.id in (select value from json_each(?))`
 const IS_OF_MODES = `c.mode in (select value from json_each(?))`
+const IS_OF_BRANCHES = `c.branch in (select value from json_each(?))`
 const IS_ARCHIVED = `c.is_archived = 1`
 const IS_SUBAGENT = `c.is_subagent = 1`
 
@@ -46,6 +47,7 @@ const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
     const json = JSON.stringify(names)
     return names.length === 0 ? never : columns(IS_OF_MODEL, [json, json])
   },
+  branch: (_, values) => chats(IS_OF_BRANCHES, values),
   role: (_, values) => columns(IS_OF_ROLE, [JSON.stringify(values)]),
   tool: (db, values) => anyHolds(findNames(db, 'tool', values).map((name) => mark(`tool:${name}`))),
   path: (_, values) => anyHolds(values.map(pathCondition)),

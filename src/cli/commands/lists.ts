@@ -38,7 +38,7 @@ const ORDERS = ['newest', 'oldest', 'size', 'messages']
 const chats = listOf({
   path: '/api/chats',
   about: 'list chats',
-  filters: ['project', 'mode', 'model', 'machine', 'period'],
+  filters: ['project', 'mode', 'model', 'branch', 'machine', 'period'],
   options: (command) =>
     command
       .option('--archived', 'only chats that are archived in Cursor')

@@ -18,6 +18,7 @@ interface ChatFilter {
   /** Epoch milliseconds, exclusive: the chat began before, or was active before if its start is unknown. */
   readonly toMs: number | null
   readonly modes: readonly string[] | null
+  readonly branches: readonly string[] | null
   readonly models: readonly string[] | null
   /** From `resolveMachines`. An empty list matches nothing; null matches everything. */
   readonly machineNums: readonly number[] | null
@@ -59,6 +60,7 @@ const LISTED_CHATS = `
     and (@projects is null or c.project in (select value from json_each(@projects)))
     and (@machines is null or ${isOfMachines('c', '@machines')})
     and (@modes is null or c.mode in (select value from json_each(@modes)))
+    and (@branches is null or c.branch in (select value from json_each(@branches)))
     and (
       @models is null
       or c.model in (select value from json_each(@models))
@@ -154,6 +156,7 @@ function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | nu
     fromMs: filter.fromMs,
     toMs: filter.toMs,
     modes: bindList(filter.modes),
+    branches: bindList(filter.branches),
     models: bindList(filter.models),
     machines: bindList(filter.machineNums),
     archived: filter.archived === null ? null : Number(filter.archived),
