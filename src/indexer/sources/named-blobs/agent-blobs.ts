@@ -158,7 +158,7 @@ const RANK = 4
  * @param userDir Cursor's `User` folder
  */
 export const agentBlobsSource = (userDir: string): Source =>
-  blobSource(userDir, { kind: 'agent-blobs', decoder: 2, rank: RANK, search: searchChats })
+  blobSource(userDir, { kind: 'agent-blobs', decoder: 3, rank: RANK, search: searchChats })
 
 async function searchChats(pass: BlobPass): Promise<void> {
   for (const chat of listReferringChats(pass.mirror, pass.asker, pass.after)) await lookIntoChat(pass, chat)

@@ -61,7 +61,7 @@ function transcriptSource(place: Place): Source {
   const { project, folder } = place
   const signature = (): string | null => folderSignature(project, folder)
   return {
-    ...ofFolder({ kind: KIND, decoder: 3, folder, rank: RANK }),
+    ...ofFolder({ kind: KIND, decoder: 4, folder, rank: RANK }),
     signature,
     async pass(mirror, num, request) {
       const now = signature()
