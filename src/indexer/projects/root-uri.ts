@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { readRepository } from './worktree.ts'
 import type { Root, EvidenceWrite } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Remote } from '../../model/project.ts'
@@ -26,6 +27,22 @@ export function normaliseRoot(uri: string): Root | null {
     name: posix.basename(path).replace(/\.code-workspace$/, '') || shown,
     remote: isRemote ? readRemote(authority) : null,
   }
+}
+
+/** What is below one of Cursor's own working trees, `~/.cursor/worktrees/<repository>/<id>`. */
+const WITHIN_WORKTREE = /(?<=\/\.cursor\/worktrees\/[^/]+\/[^/]+)\/.*$/s
+
+/**
+ * The root of a folder that evidence names: for a folder in one of Cursor's working trees the working tree, with the
+ * repository that its own file names, while it exists on this machine.
+ */
+export function findRoot(uri: string): Root | null {
+  const given = normaliseRoot(uri)
+  const root =
+    given === null || !WITHIN_WORKTREE.test(given.uri) ? given : normaliseRoot(given.uri.replace(WITHIN_WORKTREE, ''))
+  const repository = root === null ? null : readRepository(root)
+  const worktreeOf = repository === null ? null : normaliseRoot(repository)
+  return root === null || worktreeOf === null ? root : { ...root, worktreeOf }
 }
 
 interface UriParts {
@@ -183,7 +200,7 @@ export function weighEvidence(
   { isOnly }: Pick<EvidenceWrite, 'isOnly'>,
 ): EvidenceWrite[] {
   return evidence.flatMap(({ method, uri }) => {
-    const root = normaliseRoot(uri)
+    const root = findRoot(uri)
     return root === null ? [] : [{ chatId, method, rank: evidenceMethods.indexOf(method) * 10, root, isOnly }]
   })
 }

@@ -69,6 +69,7 @@ function factsOf(chat: ChatDetail): Fact[] {
     ],
     ['Mode', chat.mode ?? unknown],
     ...(chat.branch === null ? [] : [['Branch', chat.branch] as const]),
+    ...(chat.worktree === null ? [] : [['Working tree', chat.worktree.path] as const]),
     ['Messages', `${count(chat.messageCount)}, ${plural(chat.userMessageCount, 'prompt')}`],
     ['Tool calls', count(chat.toolCallCount)],
     ['Lines', lines],

@@ -9,6 +9,7 @@ export const fieldNames = [
   'mode',
   'path',
   'machine',
+  'worktree',
   'chat',
   'before',
   'after',

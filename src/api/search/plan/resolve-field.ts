@@ -18,6 +18,7 @@ export const LAST_KEY = 9_223_372_036_854_775_807n
 
 const IS_OF_PROJECTS = `c.project in (select value from json_each(?))`
 const IS_OF_MACHINES = isOfMachines('c', '?')
+const IS_OF_WORKTREES = `c.worktree in (select num from projects where name in (select value from json_each(?)))`
 const IS_OF_IDS = `c.id in (select value from json_each(?))`
 const IS_OF_MODES = `c.mode in (select value from json_each(?))`
 const IS_ARCHIVED = `c.is_archived = 1`
@@ -35,6 +36,7 @@ const IS_OF_MODEL = `
 const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   project: (db, values) => chats(db, IS_OF_PROJECTS, resolveProjects(db, values), `project is ${list(values)}`),
   machine: (db, values) => chats(db, IS_OF_MACHINES, resolveMachines(db, values), `machine is ${list(values)}`),
+  worktree: (db, values) => chats(db, IS_OF_WORKTREES, values, `worktree is ${list(values)}`),
   chat: (db, values) => chats(db, IS_OF_IDS, values, `chat is ${list(values)}`),
   mode: (db, values) => {
     const names = findNames(db, 'mode', values)

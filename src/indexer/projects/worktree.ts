@@ -1,0 +1,38 @@
+import { lstatSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import type { Root } from '../../model/change.ts'
+import { readRegular } from '../../regular-file.ts'
+
+/** It names one folder. */
+const BYTES_MAX = 64 * 1024
+
+/** By path. Nearly all evidence names a folder that was asked about before. */
+const known = new Map<string, string | null>()
+
+/**
+ * The repository of a folder on this machine that is a linked working tree of git: its `.git` is a file that names a folder
+ * below the repository's. Null for any other folder, and for one that does not exist. An answer holds while the process
+ * runs.
+ */
+export function readRepository({ uri, path }: Root): string | null {
+  if (!uri.startsWith('file:///') || !isAbsolute(path)) return null
+  const found = known.get(path) ?? (known.has(path) ? null : nameIn(path))
+  // A folder of Cursor's may be made after it is named.
+  if (found !== null || !path.includes('/.cursor/worktrees/')) known.set(path, found)
+  return found
+}
+
+function nameIn(folder: string): string | null {
+  try {
+    const file = join(folder, '.git')
+    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null
+    const [, place] = /^gitdir: (.+)$/m.exec(readRegular(file, BYTES_MAX).toString()) ?? []
+    // A submodule's file names `.git/modules`, and belongs to no other repository.
+    return place === undefined
+      ? null
+      : (/^(.+)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(resolve(folder, place.trim()))?.[1] ?? null)
+  } catch {
+    // Evidence of a folder that cannot be read is still evidence.
+    return null
+  }
+}
