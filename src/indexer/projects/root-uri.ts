@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { readRepository } from './worktree.ts'
+import { readRepository, readUntitledName } from './worktree.ts'
 import type { Root, EvidenceWrite } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Remote } from '../../model/project.ts'
@@ -14,7 +14,7 @@ import type { Remote } from '../../model/project.ts'
  * @returns null if the text names no folder
  */
 export function normaliseRoot(uri: string): Root | null {
-  const parts = splitUri(uri.toWellFormed().trim())
+  const parts = withoutShareOfWsl(splitUri(uri.toWellFormed().trim()))
   if (parts === null) return null
   const path = cleanPath(parts.path)
   if (path === null) return null
@@ -34,10 +34,12 @@ const WITHIN_WORKTREE = /(?<=\/\.cursor\/worktrees\/[^/]+\/[^/]+)\/.*$/s
 
 /**
  * The root of a folder that evidence names: for a folder in one of Cursor's working trees the working tree, with the
- * repository that its own file names, while it exists on this machine.
+ * repository that its own file names, while it exists on this machine; an untitled workspace is named by its folders.
  */
 export function findRoot(uri: string): Root | null {
   const given = normaliseRoot(uri)
+  const untitled = given === null ? null : readUntitledName(given)
+  if (given !== null && untitled !== null) return { ...given, name: untitled }
   const root =
     given === null || !WITHIN_WORKTREE.test(given.uri) ? given : normaliseRoot(given.uri.replace(WITHIN_WORKTREE, ''))
   const repository = root === null ? null : readRepository(root)
@@ -66,6 +68,13 @@ function splitShare(path: string): UriParts {
   const slash = path.indexOf('/', 2)
   const end = slash < 0 ? path.length : slash
   return { scheme: 'file', authority: path.slice(2, end), path: path.slice(end) || '/' }
+}
+
+/** `\\\\wsl$\\Ubuntu\\home` is a folder in WSL as a program of Windows names it. */
+function withoutShareOfWsl(parts: UriParts | null): UriParts | null {
+  if (parts?.scheme !== 'file' || !/^wsl(?:\$|\.localhost)$/i.test(parts.authority)) return parts
+  const [, distribution = '', path = '/'] = /^\/([^/]+)(\/.*)?$/s.exec(parts.path) ?? []
+  return distribution === '' ? parts : { scheme: 'vscode-remote', authority: `${WSL}+${distribution}`, path }
 }
 
 const nameOfShare = ({ scheme, authority }: UriParts): string =>

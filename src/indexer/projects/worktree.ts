@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, resolve } from 'node:path'
 import type { Root } from '../../model/change.ts'
 import { readRegular } from '../../regular-file.ts'
+import { asRecord, filledStringIn, listIn, parseJson } from '../sources/records/json.ts'
 
 /** It names one folder. */
 const BYTES_MAX = 64 * 1024
@@ -35,4 +36,25 @@ function nameIn(folder: string): string | null {
     // Evidence of a folder that cannot be read is still evidence.
     return null
   }
+}
+
+const UNTITLED = /[\\/]Workspaces[\\/]\d{13}[\\/]workspace\.json$/
+const NAMES_MAX = 3
+
+/**
+ * The names of the folders of a workspace that was never saved, such as `shop, site`: Cursor lists them in a file of its own.
+ * Null for any other root, and for a file that is gone or lists none.
+ */
+export function readUntitledName({ uri, path }: Root): string | null {
+  if (!uri.startsWith('file:///') || !isAbsolute(path) || !UNTITLED.test(path)) return null
+  let text: string
+  try {
+    text = readRegular(path, BYTES_MAX).toString()
+  } catch {
+    return null
+  }
+  const folders = listIn(asRecord(parseJson(text)?.value), 'folders').map(asRecord)
+  const names = folders.flatMap((folder) => filledStringIn(folder, 'path') ?? filledStringIn(folder, 'uri') ?? [])
+  const shown = names.slice(0, NAMES_MAX).map((name) => basename(name.replaceAll('\\', '/')))
+  return shown.length === 0 ? null : [...shown, ...(names.length > NAMES_MAX ? ['…'] : [])].join(', ')
 }

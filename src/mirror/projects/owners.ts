@@ -18,6 +18,7 @@ export function projectNum(db: Mirror, root: Root): number {
   const num =
     prepared<number>(db, FIND_PROJECT).pluck().get(uri) ??
     Number(prepared(db, ADD_PROJECT).run(projectIdOf(uri), uri, path, name, remote?.kind, remote?.host).lastInsertRowid)
+  if (name !== UNNAMED && path.endsWith(`/${UNNAMED}`)) prepared(db, RENAME).run(name, num, name)
   const owner = worktreeOf ?? groupOf(root)
   if (owner !== null) noteOwner(db, num, projectNum(db, owner), worktreeOf === undefined ? FOUND : NAMED)
   return num
@@ -26,6 +27,8 @@ export function projectNum(db: Mirror, root: Root): number {
 /** How it is known to which project another one belongs: the working tree names it, or it was found by its name. */
 const NAMED = 'named'
 const FOUND = 'found'
+/** It is another spelling of the same folder on Windows. */
+const SPELT = 'spelt'
 
 /** What a working tree once named stays when its folder is gone. */
 const NOTE_OWNER = `
@@ -35,9 +38,13 @@ where num = @num and num <> @owner and (belongs_to is not @owner or belongs_how 
 `
 const unsettled = new WeakSet<Mirror>()
 
-function noteOwner(db: Mirror, num: number, owner: number, how: typeof NAMED | typeof FOUND): void {
+function noteOwner(db: Mirror, num: number, owner: number, how: typeof NAMED | typeof FOUND | typeof SPELT): void {
   if (prepared(db, NOTE_OWNER).run({ num, owner, how }).changes > 0) unsettled.add(db)
 }
+
+/** A window of several folders that was never saved. Its name is that of its file unless its folders are known. */
+const UNNAMED = 'workspace.json'
+const RENAME = `update projects set name = ? where num = ? and name <> ?`
 
 /** A folder in which Cursor makes the working trees of one repository, and one of them. */
 const GROUP = /\/\.cursor\/worktrees\/[^/]+$/
@@ -53,15 +60,18 @@ export function groupOf({ uri, path, remote = null }: Pick<Root, 'uri' | 'path'>
 
 /** A working tree, the folder that has it, and the repository. */
 const STEPS_MAX = 8
-const READ_OWNER = `select belongs_to as owner, uri from projects where num = ?`
+const READ_OWNER = `select belongs_to as owner, belongs_how as how, uri from projects where num = ?`
 
 /** The project to which the chats of a project belong, and the working tree in which they ran, if it is one. */
 export function ownerOf(db: Mirror, project: number): { readonly owner: number; readonly worktree: number | null } {
   let [owner, worktree]: [number, number | null] = [project, null]
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-    const row = prepared<{ readonly owner: number | null; readonly uri: string }>(db, READ_OWNER).get(owner)
+    const row = prepared<{ readonly owner: number | null; readonly how: string; readonly uri: string }>(
+      db,
+      READ_OWNER,
+    ).get(owner)
     if (row === undefined || row.owner === null) break
-    if (!GROUP.test(row.uri)) worktree ??= owner
+    if (!GROUP.test(row.uri) && row.how !== SPELT) worktree ??= owner
     owner = row.owner
   }
   return { owner, worktree }
@@ -113,11 +123,26 @@ export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
     if (owner === null) prepared(db, FORGET_OWNER).run(num)
     else noteOwner(db, num, owner, FOUND)
   }
+  const spelt = new Map<string, Known[]>()
+  for (const each of all.filter(isOfWindows)) {
+    const key = each.uri.toLowerCase()
+    spelt.set(key, [...(spelt.get(key) ?? []), each])
+  }
+  for (const alike of spelt.values()) {
+    const [first, ...others] = alike.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
+    // Also if another spelling was the first one until now.
+    if (first !== undefined && first.how === SPELT) prepared(db, FORGET_OWNER).run(first.num)
+    for (const { num, how } of others)
+      if (how !== NAMED && how !== FOUND && first !== undefined) noteOwner(db, num, first.num, SPELT)
+  }
   unsettled.delete(db)
   return prepared<ChatId>(db, LIST_CHATS)
     .pluck()
     .all(JSON.stringify(groups.map(({ num }) => num)))
 }
+
+/** Windows does not distinguish case in paths. Which spelling counts must not depend on the order of reading. */
+const isOfWindows = ({ uri }: Known): boolean => /^file:\/\/\/[a-z]:/.test(uri)
 
 /** Whether a folder is on the machine of a folder of working trees, and is none itself. */
 const isBeside = (uri: string, group: string): boolean =>

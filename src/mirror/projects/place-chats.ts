@@ -124,10 +124,13 @@ export function writePaths(db: Mirror, change: Change): void {
 
 const FILES = 'files'
 const FOLDER_HASH = 'folder-hash'
+const FOLDER_NAME = 'folder-name'
 /** Prefix of an entry for which only the MD5 of the path is known, as lower-case hex. */
 const HASHED = 'md5:'
+/** Prefix of an entry for which only the name is known that Cursor made of the path. */
+const SLUG = 'slug:'
 
-const UNPLACED = `(project is null or project_source in ('${FILES}', '${FOLDER_HASH}'))`
+const UNPLACED = `(project is null or project_source in ('${FILES}', '${FOLDER_HASH}', '${FOLDER_NAME}'))`
 const LIST_UNPLACED = `select id from chats where ${UNPLACED} and id in (select chat_id from chat_paths)`
 const IS_UNPLACED = `select 1 from chats where id = ? and ${UNPLACED}`
 const LIST_ROOTS = `
@@ -143,8 +146,8 @@ interface RootRow {
 }
 
 /**
- * Assigns projects to chats without better evidence: by the hash of the folder under which the chat is stored, or else by
- * the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
+ * Assigns projects to chats without better evidence: by the hash or the name of the folder under which the chat is stored,
+ * or else by the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
  * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root
  * became known since the last call, it checks all such chats, else only the touched ones.
  * @returns the chats that moved
@@ -161,19 +164,46 @@ export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[]
     const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
     // Few mirrors need the hashes.
     let byHash: ReadonlyMap<string, number> | null = null
+    let bySlug: ReadonlyMap<string, number | null> | null = null
     const placed = unplaced.flatMap((id) => {
       const uris = prepared<string>(db, LIST_PATHS).pluck().all(id)
       const hashes = uris.filter((uri) => uri.startsWith(HASHED))
       if (hashes.length > 0) byHash ??= new Map(rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row.num])))
       const [hashed] = hashes.flatMap((hash) => byHash?.get(hash) ?? [])
-      const files = uris.filter((uri) => !uri.startsWith(HASHED))
-      const project = hashed ?? rootOfMost(files, roots)
-      const method = hashed === undefined ? FILES : FOLDER_HASH
+      const slugs = uris.flatMap((uri) => (uri.startsWith(SLUG) ? uri.slice(SLUG.length) : []))
+      if (slugs.length > 0) bySlug ??= rootsBySlug(db, rows)
+      const named = slugs.map((slug) => bySlug?.get(slugOf(slug)) ?? null).find((num) => num !== null)
+      const files = uris.filter((uri) => !uri.startsWith(HASHED) && !uri.startsWith(SLUG))
+      const project = hashed ?? named ?? rootOfMost(files, roots)
+      const method = hashed === undefined ? (named === undefined ? FILES : FOLDER_NAME) : FOLDER_HASH
       if (project === null || !moveChat(db, id, { project, method })) return []
       return [id, ...placeChats(db, listChildren(db, id))]
     })
     return [...moved, ...placed]
   })()
+}
+
+/** Cursor's name for a path: each run of signs other than Latin letters and digits is `-`. On Windows, case varies. */
+const slugOf = (path: string): string =>
+  (/^[a-z]-|^[a-z]:/i.test(path) ? path.toLowerCase() : path).replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
+
+/**
+ * The known roots by Cursor's names for them; null for a name that could be that of several projects. Roots on this machine
+ * count before others.
+ */
+function rootsBySlug(db: Mirror, rows: readonly RootRow[]): ReadonlyMap<string, number | null> {
+  const found = new Map<string, number | null>()
+  for (const isLocal of [true, false]) {
+    const taken = new Set(found.keys())
+    for (const { num, uri, path } of rows) {
+      const slug = slugOf(path)
+      if (uri.startsWith('file:') !== isLocal || taken.has(slug) || slug === '') continue
+      const before = found.get(slug)
+      const isOther = before !== undefined && (before === null || ownerOf(db, before).owner !== ownerOf(db, num).owner)
+      found.set(slug, isOther ? null : num)
+    }
+  }
+  return found
 }
 
 /** Hashes of a local folder's path. A folder on a Windows drive has one hash for each spelling that a program may use. */

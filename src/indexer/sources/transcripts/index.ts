@@ -175,8 +175,9 @@ function pieceOf(
     isByPlace: true,
     ...(slug === null ? {} : { slug }),
   }
+  const paths = slug === null ? [] : [{ chatId, uris: [`slug:${slug}`] }]
   const evidence = rootPath === null ? [] : [{ method: 'transcript-folder' as const, uri: rootPath }]
-  return { ...bare, chats: [chat], evidence: weighEvidence(chatId, evidence, { isOnly: false }) }
+  return { ...bare, chats: [chat], evidence: weighEvidence(chatId, evidence, { isOnly: false }), paths }
 }
 
 /**
