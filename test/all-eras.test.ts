@@ -75,7 +75,8 @@ async function messagesOf(id: string): Promise<readonly MessageAnswer[]> {
 
 async function textsOf(id: string): Promise<string[]> {
   return (await messagesOf(id)).map(
-    ({ role, parts }) => `${role}: ${parts.flatMap(({ kind, text }) => (kind === 'text' ? text : [])).join('\n')}`,
+    ({ role, parts }) =>
+      `${role}: ${parts.flatMap(({ kind, text }) => (kind === 'text' || kind === 'summary' ? text : [])).join('\n')}`,
   )
 }
 

@@ -33,6 +33,10 @@ function markdownOf(part: Part): string {
       return attachmentOf(part)
     case 'todo':
       return todosOf(part)
+    case 'plan':
+      return `**Plan**${part.title === null ? '' : ` ${codeSpan(part.title)}`}\n\n${textOf({ kind: 'text', text: part.text })}`
+    case 'summary':
+      return `**Summary**\n\n${textOf({ kind: 'text', text: part.text })}`
     default:
       return `**Error**\n\n${fenced(part.text)}`
   }

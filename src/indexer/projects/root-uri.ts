@@ -1,7 +1,5 @@
 import { posix } from 'node:path'
-import { readRepository, readUntitledName } from './worktree.ts'
-import type { Root, EvidenceWrite } from '../../model/change.ts'
-import type { ChatId } from '../../model/ids.ts'
+import type { Root } from '../../model/change.ts'
 import type { Remote } from '../../model/project.ts'
 
 /**
@@ -27,24 +25,6 @@ export function normaliseRoot(uri: string): Root | null {
     name: posix.basename(path).replace(/\.code-workspace$/, '') || shown,
     remote: isRemote ? readRemote(authority) : null,
   }
-}
-
-/** What is below one of Cursor's own working trees, `~/.cursor/worktrees/<repository>/<id>`. */
-const WITHIN_WORKTREE = /(?<=\/\.cursor\/worktrees\/[^/]+\/[^/]+)\/.*$/s
-
-/**
- * The root of a folder that evidence names: for a folder in one of Cursor's working trees the working tree, with the
- * repository that its own file names, while it exists on this machine; an untitled workspace is named by its folders.
- */
-export function findRoot(uri: string): Root | null {
-  const given = normaliseRoot(uri)
-  const untitled = given === null ? null : readUntitledName(given)
-  if (given !== null && untitled !== null) return { ...given, name: untitled }
-  const root =
-    given === null || !WITHIN_WORKTREE.test(given.uri) ? given : normaliseRoot(given.uri.replace(WITHIN_WORKTREE, ''))
-  const repository = root === null ? null : readRepository(root)
-  const worktreeOf = repository === null ? null : normaliseRoot(repository)
-  return root === null || worktreeOf === null ? root : { ...root, worktreeOf }
 }
 
 interface UriParts {
@@ -180,7 +160,7 @@ function readJson(text: string): Record<string, unknown> | null {
  * Which kind of data named the project of a chat. The best comes first, and the first that names a root decides. The
  * last two are almost the only evidence for chats of the command line.
  */
-const evidenceMethods = [
+export const evidenceMethods = [
   'header-table',
   'workspace-identifier',
   'header-list',
@@ -200,16 +180,4 @@ export interface Evidence {
   readonly method: EvidenceMethod
   /** Root URI as the source spells it. */
   readonly uri: string
-}
-
-/** Keeps the evidence that names a root, and ranks it. The best method decides to which project a chat belongs. */
-export function weighEvidence(
-  chatId: ChatId,
-  evidence: readonly Evidence[],
-  { isOnly }: Pick<EvidenceWrite, 'isOnly'>,
-): EvidenceWrite[] {
-  return evidence.flatMap(({ method, uri }) => {
-    const root = findRoot(uri)
-    return root === null ? [] : [{ chatId, method, rank: evidenceMethods.indexOf(method) * 10, root, isOnly }]
-  })
 }

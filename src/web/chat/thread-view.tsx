@@ -180,6 +180,14 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
           ))}
         </ul>
       )
+    case 'plan':
+    case 'summary':
+      return (
+        <details class="fold" open={part.kind === 'plan'}>
+          <summary>{part.kind === 'summary' ? 'Summary by Cursor' : `Plan ${visible(part.title ?? '')}`}</summary>
+          <Markdown text={part.text} isPlain={false} />
+        </details>
+      )
     case 'error':
       return (
         <p class="error-part">

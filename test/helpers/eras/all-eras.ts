@@ -15,7 +15,7 @@ export const repeatedPrompt = eraPrompts.chats[0]?.messages[1]?.text ?? ''
 
 export const eraWorktree = {
   id: 'era-worktree',
-  rootUri: 'file:///yard/kiln',
+  rootUri: 'file:///home/ada/.cursor/worktrees/kiln',
   worktree: { name: 'x1y', path: '/home/ada/.cursor/worktrees/kiln/x1y' },
 }
 
@@ -43,7 +43,7 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   store.message('era-both', 'm3', { type: 1, text: repeatedPrompt })
   const both = [line('user', said(query('Told by both'))), line('assistant', said('Answered by both'))]
   writeTranscript(cursorHome, 'empty-window', 'era-both.jsonl', lines(...both))
-  // Its folder is gone; the project of its repository is known by another chat.
+  // Its folder is gone, and two projects have the name of its repository.
   store.chat(eraWorktree.id, {
     fullConversationHeadersOnly: headers(['m']),
     workspaceIdentifier: { id: 'w', uri: { scheme: 'file', path: '/home/ada/.cursor/worktrees/kiln/x1y' } },

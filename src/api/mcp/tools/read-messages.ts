@@ -4,7 +4,7 @@ import { BoundedText, endWithin, estimateTokens } from '../token-budget.ts'
 import { defineTool, idText, nextCall, offsetArgument, plainText, quoted, shortTime } from './tool.ts'
 import type { Message } from '../../answers/messages.ts'
 
-const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error'] as const
+const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error', 'plan', 'summary'] as const
 type PartKind = (typeof PART_KINDS)[number]
 const END_TOKENS = 350
 const PAGE = 50
@@ -129,6 +129,10 @@ function textOf(part: Part): string {
       return `\`\`\`${part.language ?? ''}${part.path === null ? '' : ` ${part.path}`}\n${part.text}\n\`\`\``
     case 'attachment':
       return `Attachment ${part.path}${part.text === null ? '' : `\n${part.text}`}`
+    case 'plan':
+      return `<plan${part.path === null ? '' : ` path="${part.path}"`}>\n${part.text}\n</plan>`
+    case 'summary':
+      return `<summary>\n${part.text}\n</summary>`
     case 'todo':
       return part.items.map(({ content, status }) => `- [${status ?? ' '}] ${content}`).join('\n')
     default: {

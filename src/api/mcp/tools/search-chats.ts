@@ -36,7 +36,7 @@ export const searchChats = defineTool({
     project: projectArgument,
     role: z.enum(['user', 'assistant']).optional().describe('Only messages of this role.'),
     in: z
-      .enum(['text', 'thinking', 'code', 'tool', 'attachment', 'title'])
+      .enum(['text', 'thinking', 'code', 'tool', 'attachment', 'plan', 'summary', 'title'])
       .optional()
       .describe('Only this kind of part.'),
     path: z.string().optional().describe('Only messages about this file: a path or its end.'),

@@ -72,9 +72,10 @@ function weighMatches(db: Mirror, branches: readonly Branch[], deadline: Deadlin
 }
 
 // One word in the text outweighs any number of them in tool output. So the text column has its own bm25.
-// Columns in the order of the table: text, thinking, code, tool, attachment, marks.
+// Columns in the order of the table: text, thinking, code, tool, attachment, plan, summary, marks.
 const WEIGHT = `
-  bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0) + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.0)
+  bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.6, 0.4, 0.0)
 `
 
 /** Higher than any bm25: matches that are so few are always read. */

@@ -28,8 +28,8 @@ export function readPostings(db: Mirror, { branches }: QueryPlan, most: number, 
   return { messages: even, isWhole: messages.length < most && !deadline.hasPassed() }
 }
 
-// Columns in the order of the table: text, thinking, code, tool, attachment, marks.
-const AMOUNT = `-bm25(message_terms, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)`
+// Columns in the order of the table: text, thinking, code, tool, attachment, plan, summary, marks.
+const AMOUNT = `-bm25(message_terms, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)`
 
 function readBranch(db: Mirror, branch: Branch, most: number, deadline: Deadline): readonly Posting[] {
   if (branch.match === null) return []

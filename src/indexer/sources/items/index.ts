@@ -12,7 +12,7 @@ import {
 import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import { findRoot } from '../../projects/root-uri.ts'
+import { findRoot } from '../../projects/find-root.ts'
 import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
 import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
 import { decodeItems, type Workspace } from './decode-items.ts'

@@ -1,6 +1,6 @@
 import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { type ChatId, asChatId } from '../../../model/ids.ts'
-import type { CodePart, ToolPart, ToolStatus } from '../../../model/part.ts'
+import type { CodePart, Part, ToolPart, ToolStatus } from '../../../model/part.ts'
 import {
   type BoundedJson,
   type JsonRecord,
@@ -94,6 +94,21 @@ function readStartedChats(call: JsonRecord, additional: JsonRecord | null): read
   const callId = filledStringIn(call, 'toolCallId')
   const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
   return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : []
+}
+
+/**
+ * The parts, with the plan that a call of the planning tool writes as a part of its own. Later versions of the plan are only
+ * in a file.
+ */
+export function withPlans(parts: readonly Part[]): readonly Part[] {
+  return parts.flatMap((part) => {
+    if (part.kind !== 'tool' || !/^create_?plan$/i.test(part.name)) return part
+    const input = asRecord(part.input)
+    const text = filledStringIn(input, 'plan')
+    return text === null
+      ? part
+      : [part, { kind: 'plan' as const, title: filledStringIn(input, 'name'), path: null, text }]
+  })
 }
 
 /** A call of which only the arguments are known. */

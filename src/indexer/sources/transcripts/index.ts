@@ -13,7 +13,7 @@ import {
   type Piece,
   type WholeChat,
 } from '../../open-safely/whole-store.ts'
-import { weighEvidence } from '../../projects/root-uri.ts'
+import { weighEvidence } from '../../projects/find-root.ts'
 import { closedFolder, ofFolder, read, skipped, type Source } from '../../source.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
 import { groupBy } from '../records/json.ts'

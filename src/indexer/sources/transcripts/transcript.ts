@@ -8,7 +8,7 @@ import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank, stringLeaves } from '../records/json.ts'
 import { plainMessage } from '../records/model-messages.ts'
-import { noInput, openCall } from '../records/tool.ts'
+import { noInput, openCall, withPlans } from '../records/tool.ts'
 import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
@@ -63,7 +63,7 @@ export function arrangeSteps(
     const role = step.kind === 'message' ? step.role : null
     outline.push({ id, role, createdAtMs: null, startedAtMs: null })
     if (step.kind === 'message' && step.parts.length > 0)
-      messages.push({ ...plainMessage, id, role: step.role, parts: step.parts, sentAtMs: step.sentAtMs })
+      messages.push({ ...plainMessage, id, role: step.role, parts: withPlans(step.parts), sentAtMs: step.sentAtMs })
   }
   // A file without any content is being rewritten: the mirror keeps the chat until the file has content again.
   const found = issue ?? steps.find((step) => (step.issue ?? null) !== null)?.issue
