@@ -32,7 +32,7 @@ async function namesOf(world: World): Promise<Record<string, string | null>> {
 
 /** The store lies beside another machine's disk, so no folder of it is here. */
 test('transcripts of another disk get their projects from workspaces, lists and other chats', async () => {
-  const folders = Array.from({ length: 28 }, (_, at) => `/Users/kim/My Work/${'abc'[at % 3]}.${at}/app_${at}`)
+  const folders = Array.from({ length: 28 }, (_, at) => `/srv/kim/My Work/${'abc'[at % 3]}.${at}/app_${at}`)
   for (const [at, path] of folders.entries()) {
     for (let chat = 0; chat < 4; chat += 1) transcript(slugOf(path), `t${at}-${chat}`)
     const uri = `file://${encodeURI(path)}`
