@@ -5,7 +5,7 @@ import type { DoctorReport } from '../src/cli/commands/doctor.ts'
 import { CursorHome } from './helpers/cursor.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
-import { globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
+import { eraWorktree, globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
 import { eraOutputs, eraOverlong, forkedInput, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
 import { committedChat, trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
 import { eraFlat, transcriptEras } from './helpers/eras/transcripts.ts'
@@ -75,7 +75,8 @@ async function messagesOf(id: string): Promise<readonly MessageAnswer[]> {
 
 async function textsOf(id: string): Promise<string[]> {
   return (await messagesOf(id)).map(
-    ({ role, parts }) => `${role}: ${parts.flatMap(({ kind, text }) => (kind === 'text' ? text : [])).join('\n')}`,
+    ({ role, parts }) =>
+      `${role}: ${parts.flatMap(({ kind, text }) => (kind === 'text' || kind === 'summary' ? text : [])).join('\n')}`,
   )
 }
 
@@ -182,6 +183,13 @@ test.each(globalEras.flatMap(({ heads }) => heads))('$chatId has the facts of it
     isSubagent: head.isSubagent ?? false,
     parentChatId: head.parentChatId,
   })
+})
+
+test('a chat in a working tree belongs to the repository', async () => {
+  expect(chatOf(eraWorktree.id)).toMatchObject({ worktree: eraWorktree.worktree })
+  expect(rootOf(eraWorktree.id)).toBe(eraWorktree.rootUri)
+  const { items } = await daemon.get<List<{ chat: { id: string } }>>('/api/search?q=worktree:x1y')
+  expect(items.map(({ chat }) => chat.id)).toEqual([eraWorktree.id])
 })
 
 test('remote projects keep their host', () => {

@@ -120,6 +120,8 @@ const part = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('todo'), items: z.array(todo) }),
   z.strictObject({ kind: z.literal('error'), text }),
+  z.strictObject({ kind: z.literal('plan'), title: maybe, path: maybe, text }),
+  z.strictObject({ kind: z.literal('summary'), text }),
 ])
 
 const archivedMessage = z.strictObject({

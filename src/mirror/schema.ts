@@ -46,10 +46,14 @@ create table sweeps (
   verified_signature text, signature text, after_rowid integer not null, started_at integer not null, ended_at integer
 ) strict;
 
+-- belongs_to: the repository of a working tree, or the folder with the working trees of one repository, or what that folder
+-- stands for. The chats of a project that belongs to another one are that one's. belongs_how: 'named' by the working tree
+-- itself, else 'found'.
 create table projects (
   num integer primary key, id text not null unique, uri text not null unique, path text not null, name text not null,
-  remote_kind text, remote_host text
+  remote_kind text, remote_host text, belongs_to integer references projects (num), belongs_how text
 ) strict;
+create index projects_by_owner on projects (belongs_to) where belongs_to is not null;
 create index projects_by_name on projects (name);
 create index projects_by_path on projects (path);
 
@@ -79,6 +83,7 @@ create table chat_metadata (
 
 -- machine: null for a chat of this machine. model_source: who said the model, Cursor's chat or its tracking database.
 -- duration_ms: from the first to the last message with a time of its own; null for fewer than two.
+-- worktree: the working tree in which it ran; its project is then the repository.
 create table chats (
   num integer primary key, id text not null unique, source integer not null references sources (num),
   format text not null, name text, title text not null, title_source text not null, summary text, todos text,
@@ -93,12 +98,14 @@ create table chats (
   octets integer not null default 0, message_count integer not null default 0,
   user_message_count integer not null default 0, tool_call_count integer not null default 0,
   size_bytes integer not null default 0, revision integer not null,
-  model_source text, machine integer references machines (id), duration_ms integer
+  model_source text, machine integer references machines (id), duration_ms integer,
+  worktree integer references projects (num)
 ) strict;
 create index chats_by_activity on chats (last_activity_at);
 create index chats_by_project on chats (project, last_activity_at);
 create index chats_by_revision on chats (revision);
 create index chats_by_parent on chats (parent_chat_id) where parent_chat_id is not null;
+create index chats_by_worktree on chats (worktree) where worktree is not null;
 create index chats_by_machine on chats (machine) where machine is not null;
 
 create table chat_links (

@@ -84,6 +84,13 @@ const steps: readonly string[] = [
   Object.entries(FORMER_NAMES)
     .map(([name, former]) => `alter table ${former} rename to ${name};`)
     .join('\n'),
+
+  // Each working tree of a repository was a project of its own. Its chats belong to the repository.
+  `alter table projects add column belongs_to integer references projects (num);
+  alter table projects add column belongs_how text;
+  create index projects_by_owner on projects (belongs_to) where belongs_to is not null;
+  alter table chats add column worktree integer references projects (num);
+  create index chats_by_worktree on chats (worktree) where worktree is not null;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

@@ -104,6 +104,8 @@ export interface Root {
   readonly path: string
   readonly name: string
   readonly remote: Remote | null
+  /** The repository of which it is a linked working tree of git; left out if it names none. */
+  readonly worktreeOf?: Root
 }
 
 /**

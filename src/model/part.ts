@@ -62,5 +62,28 @@ export interface ErrorPart {
   readonly text: string
 }
 
+/** A plan: a document that an agent wrote before it began. */
+export interface PlanPart {
+  readonly kind: 'plan'
+  readonly title: string | null
+  readonly path: string | null
+  readonly text: string
+}
+
+/** What Cursor wrote in place of messages that no longer fitted, or about a chat. Nobody said it. */
+export interface SummaryPart {
+  readonly kind: 'summary'
+  readonly text: string
+}
+
 /** One part of a message. A message has all parts of its row, in display order. */
-export type Part = TextPart | ThinkingPart | CodePart | ToolPart | AttachmentPart | TodoPart | ErrorPart
+export type Part =
+  | TextPart
+  | ThinkingPart
+  | CodePart
+  | ToolPart
+  | AttachmentPart
+  | TodoPart
+  | ErrorPart
+  | PlanPart
+  | SummaryPart

@@ -38,7 +38,7 @@ export function editsOf({ input, output, paths }: ToolPart): readonly FileEdit[]
   const recorded = Array.isArray(chunks) ? chunks.flatMap(hunkOfChunk) : []
   if (recorded.length > 0) return [{ path, hunks: recorded, isSketch: false }]
   const fields = fieldsOf(input)
-  const patch = typeof input === 'string' ? input : firstText(fields, PATCH)
+  const patch = typeof input === 'string' ? input : (firstText(fields, PATCH) ?? firstText(fieldsOf(output), ['diff']))
   const patched = patch === undefined ? [] : editsOfPatch(patch, path)
   if (patched.length > 0) return patched
   const lists = LISTS.map((name) => fields[name]).find(Array.isArray) as readonly unknown[] | undefined

@@ -5,11 +5,15 @@
 export const filters = {
   project: { value: 'project', help: 'only this project: its name, path or id' },
   role: { value: 'role', help: 'only messages of this role: user or assistant' },
-  in: { value: 'part', help: 'only in this kind of part: text, thinking, code, tool, attachment or title' },
+  in: {
+    value: 'part',
+    help: 'only in this kind of part: text, thinking, code, tool, attachment, plan, summary or title',
+  },
   tool: { value: 'tool', help: 'only messages that call this tool' },
   model: { value: 'model', help: 'only chats or messages of this model' },
   mode: { value: 'mode', help: 'only chats of this mode, such as agent' },
   branch: { value: 'branch', help: 'only chats that began on this git branch' },
+  worktree: { value: 'worktree', help: 'only chats that ran in this working tree of git: its name' },
   path: { value: 'path', help: 'only messages with a tool call, code or attachment of this file or folder' },
   machine: { value: 'machine', help: 'only chats of this machine: its name or user/name; local is this one' },
   chat: { value: 'chatId', help: 'only this chat: its id' },

@@ -20,6 +20,10 @@ export function partText(part: Part): string {
       return `Attachment ${part.path}${part.text === null ? '' : `\n${part.text}`}`
     case 'todo':
       return part.items.map(({ content, status }) => `- [${status ?? ' '}] ${content}`).join('\n')
+    case 'plan':
+      return `<plan${part.path === null ? '' : ` path="${part.path}"`}>\n${part.text}\n</plan>`
+    case 'summary':
+      return `<summary>\n${part.text}\n</summary>`
     default:
       return `Error: ${part.text}`
   }
@@ -55,6 +59,12 @@ export function partMarkdown(part: Part): string {
           return `- [${isDone(item) ? 'x' : ' '}] ${plain(item.content)}${mark === null ? '' : ` (${plain(mark)})`}\n`
         })
         .join('')
+    case 'plan':
+    case 'summary': {
+      const head =
+        part.kind === 'summary' ? '**Summary**' : `**Plan**${part.title === null ? '' : ` ${codeSpan(part.title)}`}`
+      return `${head}\n\n${partMarkdown({ kind: 'text', text: part.text })}`
+    }
     default:
       return `**Error**\n\n${fenced(part.text)}`
   }

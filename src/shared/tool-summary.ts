@@ -12,7 +12,18 @@ export const firstText = (fields: Fields, names: readonly string[]): string | un
 
 const COMMANDS = ['command', 'cmd']
 /** Cursor's builds name the fields of their tools differently. */
-const OTHERS = ['query', 'pattern', 'searchTerm', 'search_term', 'globPattern', 'url', 'description', 'path']
+const OTHERS = [
+  'current_step',
+  'completed_subtitle',
+  'query',
+  'pattern',
+  'searchTerm',
+  'search_term',
+  'globPattern',
+  'url',
+  'description',
+  'path',
+]
 
 /** The one line that says what a call did: its command, path or query. */
 export function summaryOf({ input, paths }: ToolPart): string {

@@ -34,6 +34,12 @@ test('a folder in WSL is one project, whatever the case of its distribution', ()
   const [inText, inParts] = ['wsl%2Bubuntu', 'wsl+Ubuntu'].map((authority) =>
     normaliseRoot(`vscode-remote://${authority}/home/ada/Shop`),
   )
+  for (const share of [
+    '\\\\wsl$\\Ubuntu\\home\\ada\\Shop',
+    'file://wsl%24/Ubuntu/home/ada/Shop',
+    'file://WSL.localhost/ubuntu/home/ada/Shop',
+  ])
+    expect(normaliseRoot(share)).toEqual(inText)
   expect(inParts).toEqual(inText)
   expect(inText?.path).toBe('/home/ada/Shop')
 })

@@ -30,6 +30,10 @@ export const chat = named(
     summary: maybeText,
     project: z.nullable(projectRef),
     projectSource: maybeText,
+    worktree: says(
+      z.nullable(z.object({ name: text, path: text })),
+      'The working tree of git in which it ran. Its project is then the repository.',
+    ),
     createdAt: maybeTime,
     lastActivityAt: maybeTime,
     mode: maybeText,

@@ -57,6 +57,8 @@ const part = named(
       items: z.array(z.object({ id: maybeText, content: text, status: maybeText })),
     }),
     z.object({ kind: z.literal('error'), text }),
+    z.object({ kind: z.literal('plan'), title: maybeText, path: maybeText, text }),
+    z.object({ kind: z.literal('summary'), text }),
   ]),
 )
 

@@ -30,7 +30,10 @@ export const searchHit = named(
       model: maybeText,
       isOrphan: boolean,
     }),
-    part: says(z.enum(['text', 'code', 'tool', 'thinking', 'attachment', 'title']), 'The part that matches best.'),
+    part: says(
+      z.enum(['text', 'code', 'tool', 'thinking', 'attachment', 'plan', 'summary', 'title']),
+      'The part that matches best.',
+    ),
     toolName: maybeText,
     chat: z.object({ id: chatId, title: text, machine: maybeMachine }),
     project: z.nullable(projectRef),

@@ -77,6 +77,11 @@ function htmlOf(part: Part): string {
       return attachmentOf(part)
     case 'todo':
       return todosOf(part)
+    case 'plan':
+    case 'summary': {
+      const name = part.kind === 'summary' ? 'Summary' : `Plan${part.title === null ? '' : `: ${part.title}`}`
+      return `<p class="name">${htmlText(name)}</p>\n${textOf({ kind: 'text', text: part.text })}`
+    }
     default:
       return `<p class="name bad">Error</p>\n${block(part.text, 'bad')}`
   }

@@ -32,7 +32,7 @@ export const searchChats = defineTool({
     query: z.string().describe('Words, or a question.'),
     role: z.enum(['user', 'assistant']).optional().describe('Only messages of this role.'),
     in: z
-      .enum(['text', 'thinking', 'code', 'tool', 'attachment', 'title'])
+      .enum(['text', 'thinking', 'code', 'tool', 'attachment', 'plan', 'summary', 'title'])
       .optional()
       .describe('Only this kind of part.'),
     path: pathArgument,

@@ -76,7 +76,7 @@ function spoken({ parts }: Message): string {
   return text.length <= TEXT_LENGTH ? text : `${text.slice(0, TEXT_LENGTH)}… (${text.length} characters)`
 }
 
-const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error'] as const
+const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error', 'plan', 'summary'] as const
 const PAGE = 50
 
 export const readMessages = defineTool({

@@ -18,6 +18,7 @@ export const LAST_KEY = 9_223_372_036_854_775_807n
 
 const IS_OF_PROJECTS = `c.project in (select value from json_each(?))`
 const IS_OF_MACHINES = isOfMachines('c', '?')
+const IS_OF_WORKTREES = `c.worktree in (select num from projects where name in (select value from json_each(?)))`
 const IS_OF_IDS = `c.id in (select value from json_each(?))`
 const IS_OF_MODES = `c.mode in (select value from json_each(?))`
 const IS_OF_BRANCHES = `c.branch in (select value from json_each(?))`
@@ -37,6 +38,7 @@ const IS_OF_MODEL = `
 const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   project: (db, values) => chats(IS_OF_PROJECTS, resolveProjects(db, values)),
   machine: (db, values) => chats(IS_OF_MACHINES, resolveMachines(db, values)),
+  worktree: (_, values) => chats(IS_OF_WORKTREES, values),
   chat: (_, values) => chats(IS_OF_IDS, values),
   mode: (db, values) => {
     const names = findNames(db, 'mode', values)

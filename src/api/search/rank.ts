@@ -55,9 +55,10 @@ export function rankMatches(db: Mirror, plan: Plan, scorer: Scorer): Ranking {
 const byScore = (a: RankedMessage, b: RankedMessage): number => b.score - a.score || b.key - a.key
 
 // One word in the text outweighs any number of them in tool output. So the text column has its own bm25.
-// Columns in the order of the table: text, thinking, code, tool, attachment, marks.
+// Columns in the order of the table: text, thinking, code, tool, attachment, plan, summary, marks.
 const WEIGHT = `
-  bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0) + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.0)
+  bm25(message_terms, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    + 0.4 * bm25(message_terms, 0.0, 0.5, 0.8, 0.35, 0.3, 0.6, 0.4, 0.0)
 `
 
 /** The newest matches with their scores by the index, newest first. One more than are ranked. */

@@ -12,6 +12,8 @@ const PART_WEIGHTS: Readonly<Record<ColumnName, number>> = {
   thinking: 0.5,
   tool: 0.35,
   attachment: 0.3,
+  plan: 0.6,
+  summary: 0.4,
 }
 /** A title summarizes the whole chat. */
 const TITLE_WEIGHT = 1.3

@@ -138,8 +138,8 @@ export interface Postings {
   readonly isWhole: boolean
 }
 
-// Columns in the order of the table: text, thinking, code, tool, attachment, marks.
-const AMOUNT = `-bm25(message_terms, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)`
+// Columns in the order of the table: text, thinking, code, tool, attachment, plan, summary, marks.
+const AMOUNT = `-bm25(message_terms, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)`
 
 /** @param most messages */
 function readPostings(db: Mirror, target: Target, most: number): Postings {

@@ -177,6 +177,11 @@ function renderPart(part: Part, view: View): string[] {
       return [dim(cutTo(`attached: ${printableLine(part.path)}`, width))]
     case 'todo':
       return part.items.map((item) => cutTo(todoLine(item), width))
+    case 'plan':
+    case 'summary': {
+      const head = dim(cutTo(part.kind === 'summary' ? 'summary' : dotted(['plan', part.title]), width))
+      return [head, ...(screen.width === null ? lines(part.text) : renderMarkdown(part.text, width, screen))]
+    }
     default:
       return wrapLine(printableLine(`error: ${part.text}`), width).map(red)
   }

@@ -1,6 +1,5 @@
 import { posix } from 'node:path'
-import type { Root, EvidenceWrite } from '../../model/change.ts'
-import type { ChatId } from '../../model/ids.ts'
+import type { Root } from '../../model/change.ts'
 import type { Remote } from '../../model/project.ts'
 
 /**
@@ -13,7 +12,7 @@ import type { Remote } from '../../model/project.ts'
  * @returns null if the text names no folder
  */
 export function normaliseRoot(uri: string): Root | null {
-  const parts = splitUri(uri.toWellFormed().trim())
+  const parts = withoutShareOfWsl(splitUri(uri.toWellFormed().trim()))
   if (parts === null) return null
   const path = cleanPath(parts.path)
   if (path === null) return null
@@ -49,6 +48,13 @@ function splitShare(path: string): UriParts {
   const slash = path.indexOf('/', 2)
   const end = slash < 0 ? path.length : slash
   return { scheme: 'file', authority: path.slice(2, end), path: path.slice(end) || '/' }
+}
+
+/** `\\\\wsl$\\Ubuntu\\home` is a folder in WSL as a program of Windows names it. */
+function withoutShareOfWsl(parts: UriParts | null): UriParts | null {
+  if (parts?.scheme !== 'file' || !/^wsl(?:\$|\.localhost)$/i.test(parts.authority)) return parts
+  const [, distribution = '', path = '/'] = /^\/([^/]+)(\/.*)?$/s.exec(parts.path) ?? []
+  return distribution === '' ? parts : { scheme: 'vscode-remote', authority: `${WSL}+${distribution}`, path }
 }
 
 const nameOfShare = ({ scheme, authority }: UriParts): string =>
@@ -154,7 +160,7 @@ function readJson(text: string): Record<string, unknown> | null {
  * Which kind of data named the project of a chat. The best comes first, and the first that names a root decides. The
  * last two are almost the only evidence for chats of the command line.
  */
-const evidenceMethods = [
+export const evidenceMethods = [
   'header-table',
   'workspace-identifier',
   'header-list',
@@ -174,16 +180,4 @@ export interface Evidence {
   readonly method: EvidenceMethod
   /** Root URI as the source spells it. */
   readonly uri: string
-}
-
-/** Keeps the evidence that names a root, and ranks it. The best method decides to which project a chat belongs. */
-export function weighEvidence(
-  chatId: ChatId,
-  evidence: readonly Evidence[],
-  { isOnly }: Pick<EvidenceWrite, 'isOnly'>,
-): EvidenceWrite[] {
-  return evidence.flatMap(({ method, uri }) => {
-    const root = normaliseRoot(uri)
-    return root === null ? [] : [{ chatId, method, rank: evidenceMethods.indexOf(method) * 10, root, isOnly }]
-  })
 }

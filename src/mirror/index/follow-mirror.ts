@@ -33,7 +33,7 @@ const ADD_TERM = `insert into terms (term) values (?) on conflict do nothing`
 
 const DROP_MESSAGE = `delete from message_terms where rowid = ?`
 const ADD_MESSAGE = `
-insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ?, ?, ?, ?, ?, ?)
+insert into message_terms (rowid, ${columnNames.join(', ')}, marks) values (?, ${columnNames.map(() => '?').join(', ')}, ?)
 `
 const DROP_TITLE = `delete from chat_terms where rowid = ?`
 const ADD_TITLE = `insert into chat_terms (rowid, title, summary) values (?, ?, ?)`

@@ -16,7 +16,7 @@ export const indexPath = (mirrorPath: string): string => join(dirname(mirrorPath
 export const ATTACHED = 'fulltext'
 
 /** Change it whenever the tables, or the terms that texts are cut into, change: every index is then made anew. */
-const VERSION = 1
+const VERSION = 2
 
 /**
  * The full-text tables are contentless. `text/` splits their input into terms, so the simplest tokenizer is enough: ASCII
@@ -34,7 +34,7 @@ const VERSION = 1
  */
 const TABLES = `
 create virtual table message_terms using fts5 (
-  text, thinking, code, tool, attachment, marks,
+  text, thinking, code, tool, attachment, plan, summary, marks,
   content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 create virtual table chat_terms using fts5 (

@@ -10,12 +10,13 @@ import {
   type EvidenceWrite,
   type Root,
 } from '../../model/change.ts'
-import { EXCLUDED_URI, PARENT_RANK, projectIdOf } from './place-chats.ts'
+import { groupOf, ownerOf, projectIdOf } from './owners.ts'
+import { EXCLUDED_URI, PARENT_RANK } from './place-chats.ts'
 
 /** The rank of the evidence that a transcript's folder gives. */
 const TRANSCRIPT_RANK = 60
 
-type Named = Pick<Root, 'uri' | 'path' | 'name'>
+type Named = Pick<Root, 'uri' | 'path' | 'name' | 'worktreeOf'>
 
 /**
  * Whether one of the patterns names the project. A pattern with a slash is a path, in which `?` and `*` match within one
@@ -35,6 +36,26 @@ function stored(pattern: string): string {
 }
 
 const WILDCARDS: Readonly<Record<string, string>> = { '**': '.*', '*': '[^/]*', '?': '[^/]' }
+
+const FIND_OWNER = `select num from projects where uri = ?`
+const READ_PROJECT = `select uri, path, name from projects where num = ?`
+
+/**
+ * Whether the root is a working tree of a project that one of the patterns names. If its folder is gone and nothing else
+ * tells its repository, the name of the folder above it counts.
+ */
+function isTreeOf(db: Mirror, root: Named, patterns: readonly string[]): boolean {
+  const { uri, worktreeOf } = root
+  if (worktreeOf !== undefined) return isOfProject(worktreeOf, patterns)
+  const num = prepared<number>(db, FIND_OWNER).pluck().get(uri)
+  const owner = num === undefined ? undefined : prepared<Named>(db, READ_PROJECT).get(ownerOf(db, num).owner)
+  if (owner !== undefined && owner.uri !== uri && isOfProject(owner, patterns)) return true
+  const name = groupOf(root)?.name
+  return name !== undefined && patterns.some((pattern) => globOf(lastName(pattern)).test(name.normalize('NFC')))
+}
+
+/** The last folder's name in a pattern. */
+const lastName = (pattern: string): string => /[^/]+(?=\/*$)/.exec(stored(pattern))?.[0] ?? '*'
 
 function globOf(pattern: string): RegExp {
   const bare = pattern.replace(/(?<=[^/:])\/+$/, '')
@@ -57,6 +78,8 @@ const CUT = /^(.{40,})-(?=[a-z]*[0-9])[0-9a-z]{6,}$/
 export function mayBeOfProject(slug: string, patterns: readonly string[]): boolean {
   const name = plain(slug)
   const cut = CUT.exec(name)?.[1]
+  const trees = patterns.map((pattern) => patternOf(plain(`**/.cursor/worktrees/${lastName(pattern)}/*`)))
+  if (trees.some((source) => new RegExp(`^${source}$`).test(name))) return true
   const globs = patterns.map(stored).flatMap((glob) => (glob.includes('/') ? [glob] : [`/${glob}`, `**/${glob}`]))
   return globs.map(plain).some((glob) => {
     // The end of a path may have been trimmed. After a wildcard that would match every name.
@@ -83,7 +106,8 @@ const patternOf = (glob: string): string => glob.replace(/[*?]*\*[*?]*|\?/g, (si
  * source's rows stay, so that they count as read: only their keys, sizes and checksums are stored.
  */
 export function withoutExcluded(db: Mirror, change: Change, patterns: readonly string[]): Change {
-  const isExcluded = (root: Named): boolean => root.uri === EXCLUDED_URI || isOfProject(root, patterns)
+  const isExcluded = (root: Named): boolean =>
+    root.uri === EXCLUDED_URI || isOfProject(root, patterns) || isTreeOf(db, root, patterns)
   const nowhere = { uri: EXCLUDED_URI, path: '', name: '', remote: null }
   const known = [...change.evidence, ...guessEvidence(db, change, patterns, nowhere)]
   const excludes = judge(db, { ...change, evidence: known }, isExcluded)

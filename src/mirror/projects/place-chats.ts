@@ -2,26 +2,10 @@ import { hash as digest } from 'node:crypto'
 import { wantUnmirrored } from '../hub/ledger.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { type Change, type Root, childrenOf } from '../../model/change.ts'
+import { type Change, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
-
-/** The id of a project: a hash of its normalised root URI. */
-export const projectIdOf = (uri: string): string => digest('sha256', uri).slice(0, 16)
-
-const FIND_PROJECT = `select num from projects where uri = ?`
-const ADD_PROJECT = `
-insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, ?, ?, ?, ?, ?)
-`
-
-/** The project of this root; created if it does not exist. */
-function projectNum(db: Mirror, { uri, path, name, remote }: Root): number {
-  const found = prepared<number>(db, FIND_PROJECT).pluck().get(uri)
-  if (found !== undefined) return found
-  return Number(
-    prepared(db, ADD_PROJECT).run(projectIdOf(uri), uri, path, name, remote?.kind, remote?.host).lastInsertRowid,
-  )
-}
+import { ownerOf, projectNum, settleOwners } from './owners.ts'
 
 const UPSERT_WORKSPACE = `
 insert into workspaces (source, id, uri, project) values (?, ?, ?, ?)
@@ -92,30 +76,41 @@ order by rank, noted_at desc, (select uri from projects where num = project) des
 `
 /** Of several parents, the one that the chat itself names; then by id. Numbers only tell which one was written first. */
 const PARENT_PROJECT = `
-select parents.project, 'parent' as method from chats parents
+select parents.project, 'parent' as method, parents.worktree from chats parents
 where parents.project is not null and parents.id <> @id and parents.id in (
   select parent_chat_id from chats where id = @id union select parent_id from chat_links where child_id = @id
 )
 order by parents.id is not (select parent_chat_id from chats where id = @id), parents.id limit 1
 `
 
+interface Placement {
+  readonly project: number
+  readonly method: string
+}
+
 function placeChat(db: Mirror, id: ChatId): boolean {
-  const evidence = prepared<{ readonly project: number; readonly method: string }>(db, BEST_EVIDENCE)
-  const best =
-    evidence.get(id, 0, PARENT_RANK) ??
-    prepared<{ readonly project: number; readonly method: string }>(db, PARENT_PROJECT).get({ id }) ??
-    evidence.get(id, PARENT_RANK, Number.MAX_SAFE_INTEGER)
-  return best !== undefined && moveChat(db, id, best.project, best.method)
+  const evidence = prepared<Placement>(db, BEST_EVIDENCE)
+  const own = evidence.get(id, 0, PARENT_RANK)
+  if (own !== undefined) return moveChat(db, id, own)
+  const parent = prepared<Placement & { readonly worktree: number | null }>(db, PARENT_PROJECT).get({ id })
+  if (parent !== undefined) return settleChat(db, id, parent, parent.worktree)
+  const weak = evidence.get(id, PARENT_RANK, Number.MAX_SAFE_INTEGER)
+  return weak !== undefined && moveChat(db, id, weak)
+}
+
+/** A chat in a working tree belongs to the repository. @returns whether the chat's project or its method changed */
+function moveChat(db: Mirror, id: ChatId, { project, method }: Placement): boolean {
+  const { owner, worktree } = ownerOf(db, project)
+  return settleChat(db, id, { project: owner, method }, worktree)
 }
 
 const MOVE_CHAT = `
-update chats set project = ?, project_source = ?, revision = ?
-where id = ? and (project is not ? or project_source is not ?)
+update chats set project = @project, project_source = @method, worktree = @worktree, revision = @revision
+where id = @id and (project is not @project or project_source is not @method or worktree is not @worktree)
 `
 
-/** @returns whether the chat's project or its method changed */
-export const moveChat = (db: Mirror, chatId: ChatId, project: number, method: string): boolean =>
-  prepared(db, MOVE_CHAT).run(project, method, nextRevision(db), chatId, project, method).changes > 0
+const settleChat = (db: Mirror, id: ChatId, { project, method }: Placement, worktree: number | null): boolean =>
+  prepared(db, MOVE_CHAT).run({ id, project, method, worktree, revision: nextRevision(db) }).changes > 0
 
 const ADD_PATHS = `insert into chat_paths (chat_id, uri) select ?, value from json_each(?) where true on conflict do nothing`
 const DROP_PATHS = `delete from chat_paths where chat_id = ? and uri not in (select value from json_each(?))`
@@ -129,10 +124,13 @@ export function writePaths(db: Mirror, change: Change): void {
 
 const FILES = 'files'
 const FOLDER_HASH = 'folder-hash'
+const FOLDER_NAME = 'folder-name'
 /** Prefix of an entry for which only the MD5 of the path is known, as lower-case hex. */
 const HASHED = 'md5:'
+/** Prefix of an entry for which only the name is known that Cursor made of the path. */
+const SLUG = 'slug:'
 
-const UNPLACED = `(project is null or project_source in ('${FILES}', '${FOLDER_HASH}'))`
+const UNPLACED = `(project is null or project_source in ('${FILES}', '${FOLDER_HASH}', '${FOLDER_NAME}'))`
 const LIST_UNPLACED = `select id from chats where ${UNPLACED} and id in (select chat_id from chat_paths)`
 const IS_UNPLACED = `select 1 from chats where id = ? and ${UNPLACED}`
 const LIST_ROOTS = `
@@ -148,8 +146,8 @@ interface RootRow {
 }
 
 /**
- * Assigns projects to chats without better evidence: by the hash of the folder under which the chat is stored, or else by
- * the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
+ * Assigns projects to chats without better evidence: by the hash or the name of the folder under which the chat is stored,
+ * or else by the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
  * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root
  * became known since the last call, it checks all such chats, else only the touched ones.
  * @returns the chats that moved
@@ -157,25 +155,55 @@ interface RootRow {
 export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
   const isAll = hasNewRoot(db)
   return db.transaction(() => {
+    const moved = placeChats(db, settleOwners(db, isAll))
     const unplaced = isAll
       ? prepared<ChatId>(db, LIST_UNPLACED).pluck().all()
       : [...touched].filter((id) => prepared(db, IS_UNPLACED).get(id) !== undefined)
-    if (unplaced.length === 0) return []
+    if (unplaced.length === 0) return moved
     const rows = prepared<RootRow>(db, LIST_ROOTS).all()
     const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
     // Few mirrors need the hashes.
     let byHash: ReadonlyMap<string, number> | null = null
-    return unplaced.flatMap((id) => {
+    let bySlug: ReadonlyMap<string, number | null> | null = null
+    const placed = unplaced.flatMap((id) => {
       const uris = prepared<string>(db, LIST_PATHS).pluck().all(id)
       const hashes = uris.filter((uri) => uri.startsWith(HASHED))
       if (hashes.length > 0) byHash ??= new Map(rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row.num])))
       const [hashed] = hashes.flatMap((hash) => byHash?.get(hash) ?? [])
-      const files = uris.filter((uri) => !uri.startsWith(HASHED))
-      const project = hashed ?? rootOfMost(files, roots)
-      if (project === null || !moveChat(db, id, project, hashed === undefined ? FILES : FOLDER_HASH)) return []
+      const slugs = uris.flatMap((uri) => (uri.startsWith(SLUG) ? uri.slice(SLUG.length) : []))
+      if (slugs.length > 0) bySlug ??= rootsBySlug(db, rows)
+      const named = slugs.map((slug) => bySlug?.get(slugOf(slug)) ?? null).find((num) => num !== null)
+      const files = uris.filter((uri) => !uri.startsWith(HASHED) && !uri.startsWith(SLUG))
+      const project = hashed ?? named ?? rootOfMost(files, roots)
+      const method = hashed === undefined ? (named === undefined ? FILES : FOLDER_NAME) : FOLDER_HASH
+      if (project === null || !moveChat(db, id, { project, method })) return []
       return [id, ...placeChats(db, listChildren(db, id))]
     })
+    return [...moved, ...placed]
   })()
+}
+
+/** Cursor's name for a path: each run of signs other than Latin letters and digits is `-`. On Windows, case varies. */
+const slugOf = (path: string): string =>
+  (/^[a-z]-|^[a-z]:/i.test(path) ? path.toLowerCase() : path).replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
+
+/**
+ * The known roots by Cursor's names for them; null for a name that could be that of several projects. Roots on this machine
+ * count before others.
+ */
+function rootsBySlug(db: Mirror, rows: readonly RootRow[]): ReadonlyMap<string, number | null> {
+  const found = new Map<string, number | null>()
+  for (const isLocal of [true, false]) {
+    const taken = new Set(found.keys())
+    for (const { num, uri, path } of rows) {
+      const slug = slugOf(path)
+      if (uri.startsWith('file:') !== isLocal || taken.has(slug) || slug === '') continue
+      const before = found.get(slug)
+      const isOther = before !== undefined && (before === null || ownerOf(db, before).owner !== ownerOf(db, num).owner)
+      found.set(slug, isOther ? null : num)
+    }
+  }
+  return found
 }
 
 /** Hashes of a local folder's path. A folder on a Windows drive has one hash for each spelling that a program may use. */

@@ -53,14 +53,21 @@ export function dropChat(db: Mirror, num: number): void {
   if (machine !== null) dropUnusedMachine(db, machine)
 }
 
+/** With those to which they belong, after them. */
 const PROJECTS_OF = `
-select project from evidence where chat_id = @id union select project from chats where id = @id and project is not null
+with recursive known (project) as (
+  select project from evidence where chat_id = @id
+  union select project from chats where id = @id and project is not null
+  union select belongs_to from known join projects on num = project where belongs_to is not null
+)
+select project from known
 `
 const DROP_PROJECT = `
 delete from projects where num = @num
   and not exists (select 1 from evidence where project = @num)
   and not exists (select 1 from workspaces where project = @num)
-  and not exists (select 1 from chats where project = @num)
+  and not exists (select 1 from chats where project = @num or worktree = @num)
+  and not exists (select 1 from projects where belongs_to = @num)
 `
 
 /** Removes whatever refers to a chat by its id, whether the chat exists or not. @param act removes the chat itself */

@@ -4,7 +4,7 @@ import { RowInsert, prepared } from '../sql.ts'
 import type { MessageDraft, MessageWrite } from '../../model/change.ts'
 import type { CallFact, Role } from '../../model/message.ts'
 import { type Part, type TodoItem, toolStatuses } from '../../model/part.ts'
-import { marksOf, wholeColumns } from '../../text/terms/columns.ts'
+import { type ColumnTexts, marksOf, wholeColumns } from '../../text/terms/columns.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 
 const DAMAGED: Part = { kind: 'error', text: 'The text of this message is damaged in the mirror.' }
@@ -70,7 +70,9 @@ export function textKey(parts: readonly Part[]): number | null {
 export function textKeys(parts: readonly Part[]): string | null {
   const keys = parts.flatMap((part) => {
     const text =
-      part.kind === 'text' || part.kind === 'error' || part.kind === 'thinking' ? comparable(part.text) : null
+      part.kind === 'text' || part.kind === 'error' || part.kind === 'thinking' || part.kind === 'summary'
+        ? comparable(part.text)
+        : null
     return text === null ? [] : [shortHash(text)]
   })
   if (keys.length > 0) return keys.join(' ')
@@ -108,6 +110,12 @@ export function replaceCalls(db: Mirror, body: number, calls: readonly CallFact[
   addCalls.run(db, rowsOf(body, calls))
 }
 
+/** A message without plans and summaries keeps the hash that older programs gave it. */
+const hashedColumns = ({ plan, summary, ...columns }: ColumnTexts): string[] => [
+  ...Object.values(columns),
+  ...(plan === '' && summary === '' ? [] : [plan, summary]),
+]
+
 /** What is stored of a message's parts, and the facts that follow from them. */
 export function packParts(role: Role, parts: readonly Part[]) {
   const { columns, isCapped } = wholeColumns(parts)
@@ -117,7 +125,7 @@ export function packParts(role: Role, parts: readonly Part[]) {
     estimate: estimateMessage(role, parts),
     toolCalls: calls.length,
     calls,
-    contentHash: digest('sha256', Object.values(columns).join('\u0000'), 'base64').slice(0, 20),
+    contentHash: digest('sha256', hashedColumns(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
     textKeys: textKeys(parts),
     marks: JSON.stringify(marksOf(parts)),

@@ -107,9 +107,11 @@ export function spokenTexts(role: Role, parts: readonly Part[]): SpokenTexts {
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'thinking') own.push(part.text)
     else if (part.kind === 'todo') for (const { content } of part.items) own.push(content)
-    else if (part.kind === 'attachment') input.push(part.text ?? '')
+    else if (part.kind === 'attachment' || part.kind === 'summary') input.push(part.text ?? '')
     // A tool's input may be in the row a second time, as code or as the resulting diff.
-    else if (part.kind === 'code') {
+    else if (part.kind === 'plan') {
+      if (!toolInputs.has(part.text)) own.push(part.text)
+    } else if (part.kind === 'code') {
       const isRepeated = toolInputs.has(part.text) || (hasWholeFile && part.language === 'diff')
       if (!isRepeated) own.push(part.text)
     } else if (part.kind === 'tool') {

@@ -5,7 +5,7 @@ import { GAP_TERM } from './lowered-words.ts'
 import { indexTerms } from './terms.ts'
 
 /** The columns of the full-text table. The first one wins if two match a query equally well. */
-export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment'] as const
+export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment', 'plan', 'summary'] as const
 export type ColumnName = (typeof columnNames)[number]
 
 /** The searchable text of each kind of part. */
@@ -44,14 +44,8 @@ export function searchColumns(parts: readonly Part[]): SearchColumns {
  */
 export function wholeColumns(parts: readonly Part[]): SearchColumns {
   const pieces = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
-  const { text, thinking, code, tool, attachment } = gather(pieces)
-  const columns = {
-    text: cutColumn(text),
-    thinking: cutColumn(thinking),
-    code: cutColumn(code),
-    tool: cutColumn(tool),
-    attachment: cutColumn(attachment),
-  }
+  const texts = gather(pieces)
+  const columns = eachColumn((column) => cutColumn(texts[column]))
   return { columns, isCapped: capKinds(parts, pieces).isCapped }
 }
 
@@ -86,16 +80,21 @@ function firstCharacters(text: string, max: number): { readonly text: string; re
 }
 
 function gather(pieces: readonly Piece[]): ColumnTexts {
-  const texts: Record<ColumnName, string[]> = { text: [], thinking: [], code: [], tool: [], attachment: [] }
+  const texts = eachColumn<string[]>(() => [])
   for (const { text, column } of pieces) if (text !== '') texts[column].push(text)
-  return {
-    text: texts.text.join(SEPARATOR),
-    thinking: texts.thinking.join(SEPARATOR),
-    code: texts.code.join(SEPARATOR),
-    tool: texts.tool.join(SEPARATOR),
-    attachment: texts.attachment.join(SEPARATOR),
-  }
+  return eachColumn((column) => texts[column].join(SEPARATOR))
 }
+
+/** In the order in which the content hash of a message takes them. */
+const eachColumn = <Value>(of: (column: ColumnName) => Value): Record<ColumnName, Value> => ({
+  text: of('text'),
+  thinking: of('thinking'),
+  code: of('code'),
+  tool: of('tool'),
+  attachment: of('attachment'),
+  plan: of('plan'),
+  summary: of('summary'),
+})
 
 /** The text of a part in one column. */
 export interface Piece {
@@ -143,7 +142,10 @@ function textOf(part: Part, spelling: Spelling): SearchableText {
     case 'text':
     case 'thinking':
     case 'error':
+    case 'summary':
       return whole([own(part.text)])
+    case 'plan':
+      return whole([part.title, part.path, own(part.text)])
     case 'code':
     case 'attachment':
       return whole([part.path, part.text === null ? null : own(part.text)])
@@ -240,7 +242,9 @@ export function markTerms(parts: readonly Part[]): string {
 /** The files that a part of a message names. */
 export function pathsOf(part: Part): readonly string[] {
   if (part.kind === 'tool') return part.paths
-  return (part.kind === 'code' || part.kind === 'attachment') && part.path !== null ? [part.path] : []
+  return (part.kind === 'code' || part.kind === 'attachment' || part.kind === 'plan') && part.path !== null
+    ? [part.path]
+    : []
 }
 
 /** The terms of a path as written, and after a gap in lower case, as users mostly type it. */

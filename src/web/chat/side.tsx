@@ -223,6 +223,7 @@ function factsOf(chat: ChatDetail): readonly Fact[] {
     ],
     ['Mode', chat.mode],
     ['Branch', chat.branch],
+    ['Working tree', chat.worktree?.path ?? null],
     ['Messages', `${count(chat.messageCount)}, ${plural(chat.userMessageCount, 'prompt')}`],
     ['Tool calls', count(chat.toolCallCount)],
     ['Lines', hasLines ? `+${count(chat.linesAdded)} −${count(chat.linesRemoved)}` : null],

@@ -298,6 +298,14 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
       return <Attachment path={part.path} text={part.text} />
     case 'todo':
       return <TodoList items={part.items} />
+    case 'plan':
+    case 'summary':
+      return (
+        <details class="fold" open={part.kind === 'plan'}>
+          <summary>{part.kind === 'summary' ? 'Summary by Cursor' : `Plan ${visible(part.title ?? '')}`}</summary>
+          <Markdown text={part.text} isPlain={false} />
+        </details>
+      )
     case 'error':
       return (
         <p class="error-part">

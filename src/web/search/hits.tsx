@@ -13,6 +13,8 @@ const PARTS: Readonly<Record<string, string>> = {
   code: 'code',
   tool: 'tool call',
   attachment: 'attachment',
+  plan: 'plan',
+  summary: 'summary',
   title: 'title',
 }
 

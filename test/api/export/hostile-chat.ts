@@ -21,6 +21,7 @@ export const plainChat: Chat = {
   lastActivityAt: '2026-02-19T21:30:05.250Z',
   mode: 'agent',
   branch: null,
+  worktree: null,
   model: 'gpt-5',
   models: ['gpt-5', 'sonnet'],
   modelSource: 'cursor',

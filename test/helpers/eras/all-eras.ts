@@ -13,6 +13,12 @@ export const globalEras = allGlobalEras.filter((era) => era !== headerTableOf39)
 export const heldByWorkspaces = new Set(workspaceEras.flatMap((era) => era.chats.map(({ id }) => id)))
 export const repeatedPrompt = eraPrompts.chats[0]?.messages[1]?.text ?? ''
 
+export const eraWorktree = {
+  id: 'era-worktree',
+  rootUri: 'file:///home/ada/.cursor/worktrees/kiln',
+  worktree: { name: 'x1y', path: '/home/ada/.cursor/worktrees/kiln/x1y' },
+}
+
 /** All eras of Cursor in one home. Every chat in the lists has a chat in the global store, with one message. */
 export function writeAllEras(home: CursorHome, cursorHome: string): void {
   const store = home.global()
@@ -37,6 +43,12 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   store.message('era-both', 'm3', { type: 1, text: repeatedPrompt })
   const both = [line('user', said(query('Told by both'))), line('assistant', said('Answered by both'))]
   writeTranscript(cursorHome, 'empty-window', 'era-both.jsonl', lines(...both))
+  // Its folder is gone, and two projects have the name of its repository.
+  store.chat(eraWorktree.id, {
+    fullConversationHeadersOnly: headers(['m']),
+    workspaceIdentifier: { id: 'w', uri: { scheme: 'file', path: '/home/ada/.cursor/worktrees/kiln/x1y' } },
+  })
+  store.message(eraWorktree.id, 'm', { type: 1, text: 'Try another glaze' })
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursorHome)
   for (const era of cliEras) era.write(cursorHome)

@@ -181,6 +181,89 @@ const eraSilent: CliEra = {
   },
 }
 
+/** A step with a call of the tool with this number. */
+export const callStep = (tool: number, callId: string, args: Buffer, success?: Buffer): Buffer => {
+  const outcome = success === undefined ? [] : [bytesField(2, bytesField(1, success))]
+  return bytesField(
+    2,
+    Buffer.concat([
+      bytesField(tool, Buffer.concat([bytesField(1, args), ...outcome])),
+      bytesField(57, Buffer.from(callId)),
+    ]),
+  )
+}
+export const texts = (fields: Readonly<Record<number, string>>): Buffer =>
+  Buffer.concat(Object.entries(fields).map(([number, text]) => bytesField(Number(number), Buffer.from(text))))
+
+export const stateAt = (seconds: number): number => Date.UTC(2026, 8, 26) + seconds * 1000
+
+/** What the state of autumn 2026 has beside its lists: times of turns, subagents, a goal, and calls with their results. */
+export function writeState(store: CliStore, more: readonly Buffer[] = []): string {
+  const idOf = (blob: Buffer) => Buffer.from(store.blob(blob), 'hex')
+  const steps = [
+    callStep(17, 'k-plan', texts({ 1: '# Temper slowly', 3: 'An overview', 4: 'Tempering' })),
+    callStep(
+      15,
+      'k-mcp',
+      Buffer.concat([texts({ 5: 'weigh', 9: 'scales' }), mapEntry('what', 'ingot')]),
+      bytesField(1, bytesField(1, texts({ 1: 'nine pounds' }))),
+    ),
+    callStep(23, 'k-ask', Buffer.concat([texts({ 1: 'Which oil?' })]), bytesField(1, texts({ 1: 'q', 3: 'rapeseed' }))),
+    callStep(
+      12,
+      'k-edit',
+      texts({ 1: '/yard/forge/log.md' }),
+      texts({ 5: '@@ -1 +1 @@\n-cold\n+hot', 6: 'cold', 7: 'hot' }),
+    ),
+    callStep(1, 'k-shell', texts({ 1: 'strike' }), texts({ 5: 'sparks' })),
+  ]
+  const split = bytesField(18, idOf(Buffer.from('Temper it in a split prompt')))
+  const turn = (prompt: Buffer, all: readonly Buffer[]) =>
+    store.blob(
+      bytesField(1, Buffer.concat([bytesField(1, idOf(prompt)), ...all.map((step) => bytesField(2, idOf(step)))])),
+    )
+  const turns = [
+    turn(bytesField(1, Buffer.from('Anneal the cleaver')), steps),
+    turn(split, [textStep('Tempered twice.')]),
+  ]
+  const timing = (seconds: number) =>
+    bytesField(14, Buffer.concat([numberField(1, 5000), numberField(2, stateAt(seconds))]))
+  const beside = [
+    timing(0),
+    timing(60),
+    bytesField(16, Buffer.concat([texts({ 1: 'era-cli-child' }), bytesField(2, texts({ 5: 'm' }))])),
+    bytesField(32, texts({ 3: 'A blade that holds' })),
+    ...more,
+  ]
+  return store.blob(Buffer.concat([encodeState({ entries: [], turns }), ...beside]))
+}
+
+const mapEntry = (name: string, text: string): Buffer =>
+  bytesField(2, Buffer.concat([bytesField(1, Buffer.from(name)), bytesField(2, bytesField(3, Buffer.from(text)))]))
+
+const eraState: CliEra = {
+  name: 'turns with times, calls with results, and a goal',
+  chatId: 'era-cli-state',
+  title: 'Blade',
+  rootUri: `file://${cliRoot}`,
+  messages: [
+    { ...told('user', 'Anneal the cleaver'), atMs: stateAt(0) },
+    told('assistant', null, ['create_plan', null]),
+    told('assistant', null, ['scales.weigh', 'nine pounds']),
+    told('assistant', null, ['ask_question', 'rapeseed']),
+    told('assistant', null, ['edit', null]),
+    told('assistant', null, ['shell', 'sparks']),
+    { ...told('user', 'Temper it in a split prompt'), atMs: stateAt(60) },
+    told('assistant', 'Tempered twice.'),
+  ],
+  write(home) {
+    const store = new CliStore(cliFolder(home, cliRoot, 'era-cli-state'))
+    store.facts({ ...facts('era-cli-state', writeState(store)), name: 'Blade' })
+    store.sidecar({ schemaVersion: 1, cwd: cliRoot })
+    store.close()
+  },
+}
+
 interface Written extends Omit<CliEra, 'write'> {
   readonly chatId: string
   /** A folder of Cursor's home; by default that of the chats which began in `cliRoot`. */
@@ -219,4 +302,4 @@ const written = (readJson(import.meta.url, 'cli-store.json') as Written[]).map((
   write: (home) => writeEra(home, era),
 }))
 
-export const cliEras: readonly CliEra[] = [...written, eraTree, eraTurns, eraSilent]
+export const cliEras: readonly CliEra[] = [...written, eraTree, eraTurns, eraState, eraSilent]

@@ -31,6 +31,7 @@ const IS_RUNNING = `(
 const CHATS_BY_NUM = `
   select
     c.id, c.title, c.title_source as titleSource, c.summary, ${PROJECT_REF}, c.project_source as projectSource,
+    iif(c.worktree is null, null, json_object('name', w.name, 'path', w.path)) as worktree,
     c.created_at as createdAt, c.last_activity_at as lastActivityAt,
     c.mode, c.branch, c.model, c.models, c.model_source as modelSource,
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
@@ -50,6 +51,7 @@ const CHATS_BY_NUM = `
   join chats c on c.num = wanted.value
   join sources s on s.num = c.source
   left join projects p on p.num = c.project
+  left join projects w on w.num = c.worktree
   left join machines h on h.id = c.machine
   order by wanted.key
 `
@@ -59,4 +61,4 @@ export const readChats = (db: Mirror, nums: readonly number[]): Chat[] =>
   db
     .prepare<[string], Row>(CHATS_BY_NUM)
     .all(JSON.stringify(nums))
-    .map((row) => answerRow<Chat>(row, ['project', 'models', 'childChatIds', 'contextTokens', 'machine']))
+    .map((row) => answerRow<Chat>(row, ['project', 'worktree', 'models', 'childChatIds', 'contextTokens', 'machine']))

@@ -15,7 +15,7 @@ import { UserError } from '../../../model/user-error.ts'
  */
 const BEFORE_PARENT = 75
 const RANKS = { strong: BEFORE_PARENT - 1, weak: 500, derived: 1000 }
-const DERIVED = new Set(['parent', 'files', 'folder-hash'])
+const DERIVED = new Set(['parent', 'files', 'folder-hash', 'folder-name'])
 
 /** Until the year 2223, and not before 1970, because the key of a message grows with its time. */
 const LATEST_MS = 8e12

@@ -1,5 +1,5 @@
 import type { ChatFacts } from '../../../model/change.ts'
-import type { ChatId } from '../../../model/ids.ts'
+import { type ChatId, asChatId } from '../../../model/ids.ts'
 import type { Evidence } from '../../projects/root-uri.ts'
 import { decodeFacts } from '../records/chat.ts'
 import {
@@ -13,6 +13,7 @@ import {
   readFileUri,
   readModelName,
   readTime,
+  recordIn,
 } from '../records/json.ts'
 import type { ConversationState } from '../records/conversation-state.ts'
 import type { RawFacts } from './read-store.ts'
@@ -76,6 +77,9 @@ export function factsOf(
 ): ChatFacts {
   const plain = decodeFacts({}, chatId, 'cli')
   const name = filledStringIn(record, 'name')
+  const [parent = null] = [record, sidecar].flatMap(
+    (each) => filledStringIn(recordIn(each, 'subagentInfo'), 'parentAgentId') ?? [],
+  )
   return {
     ...plain,
     name: filledStringIn(sidecar, 'title') ?? (name === PLACEHOLDER ? null : name),
@@ -83,7 +87,10 @@ export function factsOf(
     updatedAtMs: readTime(sidecar['updatedAtMs']),
     mode: filledStringIn(record, 'mode'),
     model: readModelName(record, 'lastUsedModel'),
-    isSubagent: plain.isSubagent || sidecar['isSubagent'] === true,
+    isSubagent: plain.isSubagent || sidecar['isSubagent'] === true || record['isSubagent'] === true || parent !== null,
+    parentChatId: parent === null ? null : asChatId(parent),
+    childChatIds: (state?.childIds ?? []).map(asChatId),
+    summary: state?.goal ?? null,
     contextTokens: state?.contextTokens ?? null,
   }
 }

@@ -2,7 +2,7 @@ import type { EvidenceWrite, ChatMetadata } from '../../../model/change.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { WholeChat } from '../../open-safely/whole-store.ts'
-import { weighEvidence } from '../../projects/root-uri.ts'
+import { weighEvidence } from '../../projects/find-root.ts'
 import { decodeChatRecord, decodeHead, mostComplete, nameMessage, octetsOf } from '../records/chat.ts'
 import {
   asRecord,

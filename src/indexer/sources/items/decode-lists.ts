@@ -3,7 +3,8 @@ import type { ChatMetadata, EvidenceWrite } from '../../../model/change.ts'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece } from '../../open-safely/whole-store.ts'
-import { weighEvidence, type EvidenceMethod } from '../../projects/root-uri.ts'
+import { weighEvidence } from '../../projects/find-root.ts'
+import type { EvidenceMethod } from '../../projects/root-uri.ts'
 import { decodeHead, readFlag } from '../records/chat.ts'
 import {
   type JsonRecord,
@@ -16,6 +17,7 @@ import {
   readFileUri,
   readTime,
   readUri,
+  readDraftTarget,
   readWorkspaceUri,
   recordIn,
   wellFormed,
@@ -50,6 +52,9 @@ export function decodeHeadList(value: unknown): Pick<ItemContent, 'metadata' | '
   return { metadata: [...metadata.values()], evidence }
 }
 
+const byTime = (a: JsonRecord | null, b: JsonRecord | null): number =>
+  (readTime(a?.['timestamp']) ?? 0) - (readTime(b?.['timestamp']) ?? 0)
+
 /** The two lists contain the same heads; each list's name is also the method of its evidence. */
 type HeadList = Extract<EvidenceMethod, 'header-list' | 'header-table'>
 
@@ -58,7 +63,11 @@ type HeadList = Extract<EvidenceMethod, 'header-list' | 'header-table'>
  */
 function headEvidence(head: JsonRecord, chatId: ChatId, list: HeadList): readonly EvidenceWrite[] {
   const place = recordIn(recordIn(head, 'agentLocation'), 'environment')
-  const uri = readWorkspaceUri(head) ?? readFileUri(place?.['uri'])
+  // Where it was before counts if it says no more where it is.
+  const former = listIn(head, 'agentLocationHistory').map(asRecord).toSorted(byTime).at(-1) ?? null
+  const before = recordIn(recordIn(former, 'location'), 'environment')
+  const uri =
+    readWorkspaceUri(head) ?? readFileUri(place?.['uri']) ?? readFileUri(before?.['uri']) ?? readDraftTarget(head)
   return uri === null ? [] : weighEvidence(chatId, [{ method: list, uri }], { isOnly: true })
 }
 

@@ -11,7 +11,7 @@ import {
 import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import type { KnownChats } from '../../../model/chat.ts'
 import type { ChatId } from '../../../model/ids.ts'
-import { normaliseRoot } from '../../projects/root-uri.ts'
+import { findRoot } from '../../projects/find-root.ts'
 import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
 import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
 import { decodeItems, type Workspace } from './decode-items.ts'
@@ -19,7 +19,7 @@ import { decodeHeadTable } from './decode-lists.ts'
 import { findLayout, readHeads, readItem, type HeadRow } from './read.ts'
 
 const WORKSPACE = 'workspace-items'
-const DECODER = 3
+const DECODER = 4
 /** The global store's version of a chat is newer: these copies are from before the chat was moved there. */
 const RANK = 2
 /** The global store changes with every message, and these items rarely do. */
@@ -100,7 +100,7 @@ function workspaceSource(path: string): Source {
       if (file.kind === 'closed') return file
       try {
         const rootUri = readWorkspaceRoot(folder)
-        const uri = rootUri === null ? null : normaliseRoot(rootUri)
+        const uri = rootUri === null ? null : findRoot(rootUri)
         const workspaces = uri === null ? [] : [{ id, root: uri }]
         const content = readItems(file, path, { id, rootUri })
         await writeWhole(mirror, num, { ...content, workspaces, signature: now }, request)

@@ -10,6 +10,7 @@ import {
   type ConversationState,
   decodeArchive,
   decodeConversationState,
+  decodeStep,
   decodeStateText,
   decodeTurn,
 } from '../records/conversation-state.ts'
@@ -159,7 +160,7 @@ const RANK = 4
  * @param userDir Cursor's `User` folder
  */
 export const agentBlobsSource = (userDir: string): Source =>
-  blobSource(userDir, { kind: 'agent-blobs', decoder: 2, rank: RANK, search: searchChats })
+  blobSource(userDir, { kind: 'agent-blobs', decoder: 3, rank: RANK, search: searchChats })
 
 async function searchChats(pass: BlobPass): Promise<void> {
   for (const chat of listReferringChats(pass.mirror, pass.asker, pass.after)) await lookIntoChat(pass, chat)
@@ -226,8 +227,10 @@ function blobsToRead({ mirror, num }: BlobPass, named: ReadonlySet<string>, call
 function resultsIn({ value, octets }: NamedValue): readonly NamedResult[] {
   if (value === null || value.length < octets) return []
   const parsed = parseModelMessages(decodeBlob(value))
-  // A node of the tree, or a newer format; `doctor` reports which.
-  return parsed.kind === 'issue' ? [] : parsed.messages.flatMap(readResults)
+  if (parsed.kind === 'messages') return parsed.messages.flatMap(readResults)
+  // A step of a turn; else a node of the tree, or a newer format; `doctor` reports which.
+  const content = decodeStep(decodeBlob(value))?.content ?? []
+  return typeof content === 'string' ? [] : readResults({ role: 'assistant', content })
 }
 
 /**

@@ -232,10 +232,11 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
 
 /** A tab stores its input box as its last bubble. It can contain files before it contains text. */
 const withoutDraft = (bubbles: readonly unknown[]): readonly unknown[] =>
-  bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(asRecord(bubble))) + 1)
+  bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(asRecord(bubble), bubbles.length === 1)) + 1)
 
-const isDraft = (bubble: JsonRecord | null): boolean =>
-  bubble?.['followup'] === true && bubble['type'] !== 'ai' && decodeText(bubble) === null
+/** @param isOnly whether it is the tab's only bubble: that of a tab in which nothing was sent has no mark */
+const isDraft = (bubble: JsonRecord | null, isOnly: boolean): boolean =>
+  bubble !== null && (isOnly || bubble['followup'] === true) && bubble['type'] !== 'ai' && decodeText(bubble) === null
 
 /**
  * `rawText` of an answer is the model's text; `text` was changed for display. An element that is not an object keeps

@@ -1,5 +1,7 @@
 import type { ChatFacts } from '../../../model/change.ts'
 import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
+import { decodeStepCall } from './step-call.ts'
+import { bytesIn, messageIn, numberAt, readWire, textIn, type WireField } from './wire.ts'
 
 /** One place in a thread, according to its state: the id of a blob, or the message itself. */
 export type StateEntry =
@@ -16,6 +18,12 @@ export interface ConversationState {
   readonly contextTokens: ChatFacts['contextTokens']
   readonly workspaceUris: readonly string[]
   readonly startedAtMs: number | null
+  /** A time of each turn, in order, if it has one for each; otherwise empty. */
+  readonly turnTimes: readonly (number | null)[]
+  /** The chats of subagents that it knows. */
+  readonly childIds: readonly string[]
+  /** What the chat was told to reach, if that is not reached yet or was. */
+  readonly goal: string | null
 }
 
 const MESSAGE = 1
@@ -25,6 +33,11 @@ const TURN = 8
 const WORKSPACE = 9
 const OLD_ARCHIVE = 11
 const ARCHIVE = 13
+const TURN_TIMING = 14
+const CHILD_STATE = 16
+const CHILD_REFERENCE = 31
+const CHILD_RUN = 30
+const GOAL = 32
 const STARTED = 26
 const ID_BYTES = 32
 
@@ -40,9 +53,30 @@ export function decodeConversationState(bytes: Buffer): ConversationState | null
     contextTokens: readTokens(fields),
     workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
     startedAtMs: readTime(numberAt(fields, STARTED)),
+    turnTimes: readTurnTimes(fields),
+    childIds: readChildIds(fields),
+    goal: textIn(messageIn(fields, GOAL), 3),
   }
   const isKnown = Object.values(state).some((value) => value !== null && (!Array.isArray(value) || value.length > 0))
   return isKnown || bytes.length === 0 ? state : null
+}
+
+const timeIn = (value: number | null): number | null =>
+  value !== null && value >= EARLIEST_MS && value < LATEST_MS ? value : null
+
+/** Without a time for each turn, nobody knows which turn a time belongs to. */
+function readTurnTimes(fields: readonly WireField[]): readonly (number | null)[] {
+  const times = bytesIn(fields, TURN_TIMING).map((timing) => timeIn(numberAt(readWire(timing) ?? [], 2)))
+  return times.length === firstList(fields, TURN, OLD_TURN).length ? times : []
+}
+
+/** Two maps have the ids as their keys, and the runs of subagents name them. */
+function readChildIds(fields: readonly WireField[]): readonly string[] {
+  const keys = [CHILD_STATE, CHILD_REFERENCE].flatMap((number) =>
+    bytesIn(fields, number).map((entry) => textIn(readWire(entry) ?? [], 1)),
+  )
+  const runs = bytesIn(fields, CHILD_RUN).map((entry) => textIn(messageIn(readWire(entry) ?? [], 2), 2))
+  return [...new Set([...keys, ...runs].filter((id) => id !== null))]
 }
 
 function readEntry({ number, value }: WireField): StateEntry[] {
@@ -82,9 +116,9 @@ function readTokens(fields: readonly WireField[]): ConversationState['contextTok
 /** The ids of the messages that one summary replaced, in order, and of that summary. Null for bytes that are not an archive. */
 export function decodeArchive(
   bytes: Buffer,
-): { readonly messages: readonly string[]; readonly summary: string | null } | null {
+): { readonly messages: readonly string[]; readonly summary: string | null; readonly text: string | null } | null {
   const fields = readWire(bytes) ?? []
-  const archive = { messages: idsIn(fields, 1), summary: idsIn(fields, 4)[0] ?? null }
+  const archive = { messages: idsIn(fields, 1), summary: idsIn(fields, 4)[0] ?? null, text: textIn(fields, 2) }
   return archive.messages.length === 0 ? null : archive
 }
 
@@ -112,15 +146,21 @@ export interface StateStep {
   readonly atMs: number | null
   /** As in a message of the model's. */
   readonly content: string | readonly JsonRecord[]
-  /** Short texts of a call and its arguments. The call's id is one of them; its field depends on the tool. */
+  /** Short texts of a call and its arguments. The call's id is one of them in old builds; its field depends on the tool. */
   readonly texts: readonly string[]
+  /** The blob with the text of a prompt that has none itself. */
+  readonly textBlob?: string
 }
+
+const TEXT_BLOB = 18
 
 /** A turn's prompt; null if the blob has none. */
 export function decodeTurnMessage(bytes: Buffer): StateStep | null {
   const fields = readWire(bytes) ?? []
   const text = textIn(fields, 1)
-  return text === null ? null : { content: text, atMs: earliestTime(fields), texts: [] }
+  const [textBlob] = text === null ? idsIn(fields, TEXT_BLOB) : []
+  const prompt = { content: text ?? '', atMs: earliestTime(fields), texts: [] }
+  return text === null && textBlob === undefined ? null : { ...prompt, ...(textBlob === undefined ? {} : { textBlob }) }
 }
 
 /** Null for an unknown kind of step. */
@@ -129,54 +169,18 @@ export function decodeStep(bytes: Buffer): StateStep | null {
   const [field] = fields
   const inner = field !== undefined && Buffer.isBuffer(field.value) ? readWire(field.value) : null
   if (field === undefined || inner === null) return null
-  if (field.number === 2) return decodeCall(fields, inner)
+  if (field.number === 2) return { ...decodeStepCall(inner), atMs: callTime(fields, inner) }
   if (field.number !== 1 && field.number !== 3) return null
   const kind = field.number === 1 ? { type: 'text' } : { type: 'reasoning', durationMs: numberAt(inner, 2) }
   const text = textIn(inner, 1)
   return { content: text === null ? [] : [{ ...kind, text }], atMs: earliestTime([...fields, ...inner]), texts: [] }
 }
 
-/** By field number: the tool's name, and names for the first fields of its arguments. */
-const tools: ReadonlyMap<number, readonly [name: string, ...args: string[]]> = new Map([
-  [1, ['shell', 'command', 'working_directory']],
-  [3, ['delete', 'path']],
-  [4, ['glob']],
-  [5, ['grep']],
-  [8, ['read', 'path']],
-  [9, ['update_todos']],
-  [10, ['read_todos']],
-  [12, ['edit', 'path']],
-  [13, ['ls', 'path']],
-  [14, ['read_lints']],
-  [15, ['mcp']],
-  [16, ['semantic_search']],
-  [17, ['create_plan']],
-  [18, ['web_search']],
-  [19, ['task']],
-  [24, ['fetch']],
-])
-
-const CALL_ID_BYTES_MAX = 200
-
-/** Every tool has its own message type for its arguments. For most of them only the tool is known. */
-function decodeCall(step: readonly WireField[], fields: readonly WireField[]): StateStep {
-  const [call] = fields
-  const [toolName = 'unknown', ...named] = tools.get(call?.number ?? 0) ?? []
-  const value = call !== undefined && Buffer.isBuffer(call.value) ? (readWire(call.value) ?? []) : []
-  const args = messageIn(value, 1)
-  const input = named.flatMap((name, index) => {
-    const text = textIn(args, index + 1)
-    return text === null ? [] : [[name, text] as const]
-  })
-  const texts = [...fields, ...value, ...args].flatMap((each) =>
-    Buffer.isBuffer(each.value) && each.value.length <= CALL_ID_BYTES_MAX ? [each.value.toString('utf8')] : [],
-  )
-  return {
-    content: [{ type: 'tool-call', toolName, input: Object.fromEntries(input) }],
-    texts,
-    // Without the times in the arguments and the result, which have another meaning.
-    atMs: earliestTime([...step, ...fields, ...value]),
-  }
+/** Without the times in the arguments and the result, which have another meaning. */
+const callTime = (step: readonly WireField[], call: readonly WireField[]): number | null => {
+  const [tool] = call
+  const value = tool !== undefined && Buffer.isBuffer(tool.value) ? (readWire(tool.value) ?? []) : []
+  return earliestTime([...step, ...call, ...value])
 }
 
 /** The bytes of a state; null if the text is neither base64 nor hex. */
@@ -184,85 +188,3 @@ export function decodeStateText(text: string): Buffer | null {
   if (text.length % 2 === 0 && /^[0-9a-f]+$/i.test(text)) return Buffer.from(text, 'hex')
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null
 }
-
-/**
- * One field of a protobuf message. Varints are numbers. Fields with a length are bytes, and may be messages themselves.
- */
-export interface WireField {
-  readonly number: number
-  readonly value: number | Buffer
-}
-
-const VARINT = 0
-const FIXED_64 = 1
-const BYTES = 2
-const FIXED_32 = 5
-const VARINT_BYTES_MAX = 10
-const FIELD_NUMBER_MAX = 2 ** 29 - 1
-
-/**
- * The fields of a protobuf message in order, as far as they can be read without its definition: numbers of a fixed
- * width are skipped. Total: null for bytes that are not such a message.
- */
-export function readWire(bytes: Buffer): readonly WireField[] | null {
-  const fields: WireField[] = []
-  for (let at = 0; at < bytes.length;) {
-    const tag = readVarint(bytes, at)
-    if (tag === null) return null
-    const [number, type] = [Math.floor(tag.value / 8), tag.value % 8]
-    if (number < 1 || number > FIELD_NUMBER_MAX) return null
-    const field = readValue(bytes, tag.end, type)
-    if (field === null) return null
-    if (field.value !== null) fields.push({ number, value: field.value })
-    at = field.end
-  }
-  return fields
-}
-
-interface Read<Value> {
-  readonly value: Value
-  readonly end: number
-}
-
-function readValue(bytes: Buffer, at: number, type: number): Read<number | Buffer | null> | null {
-  if (type === VARINT) return readVarint(bytes, at)
-  if (type === BYTES) {
-    const length = readVarint(bytes, at)
-    if (length === null || length.value > bytes.length - length.end) return null
-    const end = length.end + length.value
-    return { value: bytes.subarray(length.end, end), end }
-  }
-  const width = type === FIXED_64 ? 8 : type === FIXED_32 ? 4 : null
-  return width === null || width > bytes.length - at ? null : { value: null, end: at + width }
-}
-
-/**
- * Seven bits per byte, least significant first. A number that is too large to be exact becomes the largest exact one.
- */
-function readVarint(bytes: Buffer, from: number): Read<number> | null {
-  let value = 0
-  for (let length = 0; length < VARINT_BYTES_MAX; length += 1) {
-    const byte = bytes[from + length]
-    if (byte === undefined) return null
-    value += (byte & 0x7f) * 2 ** (7 * length)
-    if (byte < 0x80) return { value: Math.min(value, Number.MAX_SAFE_INTEGER), end: from + length + 1 }
-  }
-  return null
-}
-
-/** All fields with this number that are bytes. */
-export const bytesIn = (fields: readonly WireField[], number: number): readonly Buffer[] =>
-  fields.flatMap((field) => (field.number === number && Buffer.isBuffer(field.value) ? [field.value] : []))
-
-/** The last varint with this number, because a later one replaces earlier ones. */
-export function numberAt(fields: readonly WireField[], number: number): number | null {
-  const values = fields.flatMap((field) => (field.number === number ? [field.value] : []))
-  return values.findLast((value) => typeof value === 'number') ?? null
-}
-
-/** The first message with this number; empty if there is none. */
-const messageIn = (fields: readonly WireField[], number: number): readonly WireField[] =>
-  readWire(bytesIn(fields, number)[0] ?? Buffer.alloc(0)) ?? []
-
-const textIn = (fields: readonly WireField[], number: number): string | null =>
-  filledString(bytesIn(fields, number)[0]?.toString('utf8'))

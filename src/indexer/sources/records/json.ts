@@ -262,7 +262,7 @@ const noEvidence: readonly Evidence[] = []
 
 /** Where a chat belongs, according to its own row in newer builds. */
 export function decodeEvidence(chat: JsonRecord): readonly Evidence[] {
-  const root = readWorkspaceUri(chat) ?? folderUri(chat['workspaceUri'])
+  const root = readWorkspaceUri(chat) ?? folderUri(chat['workspaceUri']) ?? readDraftTarget(chat)
   const repository = readFileUri(asRecord(listIn(chat, 'trackedGitRepos')[0])?.['repoPath'])
   return [...evidenceOf('workspace-identifier', root), ...evidenceOf('git-repo', repository)]
 }
@@ -285,6 +285,10 @@ export function readWorkspaceUri(record: JsonRecord): string | null {
   const workspace = recordIn(record, 'workspaceIdentifier')
   return readUri(workspace?.['uri']) ?? readUri(workspace?.['configPath'])
 }
+
+/** The folder in which a chat was to begin, of a chat that names no other. */
+export const readDraftTarget = (record: JsonRecord): string | null =>
+  readFileUri(recordIn(recordIn(record, 'draftTarget'), 'environment')?.['uri'])
 
 /** A URI, as text or as VS Code's URI object. */
 export const readUri = (uri: unknown): string | null => filledString(uri) ?? uriText(asRecord(uri))

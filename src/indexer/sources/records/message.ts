@@ -14,6 +14,7 @@ import {
   listIn,
   numberIn,
   parseJson,
+  parsedRecord,
   parseRow,
   readItemPath,
   readModelName,
@@ -23,13 +24,13 @@ import {
   stringLeaves,
   wellFormed,
 } from './json.ts'
-import { decodeCode, decodeTool, withoutCopies } from './tool.ts'
+import { decodeCode, decodeTool, withoutCopies, withPlans } from './tool.ts'
 import type { MessageDraft, PendingReference } from '../../../model/change.ts'
 import { type MessageId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'
 import { type Placeholder, type Role, recordedTokens } from '../../../model/message.ts'
-import type { AttachmentPart, Part, TextPart, ThinkingPart } from '../../../model/part.ts'
+import type { AttachmentPart, Part, SummaryPart, TextPart, ThinkingPart } from '../../../model/part.ts'
 
 export interface DecodedIssue {
   readonly kind: 'issue'
@@ -101,7 +102,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
     tokens,
     requestId: tokens === null ? null : filledStringIn(record, 'requestId'),
     parts,
-    isSimulated: record['isSimulatedMsg'] === true,
+    isSimulated: record['isSimulatedMsg'] === true || parts.every(({ kind }) => kind === 'summary'),
     octets: place.octets,
     isEmbedded: place.isEmbedded,
     ...(childChatIds.length === 0 ? {} : { childChatIds }),
@@ -128,19 +129,30 @@ function decodeParts(record: JsonRecord, role: Role, toolData: unknown) {
   const thinking = decodeThinking(record)
   const work = [...withoutCopies([...decodeCode(record, text?.text ?? ''), ...(tool?.code ?? [])]), tool?.part ?? null]
   const attachments = decodeAttachments(record)
+  const summaries = decodeSummaries(record)
   const error = decodeError(record['errorDetails'])
   const items = decodeTodos(listIn(record, 'todos'))
   const todo: Part | null = items.length === 0 ? null : { kind: 'todo', items }
   const parts: readonly (Part | null)[] =
     role === 'user'
-      ? [text, ...attachments, thinking, ...work, todo, error.part]
-      : [thinking, text, ...work, ...attachments, todo, error.part]
+      ? [text, ...attachments, thinking, ...work, todo, ...summaries, error.part]
+      : [thinking, text, ...work, ...attachments, todo, ...summaries, error.part]
   const isTooDeep = tool?.isTooDeep === true || error.isTooDeep
   return {
-    parts: parts.filter((part) => part !== null),
+    parts: withPlans(parts.filter((part) => part !== null)),
     childChatIds: tool?.childChatIds ?? [],
     issue: isTooDeep ? ('too-deep' as const) : null,
   }
+}
+
+/** What Cursor wrote in place of earlier messages, in rows of 2025: a text, or an object with one. */
+function decodeSummaries(record: JsonRecord): readonly SummaryPart[] {
+  const found = ['cachedConversationSummary', 'conversationSummary'].flatMap((name) => {
+    const value = parsedRecord(record[name]) ?? record[name]
+    const inner = asRecord(value)?.['summary']
+    return filledString(value) ?? filledString(inner) ?? filledStringIn(asRecord(inner), 'summary') ?? []
+  })
+  return [...new Set(found)].map((text) => ({ kind: 'summary', text }))
 }
 
 /** The field names differ by build, so every string is used. */
@@ -173,6 +185,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   'modelType',
   'createdAt',
   'promptDryRunInfo',
+  'cachedConversationSummary',
+  'conversationSummary',
 ])
 const LENGTH_MIN = 20
 

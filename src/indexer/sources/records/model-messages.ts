@@ -19,7 +19,7 @@ import {
   numberIn,
   recordIn,
 } from './json.ts'
-import { noInput, openCall, readPayload } from './tool.ts'
+import { noInput, openCall, readPayload, withPlans } from './tool.ts'
 import { joinPrompts, unwrapPrompt, type Prompt } from './unwrap-prompt.ts'
 
 export type ParsedMessages =
@@ -106,7 +106,9 @@ export function decodeModelThread(
 }
 
 const draftOf = ({ id, role, parts, sentAtMs, isSimulated }: Place): MessageDraft[] =>
-  role === null || parts.length === 0 ? [] : [{ ...plainMessage, id, role, parts, sentAtMs, isSimulated }]
+  role === null || parts.length === 0
+    ? []
+    : [{ ...plainMessage, id, role, parts: withPlans(parts), sentAtMs, isSimulated }]
 
 /** A message without an id of its own, or anything but its parts. */
 export const plainMessage = {
@@ -189,13 +191,15 @@ export function decodeEntry(message: JsonRecord): DecodedEntry {
   return role === 'assistant' ? decodeAnswer(message) : unknown
 }
 
+const asSummary = (part: Part): Part => (part.kind === 'text' ? { kind: 'summary', text: part.text } : part)
+
 function decodePrompt(message: JsonRecord): DecodedEntry {
   const decoded = contentOf(message).map((part) => decodePromptPart(part))
-  const { parts, sentAtMs } = joinPrompts(decoded.filter((part) => part !== null))
+  const { parts: said, sentAtMs } = joinPrompts(decoded.filter((part) => part !== null))
   const issue = decoded.includes(null) ? 'unknown-shape' : null
   // A summary that Cursor put in place of messages that no longer fitted.
   const isSimulated = cursorOptions(message)?.['isSummary'] === true
-  return { ...emptyEntry, role: 'user', parts, sentAtMs, isSimulated, issue }
+  return { ...emptyEntry, role: 'user', parts: isSimulated ? said.map(asSummary) : said, sentAtMs, isSimulated, issue }
 }
 
 /** Null for an unknown kind of part. */
@@ -320,7 +324,9 @@ const kindOf = (part: unknown): unknown => (typeof part === 'string' ? 'text' : 
  */
 export function keysOf({ role, parts }: DecodedEntry): readonly (string | null)[] {
   if (role !== 'user' || parts.length === 0) return parts.map(keyOfPart)
-  const words = squash(parts.map((part) => (part.kind === 'text' ? part.text : '')).join(' '))
+  const words = squash(
+    parts.map((part) => (part.kind === 'text' || part.kind === 'summary' ? part.text : '')).join(' '),
+  )
   return [words === '' ? null : `user ${words}`]
 }
 

@@ -1,6 +1,6 @@
 import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { type ChatId, asChatId } from '../../../model/ids.ts'
-import type { CodePart, ToolPart, ToolStatus } from '../../../model/part.ts'
+import type { CodePart, Part, ToolPart, ToolStatus } from '../../../model/part.ts'
 import {
   type BoundedJson,
   type JsonRecord,
@@ -41,14 +41,14 @@ function isCall(record: JsonRecord): boolean {
 function decodeCall(record: JsonRecord): DecodedTool {
   const additional = parsedRecord(record['additionalData'])
   const error = readToolError(record['error'])
-  const input = boundJson(readInput(record))
+  const given = boundJson(readInput(record))
   const result = readPayload(record['result'])
-  const output = boundJson(readOutput(result, additional))
-  const name = filledStringIn(record, 'name')
-  const paths = readToolPaths(name, input.value)
+  const written = filledStringIn(record, 'name')
+  const output = boundJson(readOutput(result, additional, written))
+  const { name, input, paths } = readCalled(written, given)
   const part: ToolPart = {
     kind: 'tool',
-    name: readToolName(name, input.value),
+    name,
     status: toolStatus({ record, additional, result, error }),
     callId: filledStringIn(record, 'toolCallId'),
     input: input.value,
@@ -96,11 +96,27 @@ function readStartedChats(call: JsonRecord, additional: JsonRecord | null): read
   return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : []
 }
 
+/**
+ * The parts, with the plan that a call of the planning tool writes as a part of its own. Later versions of the plan are only
+ * in a file.
+ */
+export function withPlans(parts: readonly Part[]): readonly Part[] {
+  return parts.flatMap((part) => {
+    if (part.kind !== 'tool' || !/^create_?plan$/i.test(part.name)) return part
+    const input = asRecord(part.input)
+    const text = filledStringIn(input, 'plan')
+    return text === null
+      ? part
+      : [part, { kind: 'plan' as const, title: filledStringIn(input, 'name'), path: null, text }]
+  })
+}
+
 /** A call of which only the arguments are known. */
-export function openCall(name: string | null, callId: string | null, { value: input, isTooDeep }: BoundedJson) {
-  const told = { name: readToolName(name, input), callId, input, paths: readToolPaths(name, input) }
+export function openCall(written: string | null, callId: string | null, given: BoundedJson) {
+  const { name, input, paths } = readCalled(written, given)
+  const told = { name, callId, input: input.value, paths }
   const part: ToolPart = { kind: 'tool', status: 'running', output: null, error: null, ...told }
-  return { part, issue: isTooDeep ? ('too-deep' as const) : null }
+  return { part, issue: input.isTooDeep ? ('too-deep' as const) : null }
 }
 
 export const noInput: BoundedJson = { value: null, isTooDeep: false }
@@ -122,12 +138,16 @@ export function readInput(record: JsonRecord): unknown {
 /** These have parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
 const neverOutput = new Set(['composerData', 'precomputedDiff', 'codeblock', 'subagentComposerId', 'status'])
 
-/** The result. If the build left it out, the additional data is used. */
-export function readOutput(result: unknown, additional: JsonRecord | null): unknown {
-  if (holdsSomething(result)) return result
-  const rest = Object.entries(additional ?? {}).filter(([name]) => !neverOutput.has(name))
-  const hasOutput = rest.some(([name, value]) => holdsSomething(value) && !isBookkeeping(name))
-  return hasOutput ? Object.fromEntries(rest) : result
+/**
+ * The result. If the build left it out, the additional data is used. The answers to a question may stand only there, beside
+ * a result that tells no more than that it was answered.
+ */
+function readOutput(result: unknown, additional: JsonRecord | null, name: string | null): unknown {
+  const isQuestion = /^ask_?question/i.test(name ?? '')
+  if (holdsSomething(result) && !isQuestion) return result
+  const rest = Object.entries(additional ?? {}).filter(([field]) => !neverOutput.has(field))
+  if (!rest.some(([field, value]) => holdsSomething(value) && !isBookkeeping(field))) return result
+  return { ...(holdsSomething(result) ? (asRecord(result) ?? { result }) : {}), ...Object.fromEntries(rest) }
 }
 
 const isBookkeeping = (name: string): boolean => name === 'reviewData' || /^ids?$|Ids?$/.test(name)
@@ -141,18 +161,29 @@ function readToolError(error: unknown): string | null {
   return leaves.length === 0 ? null : leaves.join('\n')
 }
 
-const genericMcpNames: ReadonlySet<string> = new Set(['mcp', 'call_mcp_tool'])
+const genericMcpNames: ReadonlySet<string> = new Set(['mcp', 'call_mcp_tool', 'callmcptool'])
 
-/** If Cursor names only a generic MCP tool, the arguments tell which one. */
-export function readToolName(name: string | null, input: unknown): string {
-  if (name === null) return 'unknown'
-  if (!genericMcpNames.has(name)) return name
-  const call = mcpCall(input)
-  const words = ['mcp', filledStringIn(call, 'serverName'), filledStringIn(call, 'name')]
-  return filledStringIn(call, 'name') === null ? name : words.filter((word) => word !== null).join('_')
+/**
+ * The tool of a call, its arguments, and the files that they name. If Cursor names only a generic MCP tool, the arguments
+ * tell which tool of which server it was: `server.tool`.
+ */
+function readCalled(written: string | null, given: BoundedJson) {
+  const name = written ?? 'unknown'
+  if (!genericMcpNames.has(name.toLowerCase())) return { name, input: given, paths: readToolPaths(name, given.value) }
+  const record = asRecord(given.value)
+  const [listed, ...others] = listIn(record, 'tools')
+  const call = asRecord(listed) ?? record
+  const tool = firstFilledIn(call, listed === undefined ? ['toolName'] : ['name'])
+  if (tool === null) return { name, input: given, paths: noPaths }
+  const server = firstFilledIn(call, ['serverName', 'server'])
+  const args = readPayload(call?.['arguments'] ?? call?.['parameters'])
+  // Of several tools, the first one gives the name, and all of them are shown.
+  const input = args === null || others.length > 0 ? given : boundJson(args)
+  return { name: server === null ? tool : `${server}.${tool}`, input, paths: noPaths }
 }
 
-const mcpCall = (input: unknown): JsonRecord | null => asRecord(listIn(asRecord(input), 'tools')[0])
+/** The arguments of an MCP tool name no files: a `path` there can be anything. */
+const noPaths: readonly string[] = []
 
 const pathFields = [
   'relativeWorkspacePath',
@@ -169,15 +200,11 @@ const pathFields = [
   'effectiveUri',
 ]
 
-/**
- * Files and folders in the arguments, or in a patch among them. The arguments of an MCP tool are skipped: a `path`
- * there can be anything.
- */
+/** Files and folders in the arguments, or in a patch among them. */
 export function readToolPaths(name: string | null, input: unknown): readonly string[] {
   if (typeof input === 'string') return pathsInPatch(input)
   const record = asRecord(input)
-  const isMcp = /^(?:mcp(?:[_-]|$)|call_mcp_tool$)/i.test(name ?? '') || filledStringIn(mcpCall(input), 'name') !== null
-  if (record === null || isMcp) return []
+  if (record === null || /^mcp[_-]/i.test(name ?? '')) return noPaths
   const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
   const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
   return [...new Set([...named.filter((path) => path !== null), ...patched])]

@@ -46,6 +46,10 @@ const wrappers: ReadonlySet<string> = new Set([
   'system_notification',
   'external_links',
   'agent_skills',
+  'agent_transcripts',
+  'mcp_instructions',
+  'plugin_info',
+  'subagent_delegation_context',
 ])
 
 /** Whether a wrapped prompt may start with this line. */
@@ -60,9 +64,11 @@ export function unwrapPrompt(text: string): Prompt {
   const queryAt = skipSpace(text, head.at(-1)?.end ?? 0)
   if (text.startsWith(opening, queryAt)) {
     const { texts, blocks } = readQueries(text, queryAt)
-    return promptOf(texts, [...head, ...blocks])
+    return promptOf(texts, [...blocks, ...head])
   }
-  const known = head.slice(0, knownLength(head))
+  // Whatever the names of these blocks are: what somebody types stands in a query, or is more than blocks.
+  const isAllBlocks = queryAt === text.length && head.some(({ name }) => name !== '')
+  const known = isAllBlocks ? head : head.slice(0, knownLength(head))
   const end = known.at(-1)?.end ?? null
   return promptOf([end === null ? text : text.slice(end).replace(/^[\r\n]+/, '')], known)
 }
@@ -100,13 +106,35 @@ function readQueries(text: string, from: number): Queries {
   while (text.startsWith(opening, at)) {
     const start = at + opening.length
     const end = queryEnd(text, start)
-    texts.push(withoutOuterBreaks(text.slice(start, end ?? text.length)))
+    const inner = unwrapInner(withoutOuterBreaks(text.slice(start, end ?? text.length)))
+    texts.push(inner.text)
+    for (const block of inner.blocks) blocks.push(block)
     if (end === null) return { texts, blocks }
     const between = readBlocks(text, end + closing.length)
     for (const block of between) blocks.push(block)
     at = skipSpace(text, between.at(-1)?.end ?? end + closing.length)
   }
   return { texts: [...texts, text.slice(at)], blocks }
+}
+
+/** Far more often than any prompt is wrapped. */
+const WRAPPED_MAX = 8
+
+/** A prompt that waited for the end of a turn is wrapped twice. The blocks of the inner wrapping come first. */
+function unwrapInner(given: string): { readonly text: string; readonly blocks: readonly Block[] } {
+  let text = given
+  let blocks: readonly Block[] = []
+  for (let times = 1; times < WRAPPED_MAX; times += 1) {
+    const head = readBlocks(text, 0)
+    const queryAt = skipSpace(text, head.at(-1)?.end ?? 0)
+    const start = queryAt + opening.length
+    const end = text.startsWith(opening, queryAt) ? (queryEnd(text, start) ?? text.length) : -1
+    // Words after the inner query are the user's, who wrote about these tags.
+    if (end < 0 || skipSpace(text, end + closing.length) < text.length) break
+    blocks = [...head, ...blocks]
+    text = withoutOuterBreaks(text.slice(start, end))
+  }
+  return { text, blocks }
 }
 
 /** A prompt may itself contain the closing tag; then it ends at a later one. This is how many are tried. */

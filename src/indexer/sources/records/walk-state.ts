@@ -12,7 +12,7 @@ import {
   decodeTurnMessage,
   type StateStep,
 } from './conversation-state.ts'
-import { groupBy } from './json.ts'
+import { groupBy, wellFormed } from './json.ts'
 import {
   parseModelMessages,
   type EntryIssue,
@@ -77,11 +77,16 @@ function readArchives(state: ConversationState, read: ReadBlobs, issues: Map<str
       issues.set(id, archive)
       return []
     }
-    const { messages, summary } = archive
+    const { messages, summary, text } = archive
     const ids = summary === null || own.has(summary) ? messages : [...messages, summary]
-    return ids.map((each): StateEntry => ({ kind: 'blob', id: each }))
+    const entries = ids.map((each): StateEntry => ({ kind: 'blob', id: each }))
+    // Where no message has the summary, the archive itself has its text.
+    return summary === null && text !== null ? [...entries, { kind: 'inline', bytes: summaryOf(text) }] : entries
   })
 }
+
+const summaryOf = (text: string): Buffer =>
+  Buffer.from(JSON.stringify({ role: 'user', content: text, providerOptions: { cursor: { isSummary: true } } }))
 
 function readEntries(
   entries: readonly StateEntry[],
@@ -110,12 +115,12 @@ function readEntries(
  */
 function withTurns(
   listed: readonly ModelEntry[],
-  { turns, archives }: ConversationState,
+  { turns, archives, turnTimes }: ConversationState,
   read: ReadBlobs,
   issues: Map<string, IssueReason>,
 ): readonly ModelEntry[] {
   if (turns.length === 0) return listed
-  const items = readTurns(turns, read)
+  const items = readTurns(turns, turnTimes, read)
   const decoded = listed.map(({ message }) => decodeEntry(message))
   const isSilent = !decoded.some(({ parts }) => parts.length > 0)
   const hasSummary = archives.length > 0 || decoded.some(({ isSimulated }) => isSimulated)
@@ -142,21 +147,34 @@ interface Item {
 }
 
 /** Reads these turns with their prompts and steps, in order. Empty steps are left out. */
-function readTurns(ids: readonly string[], read: ReadBlobs): readonly Item[] {
+function readTurns(ids: readonly string[], times: readonly (number | null)[], read: ReadBlobs): readonly Item[] {
   const found = read(ids)
   const turns = ids.map((id) => ({ id, turn: decodedIn(found, id, decodeTurn) }))
   const named = turns.flatMap(({ turn }) =>
     typeof turn === 'string' ? [] : [turn.userMessage ?? [], turn.steps].flat(),
   )
   const blobs = read([...new Set(named)])
-  return turns.flatMap(({ id, turn }): Item[] => {
+  const asked = turns.flatMap(({ turn }) => (typeof turn === 'string' ? [] : (turn.userMessage ?? [])))
+  const prompts = new Map(asked.map((id) => [id, decodedIn(blobs, id, decodeTurnMessage)]))
+  const textBlobs = [...prompts.values()].flatMap((each) => (typeof each === 'string' ? [] : (each.textBlob ?? [])))
+  const texts = textBlobs.length === 0 ? new Map<string, Buffer | null>() : read([...new Set(textBlobs)])
+  return turns.flatMap(({ id, turn }, at): Item[] => {
     if (typeof turn === 'string') return [{ id, entry: null, role: null, keys: [], issue: turn }]
     const { userMessage: prompt, steps, atMs } = turn
     return [
-      ...(prompt === null ? [] : itemOf(prompt, 'user', decodedIn(blobs, prompt, decodeTurnMessage), atMs)),
+      ...(prompt === null
+        ? []
+        : itemOf(prompt, 'user', withText(prompts.get(prompt) ?? 'missing-blob', texts), atMs ?? times[at] ?? null)),
       ...steps.flatMap((step) => itemOf(step, 'assistant', decodedIn(blobs, step, decodeStep), null)),
     ]
   })
+}
+
+/** Some builds may keep the text of a prompt in a blob of its own. */
+function withText(prompt: StateStep | IssueReason, texts: ReadonlyMap<string, Buffer | null>): StateStep | IssueReason {
+  if (typeof prompt === 'string' || prompt.textBlob === undefined) return prompt
+  const text = texts.get(prompt.textBlob) ?? null
+  return text === null ? 'missing-blob' : { ...prompt, content: wellFormed(text.toString('utf8')) }
 }
 
 function itemOf(id: string, role: Role, step: StateStep | IssueReason, turnAtMs: number | null): Item[] {

@@ -30,26 +30,33 @@ import {
 /** The JSON Lines format: one JSON object per line. Total: an unreadable line does not affect other lines. */
 export function decodeLines(text: string): Steps {
   const lines = text.split('\n')
+  const calls = new OpenCalls()
   const steps = lines.flatMap((line, index) => {
     if (isBlank(line)) return []
     const parsed = parseExactly(line)
-    if (parsed !== null) return decodeLine(parsed.value)
+    if (parsed !== null) return decodeLine(parsed.value, calls)
     // The last line has no line break yet: Cursor is still writing it, and the next pass reads it.
     return index === lines.length - 1 ? [] : unread('bad-json')
   })
   return { steps }
 }
 
-function decodeLine(value: unknown): Step {
+function decodeLine(value: unknown, calls: OpenCalls): Step {
   const line = asRecord(value)
   if (line === null) return unread('not-an-object')
   const role = readRole(line)
   if (role === null) return decodeControl(line)
   const blocks = readBlocks(line)
-  if (role === 'user') return promptStep(blocks.flatMap((block) => blockText(block) ?? []).map(unwrapPrompt))
   const parts: Part[] = []
-  const issues = blocks.map((block) => addBlock(parts, block))
-  return { ...answerStep(parts), issue: issues.find((issue) => issue !== null) ?? null }
+  const issues = blocks.map((block) => addBlock(parts, block, role, calls))
+  const issue = issues.find((each) => each !== null) ?? null
+  if (role === 'assistant') return { ...answerStep(parts), issue }
+  const prompts = blocks.flatMap((block) => blockText(block) ?? []).map(unwrapPrompt)
+  // The results of calls stand in a line of the user's, as the model is told them.
+  if (prompts.length === 0 && blocks.some(isResult))
+    return parts.length === 0 ? { ...noMessage, issue } : { ...answerStep(parts), issue }
+  calls.clear()
+  return { ...promptStep(prompts), issue }
 }
 
 function readRole(line: JsonRecord): Role | null {
@@ -82,20 +89,38 @@ const isText = (block: JsonRecord | string): boolean =>
 const blockText = (block: JsonRecord | string): string | null =>
   isText(block) ? filledString(typeof block === 'string' ? block : block['text']) : null
 
-function addBlock(parts: Part[], block: JsonRecord | string): IssueReason | null {
-  const text = blockText(block)
-  if (text !== null) parts.push(...answerParts(text))
-  else if (typeof block === 'string') return null
-  else if (block['type'] === 'tool_use') {
+const isResult = (block: JsonRecord | string): boolean => typeof block !== 'string' && block['type'] === 'tool_result'
+
+/** Blocks with nothing that can be shown: what Cursor left out, and bytes. */
+const empty: ReadonlySet<unknown> = new Set(['redacted', 'redacted_thinking', 'image', 'document'])
+
+/** Adds what an answer says; of a prompt only results of calls, because its texts are unwrapped together. */
+function addBlock(parts: Part[], block: JsonRecord | string, role: Role, calls: OpenCalls): IssueReason | null {
+  if (typeof block === 'string' || isText(block)) {
+    const text = role === 'user' ? null : blockText(block)
+    if (text !== null) parts.push(...answerParts(text))
+  } else if (block['type'] === 'tool_use') {
     const [name, callId] = [filledStringIn(block, 'name'), filledStringIn(block, 'id')]
     const { part, issue } = openCall(name, callId, boundJson(readPayload(block['input'])))
-    parts.push(part)
+    calls.add(parts, part)
     return issue
+  } else if (isResult(block)) {
+    const output = boundJson(readResult(block['content']))
+    calls.answer(filledStringIn(block, 'tool_use_id'), output.value, block['is_error'] === true, parts)
+    return output.isTooDeep ? 'too-deep' : null
   } else if (block['type'] === 'thinking') {
     const thinking = firstFilledIn(block, ['thinking', 'text'])
     if (thinking !== null && !isRedacted(thinking)) parts.push({ kind: 'thinking', text: thinking, durationMs: null })
-  }
+  } else if (!empty.has(block['type'])) return 'unknown-shape'
   return null
+}
+
+/** A text, or a list of blocks of text. */
+function readResult(content: unknown): unknown {
+  const texts = Array.isArray(content)
+    ? content.flatMap((each: unknown) => filledString(each) ?? filledStringIn(asRecord(each), 'text') ?? [])
+    : []
+  return readPayload(texts.length > 0 ? texts.join('\n') : content)
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type Piece,
   type WholeChat,
 } from '../../open-safely/whole-store.ts'
-import { weighEvidence } from '../../projects/root-uri.ts'
+import { weighEvidence } from '../../projects/find-root.ts'
 import { closedFolder, ofFolder, read, skipped, type Source } from '../../source.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
 import { groupBy } from '../records/json.ts'
@@ -61,7 +61,7 @@ function transcriptSource(place: Place): Source {
   const { project, folder } = place
   const signature = (): string | null => folderSignature(project, folder)
   return {
-    ...ofFolder({ kind: KIND, decoder: 3, folder, rank: RANK }),
+    ...ofFolder({ kind: KIND, decoder: 4, folder, rank: RANK }),
     signature,
     async pass(mirror, num, request) {
       const now = signature()
@@ -175,8 +175,9 @@ function pieceOf(
     isByPlace: true,
     ...(slug === null ? {} : { slug }),
   }
+  const paths = slug === null ? [] : [{ chatId, uris: [`slug:${slug}`] }]
   const evidence = rootPath === null ? [] : [{ method: 'transcript-folder' as const, uri: rootPath }]
-  return { ...bare, chats: [chat], evidence: weighEvidence(chatId, evidence, { isOnly: false }) }
+  return { ...bare, chats: [chat], evidence: weighEvidence(chatId, evidence, { isOnly: false }), paths }
 }
 
 /**

@@ -6,9 +6,9 @@ import type { Role } from '../../../model/message.ts'
 import type { Part, ToolStatus, ToolPart } from '../../../model/part.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../open-safely/whole-store.ts'
-import { isBlank } from '../records/json.ts'
+import { isBlank, stringLeaves } from '../records/json.ts'
 import { plainMessage } from '../records/model-messages.ts'
-import { noInput, openCall } from '../records/tool.ts'
+import { noInput, openCall, withPlans } from '../records/tool.ts'
 import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
@@ -63,7 +63,7 @@ export function arrangeSteps(
     const role = step.kind === 'message' ? step.role : null
     outline.push({ id, role, createdAtMs: null, startedAtMs: null })
     if (step.kind === 'message' && step.parts.length > 0)
-      messages.push({ ...plainMessage, id, role: step.role, parts: step.parts, sentAtMs: step.sentAtMs })
+      messages.push({ ...plainMessage, id, role: step.role, parts: withPlans(step.parts), sentAtMs: step.sentAtMs })
   }
   // A file without any content is being rewritten: the mirror keeps the chat until the file has content again.
   const found = issue ?? steps.find((step) => (step.issue ?? null) !== null)?.issue
@@ -163,11 +163,21 @@ function partOf(kind: 'text' | 'thinking', words: string, isWhole = false): read
 /** At most this many calls wait for their results. */
 const openCallsMax = 100
 
+interface OpenCall {
+  readonly parts: Part[]
+  readonly at: number
+}
+
+function callAt({ parts, at }: OpenCall): ToolPart | null {
+  const part = parts[at]
+  return part?.kind === 'tool' ? part : null
+}
+
 /**
  * The calls of a turn that have no result yet. Results are in the order of the calls, and most of them name the tool.
  */
 export class OpenCalls {
-  readonly #calls: { readonly parts: Part[]; readonly at: number }[] = []
+  readonly #calls: OpenCall[] = []
 
   /** Appends the call to the parts of its message. */
   add(parts: Part[], call: ToolPart): void {
@@ -181,13 +191,23 @@ export class OpenCalls {
    * result with an output becomes a part of its own in `orphans`. Many results have no output.
    */
   end(name: string, output: Json, orphans: Part[]): void {
-    const called = this.#calls.map(({ parts, at }) => parts[at])
-    const named = called.findIndex((part) => part?.kind === 'tool' && part.name === name)
-    const [open] = this.#calls.splice(Math.max(named, 0), 1)
-    const call = open?.parts[open.at]
-    if (open !== undefined && call?.kind === 'tool') open.parts[open.at] = { ...call, status: 'completed', output }
-    else if (output !== null)
-      orphans.push({ ...openCall(name || null, null, noInput).part, status: 'completed', output })
+    const named = this.#calls.findIndex((open) => callAt(open)?.name === name)
+    this.#settle(Math.max(named, 0), name, { status: 'completed', output }, orphans)
+  }
+
+  /** Gives the result to the open call with this id. A result without an id belongs to the first open call. */
+  answer(callId: string | null, output: Json, isError: boolean, orphans: Part[]): void {
+    const at = callId === null ? 0 : this.#calls.findIndex((open) => callAt(open)?.callId === callId)
+    const error = isError ? stringLeaves(output).join('\n') : ''
+    const ended = { status: isError ? ('error' as const) : ('completed' as const), output, error: error || null }
+    this.#settle(at, '', ended, orphans)
+  }
+
+  #settle(at: number, name: string, ended: Pick<ToolPart, 'status' | 'output'>, orphans: Part[]): void {
+    const [open] = at < 0 ? [] : this.#calls.splice(at, 1)
+    const call = open === undefined ? null : callAt(open)
+    if (open !== undefined && call !== null) open.parts[open.at] = { ...call, ...ended }
+    else if (ended.output !== null) orphans.push({ ...openCall(name || null, null, noInput).part, ...ended })
   }
 
   /** Call this at the end of a turn. */

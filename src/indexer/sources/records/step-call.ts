@@ -1,0 +1,169 @@
+import type { JsonRecord } from './json.ts'
+import { bytesIn, messageIn, numberAt, readWire, textIn, type WireField } from './wire.ts'
+
+/** What is read of a message, by name: the number of its field, and what it is if not one text. `list`: of messages. */
+type Shape = { readonly [name: string]: readonly [number: number, of?: 'number' | 'texts' | 'list', each?: Shape] }
+
+interface Tool {
+  readonly name: string
+  readonly args: Shape
+  /** In the first field of the result, which is a success. */
+  readonly output: Shape
+}
+
+const tool = (name: string, args: Shape = {}, output: Shape = {}): Tool => ({ name, args, output })
+
+const path: Shape = { path: [1] }
+const todo: Shape = { id: [1], content: [2], status: [3, 'number'] }
+
+/**
+ * By the number of the field that holds the call. The numbers, and those of the fields, are from a published description of
+ * Cursor's messages; the ones for shell, glob, grep, read, edit, web search and web fetch were seen in stores.
+ */
+const tools: ReadonlyMap<number, Tool> = new Map([
+  [
+    1,
+    tool(
+      'shell',
+      { command: [1], working_directory: [2], description: [15] },
+      { exitCode: [3, 'number'], stdout: [5], stderr: [6] },
+    ),
+  ],
+  [3, tool('delete', path)],
+  [4, tool('glob', { folder: [1], pattern: [2] }, { files: [3, 'texts'] })],
+  [5, tool('grep', { pattern: [1], path: [2], glob: [3], mode: [4] })],
+  [8, tool('read', path, { content: [1] })],
+  [9, tool('update_todos', { todos: [1, 'list', todo] })],
+  [10, tool('read_todos', {}, { todos: [1, 'list', todo] })],
+  [12, tool('edit', { path: [1], content: [6] }, { path: [1], diff: [5], message: [8], before: [6], after: [7] })],
+  [13, tool('ls', path)],
+  [
+    14,
+    tool(
+      'read_lints',
+      { paths: [1, 'texts'] },
+      { files: [1, 'list', { path: [1], lints: [2, 'list', { message: [2], source: [3] }] }] },
+    ),
+  ],
+  [16, tool('semantic_search', { query: [1], folders: [2, 'texts'], explanation: [3] }, { text: [1], code: [2] })],
+  [17, tool('create_plan', { name: [4], overview: [3], plan: [1], todos: [2, 'list', todo] })],
+  [18, tool('web_search', { query: [1] }, { results: [1, 'list', { title: [1], url: [2], text: [3] }] })],
+  [19, tool('task', { description: [1], prompt: [2], model: [4], resume: [5] }, { result: [5] })],
+  [21, tool('read_mcp_resource', { server: [1], uri: [2] }, { text: [5] })],
+  [
+    23,
+    tool(
+      'ask_question',
+      { title: [1], questions: [2, 'list', { id: [1], prompt: [2], options: [3, 'list', { id: [1], label: [2] }] }] },
+      { answers: [1, 'list', { question: [1], chosen: [2, 'texts'], text: [3] }] },
+    ),
+  ],
+  [24, tool('fetch', { url: [1] }, { content: [2] })],
+  [25, tool('switch_mode', { mode: [1], explanation: [2] })],
+  [28, tool('generate_image', { description: [1], path: [2] }, path)],
+  [37, tool('web_fetch', { url: [1] }, { markdown: [2] })],
+  [61, tool('read', path, { output: [1] })],
+  [62, tool('bash', { command: [1] }, { output: [1] })],
+  [63, tool('edit', { ...path, edits: [2, 'list', { old_string: [1], new_string: [2] }] }, { diff: [2] })],
+  [64, tool('write', { ...path, content: [2] }, { output: [1] })],
+  [65, tool('grep', { pattern: [1] }, { output: [1] })],
+  [66, tool('find', { pattern: [1] }, { output: [1] })],
+  [67, tool('ls', path, { output: [1] })],
+  [69, tool('search_conversations', { query: [1] }, { found: [1, 'list', { id: [1], title: [2], text: [5] }] })],
+  [70, tool('set_goal', { objective: [1] })],
+])
+
+const MCP = 15
+const CALL_ID = 57
+/** Fields of a call beside the tool's: hooks, its id, when it began and ended. */
+const beside: ReadonlySet<number> = new Set([54, CALL_ID, 59, 60])
+const CALL_ID_BYTES_MAX = 200
+
+/** A call with its arguments and its result, as parts of a model's message, and short texts of which one may be its id. */
+export function decodeStepCall(fields: readonly WireField[]) {
+  const call = fields.find(({ number, value }) => !beside.has(number) && Buffer.isBuffer(value))
+  const value = call !== undefined && Buffer.isBuffer(call.value) ? (readWire(call.value) ?? []) : []
+  const args = messageIn(value, 1)
+  const texts = [...fields, ...value, ...args].flatMap((each) =>
+    Buffer.isBuffer(each.value) && each.value.length <= CALL_ID_BYTES_MAX ? [each.value.toString('utf8')] : [],
+  )
+  const known = tools.get(call?.number ?? 0)
+  const isMcp = call?.number === MCP
+  const toolName = isMcp ? 'mcp' : (known?.name ?? 'unknown')
+  const input = isMcp ? mcpArguments(args) : readShape(args, known?.args ?? {})
+  const toolCallId = textIn(fields, CALL_ID)
+  const content: JsonRecord[] = [{ type: 'tool-call', toolName, input, ...(toolCallId === null ? {} : { toolCallId }) }]
+  const result = toolCallId === null ? null : readResult(messageIn(value, 2), isMcp, known)
+  if (result !== null) content.push({ type: 'tool-result', toolName, toolCallId, ...result })
+  return { content, texts }
+}
+
+/** As `call_mcp_tool` has them, so that such a call gets the same name everywhere. */
+const mcpArguments = (args: readonly WireField[]): JsonRecord => ({
+  server: textIn(args, 9) ?? textIn(args, 4),
+  toolName: textIn(args, 5) ?? textIn(args, 1),
+  arguments: readMap(args, 2, 0),
+})
+
+const DEPTH_MAX = 20
+
+/** A map of names to values of any kind. Numbers have a fixed width and are left out. */
+const readMap = (fields: readonly WireField[], number: number, depth: number): JsonRecord =>
+  Object.fromEntries(
+    bytesIn(fields, number).flatMap((entry) => {
+      const pair = readWire(entry) ?? []
+      const name = textIn(pair, 1)
+      return name === null ? [] : [[name, depth > DEPTH_MAX ? null : readAny(messageIn(pair, 2), depth + 1)]]
+    }),
+  )
+
+function readAny(fields: readonly WireField[], depth: number): unknown {
+  const [field] = fields
+  if (field === undefined) return null
+  if (field.number === 4) return field.value === 1
+  if (!Buffer.isBuffer(field.value)) return null
+  if (field.number === 3) return field.value.toString('utf8')
+  const inner = readWire(field.value) ?? []
+  if (field.number === 5) return readMap(inner, 1, depth)
+  if (field.number !== 6 || depth > DEPTH_MAX) return null
+  return bytesIn(inner, 1).map((each) => readAny(readWire(each) ?? [], depth + 1))
+}
+
+/** Null if nothing of it is known. A result is one of several messages; the first is a success, the others say why not. */
+function readResult(fields: readonly WireField[], isMcp: boolean, known: Tool | undefined): JsonRecord | null {
+  const [field] = fields
+  if (field === undefined || !Buffer.isBuffer(field.value)) return null
+  const inner = readWire(field.value) ?? []
+  // A failed command has the same fields as one that succeeded.
+  const isOutput = field.number === 1 || (known?.name === 'shell' && field.number === 2)
+  if (!isOutput) {
+    const reason = inner
+      .flatMap(({ value }) => (Buffer.isBuffer(value) ? value.toString('utf8') : []))
+      .find(isPlainText)
+    return { isError: true, ...(reason === undefined ? {} : { result: reason }) }
+  }
+  const texts = isMcp ? bytesIn(inner, 1).flatMap((each) => textIn(messageIn(readWire(each) ?? [], 1), 1) ?? []) : []
+  const output = isMcp ? { text: texts.join('\n') } : readShape(inner, known?.output ?? {})
+  const { before: _, after: __, ...short } = output
+  // The whole file before and after is kept only where no difference is.
+  const shown = typeof output['diff'] === 'string' ? short : output
+  return Object.keys(shown).length === 0 ? null : { result: shown, isError: isMcp && numberAt(inner, 2) === 1 }
+}
+
+// oxlint-disable-next-line no-control-regex
+const isPlainText = (text: string): boolean => text !== '' && !/[\u0000-\u0008\ufffd]/.test(text)
+
+function readShape(fields: readonly WireField[], shape: Shape): JsonRecord {
+  const read = Object.entries(shape).flatMap(([name, [number, of, each]]): [string, unknown][] => {
+    const value =
+      of === undefined
+        ? textIn(fields, number)
+        : of === 'number'
+          ? numberAt(fields, number)
+          : of === 'texts'
+            ? bytesIn(fields, number).map((text) => text.toString('utf8'))
+            : bytesIn(fields, number).map((item) => readShape(readWire(item) ?? [], each ?? {}))
+    return value === null || (Array.isArray(value) && value.length === 0) ? [] : [[name, value]]
+  })
+  return Object.fromEntries(read)
+}

@@ -1,0 +1,149 @@
+import { hash as digest } from 'node:crypto'
+import type { Mirror } from '../open.ts'
+import { prepared } from '../sql.ts'
+import type { Root } from '../../model/change.ts'
+import type { ChatId } from '../../model/ids.ts'
+
+/** The id of a project: a hash of its normalised root URI. */
+export const projectIdOf = (uri: string): string => digest('sha256', uri).slice(0, 16)
+
+const FIND_PROJECT = `select num from projects where uri = ?`
+const ADD_PROJECT = `
+insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, ?, ?, ?, ?, ?)
+`
+
+/** The project of this root; created if it does not exist. A working tree belongs to the project of its repository. */
+export function projectNum(db: Mirror, root: Root): number {
+  const { uri, path, name, remote, worktreeOf } = root
+  const num =
+    prepared<number>(db, FIND_PROJECT).pluck().get(uri) ??
+    Number(prepared(db, ADD_PROJECT).run(projectIdOf(uri), uri, path, name, remote?.kind, remote?.host).lastInsertRowid)
+  if (name !== UNNAMED && path.endsWith(`/${UNNAMED}`)) prepared(db, RENAME).run(name, num, name)
+  const owner = worktreeOf ?? groupOf(root)
+  if (owner !== null) noteOwner(db, num, projectNum(db, owner), worktreeOf === undefined ? FOUND : NAMED)
+  return num
+}
+
+/** How it is known to which project another one belongs: the working tree names it, or it was found by its name. */
+const NAMED = 'named'
+const FOUND = 'found'
+/** It is another spelling of the same folder on Windows. */
+const SPELT = 'spelt'
+
+/** What a working tree once named stays when its folder is gone. */
+const NOTE_OWNER = `
+update projects set belongs_to = @owner, belongs_how = @how
+where num = @num and num <> @owner and (belongs_to is not @owner or belongs_how is not @how)
+  and (@how = '${NAMED}' or belongs_how is not '${NAMED}')
+`
+const unsettled = new WeakSet<Mirror>()
+
+function noteOwner(db: Mirror, num: number, owner: number, how: typeof NAMED | typeof FOUND | typeof SPELT): void {
+  if (prepared(db, NOTE_OWNER).run({ num, owner, how }).changes > 0) unsettled.add(db)
+}
+
+/** A window of several folders that was never saved. Its name is that of its file unless its folders are known. */
+const UNNAMED = 'workspace.json'
+const RENAME = `update projects set name = ? where num = ? and name <> ?`
+
+/** A folder in which Cursor makes the working trees of one repository, and one of them. */
+const GROUP = /\/\.cursor\/worktrees\/[^/]+$/
+const WORKTREE = /\/\.cursor\/worktrees\/[^/]+(\/.+)$/s
+
+/** The folder that has this one of Cursor's working trees, and has the repository's name. Null for any other folder. */
+export function groupOf({ uri, path, remote = null }: Pick<Root, 'uri' | 'path'> & Partial<Root>): Root | null {
+  const [tree, within] = [WORKTREE.exec(uri)?.[1], WORKTREE.exec(path)?.[1]]
+  if (tree === undefined || within === undefined) return null
+  const group = path.slice(0, -within.length)
+  return { uri: uri.slice(0, -tree.length), path: group, name: group.slice(group.lastIndexOf('/') + 1), remote }
+}
+
+/** A working tree, the folder that has it, and the repository. */
+const STEPS_MAX = 8
+const READ_OWNER = `select belongs_to as owner, belongs_how as how, uri from projects where num = ?`
+
+/** The project to which the chats of a project belong, and the working tree in which they ran, if it is one. */
+export function ownerOf(db: Mirror, project: number): { readonly owner: number; readonly worktree: number | null } {
+  let [owner, worktree]: [number, number | null] = [project, null]
+  for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+    const row = prepared<{ readonly owner: number | null; readonly how: string; readonly uri: string }>(
+      db,
+      READ_OWNER,
+    ).get(owner)
+    if (row === undefined || row.owner === null) break
+    if (!GROUP.test(row.uri) && row.how !== SPELT) worktree ??= owner
+    owner = row.owner
+  }
+  return { owner, worktree }
+}
+
+interface Known extends Pick<Root, 'uri' | 'path' | 'name'> {
+  readonly num: number
+  readonly kind: string | null
+  readonly host: string | null
+  readonly owner: number | null
+  readonly how: string | null
+}
+
+const LIST_KNOWN = `
+select num, uri, path, name, remote_kind as kind, remote_host as host, belongs_to as owner, belongs_how as how
+from projects
+`
+const FORGET_OWNER = `update projects set belongs_to = null, belongs_how = null where num = ? and belongs_to is not null`
+const LIST_CHATS = `
+with recursive below (num) as (
+  select num from projects where belongs_to is not null or num in (select value from json_each(?))
+  union select projects.num from below join projects on projects.belongs_to = below.num
+)
+select chat_id from evidence where project in (select num from below)
+union select id from chats where project in (select num from below) or worktree is not null
+`
+
+/**
+ * Finds which repository each folder of working trees stands for, if they do not say it themselves: the one that another
+ * working tree in it names, or the only project on that machine with the folder's name.
+ * @param isAll whether a project became known since the last call
+ * @returns the chats that are to be placed again
+ */
+export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
+  if (!isAll && !unsettled.has(db)) return []
+  unsettled.delete(db)
+  // An older program did not know working trees.
+  for (const { num, kind, host, ...root } of prepared<Known>(db, LIST_KNOWN).all()) {
+    const group = groupOf({ ...root, remote: kind === null ? null : { kind, host: host ?? '' } })
+    if (group !== null) noteOwner(db, num, projectNum(db, group), FOUND)
+  }
+  const all = prepared<Known>(db, LIST_KNOWN).all()
+  const groups = all.filter(({ uri }) => GROUP.test(uri))
+  for (const { num, uri, name } of groups) {
+    const trees = all.filter((each) => each.how === NAMED && each.uri.startsWith(`${uri}/`))
+    const alike = all.filter((each) => each.name === name && each.how !== NAMED && isBeside(each.uri, uri))
+    const found = new Set(trees.length > 0 ? trees.map(({ owner }) => owner) : alike.map((each) => each.num))
+    const [owner = null] = found.size === 1 ? found : []
+    if (owner === null) prepared(db, FORGET_OWNER).run(num)
+    else noteOwner(db, num, owner, FOUND)
+  }
+  const spelt = new Map<string, Known[]>()
+  for (const each of all.filter(isOfWindows)) {
+    const key = each.uri.toLowerCase()
+    spelt.set(key, [...(spelt.get(key) ?? []), each])
+  }
+  for (const alike of spelt.values()) {
+    const [first, ...others] = alike.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
+    // Also if another spelling was the first one until now.
+    if (first !== undefined && first.how === SPELT) prepared(db, FORGET_OWNER).run(first.num)
+    for (const { num, how } of others)
+      if (how !== NAMED && how !== FOUND && first !== undefined) noteOwner(db, num, first.num, SPELT)
+  }
+  unsettled.delete(db)
+  return prepared<ChatId>(db, LIST_CHATS)
+    .pluck()
+    .all(JSON.stringify(groups.map(({ num }) => num)))
+}
+
+/** Windows does not distinguish case in paths. Which spelling counts must not depend on the order of reading. */
+const isOfWindows = ({ uri }: Known): boolean => /^file:\/\/\/[a-z]:/.test(uri)
+
+/** Whether a folder is on the machine of a folder of working trees, and is none itself. */
+const isBeside = (uri: string, group: string): boolean =>
+  !uri.includes('/.cursor/worktrees/') && /^[^/]*\/\/[^/]*\//.exec(uri)?.[0] === /^[^/]*\/\/[^/]*\//.exec(group)?.[0]

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Page } from '../../src/api/answers/common.ts'
+import { CursorHome, headers } from '../helpers/cursor.ts'
+import { call, line, lines, query, said, writeTranscript } from '../helpers/eras/transcripts.ts'
+import { World } from '../helpers/world.ts'
+
+let root: string
+let home: CursorHome
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'cursordex-harmed-'))
+  home = new CursorHome(join(root, 'home'))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+/** What may stand where a field is expected. */
+const odd: readonly unknown[] = [null, 7, -1, true, '', ' ', 'x', '{', '[]', '{"a":', [], [null], [[]], {}, { a: {} }]
+const more: readonly unknown[] = [[{}], { text: 7 }, { summary: [] }, '\ud800', { tools: 'x' }]
+const harms = [...odd, ...more]
+
+/** Every chat has a message before and one after the harmed place. */
+async function readNeighbours(kind: string): Promise<unknown> {
+  const world = await World.open({ home })
+  await world.sync()
+  const total = async (q: string): Promise<number> =>
+    (await world.get<Page<unknown>>(`/api/search?limit=1&q=${encodeURIComponent(q)}`)).total
+  const found = [await total(`${kind}before`), await total(`${kind}after`)]
+  const { issues } = await world.get<{ issues: Record<string, number> }>('/api/status')
+  const issueCount = Object.values(issues).reduce((sum, count) => sum + count, 0)
+  const { added, changed, gone } = await world.post<Record<string, number>>('/api/sync', { full: true })
+  await world.remove()
+  return { found, hasFewIssues: issueCount <= harms.length, again: [added, changed, gone] }
+}
+
+const allRead = { found: [harms.length, harms.length], hasFewIssues: true, again: [0, 0, 0] }
+
+test.each([
+  ['mcp', (harm: unknown) => call('CallMcpTool', { server: harm, toolName: harm, arguments: harm })],
+  ['plan', (harm: unknown) => call('CreatePlan', { name: harm, plan: harm })],
+  ['result', (harm: unknown) => ({ type: 'tool_result', tool_use_id: harm, content: harm, is_error: harm })],
+  ['step', (harm: unknown) => call('updateCurrentStep', harm)],
+])('a transcript whose %s is harmed is at most one issue, and everything else is read', async (kind, block) => {
+  for (const [at, harm] of harms.entries()) {
+    const prompt = (word: string) => line('user', said(query(`${kind}${word}`)))
+    const content = lines(prompt('before'), line('assistant', block(harm)), line('user', block(harm)), prompt('after'))
+    writeTranscript(join(home.root, '.cursor'), 'empty-window', `${kind}-${at}.jsonl`, content)
+  }
+  expect(await readNeighbours(kind)).toEqual(allRead)
+})
+
+test.each([
+  ['tool', (harm: unknown) => ({ toolFormerData: { name: 'call_mcp_tool', params: harm, rawArgs: harm } })],
+  ['question', (harm: unknown) => ({ toolFormerData: { name: 'ask_question', result: harm, additionalData: harm } })],
+  ['summary', (harm: unknown) => ({ cachedConversationSummary: harm, conversationSummary: harm })],
+])('a row whose %s is harmed is at most one issue, and everything else is read', async (kind, fields) => {
+  const store = home.global()
+  for (const [at, harm] of harms.entries()) {
+    const id = `${kind}-${at}`
+    store.chat(id, { fullConversationHeadersOnly: headers(['a', 'b', 'c']), draftTarget: { environment: harm } })
+    store.message(id, 'a', { type: 1, text: `${kind}before` })
+    store.message(id, 'b', { type: 2, text: '', ...fields(harm) })
+    store.message(id, 'c', { type: 1, text: `${kind}after` })
+  }
+  home.close()
+  expect(await readNeighbours(kind)).toEqual(allRead)
+})
