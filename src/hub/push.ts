@@ -15,6 +15,8 @@ export interface PushOrder {
   readonly machine: OwnMachine
   /** Names, ids, paths or names at the hub. `*` is all. */
   readonly projects: readonly string[]
+  /** True if a person named them now, false if the settings do. */
+  readonly isNamed: boolean
   readonly isRedacted: boolean
   readonly isDryRun: boolean
 }
@@ -45,7 +47,10 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   const named = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
   const { isBound, projects: allowed } = await readRights(hub)
   const mayPush = ({ hubName }: Wanted): boolean => !isBound || allowed.includes('*') || allowed.includes(hubName)
-  const wanted = named.filter(mayPush)
+  // Who named a project did not know that these chats belong to it.
+  const mustBeNamed = ({ isFound }: Wanted): boolean => isFound === 1 && !order.isNamed
+  const wanted = named.filter((chat) => mayPush(chat) && !mustBeNamed(chat))
+  const waiting = named.filter((chat) => mayPush(chat) && mustBeNamed(chat))
   const refused = named.filter((chat) => !mayPush(chat))
   if (refused.length > 0 && wanted.length === 0) {
     throw notAllowed(role, [...new Set(refused.map(({ hubName }) => hubName))])
@@ -61,6 +66,7 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
         const { message, hint } = notAllowed(role, [hubName])
         return { id, why: `${message} ${hint}` }
       }),
+      ...waiting.map(({ id, hubName }) => ({ id, why: waitsFor(hubName) })),
       ...sent.leftOut,
     ],
     removed,
@@ -68,6 +74,9 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
     purgesUpTo: isDryRun ? null : (queue.at(-1)?.num ?? null),
   }
 }
+
+const waitsFor = (hubName: string): string =>
+  `It came to its project by a working tree or the name of a folder. Send it with: cursordex hub push --project '${hubName}'`
 
 function listWanted(db: Mirror, role: string, projects: readonly string[]): readonly Wanted[] {
   return listPushable(db).flatMap((chat) => {

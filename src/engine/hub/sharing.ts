@@ -40,7 +40,7 @@ export class Sharing implements HubActs {
 
   async push({ projects = null, isDryRun = false }: Partial<HubPushRequest> = {}): Promise<HubPushed> {
     const named = someOf('push', projects ?? this.#settings.push.projects)
-    return this.#inTurn('push', () => this.#push(named, isDryRun))
+    return this.#inTurn('push', () => this.#push(named, projects !== null, isDryRun))
   }
 
   async pull(projects: readonly string[] | null = null): Promise<HubPulled> {
@@ -77,12 +77,12 @@ export class Sharing implements HubActs {
     }
   }
 
-  async #push(projects: readonly string[], isDryRun: boolean): Promise<HubPushed> {
+  async #push(projects: readonly string[], isNamed: boolean, isDryRun: boolean): Promise<HubPushed> {
     const { push, machine: label } = this.#settings
     const before = this.#machine
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
-    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun }
+    const order = { url: this.#url, machine, projects, isNamed, isRedacted: push.redact, isDryRun }
     const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, ({ done, total }) =>
       this.#report('push', done, total),
     )

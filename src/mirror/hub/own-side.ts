@@ -67,7 +67,8 @@ export const nameProject = (db: Mirror, uri: string, name: string): void => void
 const ROOT = `json_object('uri', projects.uri, 'path', projects.path, 'name', projects.name, 'remote',
   json(iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))))`
 const LIST_PUSHABLE = `
-select c.num, c.id, c.revision, c.project_source as method, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
+select c.num, c.id, c.revision, c.project_source as method,
+  c.worktree is not null or c.project_source = 'folder-name' as isFound, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
   hub_names.name as hubName
 from chats c left join projects on projects.num = c.project left join hub_names on hub_names.uri = projects.uri
 where c.machine is null
@@ -78,6 +79,8 @@ export interface PushableChat {
   readonly num: number
   readonly id: string
   readonly revision: number
+  /** 1 if its project is that of its working tree's repository, or has the name of its transcripts' folder. */
+  readonly isFound: 0 | 1
   /** How its project was found. Null, like the next two, if it has none. */
   readonly method: string | null
   readonly root: Root | null
