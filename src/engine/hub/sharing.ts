@@ -51,7 +51,7 @@ export class Sharing implements HubActs {
   /** Tells the hub of purges that it does not know yet. Does nothing if there are none, or no hub. */
   async sendPurges(): Promise<void> {
     if (this.#settings.url === null || listQueue(this.#world.mirror()).length === 0) return
-    await this.#inTurn('push', () => this.#push([], false))
+    await this.#inTurn('push', () => this.#push([], false, false))
   }
 
   async state(): Promise<HubState> {
