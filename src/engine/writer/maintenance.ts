@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { identityAt } from '../../indexer/open-safely/cursor-file.ts'
 import { leaveMark, takeMark } from '../../mirror/damage/clean-mark.ts'
-import { isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
+import { hasBrokenText, isDamage, isDamaged } from '../../mirror/damage/find-damage.ts'
+import { readAgain } from '../../mirror/damage/salvage.ts'
 import { finishReplacing, listSalvages, replaceMirror } from '../../mirror/damage/replace-mirror.ts'
 import { beginEpoch } from '../../mirror/index/changes.ts'
 import { bringHome, openWriter, type Mirror } from '../../mirror/open.ts'
@@ -77,7 +78,11 @@ function openIfSound(path: string, isChecked: boolean): Mirror | null {
   let db: Mirror | null = null
   try {
     db = openWriter(path)
-    if (isChecked || !isDamaged(db)) return db
+    if (isChecked) return db
+    if (!isDamaged(db)) {
+      if (hasBrokenText(db)) readAgain(db)
+      return db
+    }
   } catch (error) {
     if (!isDamage(error)) throw error
   }

@@ -42,14 +42,16 @@ export const isUnreadable = (error: unknown): boolean => isDamage(error) || UNRE
 /** What is stored of messages is JSON. A changed byte in it leaves the page as it should be. */
 const FIND_BROKEN = `select 1 from bodies where not json_valid(parts) limit 1`
 
+/** Whether any message's text is broken on a page that is as it should be. */
+export const hasBrokenText = (db: Mirror): boolean => db.prepare(FIND_BROKEN).get() !== undefined
+
 /**
- * Checks all pages, of tables, of indexes and unused ones, and the form of all messages: some seconds for a gigabyte. An
- * unused page that is in use too would be overwritten.
+ * Checks all pages, of tables, of indexes and unused ones: some seconds for a gigabyte. An unused page that is in use too
+ * would be overwritten.
  */
 export function isDamaged(db: Mirror): boolean {
   try {
-    const first = db.pragma('main.integrity_check(1)', { simple: true })
-    return first !== 'ok' || db.prepare(FIND_BROKEN).get() !== undefined
+    return db.pragma('main.integrity_check(1)', { simple: true }) !== 'ok'
   } catch (error) {
     if (isDamage(error)) return true
     throw error

@@ -24,8 +24,11 @@ const READ_AGAIN = `
 update sources set identity = null, signature = null, watermark = null, watermark_key = null, counted_at = null,
   reconciled_at = null;
 update source_rows set source_rowid = -1, octets = -1, checksum = null;
-delete from purge_stages where stage <> 'known';
 `
+const FORGET_STAGES = `delete from purge_stages where stage <> 'known'`
+
+/** Has the next pass read everything again that Cursor still has, such as the texts that are broken here. */
+export const readAgain = (db: Mirror): void => void db.exec(READ_AGAIN)
 
 /** A message without its body is lost. Bytes of another page can be in the middle of a body. */
 const DROP_LOST = `
@@ -77,7 +80,8 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     db.exec(DROP_LOST)
     const lost = named.size - keysOf(db).length
     db.transaction(() => {
-      db.exec(READ_AGAIN)
+      readAgain(db)
+      db.exec(FORGET_STAGES)
       replaceLost(db, namesIn)
     })()
     rewriteChats(db, nowMs)
