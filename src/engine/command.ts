@@ -93,7 +93,7 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
      * @throws UserError `already-running` if a daemon, or another command, has the folder
      */
     async catchUp(): Promise<void> {
-      if (isAllRead(setup)) return
+      if (isAllRead(setup)) return onDemand.waitLonger()
       try {
         unreported = await read({ depth: 'tail' })
       } catch (error) {
@@ -101,6 +101,7 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
       } finally {
         await onDemand.close()
       }
+      onDemand.waitLonger()
     },
     /** Makes the index follow the mirror, and both if they are missing. */
     follow: () => index.follow(),

@@ -41,17 +41,6 @@ export interface EngineContext {
 
 export type Engine = ReturnType<typeof openEngine>
 
-/** Makes a part when it is first used: a command that searches needs neither archives nor a hub. */
-function lazily<Part extends object>(make: () => Part): Part {
-  let part: Part | null = null
-  const get = (_: object, name: string | symbol): unknown => {
-    part ??= make()
-    const value: unknown = Reflect.get(part, name, part)
-    return typeof value === 'function' ? (value.bind(part) as unknown) : value
-  }
-  return new Proxy<Part>({} as Part, { get })
-}
-
 /** The product, assembled once: for the daemon, and for a command that works without one. */
 export function openEngine(settings: Settings, context: EngineContext) {
   const { writer, index, executor } = context
@@ -67,10 +56,10 @@ export function openEngine(settings: Settings, context: EngineContext) {
     const { changed, added, gone, ends } = read
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
   }
-  const archives = lazily(() => new Archives(settings, context))
-  const sharing = lazily(() => new Sharing(settings.hub, context))
-  const hub = lazily(() => hubSchedule(settings.hub, sharing, context))
-  const purging = lazily(() => openPurging(settings, { ...context, sync, archives, sharing }))
+  const archives = new Archives(settings, context)
+  const sharing = new Sharing(settings.hub, context)
+  const hub = hubSchedule(settings.hub, sharing, context)
+  const purging = openPurging(settings, { ...context, sync, archives, sharing })
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
   const ask: Ask = (question) =>

@@ -79,6 +79,8 @@ test('the other requests of the docs are answered as well', async () => {
   expect(examples.filter((line) => line.startsWith('cursordex')).length).toBeGreaterThan(7)
   const addresses = examples.map((line) => /127\.0\.0\.1:4870(\/[^\s']*)/.exec(line)?.[1])
   expect(addresses).toEqual(expect.arrayContaining(['/api/sync', '/api/events']))
+  // The server ends connections that rest. `fetch` opens another one for a GET, but not for a POST.
+  await get('/api/health')
   expect((await fetch(`${url}/api/sync`, { method: 'POST' })).status).toBe(200)
   const stop = new AbortController()
   const events = await fetch(`${url}/api/events`, { signal: stop.signal })

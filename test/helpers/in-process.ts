@@ -129,9 +129,16 @@ export class Indexer {
 
   /** The messages of a chat as the API gives them, orphans last. */
   messages(id: string): readonly Message[] {
-    const request = { chatId: asChatId(id), around: null, includeOrphans: true, limit: 5000, offset: 0 }
-    const list = listMessages(this.mirror, request)
-    return list.kind === 'page' ? list.page.items : []
+    const items: Message[] = []
+    // An answer has at most 8 MB.
+    for (let offset: number | null = 0; offset !== null;) {
+      const request = { chatId: asChatId(id), around: null, includeOrphans: true, limit: 5000, offset }
+      const list = listMessages(this.mirror, request)
+      if (list.kind !== 'page') return []
+      items.push(...list.page.items)
+      offset = list.page.nextOffset
+    }
+    return items
   }
 
   /** The sources that were ever seen, with their states. */

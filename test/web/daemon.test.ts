@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,6 @@ import { asChatId } from '../../src/model/ids.ts'
 import { CursorHome, headers } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { RunningDaemon } from '../helpers/running-daemon.ts'
-import { Cursordex } from '../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 import { axeViolations, holds, overflow } from './browser.ts'
 import { useTabs } from './place.ts'
@@ -86,26 +85,6 @@ test('with --auth nothing is shown without the token, and the address does not k
   expect(other.url()).not.toContain('token')
   await other.reload()
   await other.locator('.chat-list > li').first().waitFor()
-})
-
-test('the page that "open" leaves for the browser leads to the chats, with the token', async () => {
-  const home = makeHome()
-  fillStore(home.global(), { chats: 2, messagesPerChat: 4 })
-  const daemon = await start(home, ['--auth'])
-  const bin = mkdtempSync(join(tmpdir(), 'cursordex-bin-'))
-  ends.push(() => rmSync(bin, { recursive: true, force: true }))
-  for (const name of ['xdg-open', 'open']) {
-    writeFileSync(join(bin, name), `#!/bin/sh\necho "$1" > "${join(bin, 'opened')}"\n`, { mode: 0o755 })
-  }
-  const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` }
-  const ended = await new Cursordex(['open', 'a<b&c', '"d"', '--data-dir', daemon.dataDir], { env }).ended
-  expect(ended.exitCode).toBe(0)
-  const page = await tab(daemon.url)
-  await page.goto(readFileSync(join(bin, 'opened'), 'utf8').trim())
-  await page.waitForURL((url) => url.href.startsWith(daemon.url) && url.hash === '')
-  expect(new URL(page.url()).searchParams.get('q')).toBe('a<b&c "d"')
-  await page.goto('/')
-  await page.locator('.chat-list > li').first().waitFor()
 })
 
 test('the first indexing is watched, and its chats appear by themselves', async () => {

@@ -13,6 +13,8 @@ import { diskFull, isOfFullDisk } from './own-thread.ts'
 
 /** How long an act waits for the lock. Short, because the command does nothing else meanwhile. The user can try again. */
 const LOCK_WAIT_MS = 250
+/** The same for an act that a person asked for. */
+const PATIENT_WAIT_MS = 30_000
 /** The threads end so long after an act, and others get the lock. The next part of a restore comes sooner. */
 const IDLE_MS = 200
 const LONG_RUN_MS = 1000
@@ -47,11 +49,12 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   const { mirrorPath } = setup
   const turns = new Turns()
   let running: Running | null = null
+  let isPatient = false
   let idle: NodeJS.Timeout | undefined
 
   const start = async (): Promise<Running> => {
     if (running !== null) return running
-    const lock = takeLock(dirname(mirrorPath), LOCK_WAIT_MS)
+    const lock = takeLock(dirname(mirrorPath), isPatient ? PATIENT_WAIT_MS : LOCK_WAIT_MS)
     const onStep = ({ outcome }: PassStep): void => {
       if ((outcome?.chatIds.length ?? 0) > 0) indexOf(started).nudge()
     }
@@ -134,5 +137,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
     check: (isThorough) => inTurn((started) => indexOf(started).check(isThorough)),
     forgetWords: () => inTurn((started) => indexOf(started).forgetWords()),
   }
-  return { writer, index, close }
+  /** From now on an act waits until another command is done. At first a starting daemon may have the lock, and answers soon. */
+  const waitLonger = (): void => void (isPatient = true)
+  return { writer, index, close, waitLonger }
 }

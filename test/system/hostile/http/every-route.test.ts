@@ -24,9 +24,10 @@ async function faultsAfter(what: string): Promise<string[]> {
   return [...faults, ...errors, ...(isAlive ? [] : ['it is dead']), ...(isBounded ? [] : [`it holds ${megabytes} MB`])]
 }
 
-/** Not 200 here: commits without a repository, a missing file to import, a purge without a target, a hub that is not set. */
+/** Not 200 here: commits without a repository, a history without a path, a missing file to import, a purge without a target, a hub that is not set. */
 const others = new Map([
   ['/api/commits', 400],
+  ['/api/files/history', 400],
   ['/api/tokens/import', 415],
   ['/api/archives', 202],
   ['/api/purge', 400],
@@ -37,7 +38,7 @@ const others = new Map([
 test('valid requests are answered, which the attacks rely on', async () => {
   for (const { method, path } of server.routes) {
     const status = await server.target.attack({ method, path, headers: { host: server.target.local } })
-    const expected = method === 'GET' && path !== '/api/commits' ? 200 : (others.get(path) ?? 200)
+    const expected = method === 'GET' && others.get(path) !== 400 ? 200 : (others.get(path) ?? 200)
     expect([path, status]).toEqual([path, expected])
   }
 })
@@ -73,4 +74,16 @@ test('every parameter of every route has hostile values, and none of them causes
 })
 
 /** Filters of the search language, which has its own attacks. */
-const takesWords = new Set(['in', 'tool', 'model', 'mode', 'path', 'machine', 'group', 'facets', 'explain'])
+const takesWords = new Set([
+  'in',
+  'tool',
+  'model',
+  'mode',
+  'branch',
+  'path',
+  'machine',
+  'withoutActive',
+  'group',
+  'facets',
+  'explain',
+])
