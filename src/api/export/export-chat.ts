@@ -67,8 +67,8 @@ function* pausing<Result>(steps: Generator<void, Result>): Generator<string, Res
 const PAGE_MESSAGES = 50
 
 /**
- * A thread of any length, read page by page on demand. No transaction is open between pages, so messages that are added
- * at the end meanwhile are included. If the chat is removed meanwhile, a part does not count as the whole.
+ * A thread of any length, as it is now, read page by page on demand. No transaction is open between pages. If the chat is
+ * removed meanwhile, a part does not count as the whole.
  */
 function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
   for (const page of walkMessages(db, { chatId, includeOrphans, limit: PAGE_MESSAGES })) {

@@ -120,18 +120,8 @@ function pluckKeys(db: Mirror, sql: string, chat: number, limit: number, offset:
   return db.prepare<[object], number>(sql).pluck().all({ chat, limit, offset })
 }
 
-/** The messages after a place of the thread. It costs the same at each place, which an offset does not. */
-export const THREAD_AFTER = `
-  select key, position
-  from messages
-  where chat = @chat and is_orphan = 0 and (position, key) > (@position, @key)
-  order by position, key
-  limit @limit
-`
-
 /**
- * A chat in Cursor's order, page by page on demand. Null in place of a page if the chat is gone. Each page is read when
- * it is asked for, so messages that are added at the end meanwhile are included.
+ * A chat in Cursor's order, page by page on demand. Null in place of a page if the chat is gone.
  * @param limit messages of a page
  */
 export function* walkMessages(
@@ -139,16 +129,16 @@ export function* walkMessages(
   { chatId, includeOrphans, limit }: Pick<MessageListRequest, 'chatId' | 'includeOrphans' | 'limit'>,
 ): Generator<readonly Message[] | null> {
   const chat = findChatNum(db, chatId)
-  const isHere = (): boolean => chat !== null && findChatNum(db, chatId) === chat
-  const read = (keys: readonly number[]) => inSnapshot(db, () => (isHere() ? readMessages(db, chatId, keys) : null))
-  let last: { readonly key: number; readonly position: number } | undefined = { position: -1, key: 0 }
-  while (last !== undefined) {
-    const places = db.prepare<[object], { key: number; position: number }>(THREAD_AFTER).all({ chat, ...last, limit })
-    yield read(places.map(({ key }) => key))
-    last = places.at(-1)
+  if (chat === null) return yield null
+  const keys = [
+    ...pluckKeys(db, THREAD_KEYS, chat, -1, 0),
+    ...(includeOrphans ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []),
+  ]
+  for (let start = 0; start < keys.length; start += limit) {
+    yield inSnapshot(db, () =>
+      findChatNum(db, chatId) === chat ? readMessages(db, chatId, keys.slice(start, start + limit)) : null,
+    )
   }
-  const orphans = includeOrphans && chat !== null ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []
-  for (let start = 0; start < orphans.length; start += limit) yield read(orphans.slice(start, start + limit))
 }
 
 /** The first message of the page, and the one that must be in it, by their places in the chat. */
