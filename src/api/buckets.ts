@@ -7,10 +7,6 @@ export type BucketUnit = (typeof bucketUnits)[number]
 export const BUCKETS_MAX = 10_000
 const DAY_MS = 86_400_000
 
-/** The first date of the bucket that contains a local date. @param date `YYYY-MM-DD` */
-export const startOfDate = (date: string, unit: BucketUnit): string =>
-  dateOfDay(firstDayOf(Date.parse(date) / DAY_MS, unit))
-
 /** The number of a local day, 0 for 1 January 1970. @param localMs from `ZoneOffsets.toLocalMs` */
 export const dayOf = (localMs: number): number => Math.floor(localMs / DAY_MS)
 

@@ -1,5 +1,4 @@
 import { Temporal } from 'temporal-polyfill'
-import { dateOfDay, dayOf, startOfDate, type BucketUnit } from './buckets.ts'
 
 /** A period of time that a user typed. */
 export interface Period {
@@ -53,51 +52,6 @@ export function monthOf(ms: number, timeZone: string): { readonly name: string; 
   const date = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate()
   return { name: date.toPlainYearMonth().toString(), startMs: startOf(date.with({ day: 1 }), timeZone) }
 }
-
-/**
- * The local day, week (from Monday) or month that contains a moment: its first date, `YYYY-MM-DD`, and its bounds. If
- * clocks go back over midnight, a day ends and begins again. Then the bounds are those of the part of it that contains
- * the moment and has a single offset. The end is always after the moment.
- */
-export function bucketAt(ms: number, unit: BucketUnit, timeZone: string): Period & { readonly start: string } {
-  const moment = zonedAt(ms, timeZone)
-  const offsetMs = moment.offsetNanoseconds / 1e6
-  const start = startOfDate(dateOfDay(dayOf(ms + offsetMs)), unit)
-  const whole = attempt(() => {
-    const first = Temporal.PlainDate.from(start)
-    return between(first, first.add({ [`${unit}s`]: 1 }), timeZone)
-  })
-  const isPlain = whole !== null && !comesAgain(whole.startMs, timeZone) && !comesAgain(whole.endMs, timeZone)
-  if (isPlain && ms >= whole.startMs && ms < whole.endMs) return { start, ...whole }
-  const firstMs = Date.parse(start)
-  const next = attempt(() => Temporal.PlainDate.from(start).add({ [`${unit}s`]: 1 }))
-  const nextMs = next === null ? Infinity : Date.parse(next.toString())
-  return {
-    start,
-    startMs: Math.max(firstMs - offsetMs, transition(zonedAt(ms + 1, timeZone), 'previous') ?? -Infinity),
-    endMs: Math.min(nextMs - offsetMs, transition(moment, 'next') ?? Infinity, MOMENTS_END_MS),
-  }
-}
-
-/** The first millisecond after the end of the calendar. */
-const MOMENTS_END_MS = 8.64e15 + 1
-/** Clocks that go back over midnight do so within this time after midnight. */
-const SOON_MS = 3 * 3_600_000
-
-/** Whether clocks show the time before a midnight again after it. */
-function comesAgain(midnightMs: number, timeZone: string): boolean {
-  const offsetAt = (ms: number): number => zonedAt(ms, timeZone).offsetNanoseconds / 1e6
-  if (offsetAt(midnightMs) <= offsetAt(midnightMs + SOON_MS)) return false
-  const backMs = transition(zonedAt(midnightMs, timeZone), 'next') ?? Infinity
-  return backMs + offsetAt(midnightMs + SOON_MS) < midnightMs + offsetAt(midnightMs)
-}
-
-const transition = (from: Temporal.ZonedDateTime, way: 'next' | 'previous'): number | null =>
-  from.getTimeZoneTransition(way)?.epochMilliseconds ?? null
-
-/** Clamped to the bounds of the calendar. */
-const zonedAt = (ms: number, timeZone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(Math.min(8.64e15, Math.max(-8.64e15, ms))).toZonedDateTimeISO(timeZone)
 
 function readMoment(text: string, timeZone: string): Period | null {
   const match = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?/u.exec(text)

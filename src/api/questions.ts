@@ -4,8 +4,7 @@ import { listEdits, listFiles, type FileHistoryRequest, type FilesRequest } from
 import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
 import { searchBody, type SearchBodyRequest } from './search/search.ts'
 import { suggest, type SuggestRequest } from './search/suggest.ts'
-import { readLedger } from './tokens/ledger.ts'
-import type { TokensRequest } from './tokens/request.ts'
+import { readLedger, type TokensRequest } from './tokens/ledger.ts'
 import type { TokensAnswer } from './answers/tokens.ts'
 
 /** The body of a response, as JSON. The daemon passes it on as it is. */

@@ -60,6 +60,7 @@ export type TokenSources = Answer<typeof tokenSources>
 
 const tokensRow = z.extend(tokenSources, {
   key: says(maybeText, "An id, the first date of a bucket, or a model's name; null if there is none."),
+  keys: says(z.exactOptional(z.array(maybeText)), 'With several groupings, the key of each. key is the first of them.'),
   label: says(text, 'The key in readable form.'),
 })
 export type TokensRow = Answer<typeof tokensRow>

@@ -2,14 +2,10 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/usage-events.ts'
 import { isOfMachines } from '../machines.ts'
 import type { MessageScope } from '../message-sums.ts'
+import type { LedgerItem } from './token-sums.ts'
 
-export interface ChatRecord {
-  readonly chat: number
-  readonly project: number | null
-  /** The time of its last activity. */
-  readonly atMs: number | null
-  /** The chat's model, if its messages name only one. */
-  readonly model: string | null
+/** Its time is that of its last activity, its model the only one that its messages name. */
+export interface ChatRecord extends LedgerItem {
   readonly contextTokens: number | null
   /** For all models of the chat, because the mirror does not know the share of each. Null if models are filtered. */
   readonly cents: number | null
@@ -33,12 +29,8 @@ const CHAT_RECORDS = `
 export const readChatRecords = (db: Mirror, scope: MessageScope): ChatRecord[] =>
   db.prepare<[Bound], ChatRecord>(CHAT_RECORDS).all(bind(scope))
 
-export interface ImportedEvent {
-  readonly atMs: number
-  readonly model: string | null
-  /** Null if no chat was found. */
-  readonly chat: number | null
-  readonly project: number | null
+/** Its chat is null if none was found. */
+export interface ImportedEvent extends LedgerItem {
   readonly input: number | null
   readonly output: number | null
   readonly cacheRead: number | null

@@ -1,11 +1,30 @@
 import type { Mirror } from '../../../mirror/open.ts'
+import { UNDATED_QUARTER } from '../../../mirror/sum-tables.ts'
 import { ONLY_MODEL } from '../../../mirror/usage/usage-events.ts'
-import { type Bound, bind, bindPeriod, COUNTED, type MessageScope, narrow, ofUndated, within } from '../message-sums.ts'
+import {
+  type Bound,
+  bind,
+  bindPeriod,
+  COUNTED,
+  type MessageScope,
+  narrow,
+  ofUndated,
+  QUARTER_MS,
+  within,
+} from '../message-sums.ts'
 import { countedTokens, IS_FORK_COPY, listForkCopies } from './fork-copies.ts'
-import { sortKeyFloor } from '../../../mirror/write/messages.ts'
+
+/** What a number of the ledger belongs to, by row numbers. Null if unknown, or if it was not asked for. */
+export interface LedgerItem {
+  readonly chat: number | null
+  readonly project: number | null
+  readonly model: string | null
+  /** Epoch milliseconds. */
+  readonly atMs: number | null
+}
 
 /** A sum over messages of threads, including those with recorded tokens. */
-export interface MessageSum {
+export interface MessageSum extends LedgerItem {
   readonly messages: number
   /** Messages with an estimate, and the sums of the estimates; null if there are none. */
   readonly estimated: number
@@ -13,93 +32,49 @@ export interface MessageSum {
   readonly output: number | null
 }
 
-export type Grouped = 'project' | 'model' | 'chat'
-const keys = {
-  project: 'c.project',
-  model: `coalesce(s.model, ${ONLY_MODEL})`,
-} as const
+/** What the sums are told apart by. A time is the start of its quarter of an hour. */
+export type Trait = 'time' | 'project' | 'model' | 'chat'
 
 const SUMS = `
   sum(m.messages) as messages, sum(m.estimated) as estimated, sum(m.input) as input, sum(m.output) as output
 `
+const AT = `iif(s.quarter = ${UNDATED_QUARTER}, null, s.quarter * ${QUARTER_MS}) as atMs`
 
-export const sumByGroup = (group: Grouped, scope: MessageScope): string =>
-  group === 'chat' ? sumByChat(scope) : sumByTrait(group, scope)
-
-const sumByChat = (scope: MessageScope): string => `
-  select m.chat as key, ${SUMS} from (${COUNTED}) m where true ${narrow(scope)} group by m.chat
-`
-
-const sumByTrait = (group: keyof typeof keys, scope: MessageScope): string => `
-  with s as materialized (
-    select m.chat, m.model, ${SUMS} from (${COUNTED}) m where true ${narrow(scope)} group by m.chat, m.model
-  )
-  select ${keys[group]} as key, sum(s.messages) as messages, sum(s.estimated) as estimated,
-    sum(s.input) as input, sum(s.output) as output
-  from s join chats c on c.num = s.chat
-  group by 1
-`
-
-export type GroupSum = MessageSum & { readonly key: number | string | null }
-
-/** @returns sums by the number of the project or chat, or by the name of the model */
-export const readGroupSums = (db: Mirror, group: Grouped, scope: MessageScope): GroupSum[] =>
-  db.prepare<[Bound], GroupSum>(sumByGroup(group, scope)).all({
-    ...bind(scope),
-    ...bindPeriod(scope.fromMs, scope.toMs),
-  })
-
-/** An aggregate without groups: always one row. */
-export const sumOfPeriod = (scope: MessageScope): string => `
-  select coalesce(sum(m.messages), 0) as messages, coalesce(sum(m.estimated), 0) as estimated,
-    sum(m.input) as input, sum(m.output) as output
-  from (${COUNTED}) m where true ${narrow(scope)}
-`
-const NEXT_TIME = `
-  select created_at from messages not indexed
-  where key >= ? and created_at >= ? and is_orphan = 0 order by key limit 1
-`
-
-/** Sums over messages, one period after the other. */
-export class PeriodSums {
-  readonly #scope: MessageScope
-  readonly #sum
-  readonly #next
-
-  constructor(db: Mirror, scope: MessageScope) {
-    this.#scope = scope
-    this.#sum = db.prepare<[Bound], MessageSum>(sumOfPeriod(scope))
-    this.#next = db.prepare<[bigint, number], number>(NEXT_TIME).pluck()
-  }
-
-  /** @param toMs exclusive */
-  of(fromMs: number, toMs: number): MessageSum {
-    return this.#read(bindPeriod(fromMs, toMs))
-  }
-
-  ofUndated(): MessageSum {
-    return this.#read(ofUndated)
-  }
-
-  #read(period: Bound): MessageSum {
-    const sum = this.#sum.get({ ...bind(this.#scope), ...period })
-    if (sum === undefined) throw new Error('an aggregate returned no row')
-    return sum
-  }
-
-  /** The time of the first message at or after a moment; null if there is none. */
-  nextTime(ms: number): number | null {
-    return this.#next.get(BigInt(sortKeyFloor(ms)), ms) ?? null
-  }
+/** The many sums of messages are added up before chats are joined, of which there are few. */
+export function sumsBy(traits: readonly Trait[], scope: MessageScope): string {
+  const has = (trait: Trait): boolean => traits.includes(trait)
+  const isOfChat = has('chat') || has('project') || has('model')
+  const kept = [has('time') && 'quarter', isOfChat && 'chat', has('model') && 'model'].filter(Boolean)
+  return `
+    with s as materialized (
+      select ${kept.map((name) => `m.${name}, `).join('')} ${SUMS}
+      from (${COUNTED}) m where true ${narrow(scope)} group by ${kept.map((name) => `m.${name}`).join(', ')}
+    )
+    select ${has('time') ? AT : 'null as atMs'}, ${isOfChat ? 's.chat, c.project' : 'null as chat, null as project'},
+      ${has('model') ? `coalesce(s.model, ${ONLY_MODEL})` : 'null'} as model, s.messages, s.estimated, s.input, s.output
+    from s ${isOfChat ? 'left join chats c on c.num = s.chat' : ''}
+  `
 }
 
-export interface RecordedMessage {
+export const readSums = (db: Mirror, traits: readonly Trait[], scope: MessageScope): MessageSum[] =>
+  db
+    .prepare<[Bound], MessageSum>(sumsBy(traits, scope))
+    .all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
+
+const countOf = (scope: MessageScope): string => `
+  select coalesce(sum(m.messages), 0) from (${COUNTED}) m where true ${narrow(scope)}
+`
+
+/** How many messages have no time. */
+export const countUndated = (db: Mirror, scope: MessageScope): number =>
+  db
+    .prepare<[Bound], number>(countOf(scope))
+    .pluck()
+    .get({ ...bind(scope), ...ofUndated }) ?? 0
+
+export interface RecordedMessage extends LedgerItem {
   /** 1 if a forked chat copied it. Its counts are 0, because they count in the other chat. */
   readonly isCopy: number
-  readonly chat: number
-  readonly project: number | null
-  readonly model: string | null
-  readonly atMs: number | null
   /** Null if only the other one is recorded. */
   readonly input: number | null
   readonly output: number | null
