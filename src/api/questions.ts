@@ -1,7 +1,7 @@
 import { listArchivedChats, type ArchivedChatsRequest } from './queries/list-archived.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { listEdits, listFiles, type FileHistoryRequest, type FilesRequest } from './queries/files.ts'
-import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
+import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats.ts'
 import { searchBody, type SearchBodyRequest } from './search/search.ts'
 import { suggest, type SuggestRequest } from './search/suggest.ts'
 import { readLedger, type TokensRequest } from './tokens/ledger.ts'

@@ -10,8 +10,9 @@ import {
   weekdayOf,
   ZoneClock,
   type BucketUnit,
-} from '../../src/api/buckets.ts'
-import { monthOf, readPeriod } from '../../src/api/periods.ts'
+  monthOf,
+  readPeriod,
+} from '../../src/api/periods.ts'
 import { casesBeside } from '../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

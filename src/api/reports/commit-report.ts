@@ -5,7 +5,7 @@ import type { CommitReport, DescribedMatch } from '../answers/commits.ts'
 import { toIso } from '../iso.ts'
 import { listActs, readScoredCommits, type TimedAct } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../queries/page.ts'
-import { listProjectRoots } from '../queries/projects/project-roots.ts'
+import { listProjectRoots } from '../queries/projects/list-projects.ts'
 import { comparablePath, folderOf, isWithin } from './repository-paths.ts'
 
 const DAY_MS = 24 * 3_600_000

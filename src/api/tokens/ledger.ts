@@ -1,10 +1,18 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { modelLabel } from '../../text/tokens/model-name.ts'
-import { bucketUnits, dateOfDay, dayOf, firstDayOf, type BucketUnit, ZoneClock } from '../buckets.ts'
+import { bucketUnits, dateOfDay, dayOf, firstDayOf, type BucketUnit, ZoneClock } from '../periods.ts'
 import { type MessageScope, readDrafts } from '../queries/message-sums.ts'
+import { readNamedChats } from '../queries/chats/chat-rows.ts'
+import { readNamedProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
-import { countUndated, readRecorded, readSums, type LedgerItem } from '../queries/tokens/token-sums.ts'
+import {
+  readChatRecords,
+  readEvents,
+  countUndated,
+  readRecorded,
+  readSums,
+  type LedgerItem,
+} from '../queries/tokens.ts'
 import { PriceBook, priceList } from './prices.ts'
 import { Tally } from './tally.ts'
 import type { TokensAnswer, TokensRow, TokenSources } from '../answers/tokens.ts'
@@ -155,9 +163,10 @@ class Ledger {
 
   #label(rows: readonly Group[]): TokensRow[] {
     const { groupBy } = this.#request
-    const names = groupBy.map((grouping, at) => {
-      const nums = rows.flatMap(({ keys }) => (typeof keys[at] === 'number' ? keys[at] : []))
-      return grouping === 'project' || grouping === 'chat' ? readNames(this.#db, grouping, nums) : new Map()
+    const names = groupBy.map((grouping, at): ReadonlyMap<Key, { readonly id: string; readonly name: string }> => {
+      if (grouping === 'project') return readNamedProjects(this.#db)
+      const nums = grouping === 'chat' ? rows.flatMap(({ keys }) => (typeof keys[at] === 'number' ? keys[at] : [])) : []
+      return new Map([...readNamedChats(this.#db, nums)].map(([num, { id, title }]) => [num, { id, name: title }]))
     })
     return rows.map(({ keys: given, tally }) => {
       const named = given.map((key, at) => names[at]?.get(key))

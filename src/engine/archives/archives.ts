@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
-import type { RunOrder } from '../../api/archives/make-run.ts'
-import type { PruneOrder } from '../../api/archives/prune.ts'
+import type { RunOrder, PruneOrder } from '../../api/archives/make-run.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,

@@ -1,7 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { UserError } from '../../../model/user-error.ts'
-import { resolveProjects } from '../../queries/projects/list-projects.ts'
-import { listProjectRoots } from '../../queries/projects/project-roots.ts'
+import { resolveProjects, listProjectRoots } from '../../queries/projects/list-projects.ts'
 import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/commit-report.ts'
 import { folderOf, isWithin } from '../../reports/repository-paths.ts'
 import type { ApiContext } from '../../context.ts'

@@ -5,7 +5,7 @@ import { inSnapshot } from '../snapshot.ts'
 import type { ProjectId } from '../../../model/ids.ts'
 import { answerRow, type Row } from '../answer-row.ts'
 import { prepared } from '../../../mirror/sql.ts'
-import type { Project } from '../../answers/projects.ts'
+import type { Project, ProjectRef } from '../../answers/projects.ts'
 
 /** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `
@@ -102,4 +102,35 @@ export function resolveProjects(db: Mirror, words: readonly string[]): number[] 
   const composed = spellings.flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
   const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(composed) })
   return rows.map(({ num }) => num)
+}
+
+/** The location of a project's files. */
+export interface ProjectRoot {
+  readonly num: number
+  readonly name: string
+  /** The folder, or the workspace file of several folders. */
+  readonly path: string
+  readonly uri: string
+  /** 1 if the files are on this machine. */
+  readonly isHere: 0 | 1
+}
+
+const ROOTS = `
+  select p.num, p.name, p.path, p.uri, p.remote_kind is null and p.uri like 'file:///%' as isHere
+  from projects p
+  left join chats c on c.project = p.num
+  group by p.num
+  having count(c.num) > 0 or exists (select 1 from workspaces w where w.project = p.num)
+  order by max(c.last_activity_at) desc, p.name, p.num
+`
+
+/** The roots of all listed projects, the last active first. */
+export const listProjectRoots = (db: Mirror): ProjectRoot[] => prepared<ProjectRoot>(db, ROOTS).all()
+
+const NAMED_PROJECTS = `select num, id, name from projects`
+
+/** All projects, by number. */
+export function readNamedProjects(db: Mirror): ReadonlyMap<number, ProjectRef> {
+  const rows = db.prepare<[], ProjectRef & { readonly num: number }>(NAMED_PROJECTS).all()
+  return new Map(rows.map(({ num, ...named }) => [num, named]))
 }
