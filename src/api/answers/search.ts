@@ -15,8 +15,7 @@ import {
   boolean,
   type Answer,
 } from './common.ts'
-import { maybeMachine } from './machines.ts'
-import { projectRef } from './projects.ts'
+import { maybeMachine, projectRef } from './projects.ts'
 
 export const searchHit = named(
   'SearchHit',

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { confidences, type Commit } from '../../model/commit.ts'
 import type { ApiContext } from '../context.ts'
-import type { CommitReport, DescribedMatch } from '../answers/commits.ts'
+import type { CommitReport, DescribedMatch } from '../answers/chats.ts'
 import { toIso } from '../iso.ts'
 import { listActs, readScoredCommits, type TimedAct } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../queries/page.ts'

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { Option, type Command } from 'commander'
-import type { DescribedMatch } from '../../api/answers/commits.ts'
+import type { DescribedMatch } from '../../api/answers/chats.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'

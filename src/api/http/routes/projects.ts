@@ -1,5 +1,5 @@
 import { asProjectId } from '../../../model/ids.ts'
-import { commitsAnswer } from '../../answers/commits.ts'
+import { commitsAnswer } from '../../answers/chats.ts'
 import { project, projectsAnswer } from '../../answers/projects.ts'
 import { statsAnswer, type Stats } from '../../answers/stats.ts'
 import { bucketUnits } from '../../periods.ts'

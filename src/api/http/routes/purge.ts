@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { asChatId } from '../../../model/ids.ts'
-import { acceptedAnswer, purgeAnswer } from '../../answers/purge.ts'
+import { acceptedAnswer, purgeAnswer } from '../../answers/archives.ts'
 import { listProjectRoots, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
