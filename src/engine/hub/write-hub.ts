@@ -1,4 +1,5 @@
-import { unpackOfHub } from '../../api/archives/archive-files.ts'
+import { HUB_LIMITS, unpackObject } from '../../api/archives/archive-files.ts'
+import { attempt } from '../../archive/manifest.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
@@ -30,11 +31,7 @@ export interface HubWritten {
 type Step = Written | null
 
 /** One act in bounded steps. Each chat is one transaction, so an act that was ended can be repeated. */
-export async function* writeHub(
-  order: HubWrite,
-  mirror: () => Mirror,
-  now: () => number,
-): AsyncGenerator<Step, HubWritten> {
+export function* writeHub(order: HubWrite, mirror: () => Mirror, now: () => number): Generator<Step, HubWritten> {
   const db = mirror()
   let [taken, wantsMore] = [0, false]
   switch (order.act) {
@@ -53,12 +50,14 @@ export async function* writeHub(
         const nowMs = now()
         const packed = Buffer.from(row.object, 'base64')
         // Whatever reading throws is damage of the row.
-        const read = await unpackOfHub(packed, (message) => {
-          collectGarbage()
-          return packPulled(message, nowMs)
-        }).catch(() => null)
+        const read = attempt(() =>
+          unpackObject(packed, HUB_LIMITS, (message) => {
+            collectGarbage()
+            return packPulled(message, nowMs)
+          }),
+        )
         collectGarbage()
-        const { outcome, wantsOther } = takePulled(mirror(), row, read, nowMs)
+        const { outcome, wantsOther } = takePulled(mirror(), row, read.kind === 'sound' ? read.value : null, nowMs)
         if (outcome !== null) taken += 1
         wantsMore ||= wantsOther
         yield outcome

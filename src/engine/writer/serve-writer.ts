@@ -183,18 +183,16 @@ class ServedWriter {
   }
 
   /** Runs the steps of an act to their end. If it is stopped, what the steps have open is closed. */
-  async #drive<End>(
-    steps: Generator<PassStep['outcome'], End> | AsyncGenerator<PassStep['outcome'], End>,
-  ): Promise<End> {
+  async #drive<End>(steps: Generator<PassStep['outcome'], End>): Promise<End> {
     try {
       for (;;) {
-        const next = await steps.next()
+        const next = steps.next()
         if (next.done === true) return next.value
         const outcome = next.value
         await this.#turn(outcome === null ? null : { ...readingStep, outcome })
       }
     } finally {
-      await steps.return(undefined as never)
+      steps.return(undefined as never)
     }
   }
 }
