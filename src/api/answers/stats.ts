@@ -21,22 +21,6 @@ const seriesRow = z.object({
 })
 export type SeriesRow = s.Answer<typeof seriesRow>
 
-const distribution = s.named(
-  'Distribution',
-  z.object({
-    count: s.count,
-    min: s.says(s.maybeAmount, 'All figures are null without values.'),
-    median: s.says(s.maybeAmount, 'By nearest rank, so it is one of the values.'),
-    p90: s.maybeAmount,
-    max: s.maybeAmount,
-    steps: s.says(
-      z.array(z.object({ from: s.amount, to: s.maybeAmount, count: s.count })),
-      'from is inclusive, to is exclusive and null in the last step.',
-    ),
-  }),
-)
-export type Distribution = s.Answer<typeof distribution>
-
 const share = z.object({ name: s.maybeText, chats: s.count, messages: s.count })
 const rate = s.says(s.maybeAmount, 'Share of the finished calls; null if there are none.')
 
@@ -89,12 +73,6 @@ export const statsAnswer = s.named(
     calls: z.extend(calls, { successRate: rate, errorRate: rate, rejectionRate: rate }),
     largestChats: z.array(
       z.object({ id: s.chatId, title: s.text, project: z.nullable(projectRef), messages: s.count, sizeBytes: s.count }),
-    ),
-    chatLength: distribution,
-    chatDuration: distribution,
-    longestStreak: s.says(
-      z.nullable(z.object({ days: s.count, from: s.text, to: s.text })),
-      'The longest run of days with messages; of equal ones the latest.',
     ),
   }),
 )

@@ -127,8 +127,6 @@ export interface CountedChat {
   readonly sizeBytes: number
   /** Messages of the whole thread. */
   readonly length: number
-  /** From the first to the last message with its own time; null if unknown. */
-  readonly durationMs: number | null
   readonly linesAdded: number | null
   readonly linesRemoved: number | null
   readonly filesChanged: number | null
@@ -136,7 +134,7 @@ export interface CountedChat {
 
 const listChats = (scope: MessageScope): string => `
   select num, project, mode, is_subagent as isSubagent, size_bytes as sizeBytes, message_count as length,
-    duration_ms as durationMs, lines_added as linesAdded, lines_removed as linesRemoved, files_changed as filesChanged
+    lines_added as linesAdded, lines_removed as linesRemoved, files_changed as filesChanged
   from (select num as chat, * from chats) m where true ${narrow(scope)}
 `
 

@@ -131,7 +131,8 @@ export function* walkMessages(
   { chatId, includeOrphans, limit }: Pick<MessageListRequest, 'chatId' | 'includeOrphans' | 'limit'>,
 ): Generator<readonly Message[] | null> {
   const chat = findChatNum(db, chatId)
-  if (chat === null) return yield null
+  if (chat === null) yield null
+  if (chat === null) return
   const keys = [
     ...pluckKeys(db, THREAD_KEYS, chat, -1, 0),
     ...(includeOrphans ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []),

@@ -12,7 +12,7 @@ import {
   weekdayOf,
   ZoneClock,
 } from '../periods.ts'
-import type { CallCounts, Distribution, Stats, SeriesRow } from '../answers/stats.ts'
+import type { CallCounts, Stats, SeriesRow } from '../answers/stats.ts'
 import { toIso } from '../iso.ts'
 import { useOfTool } from '../../shared/tools.ts'
 import {
@@ -39,10 +39,7 @@ export type StatsAnswer =
   | { readonly kind: 'too-many'; readonly count: number; readonly max: number }
 
 const CHATS_MAX = 10
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const lengthSteps = [1, 2, 6, 11, 21, 51, 101, 201, 501]
-const durationSteps = [0, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, 24 * HOUR_MS]
+const HOUR_MS = 3_600_000
 
 /** Adds up the kept sums of the period. No message is read but those of quarters of an hour that it covers in part. */
 export const answerStats = (db: Mirror, request: StatsRequest): StatsAnswer =>
@@ -107,15 +104,6 @@ function countStats(db: Mirror, request: StatsRequest): StatsAnswer {
     topFiles,
     calls,
     largestChats: listLargestChats(db, listed),
-    chatLength: distribute(
-      listed.map(({ length }) => length),
-      lengthSteps,
-    ),
-    chatDuration: distribute(
-      listed.flatMap(({ durationMs }) => durationMs ?? []),
-      durationSteps,
-    ),
-    longestStreak: tally.longestStreak,
   }
   return { kind: 'stats', stats }
 }
@@ -225,17 +213,6 @@ function listLargestChats(db: Mirror, listed: readonly counts.CountedChat[]): St
     const name = named.get(num)
     return name === undefined ? [] : [{ ...name, messages: length, sizeBytes }]
   })
-}
-
-/** @param bounds the starts of the steps, ascending. The first is the smallest possible value */
-function distribute(values: readonly number[], bounds: readonly number[]): Distribution {
-  const sorted = values.toSorted((one, other) => one - other)
-  const rank = (share: number): number | null => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
-  const steps = bounds.map((from, index) => {
-    const to = bounds[index + 1] ?? null
-    return { from, to, count: sorted.filter((value) => value >= from && value < (to ?? Infinity)).length }
-  })
-  return { count: sorted.length, min: rank(0), median: rank(0.5), p90: rank(0.9), max: rank(1), steps }
 }
 
 interface Share {
@@ -355,18 +332,6 @@ export class Tally {
       next = nextBucket(firstDay, this.#unit)
     }
     return rows
-  }
-
-  /** The longest run of days with messages; of equal ones the latest. */
-  get longestStreak(): Stats['longestStreak'] {
-    let [length, best, bestEnd] = [0, 0, 0]
-    for (const day of [...this.#days].sort((one, other) => one - other)) {
-      length = this.#days.has(day - 1) ? length + 1 : 1
-      if (length < best) continue
-      best = length
-      bestEnd = day
-    }
-    return best === 0 ? null : { days: best, from: dateOfDay(bestEnd - best + 1), to: dateOfDay(bestEnd) }
   }
 }
 

@@ -23,12 +23,12 @@ export const eventRoutes = [
 function eventStream(api: Api): ReadableStream<Uint8Array> {
   const status = api.readStatus()
   const encoder = new TextEncoder()
-  let end = (): void => {}
+  let end: (() => void) | undefined
   const start = (stream: ReadableStreamDefaultController<Uint8Array>): void => {
     const send = ({ type, data }: DaemonEvent): void => {
       stream.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
       if ((stream.desiredSize ?? 0) > 0) return
-      end()
+      end?.()
       stream.error(new Error('a client of /api/events does not read'))
     }
     send({ type: 'status', data: { ...status } })
@@ -42,5 +42,5 @@ function eventStream(api: Api): ReadableStream<Uint8Array> {
       clearInterval(timer)
     }
   }
-  return new ReadableStream({ start, cancel: () => end() }, new CountQueuingStrategy({ highWaterMark: WAITING_MAX }))
+  return new ReadableStream({ start, cancel: () => end?.() }, new CountQueuingStrategy({ highWaterMark: WAITING_MAX }))
 }
