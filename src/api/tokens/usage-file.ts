@@ -40,9 +40,6 @@ const fieldsByName: ReadonlyMap<string, Field | null> = new Map([
   ),
 ])
 
-/** A longer row is none of Cursor's: a quote is not closed, or the file is another one. In bytes. */
-const ROW_LENGTH_MAX = 100_000
-
 /**
  * Reads a usage file as Cursor's dashboard gives it, with any line ends. One unreadable row refuses the whole file.
  * @param timeZone of times without a zone
@@ -67,7 +64,6 @@ export function readUsageFile(given: string, timeZone: string): UsageFile {
       relax_column_count: true,
       skip_empty_lines: true,
       skip_records_with_empty_values: true,
-      max_record_size: ROW_LENGTH_MAX,
       on_record: onRecord,
     })
   } catch (error) {
@@ -88,12 +84,11 @@ const problems: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
   INVALID_OPENING_QUOTE: 'a quote follows other text',
-  CSV_MAX_RECORD_SIZE: `a row is longer than ${ROW_LENGTH_MAX} bytes, or a quote is not closed`,
 }
 
 function badCsv(error: CsvError, lastLine: number): UserError {
-  // The parser notices an open quote only later.
-  const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
+  // The parser notices an open quote only at the end of the file.
+  const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED'
   const line = isOpen ? lastLine + 1 : Number(error['lines'])
   const text = `Line ${line} of the file is not valid CSV: ${problems[error.code] ?? error.message}.`
   return refused('bad-csv', text, 'Download the file again, and do not edit it.', error)
