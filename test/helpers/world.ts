@@ -170,8 +170,7 @@ export class World {
     this.#command = command
     await command.follow()
     await command.rest()
-    this.#app = createApp({
-      ...command.engine.api(),
+    const served = command.engine.api({
       access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
       live: () => ({
         state: command.reasons.length > 0 ? 'degraded' : 'ready',
@@ -184,6 +183,7 @@ export class World {
       }),
       subscribe: () => () => undefined,
     })
+    this.#app = createApp(served)
   }
 
   async #close(): Promise<void> {

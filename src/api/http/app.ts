@@ -4,7 +4,7 @@ import { guard, securityHeaders } from './guard.ts'
 import { limitBodies, readBody } from './json-body.ts'
 import { noParameters, readQuery } from './params.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
-import { createStatusReader } from './read-status.ts'
+import { createStatusReader, type ReadStatus } from './read-status.ts'
 import { fits, type Api, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import { mcpRoutes } from './routes/mcp.ts'
@@ -28,7 +28,12 @@ export const allPaths: readonly Pick<Route, 'method' | 'path'>[] = [
 export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
   const metrics = lazyMetrics()
-  const api: Api = { ...context, readStatus: createStatusReader(context), loadMetrics: metrics.load }
+  let readStatus: ReadStatus | undefined
+  // Parts of the context are made when they are needed. A copy would need all of them.
+  const api: Api = Object.assign(Object.create(context) as ApiContext, {
+    readStatus: () => (readStatus ??= createStatusReader(context))(),
+    loadMetrics: metrics.load,
+  })
 
   const answerError = (error: Error): Response => {
     const problem = asProblem(error)
