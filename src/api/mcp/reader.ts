@@ -1,5 +1,5 @@
 import type { ApiRoutes } from '../http/routes.ts'
-import { folderOf, comparablePath, isWithin } from '../reports/repository-paths.ts'
+import { folderOf, comparablePath, isWithin } from '../reports/commit-report.ts'
 import { Masking } from '../export/redact/masking.ts'
 import type { Client } from '../../shared/client.ts'
 import type { SearchAnswer } from '../answers/search.ts'

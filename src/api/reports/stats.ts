@@ -13,7 +13,7 @@ import {
   ZoneClock,
 } from '../periods.ts'
 import type { CallCounts, Stats, SeriesRow } from '../answers/stats.ts'
-import { toIso } from '../iso.ts'
+import { toIso } from '../queries/answer-row.ts'
 import { useOfTool } from '../../shared/tools.ts'
 import {
   ofUndated,

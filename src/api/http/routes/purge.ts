@@ -5,12 +5,11 @@ import { acceptedAnswer, purgeAnswer } from '../../answers/archives.ts'
 import { listProjectRoots, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
-import { bodyFlag, bodyWords } from '../params.ts'
+import { bodyFlag, bodyText, bodyWords } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiContext, PurgeActs } from '../../context.ts'
 import { route } from '../route.ts'
 
-const bodyText = (reason: string) => z.string(reason).check(z.minLength(1, reason))
 const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
 const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
 
