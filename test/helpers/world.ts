@@ -177,7 +177,7 @@ export class World {
         reasons: command.reasons,
         uptimeMs: 5,
         progress: null,
-        resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 },
+        resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
         lagMs: null,
         mirrorPath: path,
       }),

@@ -60,7 +60,6 @@ const resources = z.object({
   cpuPercent: s.amount,
   longestReadMs: s.amount,
   bytesRead: s.count,
-  bytesReadLastMinute: s.says(s.count, "From Cursor's files; 0 while nothing changes."),
 })
 export type Resources = s.Answer<typeof resources>
 

@@ -48,7 +48,6 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
           cpuPercent: 0,
           longestReadMs: 0,
           bytesRead: 0,
-          bytesReadLastMinute: 0,
         },
         lagMs: null,
         mirrorPath: path,
