@@ -5,8 +5,7 @@ import type { CommitReport, DescribedMatch } from '../answers/chats.ts'
 import { toIso } from '../queries/answer-row.ts'
 import { listActs, readScoredCommits, type TimedAct } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../queries/page.ts'
-import { listProjectRoots } from '../queries/projects/list-projects.ts'
-import { posix, win32 } from 'node:path'
+import { comparablePath, folderOf, isWithin, listProjectRoots } from '../queries/projects/list-projects.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** How long before a commit its work begins, unless its parent is later. */
@@ -184,26 +183,3 @@ const spanOf = (acts: readonly TimedAct[]) => ({
   from: toIso(acts[0]?.atMs ?? null),
   to: toIso(acts.at(-1)?.atMs ?? null),
 })
-
-/** The beginning of an absolute Windows path. Cursor also writes `/c:/shop`. */
-const ON_WINDOWS = /^(?:\/?[a-z]:[\\/]|\\\\)/i
-
-/**
- * One form of a path, to compare it: absolute, with slashes, and accents in one sign with their letters, which macOS
- * stores apart. Windows ignores case.
- * @param folder where a relative path starts
- */
-export function comparablePath(path: string, folder: string): string {
-  if (!ON_WINDOWS.test(folder)) return posix.resolve(folder, path).normalize('NFC')
-  const [from = '', to = ''] = [folder, path].map((each) => each.replace(/^\/(?=[a-z]:)/i, ''))
-  return win32.resolve(from, to).replaceAll('\\', '/').normalize('NFC').toLowerCase()
-}
-
-/** Whether an absolute path is a folder or lies below it. */
-export function isWithin(path: string, folder: string): boolean {
-  const outer = comparablePath(folder, folder).replace(/\/?$/, '/')
-  return `${comparablePath(path, path)}/`.startsWith(outer)
-}
-
-/** The folder of a project. For a workspace file of several folders, the folder of that file. */
-export const folderOf = (path: string): string => path.replace(/[\\/][^\\/]+\.code-workspace$/, '') || '/'

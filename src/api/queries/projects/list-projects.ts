@@ -1,3 +1,4 @@
+import { posix, win32 } from 'node:path'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
@@ -133,4 +134,41 @@ const NAMED_PROJECTS = `select num, id, name from projects`
 export function readNamedProjects(db: Mirror): ReadonlyMap<number, ProjectRef> {
   const rows = db.prepare<[], ProjectRef & { readonly num: number }>(NAMED_PROJECTS).all()
   return new Map(rows.map(({ num, ...named }) => [num, named]))
+}
+
+/** The beginning of an absolute Windows path. Cursor also writes `/c:/shop`. */
+const ON_WINDOWS = /^(?:\/?[a-z]:[\\/]|\\\\)/i
+
+/**
+ * One form of a path, to compare it: absolute, with slashes, and accents in one sign with their letters, which macOS
+ * stores apart. Windows ignores case.
+ * @param folder where a relative path starts
+ */
+export function comparablePath(path: string, folder: string): string {
+  if (!ON_WINDOWS.test(folder)) return posix.resolve(folder, path).normalize('NFC')
+  const [from = '', to = ''] = [folder, path].map((each) => each.replace(/^\/(?=[a-z]:)/i, ''))
+  return win32.resolve(from, to).replaceAll('\\', '/').normalize('NFC').toLowerCase()
+}
+
+/** Whether an absolute path is a folder or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  const outer = comparablePath(folder, folder).replace(/\/?$/, '/')
+  return `${comparablePath(path, path)}/`.startsWith(outer)
+}
+
+/** The folder of a project. For a workspace file of several folders, the folder of that file. */
+export const folderOf = (path: string): string => path.replace(/[\\/][^\\/]+\.code-workspace$/, '') || '/'
+
+/** The innermost project that has an absolute path, and the path below its root; null for any other path, and for a root. */
+export function belowRoot(db: Mirror, given: string): { readonly num: number; readonly path: string } | null {
+  if (!given.startsWith('/') && !ON_WINDOWS.test(given)) return null
+  const path = comparablePath(given, given)
+  const roots = listProjectRoots(db).map((project) => {
+    const folder = folderOf(project.path)
+    return { num: project.num, start: comparablePath(folder, folder).replace(/\/?$/, '/') }
+  })
+  const [inner] = roots
+    .filter(({ start }) => path.startsWith(start) && path.length > start.length)
+    .sort((one, other) => other.start.length - one.start.length)
+  return inner === undefined ? null : { num: inner.num, path: path.slice(inner.start.length) }
 }
