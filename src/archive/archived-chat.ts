@@ -173,7 +173,7 @@ export interface ObjectLimits {
 }
 
 /** Reads an object line by line, so that a long text is not in memory as a whole. */
-class ObjectReader<Message extends { readonly id: string }> {
+export class ObjectReader<Message extends { readonly id: string }> {
   readonly #limits: Omit<ObjectLimits, 'bytesMax'>
   readonly #take: (message: ArchivedMessage) => Message
   readonly #messages: Message[] = []

@@ -2,8 +2,10 @@ import { hash as digest } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { createGunzip, gunzipSync } from 'node:zlib'
 import {
+  ObjectReader,
   decodeObject,
   type ArchivedMessage,
   type ArchivedObject,
@@ -116,34 +118,50 @@ export function whyUnsound(dir: string, hash: string): string | null {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/**
- * A packed chat. Its lines are decoded one by one, so that a long text is in memory once.
- * @param take what is kept of each message
- * @throws Error that says what is wrong, and RangeError for a longer text than allowed
- */
-export function unpackObject<Message extends { readonly id: string }>(
-  packed: Buffer,
-  limits: ObjectLimits,
-  take: (message: ArchivedMessage) => Message,
-): ArchivedObject<Message> {
-  const text = gunzipSync(packed, { maxOutputLength: limits.bytesMax })
-  if (!text.subarray(-1).equals(LINE_END)) throw new Damage('its last line is cut off')
-  return decodeObject(linesOf(text), limits, take)
+/** A packed chat. @param bytesMax a longer text is damage @throws Error that says what is wrong */
+function unpackObject(packed: Buffer, bytesMax: number): ArchivedObject {
+  const lines = decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })).split('\n')
+  if (lines.pop() !== '') throw new Damage(CUT_OFF)
+  return decodeObject(lines, {}, (message) => message)
 }
 
-const LINE_END = Buffer.from('\n')
+const CUT_OFF = 'its last line is cut off'
+/** An object of the hub is unpacked in such pieces, and a line is at most so many of them: 16 MB. */
+const PIECE_BYTES = 64 * 1024
+const PIECES_MAX = 256
 
-function* linesOf(text: Buffer): Generator<string> {
-  let start = 0
-  for (let end = text.indexOf(LINE_END); end >= 0; end = text.indexOf(LINE_END, start)) {
-    yield decoder.decode(text.subarray(start, end))
-    start = end + 1
+/**
+ * A packed chat of the hub, unpacked piece by piece. Whoever pushed it may have made anything of it.
+ * @param take what is kept of each message
+ * @throws Error that says what is wrong
+ */
+export async function unpackOfHub<Message extends { readonly id: string }>(
+  packed: Buffer,
+  take: (message: ArchivedMessage) => Message,
+): Promise<ArchivedObject<Message>> {
+  const reader = new ObjectReader(HUB_LIMITS, take)
+  let bytes = 0
+  let begun: Buffer[] = []
+  for await (const given of Readable.from([packed]).pipe(createGunzip({ chunkSize: PIECE_BYTES }))) {
+    const piece = given as Buffer
+    bytes += piece.length
+    if (bytes > HUB_LIMITS.bytesMax) throw new Damage('it unpacks to more than 64 MB')
+    let start = 0
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', start)) {
+      reader.add(decoder.decode(Buffer.concat([...begun, piece.subarray(start, end)])))
+      begun = []
+      start = end + 1
+    }
+    if (start < piece.length) begun.push(piece.subarray(start))
+    if (begun.length > PIECES_MAX) throw new Damage('a line is longer than 16 MB')
   }
+  if (begun.length > 0) throw new Damage(CUT_OFF)
+  return reader.end()
 }
 
 /** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
 export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>
-  attempt(() => unpackObject(readPacked(dir, hash), { bytesMax }, (message) => message))
+  attempt(() => unpackObject(readPacked(dir, hash), bytesMax))
 
 /**
  * Writes a file of the archive: a temporary one, synced to the disk, and then renamed. Whoever names it elsewhere calls

@@ -1,5 +1,4 @@
-import { HUB_LIMITS, unpackObject } from '../../api/archives/archive-files.ts'
-import { attempt } from '../../archive/manifest.ts'
+import { unpackOfHub } from '../../api/archives/archive-files.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
@@ -32,7 +31,11 @@ export interface HubWritten {
 type Step = Written | null
 
 /** One act in bounded steps. Each chat is one transaction, so an act that was ended can be repeated. */
-export function* writeHub(order: HubWrite, mirror: () => Mirror, now: () => number): Generator<Step, HubWritten> {
+export async function* writeHub(
+  order: HubWrite,
+  mirror: () => Mirror,
+  now: () => number,
+): AsyncGenerator<Step, HubWritten> {
   const db = mirror()
   let [taken, wantsMore] = [0, false]
   switch (order.act) {
@@ -51,14 +54,12 @@ export function* writeHub(order: HubWrite, mirror: () => Mirror, now: () => numb
         const nowMs = now()
         const packed = Buffer.from(row.object, 'base64')
         // Whatever reading throws is damage of the row.
-        const read = attempt(() =>
-          unpackObject(packed, HUB_LIMITS, (message) => {
-            collectGarbage()
-            return packPulled(message, nowMs)
-          }),
-        )
+        const read = await unpackOfHub(packed, (message) => {
+          collectGarbage()
+          return packPulled(message, nowMs)
+        }).catch(() => null)
         collectGarbage()
-        const { outcome, wantsOther } = takePulled(mirror(), row, read.kind === 'sound' ? read.value : null, nowMs)
+        const { outcome, wantsOther } = takePulled(mirror(), row, read, nowMs)
         if (outcome !== null) taken += 1
         wantsMore ||= wantsOther
         yield outcome

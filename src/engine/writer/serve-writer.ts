@@ -183,16 +183,18 @@ class ServedWriter {
   }
 
   /** Runs the steps of an act to their end. If it is stopped, what the steps have open is closed. */
-  async #drive<End>(steps: Generator<PassStep['outcome'], End>): Promise<End> {
+  async #drive<End>(
+    steps: Generator<PassStep['outcome'], End> | AsyncGenerator<PassStep['outcome'], End>,
+  ): Promise<End> {
     try {
       for (;;) {
-        const next = steps.next()
+        const next = await steps.next()
         if (next.done === true) return next.value
         const outcome = next.value
         await this.#turn(outcome === null ? null : { ...readingStep, outcome })
       }
     } finally {
-      steps.return(undefined as never)
+      await steps.return(undefined as never)
     }
   }
 }
