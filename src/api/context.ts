@@ -2,12 +2,10 @@ import type { Mirror } from '../mirror/open.ts'
 import type { UsageImport } from '../mirror/usage/usage-events.ts'
 import type { Ask } from './questions.ts'
 import type { Histories } from '../model/commit.ts'
-import type { ArchiveActs } from './answers/archives.ts'
+import type { ArchiveActs, PurgeReport } from './answers/archives.ts'
 import type { HubActs } from './answers/hub.ts'
 import type { PurgeScope } from '../mirror/purge/scope.ts'
-import type { PurgeReport } from './answers/purge.ts'
-import type { Progress, Resources } from './answers/status.ts'
-import type { DaemonState, SyncOutcome } from './answers/status.ts'
+import type { Progress, Resources, DaemonState, SyncOutcome } from './answers/status.ts'
 
 /** The state of the running daemon. */
 export interface LiveState {

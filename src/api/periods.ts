@@ -1,5 +1,4 @@
 import { Temporal } from 'temporal-polyfill'
-import { dateOfDay, dayOf, startOfDate, type BucketUnit } from './buckets.ts'
 
 /** A period of time that a user typed. */
 export interface Period {
@@ -53,51 +52,6 @@ export function monthOf(ms: number, timeZone: string): { readonly name: string; 
   const date = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).toPlainDate()
   return { name: date.toPlainYearMonth().toString(), startMs: startOf(date.with({ day: 1 }), timeZone) }
 }
-
-/**
- * The local day, week (from Monday) or month that contains a moment: its first date, `YYYY-MM-DD`, and its bounds. If
- * clocks go back over midnight, a day ends and begins again. Then the bounds are those of the part of it that contains
- * the moment and has a single offset. The end is always after the moment.
- */
-export function bucketAt(ms: number, unit: BucketUnit, timeZone: string): Period & { readonly start: string } {
-  const moment = zonedAt(ms, timeZone)
-  const offsetMs = moment.offsetNanoseconds / 1e6
-  const start = startOfDate(dateOfDay(dayOf(ms + offsetMs)), unit)
-  const whole = attempt(() => {
-    const first = Temporal.PlainDate.from(start)
-    return between(first, first.add({ [`${unit}s`]: 1 }), timeZone)
-  })
-  const isPlain = whole !== null && !comesAgain(whole.startMs, timeZone) && !comesAgain(whole.endMs, timeZone)
-  if (isPlain && ms >= whole.startMs && ms < whole.endMs) return { start, ...whole }
-  const firstMs = Date.parse(start)
-  const next = attempt(() => Temporal.PlainDate.from(start).add({ [`${unit}s`]: 1 }))
-  const nextMs = next === null ? Infinity : Date.parse(next.toString())
-  return {
-    start,
-    startMs: Math.max(firstMs - offsetMs, transition(zonedAt(ms + 1, timeZone), 'previous') ?? -Infinity),
-    endMs: Math.min(nextMs - offsetMs, transition(moment, 'next') ?? Infinity, MOMENTS_END_MS),
-  }
-}
-
-/** The first millisecond after the end of the calendar. */
-const MOMENTS_END_MS = 8.64e15 + 1
-/** Clocks that go back over midnight do so within this time after midnight. */
-const SOON_MS = 3 * 3_600_000
-
-/** Whether clocks show the time before a midnight again after it. */
-function comesAgain(midnightMs: number, timeZone: string): boolean {
-  const offsetAt = (ms: number): number => zonedAt(ms, timeZone).offsetNanoseconds / 1e6
-  if (offsetAt(midnightMs) <= offsetAt(midnightMs + SOON_MS)) return false
-  const backMs = transition(zonedAt(midnightMs, timeZone), 'next') ?? Infinity
-  return backMs + offsetAt(midnightMs + SOON_MS) < midnightMs + offsetAt(midnightMs)
-}
-
-const transition = (from: Temporal.ZonedDateTime, way: 'next' | 'previous'): number | null =>
-  from.getTimeZoneTransition(way)?.epochMilliseconds ?? null
-
-/** Clamped to the bounds of the calendar. */
-const zonedAt = (ms: number, timeZone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(Math.min(8.64e15, Math.max(-8.64e15, ms))).toZonedDateTimeISO(timeZone)
 
 function readMoment(text: string, timeZone: string): Period | null {
   const match = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?/u.exec(text)
@@ -178,5 +132,69 @@ function attempt<Value>(parse: () => Value): Value | null {
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error
+  }
+}
+
+export const bucketUnits = ['day', 'week', 'month'] as const
+export type BucketUnit = (typeof bucketUnits)[number]
+
+/** The most buckets in one answer. Without a limit, one message with a wrong year would give a century of days. */
+export const BUCKETS_MAX = 10_000
+const DAY_MS = 86_400_000
+
+/** The number of a local day, 0 for 1 January 1970. @param localMs from `ZoneOffsets.toLocalMs` */
+export const dayOf = (localMs: number): number => Math.floor(localMs / DAY_MS)
+
+/** 0 for Monday. Day 0, 1 January 1970, was a Thursday. @param day from `dayOf` */
+export const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7
+
+/** `YYYY-MM-DD`. @param day from `dayOf` */
+export const dateOfDay = (day: number): string => new Date(day * DAY_MS).toISOString().replace(/T.*$/, '')
+
+/** The first day of the bucket that contains a local day. @param day from `dayOf` */
+export function firstDayOf(day: number, unit: BucketUnit): number {
+  if (unit === 'day') return day
+  if (unit === 'week') return day - weekdayOf(day)
+  return day - new Date(day * DAY_MS).getUTCDate() + 1
+}
+
+/** The number of buckets from one to another. @param first and last: the first days of the buckets, as from `firstDayOf` */
+export function bucketsBetween(first: number, last: number, unit: BucketUnit): number {
+  return unit === 'month' ? monthNumber(last) - monthNumber(first) : (last - first) / (unit === 'week' ? 7 : 1)
+}
+
+const monthNumber = (day: number): number => {
+  const date = new Date(day * DAY_MS)
+  return date.getUTCFullYear() * 12 + date.getUTCMonth()
+}
+
+/** The first day of the next bucket. */
+export const nextBucket = (first: number, unit: BucketUnit): number =>
+  firstDayOf(first + { day: 1, week: 7, month: 31 }[unit], unit)
+
+/**
+ * Local times of a zone, best asked in ascending order. Temporal is called once for each clock change and not for each
+ * time: for half a million messages it would need seconds.
+ */
+export class ZoneClock {
+  readonly #timeZone: string
+  /** The stretch of time with a single offset that was found last. */
+  #startMs = Infinity
+  #endMs = -Infinity
+  #offsetMs = 0
+
+  constructor(timeZone: string) {
+    this.#timeZone = timeZone
+  }
+
+  /** The local time, as the epoch milliseconds at which a UTC clock shows the same. @throws RangeError for an unknown zone */
+  toLocalMs(ms: number): number {
+    if (ms < this.#startMs || ms >= this.#endMs) {
+      const moment = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(this.#timeZone)
+      this.#startMs = ms
+      this.#endMs = moment.getTimeZoneTransition('next')?.epochMilliseconds ?? Infinity
+      this.#offsetMs = moment.offsetNanoseconds / 1e6
+    }
+    return ms + this.#offsetMs
   }
 }

@@ -1,11 +1,10 @@
-import { listArchivedChats, type ArchivedChatsRequest } from './queries/list-archived.ts'
+import type { listArchivedChats, ArchivedChatsRequest } from './queries/list-archived.ts'
 import type { Mirror } from '../mirror/open.ts'
-import { listEdits, listFiles, type FileHistoryRequest, type FilesRequest } from './queries/files.ts'
-import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
-import { searchBody, type SearchBodyRequest } from './search/search.ts'
-import { suggest, type SuggestRequest } from './search/suggest.ts'
-import { readLedger } from './tokens/ledger.ts'
-import type { TokensRequest } from './tokens/request.ts'
+import type { listEdits, listFiles, FileHistoryRequest, FilesRequest } from './queries/files.ts'
+import type { StatsAnswer, StatsRequest } from './reports/stats.ts'
+import type { SearchBodyRequest } from './search/search.ts'
+import type { SuggestRequest } from './search/suggest.ts'
+import type { TokensRequest } from './tokens/ledger.ts'
 import type { TokensAnswer } from './answers/tokens.ts'
 
 /** The body of a response, as JSON. The daemon passes it on as it is. */
@@ -31,24 +30,31 @@ export type Question<Kind extends QuestionKind = QuestionKind> = {
 /** Sends a question. The daemon decides which process answers. @throws UserError `deadline` */
 export type Ask = <Kind extends QuestionKind>(question: Question<Kind>) => Promise<Questions[Kind]['answer']>
 
+/** A process loads the code of the questions that it gets. */
 type Answerers = {
-  readonly [Kind in QuestionKind]: (db: Mirror, request: Questions[Kind]['request']) => Questions[Kind]['answer']
+  readonly [Kind in QuestionKind]: () => Promise<
+    (db: Mirror, request: Questions[Kind]['request']) => Questions[Kind]['answer']
+  >
 }
 
 const answerers: Answerers = {
-  search: searchBody,
-  suggest: (db, request) => JSON.stringify(suggest(db, request)),
-  stats: (db, request) => answerStats(db, request),
-  tokens: (db, request) => readLedger(db, request),
-  files: (db, request) => listFiles(db, request),
-  archived: (db, request) => listArchivedChats(db, request),
-  edits: (db, request) => listEdits(db, request),
+  search: async () => (await import('./search/search.ts')).searchBody,
+  suggest: async () => {
+    const { suggest } = await import('./search/suggest.ts')
+    return (db, request) => JSON.stringify(suggest(db, request))
+  },
+  stats: async () => (await import('./reports/stats.ts')).answerStats,
+  tokens: async () => (await import('./tokens/ledger.ts')).readLedger,
+  files: async () => (await import('./queries/files.ts')).listFiles,
+  archived: async () => (await import('./queries/list-archived.ts')).listArchivedChats,
+  edits: async () => (await import('./queries/files.ts')).listEdits,
 }
 
 /** Answers in this process, however long it takes: whoever cannot wait kills it. */
-export function answerQuestion<Kind extends QuestionKind>(
+export async function answerQuestion<Kind extends QuestionKind>(
   db: Mirror,
   question: Question<Kind>,
-): Questions[Kind]['answer'] {
-  return answerers[question.kind](db, question.request)
+): Promise<Questions[Kind]['answer']> {
+  const answer = await answerers[question.kind]()
+  return answer(db, question.request)
 }

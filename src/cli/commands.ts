@@ -38,6 +38,12 @@ const NAMED = new RegExp(
 export const asTyped = (text: string, isCheckout: boolean): string =>
   isCheckout ? text.replace(NAMED, 'npx cursordex ') : text
 
+/** The same commands for who asks a demo, but for those that do not ask. */
+export const ofDemo = (text: string): string =>
+  text.replace(NAMED, (name, at: number) =>
+    /^(?:serve|demo|service|help|-)|^[^\n"`]*--demo/.test(text.slice(at + name.length)) ? name : `${name}--demo `,
+  )
+
 /** These print no answer of a route. */
 const WITHOUT_JSON: ReadonlySet<string> = new Set('serve demo export open token mcp service completion'.split(' '))
 

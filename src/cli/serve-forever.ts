@@ -1,6 +1,6 @@
 import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
 import { createLog } from '../daemon/lifecycle/log.ts'
-import { startUnlessRead } from '../daemon/lifecycle/wait-for-lock.ts'
+import { startUnlessRead } from '../daemon/lifecycle/startup-checks.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Settings } from '../settings.ts'
 import { findDaemon, isWell } from './client/client.ts'

@@ -13,7 +13,7 @@ import {
   type Screen,
   type StatusLine,
 } from './terminal/screen.ts'
-import { asTyped } from './commands.ts'
+import { asTyped, ofDemo } from './commands.ts'
 import { addExamples, asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
 import type { Pager } from './terminal/pager.ts'
 import { wrapLine } from './terminal/text.ts'
@@ -59,7 +59,7 @@ export class Session {
 
   /** Puts the commands in a text into the form in which the user types them. */
   named(text: string): string {
-    return asTyped(text, this.#world.isCheckout === true)
+    return asTyped(this.argv.includes('--demo') ? ofDemo(text) : text, this.#world.isCheckout === true)
   }
 
   /** The settings for a command, including its flags. @throws UserError as `loadSettings` and `refuseEmpty` do */

@@ -1,9 +1,8 @@
 import type { Worker } from 'node:worker_threads'
 import type { ApiContext, LiveState } from '../api/context.ts'
 import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../engine/data-folder.ts'
-import { openEngine } from '../engine/engine.ts'
+import { lazyReader, openEngine } from '../engine/engine.ts'
 import { Executor } from '../engine/executor/executor.ts'
-import { lazyReader } from '../engine/lazy-reader.ts'
 import { takeLock } from '../engine/lock.ts'
 import { excludedChats, misconfiguredFolders } from '../engine/source-reasons.ts'
 import type { Settings } from '../settings.ts'
@@ -73,7 +72,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
     // A daemon at rest is not woken for what nobody sees.
     if (progress.isSeen) indexing.every(() => progress.show(indexing.metrics.progress), PROGRESS_MS)
     server.makeReady()
-    void engine.purging.resume()
+    void engine.purging().resume()
     return {
       url: server.url,
       lost: Promise.race([folder.lost, indexing.damaged]),
@@ -152,8 +151,8 @@ function warningsOf({ settings, reader }: Parts, token: string | null): readonly
 /** The archive jobs, pushes and pulls that are due. */
 function doWhatIsDue({ engine, log }: Parts): void {
   try {
-    engine.archives.schedule.tick()
-    engine.hubSchedule.tick()
+    engine.archives().schedule.tick()
+    engine.hubSchedule().tick()
   } catch (error) {
     log.error({ stack: stackWithoutText(error) }, 'scheduled task failed')
   }
@@ -168,7 +167,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
       return indexing.state
     },
     get reasons() {
-      return [...indexing.reasons, ...engine.hubSchedule.listReasons()]
+      return [...indexing.reasons, ...engine.hubSchedule().listReasons()]
     },
     // The clock of the machine may be set.
     uptimeMs: Math.round(performance.now() - startedMs),
@@ -182,8 +181,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
     },
     mirrorPath: mirrorPath(settings.dataDir),
   })
-  return {
-    ...engine.api(),
+  return engine.api({
     startedAt: new Date(startedAtMs).toISOString(),
     ...(context.pageDir === undefined ? {} : { page: pageFiles(context.pageDir) }),
     access: {
@@ -201,5 +199,5 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
       log.error({ stack: stackWithoutText(error) }, 'a request failed')
       indexing.onReaderError(error)
     },
-  }
+  })
 }

@@ -1,14 +1,13 @@
-import type { DaemonEvent, UsageFileText } from '../api/context.ts'
+import type { ApiContext, DaemonEvent, UsageFileText } from '../api/context.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
-import type { Mirror } from '../mirror/open.ts'
 import type { PassOrder } from '../model/pass.ts'
 import { realSurroundings, type Settings } from '../settings.ts'
+import { openReader, type Mirror, type ReaderOptions } from '../mirror/open.ts'
 import { Archives } from './archives/archives.ts'
 import type { Executor } from './executor/executor.ts'
-import { hubSchedule } from './hub/hub-schedule.ts'
-import { Sharing } from './hub/sharing.ts'
+import { hubSchedule, Sharing } from './hub/sharing.ts'
 import { openPurging } from './purge/purging.ts'
 import { sourceReasons } from './source-reasons.ts'
 import type { IndexWriter } from './writer/thread-index.ts'
@@ -41,10 +40,19 @@ export interface EngineContext {
 
 export type Engine = ReturnType<typeof openEngine>
 
+/** What the HTTP side needs besides the engine. */
+type ApiSurroundings = Pick<ApiContext, 'access' | 'live' | 'subscribe'> &
+  Partial<Pick<ApiContext, 'startedAt' | 'page' | 'reportFault'>>
+
+/** Made when it is first needed: most commands need few parts. */
+function lazily<Part>(make: () => Part): () => Part {
+  let part: Part | undefined
+  return () => (part ??= make())
+}
+
 /** The product, assembled once: for the daemon, and for a command that works without one. */
 export function openEngine(settings: Settings, context: EngineContext) {
   const { writer, index, executor } = context
-  const histories = new Histories(realSurroundings().env, () => context.now())
   const sync = async ({ full }: { full: boolean }): Promise<SyncOutcome> => {
     const startedAt = performance.now()
     const read = await context.readAll(full ? { depth: 'values', isAsked: true } : { depth: 'keys' })
@@ -56,10 +64,11 @@ export function openEngine(settings: Settings, context: EngineContext) {
     const { changed, added, gone, ends } = read
     return { changed, added, gone, tookMs: Math.round(performance.now() - startedAt), reasons: sourceReasons(ends) }
   }
-  const archives = new Archives(settings, context)
-  const sharing = new Sharing(settings.hub, context)
-  const hub = hubSchedule(settings.hub, sharing, context)
-  const purging = openPurging(settings, { ...context, sync, archives, sharing })
+  let histories: Histories | undefined
+  const archives = lazily(() => new Archives(settings, context))
+  const sharing = lazily(() => new Sharing(settings.hub, context))
+  const hub = lazily(() => hubSchedule(settings.hub, sharing(), context))
+  const purging = lazily(() => openPurging(settings, { ...context, sync, archives: archives(), sharing: sharing() }))
   const { deadlineMs } = settings.search
   // TypeScript does not see that an answer has the kind of its question.
   const ask: Ask = (question) =>
@@ -71,24 +80,51 @@ export function openEngine(settings: Settings, context: EngineContext) {
     hubSchedule: hub,
     /** Removes chats and texts for good. */
     purging,
-    /** The engine in the form that the HTTP side needs. */
-    api: () => ({
+    /** The engine in the form that the HTTP side needs, with what that needs besides. */
+    api: (more: ApiSurroundings): ApiContext => ({
+      ...more,
       version: context.version,
       timeZone: context.zone(),
       mirror: () => context.mirror(),
       now: () => context.now(),
       ask,
-      histories,
       sync,
       importUsage: (file: UsageFileText) => writer.importUsage(file),
-      archives,
-      purging,
-      hub: sharing,
+      get histories() {
+        return (histories ??= new Histories(realSurroundings().env, () => context.now()))
+      },
+      get archives() {
+        return archives()
+      },
+      get purging() {
+        return purging()
+      },
+      get hub() {
+        return sharing()
+      },
     }),
     /** Ends everything that runs. The creator of the writer stops it afterwards. */
     async close(): Promise<void> {
-      histories.close()
+      histories?.close()
       await executor.close()
+    },
+  }
+}
+
+export type LazyReader = ReturnType<typeof lazyReader>
+
+/** For lists and counts. The cache is small: the system caches the file too, and malloc seldom gives memory back. */
+const forLists: ReaderOptions = { cacheKb: 2000, isIndexWanted: false }
+
+/** A connection that opens at the first question. If that fails, the next question tries again. */
+export function lazyReader(path: string, options = forLists) {
+  let mirror: Mirror | null = null
+  return {
+    open: (): Mirror => (mirror ??= openReader(path, options)),
+    /** The next question opens it again. */
+    close(): void {
+      mirror?.close()
+      mirror = null
     },
   }
 }

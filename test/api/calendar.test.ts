@@ -10,8 +10,9 @@ import {
   weekdayOf,
   ZoneClock,
   type BucketUnit,
-} from '../../src/api/buckets.ts'
-import { bucketAt, monthOf, readPeriod } from '../../src/api/periods.ts'
+  monthOf,
+  readPeriod,
+} from '../../src/api/periods.ts'
 import { casesBeside } from '../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)
@@ -103,25 +104,3 @@ test.each(['', 'someday', '2026-3-1', '2026-13-01', '2025-02-29', '2026-13', '20
 test.each(['2026-03-01T25:00Z', '7x', '99999d', 'last', 'last day', 'next week', 'mon tue'])('nor is %j', (text) => {
   expect(read(text)).toBeNull()
 })
-
-test('a day that clocks repeat has parts, and each part ends after its moments', () => {
-  // Clocks went from 00:01 on 7 November back to 23:01 on the 6th. So the 6th occurred twice.
-  const day = (time: string) => {
-    const { start, startMs, endMs } = bucketAt(Date.parse(`2010-11-07T${time}Z`), 'day', 'America/St_Johns')
-    return [start, new Date(startMs).toISOString().slice(8, 16), new Date(endMs).toISOString().slice(8, 16)]
-  }
-  expect(day('02:00')).toEqual(['2010-11-06', '06T02:30', '07T02:30'])
-  expect(day('02:30:30')).toEqual(['2010-11-07', '07T02:30', '07T02:31'])
-  expect(day('03:00')).toEqual(['2010-11-06', '07T02:31', '07T03:30'])
-  expect(day('12:00')).toEqual(['2010-11-07', '07T03:30', '08T03:30'])
-})
-
-test.each(['UTC', 'America/St_Johns', 'Asia/Tokyo', 'Pacific/Apia', '+05:45'])(
-  'the end of a bucket is after each of its moments, at any time, in %s',
-  (timeZone) => {
-    const moments = [0, Date.UTC(2010, 10, 7, 3), Date.UTC(2011, 11, 30, 12), 8.64e15 - 1, 8.64e15]
-    for (const unit of ['day', 'week', 'month'] as const) {
-      for (const ms of moments) expect(bucketAt(ms, unit, timeZone).endMs).toBeGreaterThan(ms)
-    }
-  },
-)

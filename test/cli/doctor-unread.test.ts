@@ -188,19 +188,11 @@ test('rows that Cursor deleted by writing NULL were said to be unreadable', asyn
   const global = (await doctor()).report.stores.find(({ kind }) => kind === 'composer-kv')
   expect(global).toMatchObject({
     chats: { lost: 1 },
-    messages: { keptHere: 1, unreadable: 0 },
+    messages: { keptHere: 1 },
     issues: [],
     rows: { total: 8, read: 8, other: 0 },
   })
   expect(indexer.losses().toSorted()).toEqual(['chat gone', 'message kept kept-1'])
-})
-
-test('a message whose row is NULL counts as deleted before the first read, not as empty', async () => {
-  addChat(store, 'a', 'one', 'two')
-  store.message('a', 'a-1', null)
-  await indexer.pass()
-  const global = (await doctor()).report.stores.find(({ kind }) => kind === 'composer-kv')
-  expect(global).toMatchObject({ chats: { incomplete: 1 }, messages: { gone: 1, blank: 0, unreadable: 0 } })
 })
 
 /** Something that is not read, and the sentence that must say so. What is planted may be more flags. */

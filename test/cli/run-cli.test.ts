@@ -51,6 +51,9 @@ test('a reading command makes no data folder, and with --demo it uses that of th
     const { exitCode, settings } = await run(argv, () => ({ items: [], total: 0 }), { homeDir })
     expect([exitCode, settings]).toMatchObject([0, { dataDir, cursor: { userDirs: [], homes: [] } }])
   }
+  // Its hints are for the demo, too.
+  const { err } = await run(['chats', '--project', 'x', '--demo'], () => ({ items: [], total: 0 }), { homeDir })
+  expect(err).toContain('List all with: cursordex --demo projects\n')
   rmSync(homeDir, { recursive: true, force: true })
 })
 

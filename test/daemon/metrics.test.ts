@@ -8,20 +8,6 @@ const nothing: PassStep = { done: 0, total: 0, bytesRead: 0, longestReadMs: 0, b
 
 const step = (news: Partial<PassStep>): PassStep => ({ ...nothing, ...news })
 
-test('bytes count for a minute as read in the last minute, and always in the total', async () => {
-  const clock = new FakeClock()
-  const vitals = new Metrics(clock.now)
-  vitals.noteStep(step({ bytesRead: 100 }))
-  await clock.advance(40_000)
-  vitals.noteStep(step({ bytesRead: 20 }))
-  vitals.noteStep(step({ bytesRead: 3 }))
-  expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 123 })
-  await clock.advance(21_000)
-  expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 23 })
-  await clock.advance(40_000)
-  expect(vitals.resources([])).toMatchObject({ bytesRead: 123, bytesReadLastMinute: 0 })
-})
-
 test('progress has the speed and the time left at that speed', async () => {
   const clock = new FakeClock()
   const vitals = new Metrics(clock.now)

@@ -1,4 +1,4 @@
-import type { CommitReport } from '../../src/api/answers/commits.ts'
+import type { CommitReport } from '../../src/api/answers/chats.ts'
 import { headers, toolData, type Store } from './cursor.ts'
 import { TrackingStore } from './eras/tracking.ts'
 import { World } from './world.ts'

@@ -1,4 +1,4 @@
-import { readUsageFile } from '../../src/api/tokens/read-usage-file.ts'
+import { readUsageFile } from '../../src/api/tokens/usage-file.ts'
 import type { UsageFileText, UsageOutcome } from '../../src/api/context.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { importUsage } from '../../src/mirror/usage/usage-events.ts'

@@ -8,7 +8,7 @@ import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
 import { indexOf } from './index-of.ts'
-import type { PurgeReport } from '../../src/api/answers/purge.ts'
+import type { PurgeReport } from '../../src/api/answers/archives.ts'
 
 /** A purge in the test's own process, on a mirror that nothing else has open. */
 export class PurgeHere {

@@ -170,20 +170,20 @@ export class World {
     this.#command = command
     await command.follow()
     await command.rest()
-    this.#app = createApp({
-      ...command.engine.api(),
+    const served = command.engine.api({
       access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
       live: () => ({
         state: command.reasons.length > 0 ? 'degraded' : 'ready',
         reasons: command.reasons,
         uptimeMs: 5,
         progress: null,
-        resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 },
+        resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
         lagMs: null,
         mirrorPath: path,
       }),
       subscribe: () => () => undefined,
     })
+    this.#app = createApp(served)
   }
 
   async #close(): Promise<void> {

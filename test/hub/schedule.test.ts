@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { hubSchedule } from '../../src/engine/hub/hub-schedule.ts'
+import { hubSchedule } from '../../src/engine/hub/sharing.ts'
 import { UserError } from '../../src/model/user-error.ts'
 
 const MINUTE = 60_000

@@ -45,7 +45,7 @@ async function purgeBoth(): Promise<void> {
 async function tellAll() {
   await place.pass()
   await place.world.post('/api/archives/newest/restore', {})
-  await place.world.engine.purging.resume()
+  await place.world.engine.purging().resume()
   const { lostBars, isDone } = state()
   return {
     messages: await all(),

@@ -1,94 +1,84 @@
 import * as z from 'zod/mini'
-import {
-  boolean,
-  chatId,
-  count,
-  maybeCount,
-  maybeText,
-  maybeTime,
-  named,
-  pageOf,
-  says,
-  text,
-  texts,
-  type Answer,
-} from './common.ts'
+import * as s from './common.ts'
 
 const archivedChat = z.object({
-  id: chatId,
-  title: says(maybeText, 'Null if the object is damaged.'),
-  messages: count,
-  bytes: says(count, 'Size of its object.'),
-  isHere: says(boolean, 'Whether the mirror has the chat.'),
+  id: s.chatId,
+  title: s.says(s.maybeText, 'Null if the object is damaged.'),
+  messages: s.count,
+  bytes: s.says(s.count, 'Size of its object.'),
+  isHere: s.says(s.boolean, 'Whether the mirror has the chat.'),
 })
-export type ListedArchivedChat = Answer<typeof archivedChat>
-export const archivedChatsAnswer = pageOf(archivedChat)
+export type ListedArchivedChat = s.Answer<typeof archivedChat>
+export const archivedChatsAnswer = s.pageOf(archivedChat)
 
-const progress = z.object({ done: count, total: count })
+const progress = z.object({ done: s.count, total: s.count })
 
-export const archiveAnswer = named(
+export const archiveAnswer = s.named(
   'Archive',
   z.object({
-    name: text,
-    createdAt: maybeTime,
-    scope: says(z.unknown(), 'The search of the run, of older versions also filters; null for everything.'),
-    job: maybeText,
-    chats: says(maybeCount, 'As chats are listed: no subagents, drafts and empty ones. Null until the run is done.'),
-    messages: says(maybeCount, 'Messages of all archived chats, also orphans.'),
-    bytes: maybeCount,
-    leftOut: says(
-      z.array(z.object({ id: text, why: text })),
+    name: s.text,
+    createdAt: s.maybeTime,
+    scope: s.says(z.unknown(), 'The search of the run, of older versions also filters; null for everything.'),
+    job: s.maybeText,
+    chats: s.says(
+      s.maybeCount,
+      'As chats are listed: no subagents, drafts and empty ones. Null until the run is done.',
+    ),
+    messages: s.says(s.maybeCount, 'Messages of all archived chats, also orphans.'),
+    bytes: s.maybeCount,
+    leftOut: s.says(
+      z.array(z.object({ id: s.text, why: s.text })),
       'Chats that could not be archived in their current state, and why. An earlier state may be included.',
     ),
-    sha256: maybeText,
+    sha256: s.maybeText,
     state: z.enum(['running', 'verified', 'damaged', 'failed']),
-    provenAt: says(maybeTime, 'When the run was last read back and compared.'),
-    error: maybeText,
+    provenAt: s.says(s.maybeTime, 'When the run was last read back and compared.'),
+    error: s.maybeText,
   }),
 )
 /** An archive run, as the API shows it. */
-export type ArchiveRun = Answer<typeof archiveAnswer>
+export type ArchiveRun = s.Answer<typeof archiveAnswer>
 
-export const archivesAnswer = pageOf(archiveAnswer)
+export const archivesAnswer = s.pageOf(archiveAnswer)
 
 export const verdictAnswer = z.object({
-  name: text,
-  ok: says(boolean, 'Whether everything that was read in the folder is undamaged.'),
-  checked: says(count, 'Manifests and objects that were read.'),
-  damaged: says(texts, 'Ids of the damaged chats.'),
-  damagedRuns: says(
-    z.array(z.object({ name: text, why: maybeText })),
+  name: s.text,
+  ok: s.says(s.boolean, 'Whether everything that was read in the folder is undamaged.'),
+  checked: s.says(s.count, 'Manifests and objects that were read.'),
+  damaged: s.says(s.texts, 'Ids of the damaged chats.'),
+  damagedRuns: s.says(
+    z.array(z.object({ name: s.text, why: s.maybeText })),
     'why says what is wrong with the manifest; null if it is undamaged and its chats are damaged.',
   ),
-  unexpected: says(texts, 'What does not belong into an archive, and damaged objects that no manifest names.'),
+  unexpected: s.says(s.texts, 'What does not belong into an archive, and damaged objects that no manifest names.'),
 })
-export type ArchiveVerdict = Answer<typeof verdictAnswer>
+export type ArchiveVerdict = s.Answer<typeof verdictAnswer>
 
 export const restoredAnswer = z.object({
-  name: says(text, 'The run that was read, or the newest one.'),
-  runs: says(count, 'How many runs were read: more than one for newest.'),
-  ok: says(boolean, 'False if any part is damaged.'),
-  chats: says(count, 'Undamaged chats, new or not, as they are listed.'),
-  messages: says(count, 'Messages of all undamaged chats, also orphans.'),
-  added: says(count, 'Messages that were not in the mirror. With dryRun: that would be added.'),
-  addedChats: count,
-  damaged: says(texts, 'Ids of the damaged chats.'),
-  manifest: says(maybeText, 'What is wrong with manifests of runs; null if they are undamaged.'),
+  name: s.says(s.text, 'The run that was read, or the newest one.'),
+  runs: s.says(s.count, 'How many runs were read: more than one for newest.'),
+  ok: s.says(s.boolean, 'False if any part is damaged.'),
+  chats: s.says(s.count, 'Undamaged chats, new or not, as they are listed.'),
+  messages: s.says(s.count, 'Messages of all undamaged chats, also orphans.'),
+  added: s.says(s.count, 'Messages that were not in the mirror. With dryRun: that would be added.'),
+  addedChats: s.count,
+  damaged: s.says(s.texts, 'Ids of the damaged chats.'),
+  manifest: s.says(s.maybeText, 'What is wrong with manifests of runs; null if they are undamaged.'),
 })
-export type ArchiveRestored = Answer<typeof restoredAnswer>
+export type ArchiveRestored = s.Answer<typeof restoredAnswer>
 
 export const archiveHealth = z.object({
-  running: maybeText,
-  atWork: z.nullable(z.extend(progress, { name: text, act: z.enum(['run', 'verify', 'restore']) })),
-  lastRunAt: maybeTime,
-  nextRunAt: maybeTime,
-  failed: says(
-    z.array(z.object({ job: text, error: text, failures: count, retryAt: maybeTime })),
+  running: s.maybeText,
+  atWork: z.nullable(z.extend(progress, { name: s.text, act: z.enum(['run', 'verify', 'restore']) })),
+  lastRunAt: s.maybeTime,
+  nextRunAt: s.maybeTime,
+  failed: s.says(
+    z.array(z.object({ job: s.text, error: s.text, failures: s.count, retryAt: s.maybeTime })),
     'Jobs whose last run failed, and when each is retried.',
   ),
 })
 /** The state of the archives, for `/api/status`. */
-export type ArchiveHealth = Answer<typeof archiveHealth>
+export type ArchiveHealth = s.Answer<typeof archiveHealth>
 
 /** What to restore. */
 export interface RestoreRequest {
@@ -116,3 +106,32 @@ export interface ArchiveActs {
   restore(request: RestoreRequest): Promise<ArchiveRestored>
   health(): ArchiveHealth
 }
+
+const purgedChat = z.object({
+  id: s.text,
+  title: s.text,
+  isWhole: s.says(s.boolean, 'True if nothing of it stays, and nothing of it comes in again.'),
+  messages: s.count,
+})
+
+export const purgeAnswer = z.object({
+  dryRun: s.boolean,
+  chats: s.says(z.array(purgedChat), 'The first hundred of them.'),
+  chatCount: s.count,
+  messages: s.says(s.count, 'Cursor keeps what it still has of them, and they are not read again.'),
+  unknownChats: s.says(s.texts, 'Chats that were named, and that the mirror does not know.'),
+  otherMachines: s.says(
+    s.texts,
+    'Other machines that have one of these chats at the hub. They keep it until they purge it.',
+  ),
+  archived: s.says(s.count, 'How many archived chats were replaced or removed; 0 for a dry run.'),
+  unread: s.says(
+    s.texts,
+    'What could not be read, and may still contain something: archives, files, folders and links.',
+  ),
+  found: s.says(z.nullable(s.texts), 'Files that contain the text at the end; null if they were not searched.'),
+})
+/** What was removed, or would be. */
+export type PurgeReport = s.Answer<typeof purgeAnswer>
+
+export const acceptedAnswer = z.object({ lostBars: s.says(s.count, 'Always 0: no bar counts as missing any more.') })

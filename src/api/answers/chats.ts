@@ -1,131 +1,118 @@
 import * as z from 'zod/mini'
+import * as s from './common.ts'
 import { chatFormats, titleSources } from '../../model/chat.ts'
 import { confidences } from '../../model/commit.ts'
-import {
-  chatId,
-  count,
-  maybeAmount,
-  maybeCount,
-  maybeText,
-  maybeTime,
-  messageId,
-  named,
-  pageOf,
-  says,
-  text,
-  texts,
-  boolean,
-  type Answer,
-} from './common.ts'
-import { maybeMachine } from './machines.ts'
-import { projectRef } from './projects.ts'
+import { maybeMachine, projectRef } from './projects.ts'
 import { estimated, recorded } from './tokens.ts'
 
-export const chat = named(
+export const chat = s.named(
   'Chat',
   z.object({
-    id: says(chatId, "Cursor's own id. It may contain any character."),
-    title: says(text, 'Never empty: Cursor’s name, else the user’s first words, else “Untitled chat”.'),
+    id: s.says(s.chatId, "Cursor's own id. It may contain any character."),
+    title: s.says(s.text, 'Never empty: Cursor’s name, else the user’s first words, else “Untitled chat”.'),
     titleSource: z.enum(titleSources),
-    summary: maybeText,
+    summary: s.maybeText,
     project: z.nullable(projectRef),
-    projectSource: maybeText,
-    worktree: says(
-      z.nullable(z.object({ name: text, path: text })),
+    projectSource: s.maybeText,
+    worktree: s.says(
+      z.nullable(z.object({ name: s.text, path: s.text })),
       'The working tree of git in which it ran. Its project is then the repository.',
     ),
-    createdAt: maybeTime,
-    lastActivityAt: maybeTime,
-    mode: maybeText,
-    branch: says(maybeText, 'The git branch on which the chat began.'),
-    model: maybeText,
-    models: texts,
-    modelSource: says(
+    createdAt: s.maybeTime,
+    lastActivityAt: s.maybeTime,
+    mode: s.maybeText,
+    branch: s.says(s.maybeText, 'The git branch on which the chat began.'),
+    model: s.maybeText,
+    models: s.texts,
+    modelSource: s.says(
       z.nullable(z.enum(['cursor', 'tracking'])),
       "Origin of the models: the chat's own rows, or Cursor's record of generated code.",
     ),
-    messageCount: says(count, 'The counts cover the thread, without orphans.'),
-    userMessageCount: count,
-    toolCallCount: count,
-    sizeBytes: count,
+    messageCount: s.says(s.count, 'The counts cover the thread, without orphans.'),
+    userMessageCount: s.count,
+    toolCallCount: s.count,
+    sizeBytes: s.count,
     format: z.enum(chatFormats),
-    source: text,
-    origin: says(
-      maybeText,
+    source: s.text,
+    origin: s.says(
+      s.maybeText,
       "The mirror from whose archive it was restored; null if it comes from a store of Cursor's.",
     ),
-    status: maybeText,
-    isArchived: boolean,
-    isSubagent: boolean,
-    parentChatId: z.nullable(chatId),
-    childChatIds: z.array(chatId),
-    deletedInCursor: boolean,
-    deletedAt: maybeTime,
-    linesAdded: maybeCount,
-    linesRemoved: maybeCount,
-    filesChanged: maybeCount,
-    contextTokens: z.nullable(z.object({ used: maybeAmount, limit: maybeAmount })),
-    recordedCostCents: maybeAmount,
-    running: says(boolean, 'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.'),
+    status: s.maybeText,
+    isArchived: s.boolean,
+    isSubagent: s.boolean,
+    parentChatId: z.nullable(s.chatId),
+    childChatIds: z.array(s.chatId),
+    deletedInCursor: s.boolean,
+    deletedAt: s.maybeTime,
+    linesAdded: s.maybeCount,
+    linesRemoved: s.maybeCount,
+    filesChanged: s.maybeCount,
+    contextTokens: z.nullable(z.object({ used: s.maybeAmount, limit: s.maybeAmount })),
+    recordedCostCents: s.maybeAmount,
+    running: s.says(
+      s.boolean,
+      'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.',
+    ),
     machine: maybeMachine,
   }),
 )
-export type Chat = Answer<typeof chat>
+export type Chat = s.Answer<typeof chat>
 
 const chatFile = z.object({
-  path: text,
-  reads: says(count, 'How many calls read the file.'),
-  edits: says(count, 'How many calls edited it.'),
-  attached: says(count, 'How often it was attached.'),
+  path: s.text,
+  reads: s.says(s.count, 'How many calls read the file.'),
+  edits: s.says(s.count, 'How many calls edited it.'),
+  attached: s.says(s.count, 'How often it was attached.'),
 })
-export type ChatFile = Answer<typeof chatFile>
+export type ChatFile = s.Answer<typeof chatFile>
 
 const toolCount = z.object({
-  name: text,
-  calls: says(count, 'All calls, in any state.'),
-  errors: count,
-  rejected: count,
+  name: s.text,
+  calls: s.says(s.count, 'All calls, in any state.'),
+  errors: s.count,
+  rejected: s.count,
 })
-export type ToolCount = Answer<typeof toolCount>
+export type ToolCount = s.Answer<typeof toolCount>
 
 const chatRef = z.object({
-  id: chatId,
-  title: text,
-  mode: maybeText,
-  createdAt: maybeTime,
-  lastActivityAt: maybeTime,
-  messageCount: count,
-  isSubagent: boolean,
-  deletedInCursor: boolean,
+  id: s.chatId,
+  title: s.text,
+  mode: s.maybeText,
+  createdAt: s.maybeTime,
+  lastActivityAt: s.maybeTime,
+  messageCount: s.count,
+  isSubagent: s.boolean,
+  deletedInCursor: s.boolean,
 })
-export type ChatRef = Answer<typeof chatRef>
+export type ChatRef = s.Answer<typeof chatRef>
 
 export const chatAnswer = z.extend(chat, {
   files: z.array(chatFile),
   toolCounts: z.array(toolCount),
-  tokens: says(
+  tokens: s.says(
     z.object({ recorded: z.nullable(recorded), estimated: z.nullable(estimated) }),
     'Sums over the messages of the thread, by source. They are never added to each other. Null means unknown.',
   ),
-  children: says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
+  children: s.says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
 })
 export type ChatTokens = ChatDetail['tokens']
-export type ChatDetail = Answer<typeof chatAnswer>
+export type ChatDetail = s.Answer<typeof chatAnswer>
 
 /** Why a chat may have led to a commit. */
-export const evidence = named(
+export const evidence = s.named(
   'Evidence',
   z.object({
-    time: says(
-      z.nullable(z.object({ messages: count, from: maybeTime, to: maybeTime })),
+    time: s.says(
+      z.nullable(z.object({ messages: s.count, from: s.maybeTime, to: s.maybeTime })),
       "Messages within the commit's window: up to 30 minutes before it, and after its parent.",
     ),
-    files: says(
-      z.nullable(z.object({ paths: texts, lastEditAt: maybeTime })),
+    files: s.says(
+      z.nullable(z.object({ paths: s.texts, lastEditAt: s.maybeTime })),
       'Files of the commit that the chat edited.',
     ),
-    tracking: says(
-      z.nullable(z.object({ from: maybeTime, to: maybeTime })),
+    tracking: s.says(
+      z.nullable(z.object({ from: s.maybeTime, to: s.maybeTime })),
       'When Cursor recorded code of the chat within the window of the commit, which Cursor scored.',
     ),
   }),
@@ -135,27 +122,41 @@ export const evidence = named(
 const commitOfChat = z.object({ confidence: z.enum(confidences), evidence })
 
 export const chatsAnswer = z.extend(
-  pageOf(z.extend(chat, { commit: says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') })),
-  { undated: says(z.exactOptional(count), 'With from or to: chats that were left out because they have no time.') },
+  s.pageOf(z.extend(chat, { commit: s.says(z.exactOptional(commitOfChat), 'With commit: why the chat matches it.') })),
+  { undated: s.says(z.exactOptional(s.count), 'With from or to: chats that were left out because they have no time.') },
 )
 
 const listedLoss = z.object({
-  at: says(maybeTime, 'When it was noticed.'),
+  at: s.says(s.maybeTime, 'When it was noticed.'),
   kind: z.enum(['message', 'chat']),
-  chatId,
-  messageId: says(z.nullable(messageId), 'Null for a chat.'),
+  chatId: s.chatId,
+  messageId: s.says(z.nullable(s.messageId), 'Null for a chat.'),
   project: z.nullable(projectRef),
-  title: says(text, 'Title of the chat.'),
-  text: says(maybeText, 'The first words of the message, at most 300 characters; null for a chat.'),
+  title: s.says(s.text, 'Title of the chat.'),
+  text: s.says(s.maybeText, 'The first words of the message, at most 300 characters; null for a chat.'),
 })
-export type ListedLoss = Answer<typeof listedLoss>
+export type ListedLoss = s.Answer<typeof listedLoss>
 
-export const lossesAnswer = pageOf(listedLoss)
+export const lossesAnswer = s.pageOf(listedLoss)
 
 /** Losses in total. */
 export const lossCounts = z.object({
-  messages: count,
-  chats: says(count, 'Chats that were deleted as a whole.'),
-  lastAt: maybeTime,
+  messages: s.count,
+  chats: s.says(s.count, 'Chats that were deleted as a whole.'),
+  lastAt: s.maybeTime,
 })
-export type LossCounts = Answer<typeof lossCounts>
+export type LossCounts = s.Answer<typeof lossCounts>
+
+const match = z.object({ id: s.text, title: s.text, confidence: z.enum(confidences), evidence })
+/** A match as the API returns it. */
+export type DescribedMatch = s.Answer<typeof match>
+
+const commit = z.object({
+  sha: s.text,
+  committedAt: s.maybeTime,
+  subject: s.text,
+  chats: s.says(z.array(match), 'The chats that may have led to it, the likeliest first.'),
+})
+
+export const commitsAnswer = s.pageOf(commit)
+export type CommitReport = s.Answer<typeof commitsAnswer>

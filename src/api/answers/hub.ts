@@ -1,53 +1,63 @@
 import * as z from 'zod/mini'
-import { amount, boolean, count, maybeText, maybeTime, says, text, type Answer } from './common.ts'
+import * as s from './common.ts'
 
 const shared = {
-  removed: says(count, 'Chats that were removed.'),
-  unchanged: says(count, 'Chats that were there already.'),
-  bytes: says(amount, 'Size of the objects that were moved.'),
+  removed: s.says(s.count, 'Chats that were removed.'),
+  unchanged: s.says(s.count, 'Chats that were there already.'),
+  bytes: s.says(s.amount, 'Size of the objects that were moved.'),
 }
 
 export const hubPushAnswer = z.object({
-  pushed: says(count, 'Chats that were sent.'),
+  pushed: s.says(s.count, 'Chats that were sent.'),
   ...shared,
-  leftOut: says(z.array(z.object({ id: text, why: text })), 'Chats that cannot be sent.'),
-  notice: says(
-    maybeText,
+  leftOut: s.says(z.array(z.object({ id: s.text, why: s.text })), 'Chats that cannot be sent.'),
+  notice: s.says(
+    s.maybeText,
     'That this mirror is a new machine at the hub, because it was copied or put back; else null.',
   ),
 })
-export type HubPushed = Answer<typeof hubPushAnswer>
+export type HubPushed = s.Answer<typeof hubPushAnswer>
 
-export const hubPullAnswer = z.object({ pulled: says(count, 'Chats that were fetched.'), ...shared })
-export type HubPulled = Answer<typeof hubPullAnswer>
+export const hubPullAnswer = z.object({ pulled: s.says(s.count, 'Chats that were fetched.'), ...shared })
+export type HubPulled = s.Answer<typeof hubPullAnswer>
 
 export const hubAnswer = z.object({
-  url: says(maybeText, 'The address, without its password; null if no hub is set.'),
-  machine: says(text, 'The label of this machine.'),
-  atWork: z.nullable(z.object({ act: z.enum(['push', 'pull']), done: count, total: count })),
-  lastPushAt: maybeTime,
-  lastPullAt: maybeTime,
-  purgesWaiting: says(count, 'Purges that the hub does not know yet.'),
-  damaged: says(
-    z.array(z.object({ machine: text, chats: count })),
+  url: s.says(s.maybeText, 'The address, without its password; null if no hub is set.'),
+  machine: s.says(s.text, 'The label of this machine.'),
+  atWork: z.nullable(z.object({ act: z.enum(['push', 'pull']), done: s.count, total: s.count })),
+  lastPushAt: s.maybeTime,
+  lastPullAt: s.maybeTime,
+  purgesWaiting: s.says(s.count, 'Purges that the hub does not know yet.'),
+  damaged: s.says(
+    z.array(z.object({ machine: s.text, chats: s.count })),
     'How many chats of each machine, by its uuid, were found at the hub and cannot be read. They are fetched again when they change.',
   ),
-  error: says(z.nullable(z.object({ code: text, detail: text })), 'Why the hub did not answer now; null if it did.'),
-  hub: says(
+  error: s.says(
+    z.nullable(z.object({ code: s.text, detail: s.text })),
+    'Why the hub did not answer now; null if it did.',
+  ),
+  hub: s.says(
     z.nullable(
       z.object({
-        role: text,
+        role: s.text,
         machines: z.array(
-          z.object({ uuid: text, name: text, user: text, chats: count, bytes: amount, pushedAt: maybeTime }),
+          z.object({
+            uuid: s.text,
+            name: s.text,
+            user: s.text,
+            chats: s.count,
+            bytes: s.amount,
+            pushedAt: s.maybeTime,
+          }),
         ),
-        projects: z.array(z.object({ name: text, machines: count, chats: count, bytes: amount })),
-        grants: z.array(z.object({ role: text, project: text, push: boolean })),
+        projects: z.array(z.object({ name: s.text, machines: s.count, chats: s.count, bytes: s.amount })),
+        grants: z.array(z.object({ role: s.text, project: s.text, push: s.boolean })),
       }),
     ),
     'What this role sees of it; null if it did not answer, and during a push or pull.',
   ),
 })
-export type HubState = Answer<typeof hubAnswer>
+export type HubState = s.Answer<typeof hubAnswer>
 
 export interface HubPushRequest {
   /** Null: what the settings say. */

@@ -2,102 +2,87 @@ import * as z from 'zod/mini'
 import type { Json } from '../../model/json.ts'
 import { roles } from '../../model/message.ts'
 import { toolStatuses } from '../../model/part.ts'
-import {
-  amount,
-  chatId,
-  maybeAmount,
-  maybeCount,
-  maybeText,
-  maybeTime,
-  messageId,
-  named,
-  pageOf,
-  says,
-  text,
-  texts,
-  boolean,
-  type Answer,
-} from './common.ts'
+import * as s from './common.ts'
 
 const json = z.unknown() as unknown as z.ZodMiniType<Json, Json>
 
 /** As in the model, whose types the mirror needs too. The compiler compares the two wherever a message is read. */
-const part = named(
+const part = s.named(
   'Part',
   z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('text'), text }),
-    z.object({ kind: z.literal('thinking'), text, durationMs: maybeAmount }),
-    z.object({ kind: z.literal('code'), language: maybeText, path: maybeText, text }),
+    z.object({ kind: z.literal('text'), text: s.text }),
+    z.object({ kind: z.literal('thinking'), text: s.text, durationMs: s.maybeAmount }),
+    z.object({ kind: z.literal('code'), language: s.maybeText, path: s.maybeText, text: s.text }),
     z.object({
       kind: z.literal('tool'),
-      name: text,
+      name: s.text,
       status: z.enum(toolStatuses),
-      callId: maybeText,
-      input: says(json, 'Parsed if it is valid JSON, else the original string.'),
-      output: says(json, 'Parsed if it is valid JSON, else the original string.'),
-      outputFrom: says(
+      callId: s.maybeText,
+      input: s.says(json, 'Parsed if it is valid JSON, else the original string.'),
+      output: s.says(json, 'Parsed if it is valid JSON, else the original string.'),
+      outputFrom: s.says(
         z.exactOptional(z.literal('blob')),
         "The message's own row lacks the output; it was found in the data sent to the model.",
       ),
-      error: maybeText,
-      paths: says(texts, 'Files and folders that the call names, in its own spelling.'),
+      error: s.maybeText,
+      paths: s.says(s.texts, 'Files and folders that the call names, in its own spelling.'),
     }),
     z.object({
       kind: z.literal('attachment'),
-      path: text,
-      text: maybeText,
-      hash: says(
-        z.exactOptional(text),
+      path: s.text,
+      text: s.maybeText,
+      hash: s.says(
+        z.exactOptional(s.text),
         "SHA-256 under which Cursor stores the text, if it is not in the message's row.",
       ),
-      cappedFrom: says(z.exactOptional(amount), 'Bytes of the whole text, if text is only its beginning.'),
+      cappedFrom: s.says(z.exactOptional(s.amount), 'Bytes of the whole text, if text is only its beginning.'),
     }),
     z.object({
       kind: z.literal('todo'),
-      items: z.array(z.object({ id: maybeText, content: text, status: maybeText })),
+      items: z.array(z.object({ id: s.maybeText, content: s.text, status: s.maybeText })),
     }),
-    z.object({ kind: z.literal('error'), text }),
-    z.object({ kind: z.literal('plan'), title: maybeText, path: maybeText, text }),
-    z.object({ kind: z.literal('summary'), text }),
+    z.object({ kind: z.literal('error'), text: s.text }),
+    z.object({ kind: z.literal('plan'), title: s.maybeText, path: s.maybeText, text: s.text }),
+    z.object({ kind: z.literal('summary'), text: s.text }),
   ]),
 )
 
-export const message = named(
+export const message = s.named(
   'Message',
   z.object({
-    id: says(messageId, 'Unique only within its chat.'),
-    chatId,
-    position: says(maybeCount, "Index in Cursor's own order, possibly with gaps. Null for an orphan."),
+    id: s.says(s.messageId, 'Unique only within its chat.'),
+    chatId: s.chatId,
+    position: s.says(s.maybeCount, "Index in Cursor's own order, possibly with gaps. Null for an orphan."),
     role: z.enum(roles),
-    createdAt: maybeTime,
-    createdAtSource: says(
+    createdAt: s.maybeTime,
+    createdAtSource: s.says(
       z.nullable(z.enum(['message', 'header', 'timing', 'neighbour', 'chat', 'tracking'])),
       'Where the time comes from, the best first.',
     ),
-    model: maybeText,
-    tokens: says(
-      z.nullable(z.object({ input: maybeAmount, output: maybeAmount, source: z.enum(['recorded', 'estimated']) })),
+    model: s.maybeText,
+    tokens: s.says(
+      z.nullable(z.object({ input: s.maybeAmount, output: s.maybeAmount, source: z.enum(['recorded', 'estimated']) })),
       'A count is null if Cursor recorded only the other one.',
     ),
     parts: z.array(part),
-    isOrphan: says(boolean, 'True if the chat no longer names the message.'),
-    isSimulated: says(boolean, "True if Cursor sent it in the user's name."),
-    deletedInCursor: boolean,
-    isIndexCapped: says(
-      boolean,
+    isOrphan: s.says(s.boolean, 'True if the chat no longer names the message.'),
+    isSimulated: s.says(s.boolean, "True if Cursor sent it in the user's name."),
+    deletedInCursor: s.boolean,
+    isIndexCapped: s.says(
+      s.boolean,
       "True if some text was too long to be indexed completely: a tool's input or output, or all parts of one kind.",
     ),
-    source: says(text, "The kind of store from which the message was read. It may differ from its chat's."),
+    source: s.says(s.text, "The kind of store from which the message was read. It may differ from its chat's."),
   }),
 )
-export type Message = Answer<typeof message>
+export type Message = s.Answer<typeof message>
 
 export type Tokens = NonNullable<Message['tokens']>
 
-export const messagesAnswer = z.extend(pageOf(message), {
-  nextOffset: says(
-    maybeCount,
+export const messagesAnswer = z.extend(s.pageOf(message), {
+  nextOffset: s.says(
+    s.maybeCount,
     'Where the next messages begin: an answer has at most 8 MB, so it may have fewer than limit. Null after the last one.',
   ),
 })
-export type MessagePage = Answer<typeof messagesAnswer>
+export type MessagePage = s.Answer<typeof messagesAnswer>

@@ -1,25 +1,43 @@
 import * as z from 'zod/mini'
-import { count, maybeTime, named, pageOf, projectId, says, text, texts, type Answer } from './common.ts'
+import * as s from './common.ts'
 
-export const projectRef = named('ProjectRef', z.object({ id: projectId, name: text }))
-export type ProjectRef = Answer<typeof projectRef>
+export const projectRef = s.named('ProjectRef', z.object({ id: s.projectId, name: s.text }))
+export type ProjectRef = s.Answer<typeof projectRef>
 
 /** There is one project per normalised root URI, even if Cursor has several workspace folders for it. */
-export const project = named(
+export const project = s.named(
   'Project',
   z.object({
-    id: says(projectId, 'Hash of the normalised root URI.'),
-    name: text,
-    path: text,
-    uri: text,
-    remote: says(z.nullable(z.object({ kind: text, host: text })), 'Where the files are, if not on this machine.'),
-    workspaceIds: texts,
-    chatCount: says(count, 'As chats are listed: without drafts and subagents.'),
-    messageCount: says(count, 'Messages in the threads of these chats and of their subagents.'),
-    firstActivityAt: maybeTime,
-    lastActivityAt: maybeTime,
+    id: s.says(s.projectId, 'Hash of the normalised root URI.'),
+    name: s.text,
+    path: s.text,
+    uri: s.text,
+    remote: s.says(
+      z.nullable(z.object({ kind: s.text, host: s.text })),
+      'Where the files are, if not on this machine.',
+    ),
+    workspaceIds: s.texts,
+    chatCount: s.says(s.count, 'As chats are listed: without drafts and subagents.'),
+    messageCount: s.says(s.count, 'Messages in the threads of these chats and of their subagents.'),
+    firstActivityAt: s.maybeTime,
+    lastActivityAt: s.maybeTime,
   }),
 )
-export type Project = Answer<typeof project>
+export type Project = s.Answer<typeof project>
 
-export const projectsAnswer = pageOf(project)
+export const projectsAnswer = s.pageOf(project)
+
+/** Another machine, from which a chat was pulled. */
+export const machine = s.named(
+  'Machine',
+  z.object({
+    name: s.says(s.text, 'Its label. Machines of different users may have the same one.'),
+    user: s.says(s.text, 'The PostgreSQL role that owns it.'),
+  }),
+)
+export type Machine = s.Answer<typeof machine>
+
+export const maybeMachine = s.says(
+  z.nullable(machine),
+  'The machine from which the chat was pulled; null for this machine.',
+)

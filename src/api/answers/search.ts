@@ -15,8 +15,7 @@ import {
   boolean,
   type Answer,
 } from './common.ts'
-import { maybeMachine } from './machines.ts'
-import { projectRef } from './projects.ts'
+import { maybeMachine, projectRef } from './projects.ts'
 
 export const searchHit = named(
   'SearchHit',
@@ -107,6 +106,13 @@ const foundAnswer = z.object({
 export type SearchAnswer = Answer<typeof foundAnswer>
 
 export const searchAnswer = z.extend(foundAnswer, { limit: count, offset: count })
+export const foundInChatAnswer = z.pick(searchAnswer, {
+  items: true,
+  total: true,
+  totalIsExact: true,
+  limit: true,
+  offset: true,
+})
 
 const suggestion = z.object({
   kind: z.enum(['chat', 'project', 'tool', 'file', 'term']),

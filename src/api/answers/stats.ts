@@ -1,113 +1,78 @@
 import * as z from 'zod/mini'
-import {
-  chatId,
-  count,
-  maybeAmount,
-  maybeCount,
-  maybeText,
-  maybeTime,
-  projectId,
-  says,
-  text,
-  amount,
-  named,
-  type Answer,
-} from './common.ts'
+import * as s from './common.ts'
 import { projectRef } from './projects.ts'
 
 const calls = z.object({
-  calls: count,
-  completed: count,
-  errors: count,
-  rejected: count,
-  cancelled: count,
-  running: count,
+  calls: s.count,
+  completed: s.count,
+  errors: s.count,
+  rejected: s.count,
+  cancelled: s.count,
+  running: s.count,
 })
-export type CallCounts = Answer<typeof calls>
+export type CallCounts = s.Answer<typeof calls>
 
 const seriesRow = z.object({
-  start: says(text, "The bucket's first local date."),
-  chats: count,
-  messages: count,
-  userMessages: count,
-  toolCalls: count,
+  start: s.says(s.text, "The bucket's first local date."),
+  chats: s.count,
+  messages: s.count,
+  userMessages: s.count,
+  toolCalls: s.count,
 })
-export type SeriesRow = Answer<typeof seriesRow>
+export type SeriesRow = s.Answer<typeof seriesRow>
 
-const distribution = named(
-  'Distribution',
-  z.object({
-    count,
-    min: says(maybeAmount, 'All figures are null without values.'),
-    median: says(maybeAmount, 'By nearest rank, so it is one of the values.'),
-    p90: maybeAmount,
-    max: maybeAmount,
-    steps: says(
-      z.array(z.object({ from: amount, to: maybeAmount, count })),
-      'from is inclusive, to is exclusive and null in the last step.',
-    ),
-  }),
-)
-export type Distribution = Answer<typeof distribution>
+const share = z.object({ name: s.maybeText, chats: s.count, messages: s.count })
+const rate = s.says(s.maybeAmount, 'Share of the finished calls; null if there are none.')
 
-const share = z.object({ name: maybeText, chats: count, messages: count })
-const rate = says(maybeAmount, 'Share of the finished calls; null if there are none.')
-
-export const statsAnswer = named(
+export const statsAnswer = s.named(
   'Stats',
   z.object({
     bucket: z.enum(['day', 'week', 'month']),
-    timeZone: text,
-    from: maybeTime,
-    to: maybeTime,
+    timeZone: s.text,
+    from: s.maybeTime,
+    to: s.maybeTime,
     totals: z.object({
-      projects: says(count, 'Projects with a counted message. Lists of projects also have those without.'),
-      chats: says(count, 'As chats are listed: without subagents.'),
-      subagents: count,
-      messages: count,
-      userMessages: count,
-      toolCalls: count,
-      linesAdded: maybeCount,
-      linesRemoved: maybeCount,
-      filesChanged: maybeCount,
-      activeDays: count,
+      projects: s.says(s.count, 'Projects with a counted message. Lists of projects also have those without.'),
+      chats: s.says(s.count, 'As chats are listed: without subagents.'),
+      subagents: s.count,
+      messages: s.count,
+      userMessages: s.count,
+      toolCalls: s.count,
+      linesAdded: s.maybeCount,
+      linesRemoved: s.maybeCount,
+      filesChanged: s.maybeCount,
+      activeDays: s.count,
     }),
-    known: says(
-      z.object({ chats: count, linesAdded: count, linesRemoved: count, filesChanged: count }),
+    known: s.says(
+      z.object({ chats: s.count, linesAdded: s.count, linesRemoved: s.count, filesChanged: s.count }),
       'How many chats, including subagents, have a value for the total of the same name.',
     ),
-    undated: says(
-      z.object({ messages: count, chats: count }),
+    undated: s.says(
+      z.object({ messages: s.count, chats: s.count }),
       'Without any time. They are in no number by time, and only in the totals if neither from nor to is given.',
     ),
-    approximate: says(
-      z.object({ messages: count }),
+    approximate: s.says(
+      z.object({ messages: s.count }),
       'Messages without their own time, counted at the time of a neighbour or of their chat.',
     ),
-    uncounted: says(z.object({ chats: count }), 'Chats whose tool calls are not counted by tool and file yet.'),
+    uncounted: s.says(z.object({ chats: s.count }), 'Chats whose tool calls are not counted by tool and file yet.'),
     series: z.array(seriesRow),
-    outOfSeries: says(
-      z.object({ messages: count }),
+    outOfSeries: s.says(
+      z.object({ messages: s.count }),
       'Messages so far from the others that the series leaves them out, for example because of a wrong year. The totals ' +
         'have them.',
     ),
-    byProject: z.array(z.extend(share, { id: z.nullable(projectId) })),
-    byModel: says(z.array(share), "By the model in a message's own row. Most answers have none."),
-    byTool: z.array(z.extend(calls, { name: text })),
-    byMode: z.array(z.object({ name: maybeText, chats: count })),
-    byHour: says(z.array(count), '24 counts.'),
-    byWeekday: says(z.array(count), '7 counts, Monday first.'),
-    byHourOfWeek: says(z.array(z.array(count)), '7 lists of 24 counts, Monday first.'),
-    topFiles: z.array(z.object({ path: text, reads: count, edits: count })),
+    byProject: z.array(z.extend(share, { id: z.nullable(s.projectId) })),
+    byModel: s.says(z.array(share), "By the model in a message's own row. Most answers have none."),
+    byTool: z.array(z.extend(calls, { name: s.text })),
+    byMode: z.array(z.object({ name: s.maybeText, chats: s.count })),
+    byHour: s.says(z.array(s.count), '24 counts.'),
+    byWeekday: s.says(z.array(s.count), '7 counts, Monday first.'),
+    byHourOfWeek: s.says(z.array(z.array(s.count)), '7 lists of 24 counts, Monday first.'),
+    topFiles: z.array(z.object({ path: s.text, reads: s.count, edits: s.count })),
     calls: z.extend(calls, { successRate: rate, errorRate: rate, rejectionRate: rate }),
     largestChats: z.array(
-      z.object({ id: chatId, title: text, project: z.nullable(projectRef), messages: count, sizeBytes: count }),
-    ),
-    chatLength: distribution,
-    chatDuration: distribution,
-    longestStreak: says(
-      z.nullable(z.object({ days: count, from: text, to: text })),
-      'The longest run of days with messages; of equal ones the latest.',
+      z.object({ id: s.chatId, title: s.text, project: z.nullable(projectRef), messages: s.count, sizeBytes: s.count }),
     ),
   }),
 )
@@ -115,4 +80,4 @@ export const statsAnswer = named(
  * Statistics over messages of threads, without orphans and drafts. Chats are counted as they are listed. Messages and
  * calls of subagents count too. An unknown number is null.
  */
-export type Stats = Answer<typeof statsAnswer>
+export type Stats = s.Answer<typeof statsAnswer>

@@ -1,112 +1,105 @@
 import * as z from 'zod/mini'
-import {
-  count,
-  maybeAmount,
-  maybeCount,
-  maybeText,
-  maybeTime,
-  named,
-  says,
-  text,
-  texts,
-  type Answer,
-} from './common.ts'
+import * as s from './common.ts'
 
 /** Tokens that Cursor recorded in the row of a message: only for the last answer of a turn, until early 2026. */
-export const recorded = z.object({ input: maybeCount, output: maybeCount, messages: count })
+export const recorded = z.object({ input: s.maybeCount, output: s.maybeCount, messages: s.count })
 
 /** Estimated tokens of the visible text, each message once, for messages without a record. */
-export const estimated = z.object({ input: count, output: count, messages: count })
+export const estimated = z.object({ input: s.count, output: s.count, messages: s.count })
 
 const imported = z.object({
-  input: maybeCount,
-  output: maybeCount,
-  cacheRead: maybeCount,
-  cacheWrite: maybeCount,
-  cents: maybeAmount,
-  total: says(maybeCount, 'The total in the row, or else the sum of its parts.'),
-  events: count,
+  input: s.maybeCount,
+  output: s.maybeCount,
+  cacheRead: s.maybeCount,
+  cacheWrite: s.maybeCount,
+  cents: s.maybeAmount,
+  total: s.says(s.maybeCount, 'The total in the row, or else the sum of its parts.'),
+  events: s.count,
 })
 /** Sums over rows of imported files; null if no row has the number. */
-export type ImportedTokens = Answer<typeof imported>
+export type ImportedTokens = s.Answer<typeof imported>
 
 /** How full the context of each chat was at its last activity. This is a state, not a sum of used tokens. */
-const snapshot = z.object({ tokens: count, chats: count })
+const snapshot = z.object({ tokens: s.count, chats: s.count })
 
 /** The list price of recorded tokens, without discounts for cached tokens. */
 const priced = z.object({
-  cents: says(maybeAmount, 'Null if no message has a known price.'),
-  messages: count,
-  unpriced: says(count, 'Recorded messages without a known price, or with only input or only output recorded.'),
+  cents: s.says(s.maybeAmount, 'Null if no message has a known price.'),
+  messages: s.count,
+  unpriced: s.says(s.count, 'Recorded messages without a known price, or with only input or only output recorded.'),
 })
 
 /** Every message of a thread is recorded, estimated or unknown. */
-const coverage = z.object({ messages: count, recorded: count, estimated: count, unknown: count })
+const coverage = z.object({ messages: s.count, recorded: s.count, estimated: s.count, unknown: s.count })
 
-export const tokenSources = named(
+export const tokenSources = s.named(
   'TokenSources',
   z.object({
-    recorded: says(z.nullable(recorded), 'Tokens that Cursor recorded in the row of a message.'),
-    imported: says(z.nullable(imported), 'Sums over rows of imported files.'),
-    estimated: says(z.nullable(estimated), 'Of the visible text, each message once, for messages without a record.'),
-    contextSnapshot: says(z.nullable(snapshot), 'How full the context of each chat was at its last activity.'),
-    recordedCents: maybeAmount,
-    priced: says(z.nullable(priced), 'The list price of recorded tokens, without discounts for cached tokens.'),
-    coverage: says(coverage, 'Every message of a thread is recorded, estimated or unknown.'),
+    recorded: s.says(z.nullable(recorded), 'Tokens that Cursor recorded in the row of a message.'),
+    imported: s.says(z.nullable(imported), 'Sums over rows of imported files.'),
+    estimated: s.says(z.nullable(estimated), 'Of the visible text, each message once, for messages without a record.'),
+    contextSnapshot: s.says(z.nullable(snapshot), 'How full the context of each chat was at its last activity.'),
+    recordedCents: s.maybeAmount,
+    priced: s.says(z.nullable(priced), 'The list price of recorded tokens, without discounts for cached tokens.'),
+    coverage: s.says(coverage, 'Every message of a thread is recorded, estimated or unknown.'),
   }),
 )
 /** Numbers by source, which are never added to each other. Null means unknown, not 0. */
-export type TokenSources = Answer<typeof tokenSources>
+export type TokenSources = s.Answer<typeof tokenSources>
 
 const tokensRow = z.extend(tokenSources, {
-  key: says(maybeText, "An id, the first date of a bucket, or a model's name; null if there is none."),
-  label: says(text, 'The key in readable form.'),
+  key: s.says(s.maybeText, "An id, the first date of a bucket, or a model's name; null if there is none."),
+  keys: s.says(
+    z.exactOptional(z.array(s.maybeText)),
+    'With several groupings, the key of each. key is the first of them.',
+  ),
+  label: s.says(s.text, 'The key in readable form.'),
 })
-export type TokensRow = Answer<typeof tokensRow>
+export type TokensRow = s.Answer<typeof tokensRow>
 
 export const tokensAnswer = z.object({
-  rows: says(z.array(tokensRow), 'By time the oldest first, else the one with the most messages.'),
-  rowsTotal: says(count, 'How many rows there are, including those beyond the limit.'),
-  omitted: says(
+  rows: s.says(z.array(tokensRow), 'By time the oldest first, else the one with the most messages.'),
+  rowsTotal: s.says(s.count, 'How many rows there are, including those beyond the limit.'),
+  omitted: s.says(
     z.nullable(
       z.object({
-        rows: count,
-        from: says(maybeText, 'The first date of the rows that were left out, if rows are by time.'),
-        to: says(maybeText, 'The last one.'),
-        note: says(text, 'The same as a sentence.'),
+        rows: s.count,
+        from: s.says(s.maybeText, 'The first date of the rows that were left out, if rows are by time.'),
+        to: s.says(s.maybeText, 'The last one.'),
+        note: s.says(s.text, 'The same as a sentence.'),
       }),
     ),
     'What the limit left out: the oldest rows by time, else those with the fewest messages. Null if nothing.',
   ),
-  totals: says(tokenSources, 'Of all rows, also those beyond the limit.'),
-  undated: says(
-    z.object({ messages: count }),
+  totals: s.says(tokenSources, 'Of all rows, also those beyond the limit.'),
+  undated: s.says(
+    z.object({ messages: s.count }),
     'Messages without any time. They are in the totals, and in a row without a key, only if neither from nor to is given.',
   ),
   coverage,
-  imports: says(
-    z.nullable(z.object({ events: count, matched: count, unmatched: count })),
+  imports: s.says(
+    z.nullable(z.object({ events: s.count, matched: s.count, unmatched: s.count })),
     'Rows of imported files; null if there are none.',
   ),
-  prices: z.nullable(z.object({ source: text, asOf: text })),
-  notes: says(texts, 'Explanations of the numbers, one sentence each.'),
+  prices: z.nullable(z.object({ source: s.text, asOf: s.text })),
+  notes: s.says(s.texts, 'Explanations of the numbers, one sentence each.'),
 })
-export type TokensAnswer = Answer<typeof tokensAnswer>
+export type TokensAnswer = s.Answer<typeof tokensAnswer>
 
 export const importAnswer = z.object({
-  rows: says(count, 'The sum of matched, unmatched and already.'),
-  matched: says(count, 'New rows whose chat was found.'),
-  unmatched: count,
-  already: says(count, 'Rows that were already imported from an earlier file.'),
-  rematched: says(count, 'Rows of earlier files whose chat was found only now.'),
-  unknownColumns: texts,
+  rows: s.says(s.count, 'The sum of matched, unmatched and already.'),
+  matched: s.says(s.count, 'New rows whose chat was found.'),
+  unmatched: s.count,
+  already: s.says(s.count, 'Rows that were already imported from an earlier file.'),
+  rematched: s.says(s.count, 'Rows of earlier files whose chat was found only now.'),
+  unknownColumns: s.texts,
   firstUnmatched: z.array(
     z.object({
-      line: count,
-      at: maybeTime,
-      model: maybeText,
+      line: s.count,
+      at: s.maybeTime,
+      model: s.maybeText,
       reason: z.enum(['no-answer-near', 'other-model', 'several-chats', 'several-users']),
     }),
   ),
 })
-export type ImportAnswer = Answer<typeof importAnswer>
+export type ImportAnswer = s.Answer<typeof importAnswer>

@@ -4,7 +4,7 @@ import { UserError } from '../../model/user-error.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { readChats } from '../queries/chats/chat-rows.ts'
 import { findChatNum } from '../queries/chats/get-chat.ts'
-import { walkMessages } from '../queries/messages/list-messages.ts'
+import { walkMessages } from '../queries/messages.ts'
 import { exporters, type ExportFormat } from './formats.ts'
 import type { ExportStamp, FileWriter } from './facts.ts'
 import type { Masking } from './redact/masking.ts'
@@ -67,8 +67,8 @@ function* pausing<Result>(steps: Generator<void, Result>): Generator<string, Res
 const PAGE_MESSAGES = 50
 
 /**
- * A thread of any length, read page by page on demand. No transaction is open between pages, so messages that are added
- * at the end meanwhile are included. If the chat is removed meanwhile, a part does not count as the whole.
+ * A thread of any length, as it is now, read page by page on demand. No transaction is open between pages. If the chat is
+ * removed meanwhile, a part does not count as the whole.
  */
 function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
   for (const page of walkMessages(db, { chatId, includeOrphans, limit: PAGE_MESSAGES })) {

@@ -1,17 +1,17 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
 import { guard, securityHeaders } from './guard.ts'
-import { limitBodies, readBody } from './json-body.ts'
-import { noParameters, readQuery } from './params.ts'
+import { limitBodies, readBody, noParameters, readQuery } from './params.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
-import { createStatusReader } from './read-status.ts'
+import { createStatusReader, type ReadStatus } from './read-status.ts'
 import { fits, type Api, type Route } from './route.ts'
-import { routes } from './routes.ts'
-import { mcpRoutes } from './routes/mcp.ts'
+import { routes, type ApiRoutes } from './routes.ts'
 import { countRequests, lazyMetrics } from './routes/metrics.ts'
 import { ASSET_PATH, pagePaths, pageRoutes } from './routes/page.ts'
 import { warnOfUnread } from './unread.ts'
 import type { ApiContext } from '../context.ts'
+import { UserError } from '../../model/user-error.ts'
+import { createClient } from '../../shared/client.ts'
 
 /** Routes that read the mirror only. A header says if the mirror is incomplete; a search says so in its warnings. */
 const READ_FROM_MIRROR = ['chats', 'projects', 'stats', 'tokens', 'commits', 'losses'].map((name) => `/api/${name}/*`)
@@ -28,7 +28,12 @@ export const allPaths: readonly Pick<Route, 'method' | 'path'>[] = [
 export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
   const metrics = lazyMetrics()
-  const api: Api = { ...context, readStatus: createStatusReader(context), loadMetrics: metrics.load }
+  let readStatus: ReadStatus | undefined
+  // Parts of the context are made when they are needed. A copy would need all of them.
+  const api: Api = Object.assign(Object.create(context) as ApiContext, {
+    readStatus: () => (readStatus ??= createStatusReader(context))(),
+    loadMetrics: metrics.load,
+  })
 
   const answerError = (error: Error): Response => {
     const problem = asProblem(error)
@@ -119,4 +124,32 @@ function isWellFormed(path: string): boolean {
     if (error instanceof URIError) return false
     throw error
   }
+}
+
+/** Calls a route of this app: the client of `/mcp` has already passed the guard. */
+type Ask = (path: string) => Response | Promise<Response>
+type Answer = (request: Request) => Promise<Response>
+
+/** `/mcp`: the tools for agents, over the routes of this app. The SDK takes 27 MB, so it is loaded at the first use. */
+export function mcpRoutes(context: ApiContext, ask: Ask): Hono {
+  let answer: Promise<Answer> | null = null
+  return new Hono().all('/mcp', async (c) => {
+    answer ??= load(context, ask)
+    return (await answer)(c.req.raw)
+  })
+}
+
+async function load({ version }: ApiContext, ask: Ask): Promise<Answer> {
+  const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([
+    import('@modelcontextprotocol/server'),
+    import('../mcp/server.ts'),
+  ])
+  const client = createClient<ApiRoutes>(async (path) => {
+    const response = await ask(path)
+    if (response.status < 400) return response
+    const { code, detail } = (await response.json()) as { readonly detail?: string; readonly code?: string }
+    throw new UserError(code ?? 'failed', detail ?? `It failed with ${response.status}.`, '')
+  })
+  const handler = createMcpHandler(() => createMcpServer({ client, version, isRedacted: true }))
+  return (request) => handler.fetch(request)
 }

@@ -50,7 +50,7 @@ export const searchChats = defineTool({
       role: role && [role],
       in: args.in && [args.in],
       branch: only(branch),
-      path: only(path && (await reader.pathBelowRoot(path))),
+      path: only(path),
       withoutActive: !includesActive,
       sort,
       limit,
@@ -113,7 +113,7 @@ export const listChats = defineTool({
       return listed('list_chats', args, { head: headOf(total, 'chats', offset), entries, total })
     }
     if (sort !== 'newest' && sort !== 'oldest') throw new Error('With path, sort is newest or oldest.')
-    const about = { ...query, q: '', path: [await reader.pathBelowRoot(path)], sort, group: 'chat' } as const
+    const about = { ...query, q: '', path: [path], sort, group: 'chat' } as const
     const { items, total, totalIsExact } = await reader.search(about)
     const entries = items.map(({ chat, project, message, matchCount, matchCountIsExact }) => {
       const count = `${matchCountIsExact === false ? 'at least ' : ''}${matchCount ?? 1} messages about it`
@@ -154,14 +154,17 @@ const card = (line: string, title: string, quote: string): string =>
   [line, quoted(shortLine(title, 100)), quoted(shortLine(quote, 400))].join('\n')
 
 async function ofFile(path: string, project: string | undefined, reader: Reader): Promise<string> {
-  const below = await reader.pathBelowRoot(path)
-  const end = below.replaceAll('\\', '/').replace(/^\.?\//, '')
-  const about = { q: '', path: [below], project: only(project), sort: 'newest', group: 'chat' } as const
+  const end = path.replaceAll('\\', '/').replace(/^\.?\//, '')
+  const about = { q: '', path: [path], project: only(project), sort: 'newest', group: 'chat' } as const
   const { items, total, totalIsExact } = await reader.search({ ...about, limit: WHY_CHATS_MAX * 4 })
   const chats = await Promise.all(
     items.map(async ({ chat, message, snippet }) => {
       const { files } = await reader.get('/api/chats/:id', { id: chat.id })
-      const asked = files.filter(({ path: file }) => file.replaceAll('\\', '/').endsWith(end))
+      const asked = files.filter(({ path: file }) => {
+        const name = file.replaceAll('\\', '/').replace(/^\.?\//, '')
+        // Of an absolute path a call may name only what is below the root.
+        return name.endsWith(end) || (/^(?:\/|[a-z]:|\\)/i.test(path) && end.endsWith(`/${name}`))
+      })
       const sum = (what: 'edits' | 'reads'): number => asked.reduce((all, file) => all + file[what], 0)
       return { chat, message, snippet, edits: sum('edits'), reads: sum('reads') }
     }),

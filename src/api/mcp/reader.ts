@@ -1,5 +1,4 @@
 import type { ApiRoutes } from '../http/routes.ts'
-import { folderOf, comparablePath, isWithin } from '../reports/repository-paths.ts'
 import { Masking } from '../export/redact/masking.ts'
 import type { Client } from '../../shared/client.ts'
 import type { SearchAnswer } from '../answers/search.ts'
@@ -12,8 +11,6 @@ const KEPT = /^(?:id|chatId|messageId|parentChatId|sha|createdAt|lastActivityAt|
 
 const PREFIX_MIN = 4
 const LISTED_MAX = 5
-/** The most that a list gives at once. */
-const PAGE = 200
 
 /** What the tools read: the routes of the API, with secrets masked. */
 export class Reader {
@@ -51,24 +48,5 @@ export class Reader {
     if (total <= 1) return items[0]?.id ?? given
     const ids = items.map(({ id }) => id).join(', ')
     throw new Error(`${total} chats have an id that begins with ${given}, such as ${ids}. Give more of the id.`)
-  }
-
-  /**
-   * A path as chats name it: of an absolute one the part below the root of the innermost project that has it. Other paths
-   * are returned unchanged.
-   */
-  async pathBelowRoot(given: string): Promise<string> {
-    if (!/^(?:\/|[a-z]:[\\/]|\\\\)/i.test(given)) return given
-    const path = comparablePath(given, given)
-    let root = ''
-    for (let offset = 0, total = 1; offset < total; offset += PAGE) {
-      const page = await this.#client.get('/api/projects', { query: { limit: PAGE, offset } })
-      total = page.total
-      const folders = page.items.map((each) => folderOf(each.path)).filter((folder) => isWithin(given, folder))
-      for (const folder of folders.map((each) => comparablePath(each, each).replace(/\/?$/, '/'))) {
-        if (folder.length > root.length) root = folder
-      }
-    }
-    return path.length > root.length ? path.slice(root.length) : given
   }
 }

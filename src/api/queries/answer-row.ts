@@ -1,5 +1,4 @@
 import { HUB } from '../../mirror/sources/sources.ts'
-import { toIso } from '../iso.ts'
 
 type Cell = string | number | null
 
@@ -29,3 +28,11 @@ export const PROJECT_REF = `iif(p.num is null, null, json_object('id', p.id, 'na
 export const MACHINE_REF = `iif(h.id is null, null, json_object('name', h.name, 'user', h.user)) as machine`
 /** Where a chat or message comes from, from `join sources s`. A pulled one names its hub. */
 export const SOURCE_NAME = `case s.kind when '${HUB}' then s.path else s.kind end as source`
+
+/** ISO 8601 UTC with milliseconds. @param epochMs the mirror's integer, or null if the time is unknown */
+export function toIso(epochMs: number | null): string | null {
+  if (epochMs === null) return null
+  const time = new Date(epochMs)
+  // `toISOString` throws for a time outside the calendar. Such a time is treated as unknown, so that the list still works.
+  return Number.isNaN(time.getTime()) ? null : time.toISOString()
+}

@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { sumLosses } from './sources/list-losses.ts'
+import { sumLosses } from './sources.ts'
 import { countProjects } from './projects/list-projects.ts'
 import { inSnapshot } from './snapshot.ts'
 import type { Counts, Coverage } from '../answers/status.ts'

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
-import type { Machine } from '../answers/machines.ts'
+import type { Machine } from '../answers/projects.ts'
 
 /** The word for this machine in filters. */
 export const LOCAL = 'local'

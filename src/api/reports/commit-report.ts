@@ -1,12 +1,11 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { confidences, type Commit } from '../../model/commit.ts'
 import type { ApiContext } from '../context.ts'
-import type { CommitReport, DescribedMatch } from '../answers/commits.ts'
-import { toIso } from '../iso.ts'
+import type { CommitReport, DescribedMatch } from '../answers/chats.ts'
+import { toIso } from '../queries/answer-row.ts'
 import { listActs, readScoredCommits, type TimedAct } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../queries/page.ts'
-import { listProjectRoots } from '../queries/projects/project-roots.ts'
-import { comparablePath, folderOf, isWithin } from './repository-paths.ts'
+import { comparablePath, folderOf, isWithin, listProjectRoots } from '../queries/projects/list-projects.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** How long before a commit its work begins, unless its parent is later. */

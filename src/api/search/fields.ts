@@ -5,7 +5,7 @@ import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
 import { asPathTerm, foldName, markTerm } from '../../text/terms/columns.ts'
 import { readPeriod, type Clock } from '../periods.ts'
 import { isOfMachines, resolveMachines } from '../queries/machines.ts'
-import { resolveProjects } from '../queries/projects/list-projects.ts'
+import { belowRoot, resolveProjects } from '../queries/projects/list-projects.ts'
 import { allHold, anyHolds, never, wordPhrases, type Condition, type Test } from './condition.ts'
 import type { FieldName, FieldNode } from './query.ts'
 
@@ -52,7 +52,7 @@ const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   branch: (_, values) => chats(IS_OF_BRANCHES, values),
   role: (_, values) => columns(IS_OF_ROLE, [JSON.stringify(values)]),
   tool: (db, values) => anyHolds(findNames(db, 'tool', values).map((name) => mark(`tool:${name}`))),
-  path: (_, values) => anyHolds(values.map(pathCondition)),
+  path: (db, values) => anyHolds(values.flatMap((value) => [pathCondition(value), ...belowRootCondition(db, value)])),
   has: (_, values) => anyHolds(values.map((value) => mark(`has:${value}`))),
   is: (_, values, clock) => anyHolds(values.map((value) => stateCondition(value, clock))),
   before: (_, values, clock) => periods(values, clock, 'before'),
@@ -89,6 +89,12 @@ function pathCondition(value: string): Condition {
     return phrases.length === 0 ? [] : [marked(phrases)]
   })
   return conditions.length === 0 ? never : allHold(conditions)
+}
+
+/** Most calls name a file below the root of their project. */
+function belowRootCondition(db: Mirror, value: string): readonly Condition[] {
+  const found = belowRoot(db, value)
+  return found === null ? [] : [allHold([chats(IS_OF_PROJECTS, [found.num]), pathCondition(found.path)])]
 }
 
 /** Until so long after its last message a chat counts as active. */

@@ -26,9 +26,12 @@ const columns: readonly (readonly [name: string, read: (row: TokenSources) => Ce
   ['context snapshot chats', (row) => row.contextSnapshot?.chats],
 ]
 
-/** The rows as CSV with a header. There is no row of totals: a spreadsheet would add it to the others. */
-export const ledgerCsv = ({ rows }: Pick<TokensAnswer, 'rows'>): string =>
+/**
+ * The rows as CSV with a header; for several groupings with a column for the key of each. There is no row of totals: a
+ * spreadsheet would add it to the others.
+ */
+export const ledgerCsv = ({ rows }: Pick<TokensAnswer, 'rows'>, groupBy: readonly string[]): string =>
   csvText([
-    ['key', 'label', ...columns.map(([name]) => name)],
-    ...rows.map((row) => [row.key, row.label, ...columns.map(([, read]) => read(row))]),
+    [...(groupBy.length > 1 ? groupBy : ['key']), 'label', ...columns.map(([name]) => name)],
+    ...rows.map((row) => [...(row.keys ?? [row.key]), row.label, ...columns.map(([, read]) => read(row))]),
   ])

@@ -1,28 +1,45 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { modelLabel } from '../../text/tokens/model-name.ts'
-import type { BucketUnit } from '../buckets.ts'
-import { bucketAt } from '../periods.ts'
+import { bucketUnits, dateOfDay, dayOf, firstDayOf, type BucketUnit, ZoneClock } from '../periods.ts'
 import { type MessageScope, readDrafts } from '../queries/message-sums.ts'
-import { resolveMachines } from '../queries/machines.ts'
-import { resolveProjects } from '../queries/projects/list-projects.ts'
+import { readNamedChats } from '../queries/chats/chat-rows.ts'
+import { readNamedProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { readChatRecords, readEvents, readNames } from '../queries/tokens/token-sources.ts'
-import { readGroupSums, readRecorded, PeriodSums } from '../queries/tokens/token-sums.ts'
+import {
+  readChatRecords,
+  readEvents,
+  countUndated,
+  readRecorded,
+  readSums,
+  type LedgerItem,
+} from '../queries/tokens.ts'
 import { PriceBook, priceList } from './prices.ts'
-import type { TokenGrouping, TokensRequest } from './request.ts'
 import { Tally } from './tally.ts'
 import type { TokensAnswer, TokensRow, TokenSources } from '../answers/tokens.ts'
+
+export const tokenGroupings = [...bucketUnits, 'project', 'model', 'chat'] as const
+export type TokenGrouping = (typeof tokenGroupings)[number]
+
+export interface TokensRequest extends Omit<MessageScope, 'draftNums'> {
+  /** What a row is for; at least one. A unit of time can only be the first. */
+  readonly groupBy: readonly TokenGrouping[]
+  /** IANA name of the zone for the bounds of days. */
+  readonly timeZone: string
+  /** How many rows are returned at most: the newest by time, else the largest. The totals include all. */
+  readonly limit: number
+  /** Whether recorded tokens are priced. */
+  readonly hasPrices: boolean
+}
 
 /** The number of a project or chat, a date, or a model; null if there is none. */
 type Key = number | string | null
 /** Events without a chat are one row of their own in the groups by chat and project. */
 const UNMATCHED = 'unmatched'
 
-interface LedgerItem {
-  readonly chat: number | null
-  readonly project: number | null
-  readonly model: string | null
-  readonly atMs: number | null
+/** A key for each grouping, and the sums. */
+interface Group {
+  readonly keys: readonly Key[]
+  readonly tally: Tally
 }
 
 /** Token counts by source, in rows by time, project, model or chat. */
@@ -33,31 +50,22 @@ class Ledger {
   readonly #db: Mirror
   readonly #request: TokensRequest
   readonly #scope: MessageScope
-  readonly #tallies = new Map<Key, Tally>()
+  readonly #clock: ZoneClock
+  readonly #groups = new Map<string, Group>()
   readonly #totals = new Tally()
   /** Recorded messages that are copies in forked chats. */
   #copied = 0
-  /** The last bucket. Rows are in order of time, so the next one is usually in it. */
-  #bucket: ReturnType<typeof bucketAt> | null = null
 
   constructor(db: Mirror, request: TokensRequest) {
     this.#db = db
     this.#request = request
-    const projectNums = request.projects === null ? null : resolveProjects(db, request.projects)
-    this.#scope = {
-      projectNums,
-      machineNums: request.machines === null ? null : resolveMachines(db, request.machines),
-      draftNums: readDrafts(db),
-      models: request.models,
-      fromMs: request.fromMs,
-      toMs: request.toMs,
-    }
+    this.#scope = { ...request, draftNums: readDrafts(db) }
+    this.#clock = new ZoneClock(request.timeZone)
   }
 
   read(): TokensAnswer {
-    const { groupBy } = this.#request
-    if (isOfTime(groupBy)) this.#addPeriods(groupBy)
-    else this.#addGroups(groupBy)
+    const traits = this.#request.groupBy.map((each) => (isOfTime(each) ? 'time' : each))
+    for (const sum of readSums(this.#db, traits, this.#scope)) this.#addTo(sum, (tally) => tally.addMessages(sum))
     const hasPrices = this.#addRecorded()
     for (const record of readChatRecords(this.#db, this.#scope)) {
       if ((record.contextTokens ?? 0) > 0) this.#addTo(record, (tally) => tally.addContext(record))
@@ -67,10 +75,10 @@ class Ledger {
     const imports = this.#addEvents()
     const { shown, omitted } = this.#cut(this.#sorted())
     const totals = this.#totals.toSources()
-    const undated = { messages: new PeriodSums(this.#db, this.#scope).ofUndated().messages }
+    const undated = { messages: countUndated(this.#db, this.#scope) }
     return {
       rows: this.#label(shown),
-      rowsTotal: this.#tallies.size,
+      rowsTotal: this.#groups.size,
       omitted,
       totals,
       undated,
@@ -78,34 +86,10 @@ class Ledger {
       imports,
       prices: hasPrices ? priceList : null,
       notes: tokenNotes(this.#request, totals, {
-        hasUndated: this.#tallies.has(null),
+        hasUndated: [...this.#groups.values()].some(({ keys: [first] }) => first === null),
         undated: undated.messages,
         copied: this.#copied,
       }),
-    }
-  }
-
-  #addGroups(groupBy: 'project' | 'model' | 'chat'): void {
-    for (const sum of readGroupSums(this.#db, groupBy, this.#scope)) {
-      this.#tallyOf(sum.key).addMessages(sum)
-      this.#totals.addMessages(sum)
-    }
-  }
-
-  #addPeriods(unit: BucketUnit): void {
-    const { fromMs, toMs, timeZone } = this.#request
-    const periods = new PeriodSums(this.#db, this.#scope)
-    const add = (key: Key, sum: ReturnType<PeriodSums['of']>): void => {
-      if (sum.messages === 0) return
-      this.#tallyOf(key).addMessages(sum)
-      this.#totals.addMessages(sum)
-    }
-    if (fromMs === null && toMs === null) add(null, periods.ofUndated())
-    for (let ms = periods.nextTime(fromMs ?? 1); ms !== null && ms < (toMs ?? Infinity);) {
-      const { start, startMs, endMs } = bucketAt(ms, unit, timeZone)
-      add(start, periods.of(Math.max(startMs, fromMs ?? -Infinity), Math.min(endMs, toMs ?? Infinity)))
-      // Always moves on, whatever the clocks of the zone do.
-      ms = periods.nextTime(Math.max(endMs, ms + 1))
     }
   }
 
@@ -133,82 +117,80 @@ class Ledger {
   }
 
   #addTo(item: LedgerItem, add: (tally: Tally) => void): void {
-    add(this.#tallyOf(this.#keyOf(item)))
+    const keys = this.#request.groupBy.map((grouping) => this.#keyOf(item, grouping))
+    const name = keys.join('\n')
+    let group = this.#groups.get(name)
+    if (group === undefined) this.#groups.set(name, (group = { keys, tally: new Tally() }))
+    add(group.tally)
     add(this.#totals)
   }
 
-  #keyOf({ chat, project, model, atMs }: LedgerItem): Key {
-    const { groupBy } = this.#request
-    if (groupBy === 'model') return model
-    if (groupBy === 'chat') return chat ?? UNMATCHED
-    if (groupBy === 'project') return chat === null ? UNMATCHED : project
-    return atMs === null ? null : this.#dateOf(atMs, groupBy)
+  #keyOf({ chat, project, model, atMs }: LedgerItem, grouping: TokenGrouping): Key {
+    if (grouping === 'model') return model
+    if (grouping === 'chat') return chat ?? UNMATCHED
+    if (grouping === 'project') return chat === null ? UNMATCHED : project
+    return atMs === null ? null : dateOfDay(firstDayOf(dayOf(this.#clock.toLocalMs(atMs)), grouping))
   }
 
-  #dateOf(atMs: number, unit: BucketUnit): string {
-    const isInside = this.#bucket !== null && atMs >= this.#bucket.startMs && atMs < this.#bucket.endMs
-    if (!isInside) this.#bucket = bucketAt(atMs, unit, this.#request.timeZone)
-    return this.#bucket?.start ?? ''
-  }
-
-  #tallyOf(key: Key): Tally {
-    let tally = this.#tallies.get(key)
-    if (tally === undefined) this.#tallies.set(key, (tally = new Tally()))
-    return tally
-  }
-
-  /** By time, undated first. Other groups by number of messages, with the row without project, model or chat last. */
-  #sorted(): [Key, Tally][] {
-    const rows = [...this.#tallies]
-    if (isOfTime(this.#request.groupBy)) return rows.sort(([a], [b]) => compareTexts(String(a ?? ''), String(b ?? '')))
-    const isNone = (key: Key): number => Number(key === null || key === UNMATCHED)
-    return rows.sort(
-      ([a, one], [b, other]) =>
-        isNone(a) - isNone(b) || other.messages - one.messages || compareTexts(String(a), String(b)),
+  /** By time, undated first. Then by number of messages, with rows without project, model or chat last. */
+  #sorted(): Group[] {
+    const dateOf = ({ keys }: Group): string => (isOfTime(this.#request.groupBy[0]) ? String(keys[0] ?? '') : '')
+    const noneOf = ({ keys }: Group): number => keys.filter((key) => key === null || key === UNMATCHED).length
+    return [...this.#groups.values()].sort(
+      (one, other) =>
+        compareTexts(dateOf(one), dateOf(other)) ||
+        noneOf(one) - noneOf(other) ||
+        other.tally.messages - one.tally.messages ||
+        compareTexts(String(one.keys), String(other.keys)),
     )
   }
 
   /** Keeps the newest rows by time, and the rows with the most messages of other groups. */
-  #cut(rows: readonly [Key, Tally][]): { readonly shown: [Key, Tally][]; readonly omitted: TokensAnswer['omitted'] } {
+  #cut(rows: readonly Group[]): { readonly shown: readonly Group[]; readonly omitted: TokensAnswer['omitted'] } {
     const { groupBy, limit } = this.#request
     const left = rows.length - limit
-    if (left <= 0) return { shown: [...rows], omitted: null }
+    if (left <= 0) return { shown: rows, omitted: null }
     const numberOf = `${limit.toLocaleString('en-US')} of ${rows.length.toLocaleString('en-US')} rows`
-    if (!isOfTime(groupBy)) {
+    if (!isOfTime(groupBy[0])) {
       const note = `Only ${numberOf} are shown, those with the most messages. The totals include all.`
       return { shown: rows.slice(0, limit), omitted: { rows: left, from: null, to: null, note } }
     }
-    const dates = rows.slice(0, left).flatMap(([key]) => (typeof key === 'string' ? [key] : []))
+    const dates = rows.slice(0, left).flatMap(({ keys: [key] }) => (typeof key === 'string' ? [key] : []))
     const [from = null, to = null] = [dates[0], dates.at(-1)]
     const note = `Only the newest ${numberOf} are shown, those after ${to ?? 'the undated one'}. The totals include all.`
     return { shown: rows.slice(left), omitted: { rows: left, from, to, note } }
   }
 
-  #label(rows: readonly [Key, Tally][]): TokensRow[] {
+  #label(rows: readonly Group[]): TokensRow[] {
     const { groupBy } = this.#request
-    const nums = rows.map(([key]) => key).filter((key) => typeof key === 'number')
-    const names = groupBy === 'project' || groupBy === 'chat' ? readNames(this.#db, groupBy, nums) : null
-    return rows.map(([key, tally]) => {
-      const named = typeof key === 'number' ? names?.get(key) : undefined
-      const id = named?.id ?? (typeof key === 'string' ? key : null)
-      return { key: id, label: named?.name ?? labelOf(groupBy, key), ...tally.toSources() }
+    const names = groupBy.map((grouping, at): ReadonlyMap<Key, { readonly id: string; readonly name: string }> => {
+      if (grouping === 'project') return readNamedProjects(this.#db)
+      const nums = grouping === 'chat' ? rows.flatMap(({ keys }) => (typeof keys[at] === 'number' ? keys[at] : [])) : []
+      return new Map([...readNamedChats(this.#db, nums)].map(([num, { id, title }]) => [num, { id, name: title }]))
+    })
+    return rows.map(({ keys: given, tally }) => {
+      const named = given.map((key, at) => names[at]?.get(key))
+      const keys = given.map((key, at) => named[at]?.id ?? (typeof key === 'string' ? key : null))
+      const labels = given.map((key, at) => named[at]?.name ?? labelOf(groupBy[at], key))
+      const several = keys.length > 1 ? { keys } : {}
+      return { key: keys[0] ?? null, label: labels.join(' · '), ...several, ...tally.toSources() }
     })
   }
 }
 
-const isOfTime = (groupBy: TokenGrouping): groupBy is BucketUnit =>
-  groupBy === 'day' || groupBy === 'week' || groupBy === 'month'
+export const isOfTime = (grouping: TokenGrouping | undefined): grouping is BucketUnit =>
+  bucketUnits.some((unit) => unit === grouping)
 
 const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-function labelOf(groupBy: TokenGrouping, key: Key): string {
+function labelOf(grouping: TokenGrouping | undefined, key: Key): string {
   const text = typeof key === 'string' ? key : null
-  if (groupBy === 'model') return modelLabel(text)
+  if (grouping === 'model') return modelLabel(text)
   if (text === UNMATCHED) return 'imported, no chat found'
-  if (groupBy === 'project') return 'no project'
+  if (grouping === 'project') return 'no project'
   if (text === null) return 'undated'
-  if (groupBy === 'month') return text.slice(0, 7)
-  return groupBy === 'week' ? `week of ${text}` : text
+  if (grouping === 'month') return text.slice(0, 7)
+  return grouping === 'week' ? `week of ${text}` : text
 }
 
 const ESTIMATED =
@@ -235,7 +217,7 @@ export function tokenNotes(
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
   { hasUndated, undated, copied }: { readonly hasUndated: boolean; readonly undated: number; readonly copied: number },
 ): string[] {
-  const hasDates = isOfTime(request.groupBy)
+  const hasDates = isOfTime(request.groupBy[0])
   const isBounded = request.fromMs !== null || request.toMs !== null
   const sources = [recorded, imported, estimated, contextSnapshot].filter((source) => source !== null)
   return [

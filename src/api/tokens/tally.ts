@@ -1,5 +1,4 @@
-import type { ChatRecord, ImportedEvent } from '../queries/tokens/token-sources.ts'
-import type { MessageSum, RecordedMessage } from '../queries/tokens/token-sums.ts'
+import type { ChatRecord, ImportedEvent, MessageSum, RecordedMessage } from '../queries/tokens.ts'
 import type { ImportedTokens, TokenSources } from '../answers/tokens.ts'
 
 const importedFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cents'] as const

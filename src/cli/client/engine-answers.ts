@@ -35,27 +35,27 @@ export async function engineAnswers(settings: Settings, context: InlineContext):
   const command = openCommandEngine(settings, context)
   await command.catchUp()
   noteNoCursor(settings, command.reader.open(), context)
-  const app = createApp({
-    ...command.engine.api(),
-    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
-    live: () => ({
-      state: command.reasons.length > 0 ? 'degraded' : 'ready',
-      reasons: command.reasons,
-      uptimeMs: Math.round(performance.now() - startedMs),
-      progress: null,
-      resources: {
-        rssBytes: process.memoryUsage.rss(),
-        cpuPercent: 0,
-        longestReadMs: 0,
-        bytesRead: 0,
-        bytesReadLastMinute: 0,
-      },
-      lagMs: null,
-      mirrorPath: path,
+  const app = createApp(
+    command.engine.api({
+      access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+      live: () => ({
+        state: command.reasons.length > 0 ? 'degraded' : 'ready',
+        reasons: command.reasons,
+        uptimeMs: Math.round(performance.now() - startedMs),
+        progress: null,
+        resources: {
+          rssBytes: process.memoryUsage.rss(),
+          cpuPercent: 0,
+          longestReadMs: 0,
+          bytesRead: 0,
+        },
+        lagMs: null,
+        mirrorPath: path,
+      }),
+      subscribe: () => () => undefined,
+      reportFault: (error) => noteIfDamaged(path, error),
     }),
-    subscribe: () => () => undefined,
-    reportFault: (error) => noteIfDamaged(path, error),
-  })
+  )
   const unreported = [...command.reasons]
   return {
     daemon: null,

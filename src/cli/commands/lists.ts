@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { Option, type Command } from 'commander'
-import type { DescribedMatch } from '../../api/answers/commits.ts'
+import type { DescribedMatch } from '../../api/answers/chats.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { Answers } from '../client/answers.ts'
@@ -14,7 +14,7 @@ type ListPath = '/api/chats' | '/api/projects' | '/api/losses' | '/api/commits' 
 type Item<Path extends ListPath> = ApiRoutes[`GET ${Path}`]['answer']['items'][number]
 
 /** A command that lists what a route answers in pages. */
-interface List<Path extends ListPath, Row> {
+interface List<Path extends ListPath, Row = Item<Path>> {
   readonly path: Path
   readonly about: string
   readonly filters: readonly Parameters<typeof addFilters>[1][]
@@ -30,12 +30,9 @@ interface List<Path extends ListPath, Row> {
   readonly examples: readonly [string, string]
 }
 
-/** For the types of its rows. */
-const listOf = <Path extends ListPath, Row = Item<Path>>(list: List<Path, Row>): List<Path, Row> => list
-
 const ORDERS = ['newest', 'oldest', 'size', 'messages']
 
-const chats = listOf({
+const chats: List<'/api/chats'> = {
   path: '/api/chats',
   about: 'list chats',
   filters: ['project', 'mode', 'model', 'branch', 'machine', 'period'],
@@ -63,9 +60,9 @@ const chats = listOf({
     },
   ],
   examples: ['cursordex chats --project shop --from 2026-01-01', 'cursordex chats -q "login bug" --json'],
-})
+}
 
-const projects = listOf({
+const projects: List<'/api/projects'> = {
   path: '/api/projects',
   about: 'list projects',
   filters: [],
@@ -82,9 +79,9 @@ const projects = listOf({
     },
   ],
   examples: ['cursordex projects', 'cursordex projects --limit 200 --json'],
-})
+}
 
-const losses = listOf({
+const losses: List<'/api/losses'> = {
   path: '/api/losses',
   about: 'list messages and chats that were deleted in Cursor and are still here, latest first',
   filters: ['project', 'machine', 'period'],
@@ -100,12 +97,17 @@ const losses = listOf({
     { title: 'words', widthMin: 12, read: ({ text }) => text },
   ],
   examples: ['cursordex losses --from 2026-01-01', 'cursordex losses --project shop --json'],
-})
+}
 
 const SHA_SHOWN = 9
 
+interface CommitRow {
+  readonly commit: Item<'/api/commits'> | null
+  readonly chat: DescribedMatch | null
+}
+
 /** A row for each chat of a commit. Programs get the commit in every row, and a terminal shows it once. */
-const commits = listOf({
+const commits: List<'/api/commits', CommitRow> = {
   path: '/api/commits',
   about: 'list the commits of a project, each with the chats that may have led to it',
   filters: ['period'],
@@ -133,7 +135,7 @@ const commits = listOf({
     { title: 'chat id', as: 'id', read: ({ chat }) => chat?.id ?? null },
   ],
   examples: ['cursordex commits --from 7d', 'cursordex commits --repo ~/code/shop --from 2026-01-01 --json'],
-})
+}
 
 /** `3 files, 12 messages`. */
 function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): string {
@@ -145,7 +147,7 @@ function becauseOf({ evidence: { time, files, tracking } }: DescribedMatch): str
   return words.filter((word) => word !== '').join(', ')
 }
 
-const list = listOf({
+const list: List<'/api/archives'> = {
   path: '/api/archives',
   about: 'list the archives, newest first',
   filters: [],
@@ -158,7 +160,7 @@ const list = listOf({
     { title: 'messages', align: 'right', read: ({ messages }) => messages },
   ],
   examples: ['cursordex archive list', 'cursordex archive list --limit 5 --json'],
-})
+}
 
 type Any = List<ListPath, unknown>
 /** By the names of their commands. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { Option, type Command } from 'commander'
-import type { PurgeReport } from '../../api/answers/purge.ts'
+import type { PurgeReport } from '../../api/answers/archives.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printableLine } from '../../text/printable.ts'
 import { addExamples, addRepeatable, inOwnZone, type Options } from '../input/options.ts'

@@ -1,4 +1,4 @@
-import type { Machine } from '../../api/answers/machines.ts'
+import type { Machine } from '../../api/answers/projects.ts'
 import type { Screen } from './screen.ts'
 
 /** A machine as the filter takes it. @param machine null: this machine */

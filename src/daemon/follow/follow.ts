@@ -7,6 +7,7 @@ import { fileChangedAtMs, identityOf, mayExist } from '../../indexer/open-safely
 import type { Source } from '../../indexer/source.ts'
 import type { SourceId } from '../../model/ids.ts'
 import { deeper, type Again, type PassDepth, type PassOrder } from '../../model/pass.ts'
+import { watch as watchFiles } from 'chokidar'
 
 const POLL_MS = 1000
 /** At every so many polls, all sources are polled. */
@@ -444,4 +445,31 @@ function orIfUnreadable<Value>(look: () => Value, orElse: (code: string) => Valu
     if (error instanceof Error && 'code' in error) return orElse(String(error.code))
     throw error
   }
+}
+
+/**
+ * One watcher of many folders. It reports what the system says, at once: chokidar's own events come after a look at each
+ * entry of a folder, of which there may be a hundred thousand. For the same reason it ignores the entries.
+ */
+export function openWatch(onError: (error: unknown) => void) {
+  const listeners = new Map<string, (kind: string, name: string | null) => void>()
+  const watcher = watchFiles([], {
+    depth: 0,
+    ignoreInitial: true,
+    ignorePermissionErrors: true,
+    ignored: (path) => !listeners.has(path),
+  })
+  watcher.on('raw', (kind, name, details) => {
+    listeners.get((details as { readonly watchedPath: string }).watchedPath)?.(kind, name)
+  })
+  watcher.on('error', onError)
+  const watch: FollowContext['watch'] = (folder, onEvent) => {
+    listeners.set(folder, onEvent)
+    watcher.add(folder)
+    return () => {
+      listeners.delete(folder)
+      watcher.unwatch(folder)
+    }
+  }
+  return { watch, close: () => watcher.close() }
 }

@@ -13,20 +13,11 @@ interface Job {
 
 /** A pass with at least this many rows reads a new store. A smaller one reads a few new messages. */
 const LARGE_PASS = 100
-const MINUTE_MS = 60_000
-
-/** The bytes read within one second. */
-interface Reading {
-  readonly second: number
-  bytes: number
-}
 
 /** The daemon's own measurements: its resources, and the progress of a long pass. */
 export class Metrics {
   readonly #now: () => number
   #bytesRead = 0
-  /** The readings of the last minute, the latest last. */
-  #readings: Reading[] = []
   #longestReadMs = 0
   #job: Job | null = null
   #cpu: { readonly usage: NodeJS.CpuUsage; readonly atMs: number }
@@ -47,7 +38,7 @@ export class Metrics {
   }
 
   noteStep({ done, total, bytesRead, longestReadMs, backlog }: PassStep): void {
-    this.#noteBytes(bytesRead)
+    this.#bytesRead += bytesRead
     this.#longestReadMs = Math.max(this.#longestReadMs, longestReadMs)
     // Reading a few new messages while older ones are indexed is no other job. Reading another store is one.
     if (this.#job === null || backlog !== null || total < LARGE_PASS) return
@@ -61,20 +52,6 @@ export class Metrics {
     if (this.#job?.stage !== 'indexing') this.#job = this.#newJob('indexing')
     this.#job.total = Math.max(this.#job.total, left)
     this.#job.done = this.#job.total - left
-  }
-
-  #noteBytes(bytes: number): void {
-    if (bytes === 0) return
-    this.#bytesRead += bytes
-    const second = Math.floor(this.#now() / 1000)
-    const last = this.#readings.at(-1)
-    if (last?.second === second) last.bytes += bytes
-    else this.#readings = [...this.#lastMinute(), { second, bytes }]
-  }
-
-  #lastMinute(): Reading[] {
-    const sinceMs = this.#now() - MINUTE_MS
-    return this.#readings.filter(({ second }) => second * 1000 >= sinceMs)
   }
 
   #newJob(stage: Progress['stage']): Job {
@@ -112,7 +89,6 @@ export class Metrics {
       cpuPercent: this.#measureCpu(),
       longestReadMs: Math.round(this.#longestReadMs * 100) / 100,
       bytesRead: this.#bytesRead,
-      bytesReadLastMinute: this.#lastMinute().reduce((sum, { bytes }) => sum + bytes, 0),
     }
   }
 }

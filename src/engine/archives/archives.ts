@@ -1,8 +1,8 @@
+import * as z from 'zod/mini'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
-import type { RunOrder } from '../../api/archives/make-run.ts'
-import type { PruneOrder } from '../../api/archives/prune.ts'
+import type { RunOrder, PruneOrder } from '../../api/archives/make-run.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,
@@ -12,20 +12,21 @@ import type {
   RestoreRequest,
 } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
-import { toIso } from '../../api/iso.ts'
+import { toIso } from '../../api/queries/answer-row.ts'
 import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import { Turns } from '../deferred.ts'
-import { dueJobs } from '../due-jobs.ts'
+import { dueJobs, jobNote } from '../due-jobs.ts'
 import type { EngineContext } from '../engine.ts'
 import type { Executor, OnProgress } from '../executor/executor.ts'
 import type { IndexWriter } from '../writer/thread-index.ts'
 import { restoreArchive } from '../restore.ts'
 import type { Writer } from '../writer/writer.ts'
-import { loadNotes, saveNotes, type ArchiveNotes } from './archive-notes.ts'
+import { readRegular } from '../../regular-file.ts'
+import { writePrivately } from '../data-folder.ts'
 
 type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
@@ -240,4 +241,42 @@ function describeManifest(dir: string, name: string): ArchiveRun {
   const { listedCount: chats, messageCount: messages, bytes } = sumsOf(read.value.chats)
   const sums = { chats, messages, bytes }
   return { ...noFacts, name, createdAt, scope, job, leftOut, sha256, provenAt, ...sums, state: 'verified' }
+}
+
+const runNote = z.object({
+  /** When the run was last read back, epoch milliseconds. Null if it is damaged. */
+  provenAtMs: z.nullable(z.number()),
+  /** What is wrong with it. */
+  error: z.nullable(z.string()),
+})
+
+const archiveNotes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.string(), jobNote) })
+
+/**
+ * What the archive folder does not say: which of its runs were found damaged, and when jobs are due. Both by name, in
+ * `archives.json` in the data folder.
+ */
+export type ArchiveNotes = z.infer<typeof archiveNotes>
+
+const NOTES_BYTES_MAX = 2 * 1024 * 1024
+
+const pathOf = (dataDir: string): string => join(dataDir, 'archives.json')
+
+export function loadNotes(dataDir: string): ArchiveNotes {
+  try {
+    return archiveNotes.parse(JSON.parse(readRegular(pathOf(dataDir), NOTES_BYTES_MAX).toString()))
+  } catch {
+    // The file is missing, damaged, or no file. It may be lost.
+    return { runs: {}, jobs: {} }
+  }
+}
+
+/** If this fails, the next call writes everything. */
+export function saveNotes(dataDir: string, notes: ArchiveNotes): void {
+  try {
+    writePrivately(pathOf(dataDir), JSON.stringify(notes))
+  } catch (error) {
+    // A full disk must not end the daemon.
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
 }

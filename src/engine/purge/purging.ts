@@ -1,6 +1,6 @@
 import { listRunNames } from '../../api/archives/archive-files.ts'
 import type { ApiContext, PurgeActs } from '../../api/context.ts'
-import type { PurgeReport } from '../../api/answers/purge.ts'
+import type { PurgeReport } from '../../api/answers/archives.ts'
 import { acceptLost, isDone, noteStage } from '../../mirror/purge/bars.ts'
 import type { PurgeScope } from '../../mirror/purge/scope.ts'
 import { UserError } from '../../model/user-error.ts'

@@ -144,7 +144,7 @@ class ServedWriter {
         return purgeMirror(this.#kept, order, Date.now)
       }
       case 'importUsage': {
-        const { readUsageFile } = await import('../../api/tokens/read-usage-file.ts')
+        const { readUsageFile } = await import('../../api/tokens/usage-file.ts')
         const { events, unknownColumns } = readUsageFile(order.text, order.timeZone)
         return { ...importUsage(this.#kept.db, events, Date.now()), unknownColumns }
       }

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ChatDetail } from '../../api/answers/chats.ts'
-import type { CommitReport } from '../../api/answers/commits.ts'
+import type { ChatDetail, CommitReport } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
 import type { FileEditAnswer } from '../../api/answers/files.ts'
 import { get, isAbort, queryOf } from '../lib/api.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Machine } from '../../api/answers/machines.ts'
+import type { Machine } from '../../api/answers/projects.ts'
 import { messageOf } from './api.ts'
 import { ago, cut, moment, visible } from './format.ts'
 

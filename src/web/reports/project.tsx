@@ -1,7 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import type { Chat } from '../../api/answers/chats.ts'
-import type { CommitReport } from '../../api/answers/commits.ts'
+import type { Chat, CommitReport } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
 import type { Project } from '../../api/answers/projects.ts'
 import { ApiError, getList, messageOf, queryOf } from '../lib/api.ts'

@@ -57,8 +57,8 @@ async function pass(fromIso: string, untilIso: string, stepMs = 15 * MINUTE_MS):
   const known = new Set((await runs()).map(({ name }) => name))
   for (let ms = Date.parse(fromIso); ms <= Date.parse(untilIso); ms += stepMs) {
     vi.setSystemTime(ms)
-    world.engine.archives.schedule.tick()
-    await world.engine.archives.alone(async () => undefined)
+    world.engine.archives().schedule.tick()
+    await world.engine.archives().alone(async () => undefined)
     // The schedule notes the end of a run just after it.
     await new Promise((resolve) => setImmediate(resolve))
     for (const { name, job, state, provenAt } of await runs()) {

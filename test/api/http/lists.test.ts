@@ -4,6 +4,7 @@ import type { Chat } from '../../../src/api/answers/chats.ts'
 import type { Page } from '../../../src/api/answers/common.ts'
 import type { Message } from '../../../src/api/answers/messages.ts'
 import type { Project } from '../../../src/api/answers/projects.ts'
+import type { SearchHit } from '../../../src/api/answers/search.ts'
 import type { Status } from '../../../src/api/answers/status.ts'
 import type { TokensAnswer } from '../../../src/api/answers/tokens.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -242,6 +243,15 @@ describe('projects', () => {
       expect(await filtered([`/home/ada/${accents.normalize(form)}/`])).toEqual([id])
     }
   })
+})
+
+test('the hits in one chat are in order, and its title is none', async () => {
+  const find = (query: string) => world.get<Page<SearchHit>>(`/api/chats/${query}`)
+  const { items, total } = await find('mixed/find?q=model said')
+  expect([items.map(({ message }) => message.id), total]).toEqual([['m0', 'm1'], 2])
+  expect((await find('mixed/find?q=model said&limit=1&offset=1')).items).toEqual(items.slice(1))
+  expect(await find('plain/find?q=redirect')).toMatchObject({ items: [], total: 0 })
+  await expect(find('nowhere/find?q=model')).rejects.toThrow('No chat has this id')
 })
 
 test('every row of a store is read, an issue, or noise', async () => {

@@ -57,7 +57,6 @@ describe('the answer of each route', () => {
         cpuPercent: 2,
         longestReadMs: 3,
         bytesRead: 4,
-        bytesReadLastMinute: 5,
         textBytes: 114,
         diskPerTextByte: expect.any(Number),
       },

@@ -30,7 +30,7 @@ export const live: LiveState = {
   reasons: [],
   uptimeMs: 5,
   progress: null,
-  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 5 },
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
   lagMs: null,
   mirrorPath: '/nowhere/mirror.db',
 }

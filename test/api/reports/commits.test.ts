@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { DescribedMatch } from '../../../src/api/answers/commits.ts'
+import type { DescribedMatch } from '../../../src/api/answers/chats.ts'
 import { CommitWorld, type PlannedChat } from '../../helpers/commit-world.ts'
 import { GitRepository } from '../../helpers/git-repository.ts'
 

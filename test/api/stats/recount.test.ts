@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Distribution, Stats } from '../../../src/api/answers/stats.ts'
+import type { Stats } from '../../../src/api/answers/stats.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { World } from '../../helpers/world.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
@@ -26,10 +26,10 @@ afterAll(() => world.remove())
 
 const ask = (path: string): Promise<Stats> => world.get(path)
 
-/** The answer in the shape of the recount. A distribution is replaced by the values from which it can come. */
-function comparable(stats: Stats, counted: ReturnType<typeof recountStats>): object {
+/** The answer in the shape of the recount. */
+function comparable(stats: Stats): object {
   const { totals, known, undated, approximate, series, byModel, byTool, byMode, byHour, byWeekday } = stats
-  const { byHourOfWeek, topFiles, calls, longestStreak, largestChats, uncounted } = stats
+  const { byHourOfWeek, topFiles, calls, largestChats, uncounted } = stats
   expect(uncounted).toEqual({ chats: 0 })
   return {
     totals,
@@ -45,24 +45,9 @@ function comparable(stats: Stats, counted: ReturnType<typeof recountStats>): obj
     byHourOfWeek,
     topFiles,
     calls,
-    longestStreak,
     byProject: stats.byProject.map(({ name, chats, messages }) => ({ name, chats, messages })),
     largest: largestChats.map(({ sizeBytes }) => sizeBytes),
-    chatLength: isOf(stats.chatLength, counted.chatLength) ? counted.chatLength : stats.chatLength,
-    chatDuration: isOf(stats.chatDuration, counted.chatDuration) ? counted.chatDuration : stats.chatDuration,
   }
-}
-
-/** @param values ascending */
-function isOf({ count, min, median, p90, max, steps }: Distribution, values: readonly number[]): boolean {
-  const rank = (share: number): number | null => values.find((_, at) => at + 1 >= values.length * share) ?? null
-  const fits = steps.every(
-    (step) => values.filter((each) => each >= step.from && each < (step.to ?? Infinity)).length === step.count,
-  )
-  const isAll = steps.reduce((sum, step) => sum + step.count, 0) === count && count === values.length
-  return (
-    fits && isAll && min === rank(0) && median === rank(0.5) && p90 === rank(0.9) && max === (values.at(-1) ?? null)
-  )
 }
 
 const at = (iso: string): number => Date.parse(iso)
@@ -79,7 +64,7 @@ describe('every number equals an independent recount of the store', () => {
   })
   test.each([...all, ...ranges])('%s', async (query, order) => {
     const counted = recountStats(raw, order)
-    expect(comparable(await ask(`/api/stats?${query}`), counted)).toEqual(counted)
+    expect(comparable(await ask(`/api/stats?${query}`))).toEqual(counted)
   })
 
   test.each(plan.projects)('of project %s', async (root) => {
@@ -88,7 +73,7 @@ describe('every number equals an independent recount of the store', () => {
     const counted = recountStats(raw, order)
     const query = 'tz=Asia/Kathmandu&bucket=month'
     for (const path of [`/api/stats?project=${encodeURIComponent(root)}&`, `/api/projects/${project?.id}/stats?`]) {
-      expect(comparable(await ask(`${path}${query}`), counted)).toEqual(counted)
+      expect(comparable(await ask(`${path}${query}`))).toEqual(counted)
     }
   })
 })
@@ -122,7 +107,7 @@ describe('the recount detects that', () => {
   }
   test.each(Object.entries(faults))('%s', async (_, misread) => {
     const counted = recountStats(misread(), order)
-    expect(comparable(await ask('/api/stats?tz=America/New_York'), counted)).not.toEqual(counted)
+    expect(comparable(await ask('/api/stats?tz=America/New_York'))).not.toEqual(counted)
   })
 
   test.each([
@@ -131,7 +116,7 @@ describe('the recount detects that', () => {
     ['the half-hour clock change of Lord Howe is taken as a whole hour', 'Australia/Lord_Howe', '+10:30'],
   ])('%s', async (_, tz, timeZone) => {
     const counted = recountStats(raw, { timeZone, unit: 'day' })
-    expect(comparable(await ask(`/api/stats?tz=${tz}`), counted)).not.toEqual(counted)
+    expect(comparable(await ask(`/api/stats?tz=${tz}`))).not.toEqual(counted)
   })
 })
 
@@ -149,7 +134,7 @@ describe('a request', () => {
 
   test('for an unknown project counts nothing, and by its id is a 404', async () => {
     const stats = await ask('/api/stats?project=nothing')
-    expect(stats).toMatchObject({ totals: { messages: 0, linesAdded: null }, series: [], longestStreak: null })
+    expect(stats).toMatchObject({ totals: { messages: 0, linesAdded: null }, series: [] })
     const response = await world.request('/api/projects/nothing/stats')
     expect(response.status).toBe(404)
   })

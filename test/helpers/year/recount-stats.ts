@@ -88,9 +88,6 @@ export function recountStats(chats: readonly RawChat[], order: Recounting) {
       .map(({ octets }) => octets)
       .sort((one, other) => other - one)
       .slice(0, 10),
-    chatLength: listed.map(({ thread }) => thread.length).sort((one, other) => one - other),
-    chatDuration: listed.flatMap(({ thread }) => durationOf(thread) ?? []).sort((one, other) => one - other),
-    longestStreak: streakOf([...days].sort()),
   }
 }
 
@@ -198,20 +195,3 @@ function filesOf(calls: readonly Call[]) {
     .filter(({ reads, edits }) => reads + edits > 0)
     .sort((one, other) => other.reads + other.edits - one.reads - one.edits || (one.path < other.path ? -1 : 1))
 }
-
-function durationOf(thread: readonly RawMessage[]): number | null {
-  const times = thread.flatMap(({ atMs, isOwnTime }) => (isOwnTime && atMs !== null ? [atMs] : []))
-  return times.length < 2 ? null : Math.max(...times) - Math.min(...times)
-}
-
-function streakOf(days: readonly string[]): { days: number; from: string; to: string } | null {
-  let best: { days: number; from: string; to: string } | null = null
-  for (const from of days) {
-    let [count, to] = [1, from]
-    for (let next = dayAfter(from); days.includes(next); next = dayAfter(next)) [count, to] = [count + 1, next]
-    if (count >= (best?.days ?? 0)) best = { days: count, from, to }
-  }
-  return best
-}
-
-const dayAfter = (day: string): string => Temporal.PlainDate.from(day).add({ days: 1 }).toString()

@@ -7,7 +7,7 @@ import { PurgePlace, secretOf, wordOf } from '../../helpers/purge-place.ts'
 import { findBytes } from '../../helpers/purge-world.ts'
 import { getJson, untilReady, type Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
-import type { PurgeReport } from '../../../src/api/answers/purge.ts'
+import type { PurgeReport } from '../../../src/api/answers/archives.ts'
 
 let place: PurgePlace
 let daemon: Cursordex

@@ -1,6 +1,5 @@
 import { fileHistoryAnswer, filesAnswer } from '../../answers/files.ts'
-import { resolveProjects } from '../../queries/projects/list-projects.ts'
-import { readNamedProjects } from '../../queries/named-rows.ts'
+import { readNamedProjects, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { page, parametersOf, text, word, words } from '../params.ts'
 import { badParameters } from '../problem.ts'
 import { route, type Api } from '../route.ts'

@@ -1,17 +1,15 @@
 import * as z from 'zod/mini'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { asChatId } from '../../../model/ids.ts'
-import { acceptedAnswer, purgeAnswer } from '../../answers/purge.ts'
-import { listProjectRoots } from '../../queries/projects/project-roots.ts'
-import { resolveProjects } from '../../queries/projects/list-projects.ts'
+import { acceptedAnswer, purgeAnswer } from '../../answers/archives.ts'
+import { listProjectRoots, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
 import { NO_DATE, readClock } from '../dates.ts'
-import { bodyFlag, bodyWords } from '../params.ts'
+import { bodyFlag, bodyText, bodyWords } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import type { ApiContext, PurgeActs } from '../../context.ts'
 import { route } from '../route.ts'
 
-const bodyText = (reason: string) => z.string(reason).check(z.minLength(1, reason))
 const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
 const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
 

@@ -1,12 +1,15 @@
 import type { Context } from 'hono'
+import { asChatId } from '../../../model/ids.ts'
 import { roles } from '../../../model/message.ts'
-import { searchAnswer, suggestAnswer } from '../../answers/search.ts'
+import { foundInChatAnswer, searchAnswer, suggestAnswer, type SearchAnswer } from '../../answers/search.ts'
 import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
 import { partNames } from '../../search/query.ts'
 import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
+import { findChatNum } from '../../queries/chats/get-chat.ts'
 import { readBounds, readClock } from '../dates.ts'
 import { anyOf, dates, flag, limit, listOf, offset, oneOf, parametersOf, text, words } from '../params.ts'
+import { notFound } from '../problem.ts'
 import { route } from '../route.ts'
 import { unreadText } from '../unread.ts'
 
@@ -61,6 +64,34 @@ export const searchRoutes = [
         unread: unreadText(api.live()),
       }
       return asJson(c, await api.ask({ kind: 'search', request }))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/chats/:id/find',
+    says: 'Every message of one chat that matches q, in order.',
+    query: parametersOf({ q: text(), limit: limit(), offset: offset(OFFSET_MAX) }),
+    answer: foundInChatAnswer,
+    problems: [404],
+    handle: async ({ id, query: { q, ...page } }, api) => {
+      if (findChatNum(api.mirror(), asChatId(id)) === null) throw notFound('chat', id)
+      const request: SearchBodyRequest = {
+        q: q ?? '',
+        filters: { chat: [id] },
+        clock: readClock(null, api),
+        sort: 'oldest',
+        group: 'message',
+        facets: [],
+        explain: false,
+        isLiteral: true,
+        ...page,
+        unread: null,
+      }
+      const found = JSON.parse(await api.ask({ kind: 'search', request })) as SearchAnswer
+      // If only the title matches, it stands for the chat.
+      const items = found.items.filter(({ part }) => part !== 'title')
+      const total = found.total - (found.items.length - items.length)
+      return { items, total, totalIsExact: found.totalIsExact, ...page }
     },
   }),
   route({

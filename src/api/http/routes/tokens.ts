@@ -2,12 +2,12 @@ import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
-import { toIso } from '../../iso.ts'
+import { toIso } from '../../queries/answer-row.ts'
 import { ledgerCsv } from '../../tokens/ledger-csv.ts'
-import { tokenGroupings, type TokensRequest } from '../../tokens/request.ts'
-import { readBounds, readClock } from '../dates.ts'
-import { dates, flag, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
-import { Problem } from '../problem.ts'
+import { isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
+import { readBounds, readClock, scopeOf } from '../dates.ts'
+import { dates, flag, listOf, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
+import { badParameters, Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
 /** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */
@@ -17,9 +17,9 @@ export const tokenRoutes = [
   route({
     method: 'GET',
     path: '/api/tokens',
-    says: 'Token counts by source: groupBy, project, model, from, to, tz, as=json|csv.',
+    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz, as=json|csv.',
     query: parametersOf({
-      groupBy: oneOf(tokenGroupings),
+      groupBy: listOf(tokenGroupings),
       project: words(),
       model: words(),
       machine: words(),
@@ -34,9 +34,8 @@ export const tokenRoutes = [
       const clock = readClock(query.tz, api)
       const format = query.as ?? acceptedFormat(c)
       const request: TokensRequest = {
-        groupBy: query.groupBy ?? 'day',
-        projects: query.project,
-        machines: query.machine,
+        groupBy: readGroupings(query.groupBy ?? ['day']),
+        ...scopeOf(api.mirror(), query),
         models: query.model,
         timeZone: clock.timeZone,
         ...readBounds(query, clock),
@@ -46,9 +45,9 @@ export const tokenRoutes = [
       const answer = await api.ask({ kind: 'tokens', request })
       if (format === 'json') return answer
       c.header('content-type', 'text/csv; charset=utf-8; header=present')
-      c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy}.csv"`)
+      c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy.join('-and-')}.csv"`)
       c.header('x-rows-total', String(answer.rowsTotal))
-      return c.body(ledgerCsv(answer))
+      return c.body(ledgerCsv(answer, request.groupBy))
     },
   }),
   route({
@@ -67,6 +66,13 @@ export const tokenRoutes = [
     },
   }),
 ]
+
+/** A unit of time comes first, because the rows are in the order of time. */
+function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[] {
+  const [times, others] = [given.filter(isOfTime), given.filter((each) => !isOfTime(each))]
+  if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
+  throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
+}
 
 const [JSON_TYPE, CSV_TYPE] = ['application/json', 'text/csv']
 

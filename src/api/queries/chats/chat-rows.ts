@@ -1,7 +1,9 @@
 import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { ARCHIVE } from '../../../mirror/sources/sources.ts'
+import type { ChatId } from '../../../model/ids.ts'
 import type { Chat } from '../../answers/chats.ts'
+import type { ProjectRef } from '../../answers/projects.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, SOURCE_NAME, type Row } from '../answer-row.ts'
 
 /** A link may name a chat that no source has any more. Its id is listed anyway, unless the id was only guessed. */
@@ -62,3 +64,20 @@ export const readChats = (db: Mirror, nums: readonly number[]): Chat[] =>
     .prepare<[string], Row>(CHATS_BY_NUM)
     .all(JSON.stringify(nums))
     .map((row) => answerRow<Chat>(row, ['project', 'worktree', 'models', 'childChatIds', 'contextTokens', 'machine']))
+
+const NAMED_CHATS = `
+  select c.num, c.id, c.title, ${PROJECT_REF}
+  from json_each(?) wanted join chats c on c.num = wanted.value left join projects p on p.num = c.project
+`
+
+export interface NamedChat {
+  readonly id: ChatId
+  readonly title: string
+  readonly project: ProjectRef | null
+}
+
+/** Chats by number. */
+export function readNamedChats(db: Mirror, nums: readonly number[]): ReadonlyMap<number, NamedChat> {
+  const rows = db.prepare<[string], Row & { readonly num: number }>(NAMED_CHATS).all(JSON.stringify(nums))
+  return new Map(rows.map(({ num, ...row }) => [num, answerRow<NamedChat>(row, ['project'])]))
+}

@@ -1,3 +1,4 @@
+import { posix, win32 } from 'node:path'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
@@ -5,7 +6,7 @@ import { inSnapshot } from '../snapshot.ts'
 import type { ProjectId } from '../../../model/ids.ts'
 import { answerRow, type Row } from '../answer-row.ts'
 import { prepared } from '../../../mirror/sql.ts'
-import type { Project } from '../../answers/projects.ts'
+import type { Project, ProjectRef } from '../../answers/projects.ts'
 
 /** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `
@@ -102,4 +103,72 @@ export function resolveProjects(db: Mirror, words: readonly string[]): number[] 
   const composed = spellings.flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
   const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(composed) })
   return rows.map(({ num }) => num)
+}
+
+/** The location of a project's files. */
+export interface ProjectRoot {
+  readonly num: number
+  readonly name: string
+  /** The folder, or the workspace file of several folders. */
+  readonly path: string
+  readonly uri: string
+  /** 1 if the files are on this machine. */
+  readonly isHere: 0 | 1
+}
+
+const ROOTS = `
+  select p.num, p.name, p.path, p.uri, p.remote_kind is null and p.uri like 'file:///%' as isHere
+  from projects p
+  left join chats c on c.project = p.num
+  group by p.num
+  having count(c.num) > 0 or exists (select 1 from workspaces w where w.project = p.num)
+  order by max(c.last_activity_at) desc, p.name, p.num
+`
+
+/** The roots of all listed projects, the last active first. */
+export const listProjectRoots = (db: Mirror): ProjectRoot[] => prepared<ProjectRoot>(db, ROOTS).all()
+
+const NAMED_PROJECTS = `select num, id, name from projects`
+
+/** All projects, by number. */
+export function readNamedProjects(db: Mirror): ReadonlyMap<number, ProjectRef> {
+  const rows = db.prepare<[], ProjectRef & { readonly num: number }>(NAMED_PROJECTS).all()
+  return new Map(rows.map(({ num, ...named }) => [num, named]))
+}
+
+/** The beginning of an absolute Windows path. Cursor also writes `/c:/shop`. */
+const ON_WINDOWS = /^(?:\/?[a-z]:[\\/]|\\\\)/i
+
+/**
+ * One form of a path, to compare it: absolute, with slashes, and accents in one sign with their letters, which macOS
+ * stores apart. Windows ignores case.
+ * @param folder where a relative path starts
+ */
+export function comparablePath(path: string, folder: string): string {
+  if (!ON_WINDOWS.test(folder)) return posix.resolve(folder, path).normalize('NFC')
+  const [from = '', to = ''] = [folder, path].map((each) => each.replace(/^\/(?=[a-z]:)/i, ''))
+  return win32.resolve(from, to).replaceAll('\\', '/').normalize('NFC').toLowerCase()
+}
+
+/** Whether an absolute path is a folder or lies below it. */
+export function isWithin(path: string, folder: string): boolean {
+  const outer = comparablePath(folder, folder).replace(/\/?$/, '/')
+  return `${comparablePath(path, path)}/`.startsWith(outer)
+}
+
+/** The folder of a project. For a workspace file of several folders, the folder of that file. */
+export const folderOf = (path: string): string => path.replace(/[\\/][^\\/]+\.code-workspace$/, '') || '/'
+
+/** The innermost project that has an absolute path, and the path below its root; null for any other path, and for a root. */
+export function belowRoot(db: Mirror, given: string): { readonly num: number; readonly path: string } | null {
+  if (!given.startsWith('/') && !ON_WINDOWS.test(given)) return null
+  const path = comparablePath(given, given)
+  const roots = listProjectRoots(db).map((project) => {
+    const folder = folderOf(project.path)
+    return { num: project.num, start: comparablePath(folder, folder).replace(/\/?$/, '/') }
+  })
+  const [inner] = roots
+    .filter(({ start }) => path.startsWith(start) && path.length > start.length)
+    .sort((one, other) => other.start.length - one.start.length)
+  return inner === undefined ? null : { num: inner.num, path: path.slice(inner.start.length) }
 }

@@ -6,7 +6,7 @@ export const liveOf = (mirrorPath: string): LiveState => ({
   reasons: [],
   uptimeMs: 5,
   progress: null,
-  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4, bytesReadLastMinute: 0 },
+  resources: { rssBytes: 1, cpuPercent: 2, longestReadMs: 3, bytesRead: 4 },
   lagMs: null,
   mirrorPath,
 })

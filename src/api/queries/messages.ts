@@ -1,12 +1,14 @@
-import type { ChatId, MessageId } from '../../../model/ids.ts'
-import type { Mirror } from '../../../mirror/open.ts'
-import { prepared } from '../../../mirror/sql.ts'
-import { findChatNum } from '../chats/get-chat.ts'
-import { readMessages } from './message-rows.ts'
-import type { Page } from '../../answers/common.ts'
-import type { PageRequest } from '../page.ts'
-import { inSnapshot } from '../snapshot.ts'
-import type { Message } from '../../answers/messages.ts'
+import type { ChatId, MessageId } from '../../model/ids.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
+import { findChatNum } from './chats/get-chat.ts'
+import type { Page } from '../answers/common.ts'
+import type { PageRequest } from './page.ts'
+import { inSnapshot } from './snapshot.ts'
+import type { Message, Tokens } from '../answers/messages.ts'
+import { recordedTokens } from '../../model/message.ts'
+import { parseParts } from '../../mirror/write/pack-message.ts'
+import { answerRow, SOURCE_NAME, type Row } from './answer-row.ts'
 
 export interface MessageListRequest extends PageRequest {
   readonly chatId: ChatId
@@ -120,18 +122,8 @@ function pluckKeys(db: Mirror, sql: string, chat: number, limit: number, offset:
   return db.prepare<[object], number>(sql).pluck().all({ chat, limit, offset })
 }
 
-/** The messages after a place of the thread. It costs the same at each place, which an offset does not. */
-export const THREAD_AFTER = `
-  select key, position
-  from messages
-  where chat = @chat and is_orphan = 0 and (position, key) > (@position, @key)
-  order by position, key
-  limit @limit
-`
-
 /**
- * A chat in Cursor's order, page by page on demand. Null in place of a page if the chat is gone. Each page is read when
- * it is asked for, so messages that are added at the end meanwhile are included.
+ * A chat in Cursor's order, page by page on demand. Null in place of a page if the chat is gone.
  * @param limit messages of a page
  */
 export function* walkMessages(
@@ -139,16 +131,17 @@ export function* walkMessages(
   { chatId, includeOrphans, limit }: Pick<MessageListRequest, 'chatId' | 'includeOrphans' | 'limit'>,
 ): Generator<readonly Message[] | null> {
   const chat = findChatNum(db, chatId)
-  const isHere = (): boolean => chat !== null && findChatNum(db, chatId) === chat
-  const read = (keys: readonly number[]) => inSnapshot(db, () => (isHere() ? readMessages(db, chatId, keys) : null))
-  let last: { readonly key: number; readonly position: number } | undefined = { position: -1, key: 0 }
-  while (last !== undefined) {
-    const places = db.prepare<[object], { key: number; position: number }>(THREAD_AFTER).all({ chat, ...last, limit })
-    yield read(places.map(({ key }) => key))
-    last = places.at(-1)
+  if (chat === null) yield null
+  if (chat === null) return
+  const keys = [
+    ...pluckKeys(db, THREAD_KEYS, chat, -1, 0),
+    ...(includeOrphans ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []),
+  ]
+  for (let start = 0; start < keys.length; start += limit) {
+    yield inSnapshot(db, () =>
+      findChatNum(db, chatId) === chat ? readMessages(db, chatId, keys.slice(start, start + limit)) : null,
+    )
   }
-  const orphans = includeOrphans && chat !== null ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []
-  for (let start = 0; start < orphans.length; start += limit) yield read(orphans.slice(start, start + limit))
 }
 
 /** The first message of the page, and the one that must be in it, by their places in the chat. */
@@ -212,4 +205,47 @@ const PLACE_OF_MESSAGE = `
 
 function findPlace(db: Mirror, chat: number, id: MessageId): Place | null {
   return db.prepare<[object], Place>(PLACE_OF_MESSAGE).get({ chat, id }) ?? null
+}
+
+const MESSAGES_BY_KEY = `
+  select
+    m.id, iif(m.is_orphan = 1, null, m.position) as position, m.role, m.created_at as createdAt,
+    m.created_at_source as createdAtSource, m.model, m.is_orphan = 1 as isOrphan, m.is_simulated as isSimulated,
+    1 - m.is_live as deletedInCursor, m.is_index_capped as isIndexCapped, ${SOURCE_NAME},
+    m.input_tokens, m.output_tokens, m.estimated_input, m.estimated_output, b.parts
+  from json_each(?) wanted
+  join messages m on m.key = wanted.value
+  join sources s on s.num = m.source
+  left join bodies b on b.num = m.body
+  order by wanted.key
+`
+
+interface Unshaped {
+  readonly input_tokens: number | null
+  readonly output_tokens: number | null
+  readonly estimated_input: number | null
+  readonly estimated_output: number | null
+  readonly parts: string | null
+}
+
+/** The messages with these keys and their parts, in the given order. */
+export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
+  const rows = db.prepare<[string], Row & Unshaped>(MESSAGES_BY_KEY).all(JSON.stringify(keys))
+  return rows.map(
+    ({ input_tokens: input, output_tokens: output, estimated_input, estimated_output, parts, ...row }) => ({
+      ...answerRow<Omit<Message, 'chatId' | 'tokens' | 'parts'>>(row),
+      chatId,
+      tokens: toTokens(recordedTokens(input, output), { input: estimated_input, output: estimated_output }),
+      parts: parts === null ? [] : parseParts(parts),
+    }),
+  )
+}
+
+/** Cursor writes 0 and 0 if it did not count. That is not a record. */
+function toTokens(
+  recorded: ReturnType<typeof recordedTokens>,
+  { input, output }: { readonly input: number | null; readonly output: number | null },
+): Tokens | null {
+  if (recorded !== null) return { ...recorded, source: 'recorded' }
+  return input === null || output === null ? null : { input, output, source: 'estimated' }
 }
