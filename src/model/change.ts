@@ -96,6 +96,8 @@ export interface ChatFacts {
   readonly recordedCostCents: number | null
   /** The git branch on which the chat began. */
   readonly branch?: string | null
+  /** Beginnings of its messages, one a line, as its list of messages has them; null or left out if that has none. */
+  readonly preview?: string | null
 }
 
 /** A root folder, normalised: all spellings of a folder have the same `uri`. */

@@ -66,6 +66,10 @@ export const chat = named(
     filesChanged: maybeCount,
     contextTokens: z.nullable(z.object({ used: maybeAmount, limit: maybeAmount })),
     recordedCostCents: maybeAmount,
+    isListedOnly: says(
+      boolean,
+      "True if only a list of Cursor's names it: nothing that was said in it is on this machine.",
+    ),
     running: says(boolean, 'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.'),
     machine: maybeMachine,
   }),
