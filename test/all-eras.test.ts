@@ -7,6 +7,7 @@ import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
 import {
   eraListed,
+  eraOutput,
   eraPlan,
   eraWorktree,
   globalEras,
@@ -218,6 +219,11 @@ test('a chat that only a list names is listed on request, as what it is, and fou
   expect(items[0]).toMatchObject({ ...eraListed, isListedOnly: true, messageCount: 0, deletedInCursor: false })
   const shown = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&subagents=true')
   expect(shown.items.filter(({ id }) => id === eraListed.id)).toEqual([])
+})
+
+test('a long output that Cursor wrote to a file joins the call of the transcript', async () => {
+  const [, answer] = await messagesOf(eraOutput.id)
+  expect(answer?.parts).toMatchObject([{ kind: 'tool', name: 'Read', output: eraOutput.text }])
 })
 
 test('remote projects keep their host', () => {

@@ -18,7 +18,16 @@ import {
 import { agentProjects, headerListOf30, headerTableOf319, type GlobalEra } from '../helpers/eras/global-items.ts'
 import { eraOutputs, rowEras, writeNoise } from '../helpers/eras/global-rows.ts'
 import { TrackingStore } from '../helpers/eras/tracking.ts'
-import { line, lines, query, said, trust, writePlan, writeTranscript } from '../helpers/eras/transcripts.ts'
+import {
+  line,
+  lines,
+  query,
+  said,
+  trust,
+  writeOutput,
+  writePlan,
+  writeTranscript,
+} from '../helpers/eras/transcripts.ts'
 import { describeSource, type ExpectedChat, type SourceCase } from './source-contract.ts'
 
 const composerKv: SourceCase = {
@@ -196,6 +205,9 @@ const transcripts: SourceCase = {
       'lines.txt',
       `user:\n${query('plan a hedgerow')}\n\nassistant:\nI write.\n${write}\nuser:\n${query('and a cedartree')}\n`,
     )
+    const path = writeOutput(cursorHome(home), 'w-orchard', 'a.txt', 'a long mapletree')
+    const reads = line('assistant', { type: 'tool_use', name: 'Read', input: { path } })
+    transcript(home, 'read.jsonl', lines(asked('read the larchtree'), reads))
     transcript(home, 'flat/subagents/sent.txt', `user:\n${query('shake the almondtree')}\n`)
     return [
       { id: 'flat', words: ['appletree', 'peartree'] },
@@ -217,6 +229,7 @@ const transcripts: SourceCase = {
         ],
       },
       { id: 'sent', words: ['almondtree'] },
+      { id: 'read', words: ['larchtree', 'in:tool mapletree'] },
     ]
   },
   change(home) {

@@ -22,17 +22,15 @@ export const IS_DOCUMENT = `messages.id glob '${PREFIX}*'`
 
 /** The order with all documents, each after the message that it follows, or at the end if that is unknown. */
 export function withDocuments(outline: Outline, messages: readonly NextMessage[]): Outline {
-  const documents = messages.flatMap(({ columns }) => (isDocument(columns) ? [columns] : []))
-  if (outline === null || documents.length === 0) return outline
-  const entries = [...outline]
+  const all = messages.flatMap(({ columns }) => (isDocument(columns) ? columns : []))
+  // Most chats have none.
+  if (outline === null || all.length === 0) return outline
   const named = new Set(outline.map(({ id }) => id))
-  for (const { id, role, alias } of documents.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
-    if (named.has(id)) continue
-    const at = alias === null ? -1 : entries.findIndex((entry) => entry.id === alias)
-    entries.splice(at < 0 ? entries.length : at + 1, 0, { id, role, createdAtMs: null, startedAtMs: null })
-    named.add(id)
-  }
-  return entries
+  const documents = all.filter(({ id }) => !named.has(id)).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const entryOf = ({ id, role }: (typeof documents)[number]) => ({ id, role, createdAtMs: null, startedAtMs: null })
+  const follow = (id: MessageId | null) => documents.filter(({ alias }) => alias !== null && alias === id).map(entryOf)
+  const rest = documents.filter(({ alias }) => alias === null || !named.has(alias)).map(entryOf)
+  return [...outline.flatMap((entry) => [entry, ...follow(entry.id)]), ...rest]
 }
 
 /** A message with a call that wrote a plan. */

@@ -2,7 +2,7 @@ import { type CursorHome, headers } from '../cursor.ts'
 import { cliEras } from './cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39, putHeader } from './global-items.ts'
 import { eraOutputs, rowEras, writeForks, writeNoise } from './global-rows.ts'
-import { line, lines, query, said, transcriptEras, writePlan, writeTranscript } from './transcripts.ts'
+import { line, lines, query, said, transcriptEras, writeOutput, writePlan, writeTranscript } from './transcripts.ts'
 import { writeTrackingEra } from './tracking.ts'
 import { eraPrompts, workspaceEras } from './workspace-items.ts'
 
@@ -25,6 +25,9 @@ export const eraPlan = {
   file: 'glaze_kiln_0a1b2c3d.plan.md',
   texts: ['Plan the glazing', 'Planned.', 'What to do first\n\n# Glaze\nTwice, with cobalt.', 'Now glaze'],
 }
+
+/** A transcript whose call reads a long output from a file. */
+export const eraOutput = { id: 'era-output', text: 'The kiln log, 4000 lines' }
 
 /** A chat that only a list names. */
 export const eraListed = { id: 'era-listed', title: 'Only the list knows it' }
@@ -67,6 +70,10 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   store.message(eraPlan.id, 'p2', { type: 2, text: eraPlan.texts[1], toolFormerData })
   store.message(eraPlan.id, 'p3', { type: 1, text: eraPlan.texts[3] })
   writePlan(cursorHome, eraPlan.file, 'Glaze kiln', '# Glaze\nTwice, with cobalt.', { 'Fire it': 'completed' })
+  const path = writeOutput(cursorHome, 'empty-window', '0a1b.txt', eraOutput.text)
+  const reads = line('assistant', { type: 'tool_use', name: 'Read', input: { path } })
+  const told = lines(line('user', said(query('Read the kiln log'))), reads)
+  writeTranscript(cursorHome, 'empty-window', `${eraOutput.id}.jsonl`, told)
   for (const era of workspaceEras) era.write(home.userDir)
   for (const era of transcriptEras) era.write(cursorHome)
   for (const era of cliEras) era.write(cursorHome)

@@ -98,6 +98,14 @@ export const transcriptEras = (readJson(import.meta.url, 'transcripts.json') as 
 
 export const eraFlat = eraIn(transcriptEras, 'JSON lines beside the old form, by the command line')
 
+/** Writes a long output to a file beside the transcripts, as Cursor does. @returns the file's path */
+export function writeOutput(home: string, slug: string, name: string, text: string | Uint8Array): string {
+  const folder = join(home, 'projects', slug, 'agent-tools')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
 /** Writes a plan's file as Cursor does. @param todos their states, by content */
 export function writePlan(
   home: string,

@@ -24,6 +24,7 @@ import { decodeFacts, madeId } from '../records/chat.ts'
 import { groupBy } from '../records/json.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
+import { joinOutputs } from './outputs.ts'
 import {
   folderSignature,
   listTranscripts,
@@ -74,6 +75,7 @@ function transcriptSource(place: Place): Source {
       if (skip !== null) return skip
       const chatOf = (reading: Reading): ChatId => findChat(mirror, num, reading)
       await writeFolder(mirror, num, listChats(place, now), request, (chat) => readChat(chat, chatOf))
+      await joinOutputs(mirror, num, project, request)
       return read
     },
   }
