@@ -248,9 +248,10 @@ function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
   if (isNothing && ownRow.kind === 'unread') return null
   if (!tellsFacts(ownRow)) return { ...chat, messages }
   const spared = (text: string | null): string | null => (bars.hasText(id, text) ? null : text)
-  const { name, summary, branch = null } = ownRow.facts
+  const { name, summary, branch = null, preview = null } = ownRow.facts
   const todos = ownRow.facts.todos.filter(({ content }) => !bars.hasText(id, content))
-  const facts = { ...ownRow.facts, name: spared(name), summary: spared(summary), branch: spared(branch), todos }
+  const texts = { name: spared(name), summary: spared(summary), branch: spared(branch), preview: spared(preview) }
+  const facts = { ...ownRow.facts, ...texts, todos }
   return { ...chat, messages, ownRow: { ...ownRow, facts } }
 }
 

@@ -5,8 +5,12 @@ import type { ChatId } from '../../../model/ids.ts'
 import type { Chat } from '../../answers/chats.ts'
 import type { ProjectRef } from '../../answers/projects.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, SOURCE_NAME, type Row } from '../answer-row.ts'
+import { isListedOnly } from '../../../mirror/write/chat-columns.ts'
 
-/** A link may name a chat that no source has any more. Its id is listed anyway, unless the id was only guessed. */
+/**
+ * A link may name a chat that no source has any more. Its id is listed anyway, unless the id was only guessed, or is another
+ * id of the chat itself.
+ */
 const CHILD_IDS = `
   select json_group_array(id) from (
     select links.id
@@ -16,7 +20,9 @@ const CHILD_IDS = `
       select id from chats where parent_chat_id = c.id
     ) links left join chats child on child.id = links.id
     where links.id <> c.id
-      and (child.id is not null or substr(links.id, 1, ${CALL_CHAT_PREFIX.length}) <> '${CALL_CHAT_PREFIX}')
+      and (child.id is not null or '${CALL_CHAT_PREFIX}' not in (
+        substr(links.id, 1, ${CALL_CHAT_PREFIX.length}), substr(c.id, 1, ${CALL_CHAT_PREFIX.length})
+      ))
     order by child.created_at, links.id
   )
 `
@@ -48,7 +54,8 @@ const CHATS_BY_NUM = `
     c.lines_added as linesAdded, c.lines_removed as linesRemoved, c.files_changed as filesChanged,
     iif(coalesce(c.context_used, c.context_limit) is null, null,
       json_object('used', c.context_used, 'limit', c.context_limit)) as contextTokens,
-    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running, ${MACHINE_REF}
+    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running,
+    ${isListedOnly('c')} as isListedOnly, ${MACHINE_REF}
   from json_each(?) wanted
   join chats c on c.num = wanted.value
   join sources s on s.num = c.source

@@ -292,6 +292,7 @@ export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat
     ...readCommon(chat),
     format,
     summary: filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary'),
+    preview: readPreview(chat),
     todos: decodeTodos(listIn(chat, 'todos')),
     mode: firstFilledIn(chat, ['unifiedMode', 'forceMode']) ?? (chat['isAgentic'] === true ? 'agent' : null),
     model: readModelName(recordIn(chat, 'modelConfig'), 'modelName'),
@@ -303,6 +304,19 @@ export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat
     contextTokens: readContextTokens(chat),
     recordedCostCents: readCost(chat),
   }
+}
+
+const PREVIEW_LENGTH_MAX = 4000
+
+/** Beginnings of messages in the list of messages, by builds of 2026. Their rows may not be here. */
+function readPreview(chat: JsonRecord): string | null {
+  const begun = listIn(chat, 'fullConversationHeadersOnly').flatMap(
+    (header) =>
+      filledStringIn(recordIn(asRecord(header), 'grouping'), 'textPreview')
+        ?.replace(/\s+/g, ' ')
+        .trim() ?? [],
+  )
+  return begun.length === 0 ? null : wellFormed(begun.join('\n').slice(0, PREVIEW_LENGTH_MAX))
 }
 
 /** What a chat's own row and an entry in a list of chats say alike. */
