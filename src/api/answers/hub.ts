@@ -37,6 +37,10 @@ export const hubAnswer = z.object({
     z.nullable(
       z.object({
         role: text,
+        waiting: says(
+          count,
+          'Chats of the projects in hub.push that came to them by a working tree, a folder’s name or a merge. They wait for a push by hand.',
+        ),
         machines: z.array(
           z.object({ uuid: text, name: text, user: text, chats: count, bytes: amount, pushedAt: maybeTime }),
         ),

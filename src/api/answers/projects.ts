@@ -23,3 +23,12 @@ export const project = named(
 export type Project = Answer<typeof project>
 
 export const projectsAnswer = pageOf(project)
+
+const projectPlace = z.object({ ...projectRef.shape, path: text })
+
+export const mergeAnswer = z.object({
+  old: projectPlace,
+  new: projectPlace,
+  chats: says(count, 'How many chats moved, those of subagents too.'),
+})
+export type MergeAnswer = Answer<typeof mergeAnswer>

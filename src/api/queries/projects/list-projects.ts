@@ -12,7 +12,7 @@ const COUNT_PROJECTS = `
   select count(*)
   from projects p
   where exists (select 1 from chats c where c.project = p.num)
-    or exists (select 1 from workspaces w where w.project = p.num)
+    or p.belongs_to is null and exists (select 1 from workspaces w where w.project = p.num)
 `
 
 /** One page of the projects, the last active first. */
@@ -54,7 +54,9 @@ const PROJECTS = `
     group by c.project
   ) a on a.project = p.num
   where case
-    when @id is null then a.chats > 0 or exists (select 1 from workspaces w where w.project = p.num)
+    when @id is null then a.chats > 0 or p.belongs_to is null and exists (
+      select 1 from workspaces w where w.project = p.num
+    )
     else p.id = @id
   end
   order by a.lastActivityAt desc, p.name, p.num
