@@ -47,7 +47,7 @@ async function places(of = world): Promise<Record<string, string | undefined>> {
 }
 
 const merge = (old: string, target?: string, undo = false): Promise<unknown> =>
-  world.post('/api/projects/merge', { old, new: target, undo })
+  world.post('/api/merges', { old, new: target, undo })
 const listed = async (): Promise<unknown> =>
   (await world.get<Page<{ path: string }>>('/api/projects')).items.map(({ path }) => path).toSorted()
 

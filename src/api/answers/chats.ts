@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { chatFormats, titleSources } from '../../model/chat.ts'
 import { confidences } from '../../model/commit.ts'
 import {
+  amount,
   chatId,
   count,
   maybeAmount,
@@ -64,7 +65,16 @@ export const chat = named(
     linesAdded: maybeCount,
     linesRemoved: maybeCount,
     filesChanged: maybeCount,
-    contextTokens: z.nullable(z.object({ used: maybeAmount, limit: maybeAmount })),
+    contextTokens: z.nullable(
+      z.object({
+        used: maybeAmount,
+        limit: maybeAmount,
+        items: says(
+          z.array(z.object({ name: text, tokens: amount })),
+          'What fills it, as Cursor names and estimates it.',
+        ),
+      }),
+    ),
     recordedCostCents: maybeAmount,
     running: says(boolean, 'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.'),
     machine: maybeMachine,
@@ -108,6 +118,7 @@ export const chatAnswer = z.extend(chat, {
     'Sums over the messages of the thread, by source. They are never added to each other. Null means unknown.',
   ),
   children: says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
+  alternatives: says(z.array(chatRef), 'Chats in which Cursor ran the same prompt beside this one (best of N).'),
 })
 export type ChatTokens = ChatDetail['tokens']
 export type ChatDetail = Answer<typeof chatAnswer>

@@ -98,7 +98,7 @@ function addMerge(parent: Command, session: Session): void {
   session.asks(command, examples, async (answers, old: string, target?: string) => {
     const { undo = false } = command.opts<{ readonly undo?: true }>()
     const body = { old: placeOf(old, session), new: target === undefined ? target : placeOf(target, session), undo }
-    const merged = await answers.post('/api/projects/merge', { body })
+    const merged = await answers.post('/api/merges', { body })
     await session.printAnswer(command, merged, ({ chats: count, ...both }) => [
       undo
         ? `${countText(count, 'chat')} moved back from ${both.new.path} to ${both.old.path}.`

@@ -38,7 +38,7 @@ export const projectRoutes = [
   }),
   route({
     method: 'POST',
-    path: '/api/projects/merge',
+    path: '/api/merges',
     says: 'Lets the chats of a project belong to another one, now and later: {"old", "new", "undo"}.',
     body: mergeBody,
     answer: mergeAnswer,
