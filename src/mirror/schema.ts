@@ -100,7 +100,7 @@ create table chats (
   user_message_count integer not null default 0, tool_call_count integer not null default 0,
   size_bytes integer not null default 0, revision integer not null,
   model_source text, machine integer references machines (id), duration_ms integer,
-  worktree integer references projects (num), preview text
+  worktree integer references projects (num), preview text, context_items text
 ) strict;
 create index chats_by_activity on chats (last_activity_at);
 create index chats_by_project on chats (project, last_activity_at);

@@ -94,6 +94,8 @@ const steps: readonly string[] = [
 
   // A chat without any message here could not be found by the beginnings of its messages, which its own row has.
   `alter table chats add column preview text;`,
+  // Only the sum of a chat's context was kept, and not what fills it.
+  `alter table chats add column context_items text;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

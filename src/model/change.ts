@@ -73,6 +73,12 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'references' 
   readonly userText: number | null
 }
 
+/** A kind of thing in the model's context, and how many tokens Cursor estimates for it. */
+export interface ContextItem {
+  readonly name: string
+  readonly tokens: number
+}
+
 /** The facts in a chat's own row. */
 export interface ChatFacts {
   readonly format: ChatFormat
@@ -92,7 +98,12 @@ export interface ChatFacts {
   readonly linesAdded: number | null
   readonly linesRemoved: number | null
   readonly filesChanged: number | null
-  readonly contextTokens: { readonly used: number | null; readonly limit: number | null } | null
+  readonly contextTokens: {
+    readonly used: number | null
+    readonly limit: number | null
+    /** Left out if it is not known. */
+    readonly items?: readonly ContextItem[]
+  } | null
   readonly recordedCostCents: number | null
   /** The git branch on which the chat began. */
   readonly branch?: string | null

@@ -58,7 +58,14 @@ test.each([
   const store = home.global()
   for (const [at, harm] of harms.entries()) {
     const id = `${kind}-${at}`
-    store.chat(id, { fullConversationHeadersOnly: headers(['a', 'b', 'c']), draftTarget: { environment: harm } })
+    const facts = {
+      draftTarget: { environment: harm },
+      isBestOfNSubcomposer: harm,
+      subagentInfo: harm,
+      promptContextUsageTree: { nodes: [harm, { kind: 'category', label: harm, estimatedTokens: harm }] },
+      promptTokenBreakdown: { categories: harm },
+    }
+    store.chat(id, { fullConversationHeadersOnly: headers(['a', 'b', 'c']), ...facts })
     store.message(id, 'a', { type: 1, text: `${kind}before` })
     store.message(id, 'b', { type: 2, text: '', ...fields(harm) })
     store.message(id, 'c', { type: 1, text: `${kind}after` })

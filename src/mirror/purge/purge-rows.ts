@@ -114,7 +114,7 @@ const FAMILY = `
 with recursive family (id) as (
   select value from json_each(?)
   union
-  select chats.id from chats join family on chats.parent_chat_id = family.id
+  select chats.id from chats join family on chats.parent_chat_id = family.id and chats.is_subagent = 1
   union
   select chat_links.child_id from chat_links join family on chat_links.parent_id = family.id
     left join chats parents on parents.id = parent_id left join chats children on children.id = child_id

@@ -191,6 +191,7 @@ const factColumns = (facts: ChatFacts | null, octets: number) => ({
   status: facts?.status ?? null,
   context_used: facts?.contextTokens?.used ?? null,
   context_limit: facts?.contextTokens?.limit ?? null,
+  context_items: facts?.contextTokens?.items === undefined ? null : JSON.stringify(facts.contextTokens.items),
   recorded_cost_cents: facts?.recordedCostCents ?? null,
   octets,
 })

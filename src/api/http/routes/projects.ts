@@ -1,14 +1,26 @@
+import * as z from 'zod/mini'
 import { asProjectId } from '../../../model/ids.ts'
 import { commitsAnswer } from '../../answers/chats.ts'
-import { project, projectsAnswer } from '../../answers/projects.ts'
+import { mergeAnswer, project, projectsAnswer, type MergeAnswer } from '../../answers/projects.ts'
 import { statsAnswer, type Stats } from '../../answers/stats.ts'
 import { bucketUnits } from '../../periods.ts'
-import { getProject, listProjects } from '../../queries/projects/list-projects.ts'
+import {
+  getProject,
+  listOwned,
+  listProjects,
+  resolveProjects,
+  type OwnedProject,
+} from '../../queries/projects/list-projects.ts'
 import { answerCommits } from './commits.ts'
 import { readBounds, readClock, scopeOf } from '../dates.ts'
-import { dates, oneOf, page, parametersOf, word, words, type Params } from '../params.ts'
-import { badParameters, notFound } from '../problem.ts'
+import { bodyFlag, dates, oneOf, page, parametersOf, word, words, type Params } from '../params.ts'
+import { badParameters, notFound, Problem } from '../problem.ts'
 import { route, type Api } from '../route.ts'
+
+const NAME = 'must be the name, path or id of a project'
+const projectName = z.string(NAME).check(z.minLength(1, NAME))
+/** Undone, it needs no new one. */
+const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: bodyFlag(false) })
 
 const ofProject = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
 
@@ -28,6 +40,14 @@ export const projectRoutes = [
     answer: project,
     problems: [404],
     handle: ({ id }, api) => known(api, id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/merges',
+    says: 'Lets the chats of a project belong to another one, now and later: {"old", "new", "undo"}.',
+    body: mergeBody,
+    answer: mergeAnswer,
+    handle: ({ body }, api) => answerMerge(body, api),
   }),
   route({
     method: 'GET',
@@ -56,6 +76,50 @@ export const projectRoutes = [
     handle: ({ id, query }, api) => askStats(api, query, [known(api, id).id]),
   }),
 ]
+
+const refused = (name: 'old' | 'new', reason: string): Problem => badParameters([{ name, reason }], 'bad-body')
+
+/** @param nothing the reason if none was found */
+function theOnly(name: 'old' | 'new', found: readonly OwnedProject[], nothing: () => string): OwnedProject {
+  const [first, ...others] = found
+  if (first === undefined) throw refused(name, nothing())
+  if (others.length === 0) return first
+  throw refused(name, `fits ${found.length} projects. Give a path: ${found.map(({ path }) => path).join(', ')}`)
+}
+
+/** @throws Problem 400 unless each name fits one project */
+async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<MergeAnswer> {
+  if (api.mergeProjects === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
+  const db = api.mirror()
+  const named = (given: string): readonly OwnedProject[] => listOwned(db, resolveProjects(db, [given]))
+  if (body.undo) {
+    const targets = body.new === undefined ? null : named(body.new).map(({ id }) => id)
+    const fits = ({ how, owner }: OwnedProject): boolean =>
+      how === 'merged' && owner !== null && (targets?.includes(owner.id) ?? true)
+    const old = theOnly('old', named(body.old).filter(fits), () => {
+      const all = listOwned(db, null).map(({ path, owner }) => `${path} into ${owner?.path ?? ''}`)
+      return `names no such merge: ${body.old}. ${all.length === 0 ? 'Nothing is merged' : `Merged are ${all.join(', ')}`}`
+    })
+    if (old.owner === null) throw new Error('a merged project has no owner')
+    return { old, new: old.owner, ...(await api.mergeProjects({ uri: old.uri, target: null })) }
+  }
+  const own = (name: 'old' | 'new', given: string): OwnedProject => {
+    const found = named(given)
+    const owner = found[0]?.owner ?? null
+    return theOnly(
+      name,
+      found.filter((each) => each.owner === null),
+      () =>
+        owner === null
+          ? `names no project: ${given}. List them with: cursordex projects`
+          : `belongs to ${owner.path} already: name that one`,
+    )
+  }
+  if (body.new === undefined) throw refused('new', NAME)
+  const [old, target] = [own('old', body.old), own('new', body.new)]
+  if (old.uri === target.uri) throw refused('new', `is the same project as "old": ${old.path}`)
+  return { old, new: target, ...(await api.mergeProjects({ uri: old.uri, target: target.uri })) }
+}
 
 function known(api: Api, id: string) {
   const found = getProject(api.mirror(), asProjectId(id))

@@ -17,7 +17,7 @@ const CHILD_IDS = `
     from (
       select child_id as id from chat_links where parent_id = c.id
       union
-      select id from chats where parent_chat_id = c.id
+      select id from chats where parent_chat_id = c.id and is_subagent = 1
     ) links left join chats child on child.id = links.id
     where links.id <> c.id
       and (child.id is not null or '${CALL_CHAT_PREFIX}' not in (
@@ -45,15 +45,16 @@ const CHATS_BY_NUM = `
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
     c.size_bytes as sizeBytes, c.format, ${SOURCE_NAME}, case s.kind when '${ARCHIVE}' then s.path end as origin, c.status,
     c.is_archived as isArchived, c.is_subagent as isSubagent,
-    coalesce(
+    iif(c.is_subagent = 0, null, coalesce(
       c.parent_chat_id,
       (select min(l.parent_id) from chat_links l where l.child_id = c.id and l.parent_id <> c.id)
-    ) as parentChatId,
+    )) as parentChatId,
     (${CHILD_IDS}) as childChatIds,
     1 - c.is_live as deletedInCursor, c.deleted_at as deletedAt,
     c.lines_added as linesAdded, c.lines_removed as linesRemoved, c.files_changed as filesChanged,
     iif(coalesce(c.context_used, c.context_limit) is null, null,
-      json_object('used', c.context_used, 'limit', c.context_limit)) as contextTokens,
+      json_object('used', c.context_used, 'limit', c.context_limit, 'items', json(ifnull(c.context_items, '[]')))
+    ) as contextTokens,
     c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running,
     ${isListedOnly('c')} as isListedOnly, ${MACHINE_REF}
   from json_each(?) wanted
