@@ -2,7 +2,7 @@ import { useLocation, useRoute } from 'preact-iso'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { ApiError, queryOf } from '../lib/api.ts'
-import { cut, plural, visible } from '../lib/format.ts'
+import { cut, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useKeys, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 import { useFileFacts } from './file-facts.ts'
@@ -48,14 +48,16 @@ function OneChat({ id }: { id: string }) {
   const { route } = useLocation()
   const q = query['q'] ?? ''
   const view = VIEWS.find(([name]) => name === query['view'])?.[0] ?? 'all'
-  const base = `/api/chats/${encodeURIComponent(id)}`
-  const chat = useData<ChatDetail>(base)
-  useTitle(cut(chat.data?.title ?? '', 120))
-  useLive(['chat', 'loss'], (data) => {
-    if (data['id'] === undefined || data['id'] === id) chat.reload()
+  const chat = useData('/api/chats/:id', { id })
+  useTitle(chat.data === null ? '' : titleOf(chat.data.title))
+  const [losses, countLoss] = useReducer<number, void>((old) => old + 1, 0)
+  useLive(['chat', 'loss'], (events) => {
+    const own = events.filter((event) => event['id'] === id || event['chatId'] === id)
+    if (own.length > 0) chat.reload()
+    if (own.some((event) => event['chatId'] === id)) countLoss()
   })
   const [folds, setFolds] = useState<Folds>({ all: null, byKey: new Map() })
-  const reading = useReading(base, chat.data, id, q, view)
+  const reading = useReading(chat.data, id, q, view, losses)
   const facts = useFileFacts(chat.data, reading.thread.items.length > 0)
   const [isFinding, setFinding] = useState(false)
   const go = (changes: { q?: string; view?: ViewName; hash?: string }): void => {
@@ -138,8 +140,8 @@ function OneChat({ id }: { id: string }) {
           notes={<Notes chat={chat.data} />}
         />
       )}
-      {view === 'prompts' && <Prompts base={base} chat={chat.data} show={show} />}
-      {view === 'changes' && <Changes base={base} chat={chat.data} show={show} facts={facts} />}
+      {view === 'prompts' && <Prompts chat={chat.data} show={show} />}
+      {view === 'changes' && <Changes chat={chat.data} show={show} facts={facts} />}
       {(q !== '' || isFinding) && (
         <FindBar
           q={q}
@@ -169,10 +171,10 @@ const UnknownChat = () => (
 )
 
 /** The messages, what the whole chat has, and the message that is looked at. All are asked for at once. */
-function useReading(base: string, chat: ChatDetail | null, id: string, q: string, view: ViewName) {
+function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewName, losses: number) {
   const { url } = useLocation()
   const [target, setTarget] = useState(decodedHash)
-  const thread = useThread(base, chat, target)
+  const thread = useThread(id, chat, target, losses)
   const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : { q })
   const outline = useOutline(chat, id, thread)
   const rows = useMemo(() => rowsOf(thread.items, thread.offset === 0), [thread.items, thread.offset])
@@ -254,7 +256,7 @@ const ChatHead = ({ chat }: { chat: ChatDetail }) => (
       {chat.deletedInCursor && <span class="tag kept">deleted in Cursor, kept here</span>}
     </p>
     <h1 title={chat.title} dir="auto">
-      {visible(cut(chat.title, 300))}
+      {titleOf(chat.title)}
     </h1>
   </div>
 )

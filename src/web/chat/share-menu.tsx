@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import { download, messageOf } from '../lib/api.ts'
+import { api, download, messageOf } from '../lib/api.ts'
 import { Copy } from './code.tsx'
 
 const FORMATS = [
@@ -13,10 +13,13 @@ const FORMATS = [
 export function ShareMenu({ chat }: { chat: ChatDetail }) {
   const [isRedacted, setRedacted] = useState(true)
   const [failure, setFailure] = useState<string | null>(null)
-  const save = (format: string, extension: string): void => {
+  const save = (format: (typeof FORMATS)[number][0], extension: string): void => {
     setFailure(null)
-    const path = `/api/chats/${encodeURIComponent(chat.id)}/export?as=${format}${isRedacted ? '&redact=true' : ''}`
-    download(path, `chat.${extension}`).catch((error: unknown) => setFailure(messageOf(error)))
+    const query = { as: format, redact: isRedacted }
+    api
+      .open('/api/chats/:id/export', { id: chat.id, query })
+      .then((response) => download(response, `chat.${extension}`))
+      .catch((error: unknown) => setFailure(messageOf(error)))
   }
   return (
     <span class="menu">

@@ -1,7 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import { bytes, cents, chatAddress, count, cut, moment, plural, projectAddress, visible } from '../lib/format.ts'
+import {
+  bytes,
+  cents,
+  chatAddress,
+  count,
+  cut,
+  moment,
+  plural,
+  projectAddress,
+  titleOf,
+  visible,
+} from '../lib/format.ts'
 import { type FileFacts, useCommits } from './file-facts.ts'
 import { FileLink } from './file-link.tsx'
 import { ChatMap } from './map.tsx'
@@ -138,7 +149,7 @@ const Subagents = ({ chat: { children } }: { chat: ChatDetail }) =>
         {(child) => (
           <li key={child.id}>
             <a href={chatAddress(child.id)} dir="auto">
-              {visible(cut(child.title, 80))}
+              {titleOf(child.title)}
             </a>
             {child.deletedInCursor ? (
               <span class="tag kept">kept</span>

@@ -14,14 +14,13 @@ import { type AllMessages, byFile, hasEdits, useAllMessages } from './whole.ts'
 const SHOWN = 50
 
 interface ViewProps {
-  readonly base: string
   readonly chat: ChatDetail
   readonly show: (messageId: string) => void
 }
 
 /** What was asked for, and nothing else. */
-export function Prompts({ base, chat, show }: ViewProps) {
-  const all = useAllMessages(base, isPrompt, chat.messageCount)
+export function Prompts({ chat, show }: ViewProps) {
+  const all = useAllMessages(chat.id, isPrompt, chat.messageCount)
   const [shown, setShown] = useState(SHOWN)
   const [whole, setWhole] = useState<ReadonlySet<string>>(new Set())
   return (
@@ -46,8 +45,8 @@ export function Prompts({ base, chat, show }: ViewProps) {
 }
 
 /** All edits of the chat, file by file. */
-export function Changes({ base, chat, show, facts }: ViewProps & { facts: FileFacts }) {
-  const all = useAllMessages(base, hasEdits, chat.messageCount)
+export function Changes({ chat, show, facts }: ViewProps & { facts: FileFacts }) {
+  const all = useAllMessages(chat.id, hasEdits, chat.messageCount)
   const [shown, setShown] = useState(SHOWN)
   const files = useMemo(() => [...byFile(all.kept)], [all.kept])
   const total = files.reduce((sum, [, changes]) => sum + changes.length, 0)

@@ -1,7 +1,7 @@
 import { fieldFilters } from '../../shared/filters.ts'
 import { useEffect, useState } from 'preact/hooks'
-import type { SuggestAnswer, Suggestion } from '../../api/answers/search.ts'
-import { get, queryOf } from '../lib/api.ts'
+import type { Suggestion } from '../../api/answers/search.ts'
+import { api } from '../lib/api.ts'
 
 export interface Completion {
   readonly kind: Suggestion['kind'] | 'field'
@@ -44,7 +44,7 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
     if (!isWanted || typed.trim().length < 2) return undefined
     const controller = new AbortController()
     const timer = setTimeout(() => {
-      get<SuggestAnswer>(`/api/suggest${queryOf({ q: typed, limit: MAX })}`, controller.signal).then(
+      api.get('/api/suggest', { query: { q: typed, limit: MAX }, signal: controller.signal }).then(
         (answer) =>
           setItems({
             typed,

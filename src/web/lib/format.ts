@@ -65,6 +65,19 @@ export const visible = (text: string): string => text.replace(HIDDEN, '\u{fffd}'
 /** The first `max` signs of a long text. */
 export const cut = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text)
 
+/** Tags and signs of Markdown that stand before the first word, and after the last one. */
+const MACHINE_LEAD = /^(?:<\/?[a-z][\w-]*(?:\s[^<>]*)?>|[#>*`~=|_-]+(?=\s)|```\w*|\s)+/
+const MACHINE_END = /(?:<\/[a-z][\w-]*>|```|\s)+$/
+
+/** A title as a person reads it: what machines wrap around the words of a prompt is left out. At most 160 signs. */
+export function titleOf(title: string): string {
+  const plain = title.replace(MACHINE_LEAD, '').replace(MACHINE_END, '')
+  // Of a JSON text its first sentence, if it has one.
+  const isJson = /^[[{]\s*["{[\]}]/.test(plain)
+  const words = isJson ? (/"((?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*)/.exec(plain)?.[1] ?? '').replaceAll('\\"', '"') : plain
+  return visible(cut(words.replaceAll(/\s+/g, ' ').trim(), 160)) || 'Untitled chat'
+}
+
 export const chatAddress = (id: string, query = '', messageId: string | null = null): string =>
   `/chats/${encodeURIComponent(id)}${query === '' ? '' : `?q=${encodeURIComponent(query)}`}${messageId === null ? '' : `#${encodeURIComponent(messageId)}`}`
 

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
-import type { ArchiveRun, ArchiveVerdict } from '../../api/answers/archives.ts'
-import type { Page } from '../../api/answers/common.ts'
-import { getList, messageOf, post } from '../lib/api.ts'
+import type { ArchiveRun } from '../../api/answers/archives.ts'
+import { api, messageOf } from '../lib/api.ts'
 import { bytes, count, moment, plural } from '../lib/format.ts'
-import { useData, useLive, useTitle } from '../lib/hooks.ts'
+import { useList, useLive, useTitle } from '../lib/hooks.ts'
 import { status } from '../lib/live.ts'
 import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
 import { Figure } from './figure.tsx'
@@ -15,7 +14,7 @@ const FIRST = 50
 export default function ArchivesScreen() {
   useTitle('Archives')
   const [limit, setLimit] = useState(FIRST)
-  const runs = useData(`/api/archives?limit=${limit}`, getList<Page<ArchiveRun>>)
+  const runs = useList('/api/archives', limit)
   useLive(['archive'], runs.reload, 250)
   const [note, setNote] = useState<string | null>(null)
   const act = async (work: () => Promise<string>): Promise<void> => {
@@ -24,7 +23,7 @@ export default function ArchivesScreen() {
   }
   const verify = async (): Promise<string> => {
     setNote('Reading every byte…')
-    const { ok, checked, damaged } = await post<ArchiveVerdict>('/api/archives/newest/verify')
+    const { ok, checked, damaged } = await api.post('/api/archives/:name/verify', { id: 'newest' })
     if (ok) return `Proven: ${plural(checked, 'file')} read back and equal.`
     return `Damaged: ${plural(damaged.length, 'chat')} cannot be read. Run cursordex archive verify for the list.`
   }
@@ -68,7 +67,7 @@ export default function ArchivesScreen() {
   )
 }
 
-const start = async (): Promise<string> => `${(await post<ArchiveRun>('/api/archives')).name} is being made.`
+const start = async (): Promise<string> => `${(await api.post('/api/archives', { body: {} })).name} is being made.`
 
 const RunCard = ({ run }: { run: ArchiveRun }) => (
   <li class="card">

@@ -1,21 +1,19 @@
 import { useState } from 'preact/hooks'
 import type { ListedLoss } from '../../api/answers/chats.ts'
-import type { Page } from '../../api/answers/common.ts'
 import { getList } from '../lib/api.ts'
-import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
-import { useData, useLive, useTitle } from '../lib/hooks.ts'
+import { chatAddress, plural, projectAddress, titleOf, visible } from '../lib/format.ts'
+import { useList, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
 import { type Column, CsvButton, DataTable, More } from './table.tsx'
 import '../styles/report.css'
 
 const FIRST = 100
-const LOSSES = '/api/losses'
 
 /** What Cursor deleted; each line opens what is kept. */
 export default function LossesScreen() {
   useTitle('Losses')
   const [limit, setLimit] = useState(FIRST)
-  const losses = useData(`${LOSSES}?limit=${limit}`, getList<Page<ListedLoss>>)
+  const losses = useList('/api/losses', limit)
   useLive(['loss'], losses.reload)
   const { data, error } = losses
   return (
@@ -46,13 +44,13 @@ export default function LossesScreen() {
 }
 
 const allLosses = async (): Promise<readonly ListedLoss[]> =>
-  (await getList<Page<ListedLoss>>(`${LOSSES}?limit=${Number.MAX_SAFE_INTEGER}`)).items
+  (await getList('/api/losses', Number.MAX_SAFE_INTEGER)).items
 
 const columns: readonly Column<ListedLoss>[] = [
   {
     name: 'Chat',
     value: ({ title }) => title,
-    show: ({ chatId, messageId, title }) => <a href={chatAddress(chatId, '', messageId)}>{visible(cut(title, 160))}</a>,
+    show: ({ chatId, messageId, title }) => <a href={chatAddress(chatId, '', messageId)}>{titleOf(title)}</a>,
   },
   {
     name: 'Lost',

@@ -5,7 +5,7 @@ import { addressWith } from '../search/asked.ts'
 export interface Range {
   readonly from: string | null
   readonly to: string | null
-  readonly bucket: string
+  readonly bucket: (typeof BUCKETS)[number]
 }
 
 const BUCKETS = ['day', 'week', 'month'] as const
@@ -40,11 +40,11 @@ function shifted(date: string | null, days: number): string {
 
 export function readRange(url: string): Range {
   const params = new URL(url, location.origin).searchParams
-  const bucket = params.get('bucket') ?? 'week'
+  const bucket = BUCKETS.find((each) => each === params.get('bucket')) ?? 'week'
   return {
     from: params.get('from'),
     to: params.get('to'),
-    bucket: (BUCKETS as readonly string[]).includes(bucket) ? bucket : 'week',
+    bucket,
   }
 }
 

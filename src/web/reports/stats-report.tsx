@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso'
 import type { Stats } from '../../api/answers/stats.ts'
-import { queryOf } from '../lib/api.ts'
-import { bytes, chatAddress, count, cut, percent, plural, projectAddress, visible } from '../lib/format.ts'
+import { bytes, chatAddress, count, cut, percent, plural, projectAddress, titleOf, visible } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
@@ -13,10 +12,10 @@ import { Breakdown, type Column, CsvButton, DataTable } from './table.tsx'
 import '../styles/report.css'
 
 /** Statistics of everything or of one project. */
-export function StatsReport({ base, url }: { base: string; url: string }) {
+export function StatsReport({ project, url }: { project?: string; url: string }) {
   const range = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const stats = useData<Stats>(`${base}${queryOf({ ...range, tz })}`)
+  const stats = useData('/api/stats', { query: { ...range, tz, project: project === undefined ? null : [project] } })
   return (
     <>
       <RangePicker range={range} url={url} />
@@ -134,7 +133,7 @@ const chatColumns: readonly Column<Stats['largestChats'][number]>[] = [
   {
     name: 'Chat',
     value: ({ title }) => title,
-    show: ({ id, title }) => <a href={chatAddress(id)}>{visible(cut(title, 80))}</a>,
+    show: ({ id, title }) => <a href={chatAddress(id)}>{titleOf(title)}</a>,
   },
   { name: 'Messages', value: ({ messages }) => messages },
   { name: 'Size', value: ({ sizeBytes }) => sizeBytes, show: ({ sizeBytes }) => bytes(sizeBytes) },

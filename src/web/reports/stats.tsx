@@ -8,7 +8,7 @@ export default function StatsScreen() {
   return (
     <main id="main" class="column">
       <h1>Statistics</h1>
-      <StatsReport base="/api/stats" url={url} />
+      <StatsReport url={url} />
     </main>
   )
 }

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { download, messageOf } from '../lib/api.ts'
 import { csvText, type Cell } from '../../shared/csv.ts'
-import { saveBlob } from '../lib/api.ts'
+import { download, messageOf, saveBlob } from '../lib/api.ts'
 import { count, UNKNOWN, visible } from '../lib/format.ts'
 
 /** A column of a table, and of its CSV file. */
@@ -82,8 +81,8 @@ export function CsvButton<Row>({ title, columns, rows }: CsvProps<Row>) {
 }
 
 /** Saves a CSV file that the server makes. */
-export const ServerCsvButton = ({ title, path }: { title: string; path: string }) => (
-  <SaveButton title={title} save={() => download(path, 'cursordex.csv')} />
+export const ServerCsvButton = ({ title, csv }: { title: string; csv: () => Promise<Response> }) => (
+  <SaveButton title={title} save={async () => download(await csv(), 'cursordex.csv')} />
 )
 
 function SaveButton({ title, save }: { title: string; save: () => Promise<void> }) {
@@ -115,22 +114,22 @@ interface BreakdownProps<Row> {
   readonly caption?: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  /** Where the server gives the same rows as CSV, with more columns. */
-  readonly csvPath?: string
+  /** The same rows as CSV, as the server gives them with more columns. */
+  readonly csv?: () => Promise<Response>
   readonly note?: string | undefined
 }
 
 /** A titled table whose further rows are folded. */
-export function Breakdown<Row>({ title, caption = title, columns, rows, csvPath, note }: BreakdownProps<Row>) {
+export function Breakdown<Row>({ title, caption = title, columns, rows, csv, note }: BreakdownProps<Row>) {
   if (rows.length === 0) return null
   return (
     <section>
       <div class="head">
         <h2 class="section-title">{title}</h2>
-        {csvPath === undefined ? (
+        {csv === undefined ? (
           <CsvButton title={caption} columns={columns} rows={rows} />
         ) : (
-          <ServerCsvButton title={caption} path={csvPath} />
+          <ServerCsvButton title={caption} csv={csv} />
         )}
       </div>
       {note !== undefined && <p class="soft table-note">{note}</p>}

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
-import { queryOf } from '../lib/api.ts'
+import { api, type QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
@@ -11,16 +11,17 @@ import { dayAt, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
+type TokensQuery = QueryOf<'/api/tokens'>
+
 export default function TokensScreen() {
   useTitle('Tokens')
   const { url } = useLocation()
   const { from, to, bucket } = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const params = { from, to, tz }
-  const pathOf = (groupBy: string): string => `/api/tokens${queryOf({ ...params, groupBy })}`
-  const tokens = useData<TokensAnswer>(pathOf(bucket))
-  const models = useData<TokensAnswer>(pathOf('model'))
-  const projects = useData<TokensAnswer>(pathOf('project'))
+  const by = (groupBy: TokensQuery['groupBy']): TokensQuery => ({ from, to, tz, groupBy })
+  const tokens = useData('/api/tokens', { query: by(bucket) })
+  const models = useData('/api/tokens', { query: by('model') })
+  const projects = useData('/api/tokens', { query: by('project') })
   return (
     <main id="main" class="column">
       <h1>Tokens</h1>
@@ -30,11 +31,11 @@ export default function TokensScreen() {
       <RangePicker range={{ from, to, bucket }} url={url} />
       {tokens.data === null && tokens.error === null && <Loading what="tokens" />}
       {tokens.error !== null && <Failure error={tokens.error} retry={tokens.reload} />}
-      {tokens.data !== null && <Report answer={tokens.data} bucket={bucket} url={url} path={pathOf(bucket)} />}
+      {tokens.data !== null && <Report answer={tokens.data} bucket={bucket} url={url} query={by(bucket)} />}
       <div class="columns">
-        {models.data !== null && <Table title="Models" name="Model" answer={models.data} path={pathOf('model')} />}
+        {models.data !== null && <Table title="Models" name="Model" answer={models.data} query={by('model')} />}
         {projects.data !== null && (
-          <Table title="Projects" name="Project" answer={projects.data} path={pathOf('project')} />
+          <Table title="Projects" name="Project" answer={projects.data} query={by('project')} />
         )}
       </div>
       {tokens.data !== null && <Notes answer={tokens.data} />}
@@ -50,10 +51,10 @@ interface ReportProps {
   readonly answer: TokensAnswer
   readonly bucket: string
   readonly url: string
-  readonly path: string
+  readonly query: TokensQuery
 }
 
-function Report({ answer, bucket, url, path }: ReportProps) {
+function Report({ answer, bucket, url, query }: ReportProps) {
   const { route } = useLocation()
   const { from, to } = readRange(url)
   const { totals, coverage, undated } = answer
@@ -96,7 +97,7 @@ function Report({ answer, bucket, url, path }: ReportProps) {
           title={`By ${bucket}`}
           name={bucket}
           answer={{ ...answer, rows: newestFirst(answer.rows) }}
-          path={path}
+          query={query}
         />
       </section>
     </>
@@ -118,10 +119,10 @@ interface TableProps {
   readonly title: string
   readonly name: string
   readonly answer: TokensAnswer
-  readonly path: string
+  readonly query: TokensQuery
 }
 
-function Table({ title, name, answer, path }: TableProps) {
+function Table({ title, name, answer, query }: TableProps) {
   const imported: readonly Column<TokensRow>[] =
     answer.imports === null ? [] : [{ name: 'Imported', value: (row) => row.imported?.total ?? null }]
   return (
@@ -131,7 +132,7 @@ function Table({ title, name, answer, path }: TableProps) {
       columns={[{ name, value: ({ label }) => label.replace(/^week of /, '') }, ...sources, ...imported, cost]}
       rows={answer.rows}
       note={answer.omitted?.note}
-      csvPath={`${path}&as=csv`}
+      csv={() => api.open('/api/tokens', { query: { ...query, as: 'csv' } })}
     />
   )
 }

@@ -1,9 +1,8 @@
 import type { RelatedChat, SearchAnswer, SearchHit, SearchSuggestion } from '../../api/answers/search.ts'
-import { atLeast, chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
+import { atLeast, chatAddress, plural, projectAddress, titleOf, visible } from '../lib/format.ts'
 import { MachineTag, Snippet, When } from '../lib/parts.tsx'
 import { addressWith } from './asked.ts'
 
-const TITLE_MAX = 200
 /** The server counts the hits of a suggestion only so far. */
 const COUNTED_MAX = 1000
 
@@ -39,7 +38,7 @@ function Hit({ hit, q, children }: { hit: SearchHit; q: string; children?: preac
     <li class="hit">
       <h2>
         <a data-hit href={address}>
-          {visible(cut(hit.chat.title, TITLE_MAX))}
+          {titleOf(hit.chat.title)}
         </a>
       </h2>
       <p class="hit-facts">

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
-import { get, isAbort, type Params, queryOf } from '../lib/api.ts'
+import { api, isAbort, type QueryOf } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { Failure } from '../lib/parts.tsx'
 import { Hits } from './hits.tsx'
@@ -11,7 +11,7 @@ const OFFSET_MAX = 10_000
 
 interface MoreProps {
   /** Parameters of the search, without limit and offset. */
-  readonly params: Params
+  readonly params: QueryOf<'/api/search'>
   readonly first: SearchAnswer
   readonly q: string
 }
@@ -31,8 +31,8 @@ export function More({ params, first, q }: MoreProps) {
     setLoading(true)
     setError(null)
     try {
-      const path = `/api/search${queryOf({ ...params, limit: STEP, offset })}`
-      const page = await get<SearchAnswer>(path, controller.signal)
+      const query = { ...params, limit: STEP, offset }
+      const page = await api.get('/api/search', { query, signal: controller.signal })
       // A chat that is written meanwhile may move to a later page.
       const known = new Set([...first.items, ...items].map(({ chat }) => chat.id))
       setItems([...items, ...page.items.filter(({ chat }) => !known.has(chat.id))])

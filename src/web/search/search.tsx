@@ -2,7 +2,7 @@ import { filterNames } from '../../shared/filters.ts'
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SearchAnswer } from '../../api/answers/search.ts'
-import { ApiError, queryOf } from '../lib/api.ts'
+import { ApiError, type QueryOf } from '../lib/api.ts'
 import { atLeast, plural } from '../lib/format.ts'
 import { useData, useKeys, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
@@ -13,6 +13,7 @@ import { More } from './more.tsx'
 import { Start } from './start.tsx'
 
 const PAGE = 20
+const FACET_NAMES: QueryOf<'/api/search'>['facets'] = ['project', 'role', 'part', 'tool', 'model', 'machine', 'month']
 /** Facets cost several times a search, so they wait until typing rests. */
 const FACETS_PAUSE_MS = 150
 
@@ -31,10 +32,11 @@ export function SearchScreen() {
 
 function useAnswer(asked: Asked) {
   const q = isTyping.value ? askedWhileTyping(asked.q) : asked.q
-  const params = { q, ...asked.filters, from: asked.from, to: asked.to }
-  const grouped = { ...params, sort: asked.sort, group: 'chat' }
-  const hits = useData<SearchAnswer>(`/api/search${queryOf({ ...grouped, limit: PAGE })}`)
-  const facetsPath = `/api/search${queryOf({ ...params, facets: 'project,role,part,tool,model,machine,month', limit: 1 })}`
+  const params = { q, ...asked.filters, from: asked.from, to: asked.to } as QueryOf<'/api/search'>
+  const sort = asked.sort === '' ? null : (asked.sort as 'newest')
+  const grouped = { ...params, sort, group: 'chat' as const }
+  const hits = useData('/api/search', { query: { ...grouped, limit: PAGE } })
+  const facetsPath = JSON.stringify(params)
   // The pause runs while the results are on their way.
   const [rested, setRested] = useState<string | null>(null)
   useEffect(() => {
@@ -43,7 +45,9 @@ function useAnswer(asked: Asked) {
   }, [facetsPath])
   const wanted = useRef<string | null>(null)
   if (!hits.isLoading && rested === facetsPath) wanted.current = facetsPath
-  const facets = useData<SearchAnswer>(wanted.current)
+  const facets = useData(wanted.current === null ? null : '/api/search', {
+    query: { ...params, facets: FACET_NAMES, limit: 1 },
+  })
   return { hits, facets, grouped }
 }
 

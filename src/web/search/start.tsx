@@ -1,8 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Chat, ListedLoss } from '../../api/answers/chats.ts'
-import type { Page } from '../../api/answers/common.ts'
-import { queryOf } from '../lib/api.ts'
-import { chatAddress, cut, plural, projectAddress, visible } from '../lib/format.ts'
+import type { Chat } from '../../api/answers/chats.ts'
+import { chatAddress, plural, projectAddress, titleOf } from '../lib/format.ts'
 import { useData, useLive } from '../lib/hooks.ts'
 import { status } from '../lib/live.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
@@ -17,7 +15,7 @@ function lastVisit(): string | null {
 
 /** Without a query: the newest chats, and what happened since the last visit. */
 export function Start() {
-  const chats = useData<Page<Chat>>('/api/chats?limit=20')
+  const chats = useData('/api/chats', { query: { limit: 20 } })
   useLive(['chat'], chats.reload, 1500)
   if (chats.data === null) {
     return chats.error === null ? <Loading what="chats" /> : <Failure error={chats.error} retry={chats.reload} />
@@ -40,7 +38,7 @@ const ChatRow = ({ chat }: { chat: Chat }) => (
   <li>
     <h2>
       <a data-hit href={chatAddress(chat.id)}>
-        {visible(cut(chat.title, 200))}
+        {titleOf(chat.title)}
       </a>
       <MachineTag machine={chat.machine} />
       {chat.deletedInCursor && <span class="tag">deleted in Cursor</span>}
@@ -75,7 +73,7 @@ function NoChats() {
 
 function Away() {
   const [since] = useState(lastVisit)
-  const losses = useData<Page<ListedLoss>>(`/api/losses${queryOf({ from: since, limit: 1 })}`)
+  const losses = useData('/api/losses', { query: { from: since, limit: 1 } })
   const failed = status.value?.archives.failed ?? []
   useEffect(() => {
     const save = (): void => localStorage.setItem(SEEN, new Date().toISOString())
