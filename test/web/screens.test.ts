@@ -28,10 +28,11 @@ async function screensOf(url: string): Promise<readonly (readonly [path: string,
   const ask = (path: string): Promise<List> => getJson<List>(url, path)
   const chats = (await ask('/api/chats?limit=200&sort=messages')).items
   const project = (await ask('/api/projects')).items[0]
+  const file = (await getJson<{ items: readonly { path: string }[] }>(url, '/api/files')).items[0]
   return [
-    ['/', '.chat-list > li, .notice'],
-    ['/?q=user', '.found .hit, .notice'],
-    ['/?q=why+did+the+name+of+a+user+break+the+build', '.found .hit, .notice'],
+    ['/', '[data-hit], .notice'],
+    ['/?q=user', '[data-hit], .notice'],
+    ['/?q=why+did+the+name+of+a+user+break+the+build', '[data-hit], .notice'],
     ['/?q=qqzzxxvv', '.notice'],
     ...chats
       .slice(0, 3)
@@ -45,9 +46,11 @@ async function screensOf(url: string): Promise<readonly (readonly [path: string,
     ...(project === undefined ? [] : [[`/projects/${project.id}`, '.figures, .notice'] as const]),
     ['/stats', '.figures, .notice'],
     ['/tokens', '.figures, .notice'],
-    ['/losses', 'table, .notice'],
-    ['/archives', '.card, .notice'],
-    ['/status', '.figures'],
+    ['/files', 'table, .notice'],
+    ...(file === undefined ? [] : [[`/files?path=${encodeURIComponent(file.path)}`, '.edit, .notice'] as const]),
+    ['/projects', 'table'],
+    ['/losses', '.card, #archives .notice'],
+    ['/settings', '.figures'],
   ]
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { api, download, messageOf } from '../lib/api.ts'
+import { Menu } from '../lib/menu.tsx'
 import { Copy } from './code.tsx'
 
 const FORMATS = [
@@ -22,23 +23,26 @@ export function ShareMenu({ chat }: { chat: ChatDetail }) {
       .catch((error: unknown) => setFailure(messageOf(error)))
   }
   return (
-    <span class="menu">
-      <button type="button" popovertarget="share">
-        Share ▾
-      </button>
-      <div id="share" popover="auto" class="menu-body">
-        <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
-        <label>
-          <input type="checkbox" checked={isRedacted} onChange={(event) => setRedacted(event.currentTarget.checked)} />{' '}
-          Mask secrets
-        </label>
-        {FORMATS.map(([format, name, extension]) => (
-          <button key={format} type="button" onClick={() => save(format, extension)}>
-            {name}
-          </button>
-        ))}
-        {failure !== null && <p role="alert">{failure}</p>}
-      </div>
-    </span>
+    <Menu name="Share">
+      {() => (
+        <>
+          <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
+          <label>
+            <input
+              type="checkbox"
+              checked={isRedacted}
+              onChange={(event) => setRedacted(event.currentTarget.checked)}
+            />{' '}
+            Mask secrets
+          </label>
+          {FORMATS.map(([format, name, extension]) => (
+            <button key={format} type="button" onClick={() => save(format, extension)}>
+              {name}
+            </button>
+          ))}
+          {failure !== null && <p role="alert">{failure}</p>}
+        </>
+      )}
+    </Menu>
   )
 }

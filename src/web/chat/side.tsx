@@ -7,6 +7,7 @@ import {
   chatAddress,
   count,
   cut,
+  fileAddress,
   moment,
   plural,
   projectAddress,
@@ -16,7 +17,7 @@ import {
 import { type FileFacts, useCommits } from './file-facts.ts'
 import { FileLink } from './file-link.tsx'
 import { ChatMap } from './map.tsx'
-import { PlusMinus } from './step.tsx'
+import { PlusMinus } from '../lib/parts.tsx'
 import type { Outline, Spot } from './whole.ts'
 
 type Fact = readonly [name: string, value: ComponentChildren]
@@ -32,7 +33,7 @@ interface SideProps {
 
 /** What is known of the chat, and from where. */
 export function Side({ chat, outline, hits, facts, target, show }: SideProps) {
-  const [isWide] = useState(() => matchMedia('(min-width: 70rem)').matches)
+  const [isWide] = useState(() => matchMedia('(min-width: 90rem)').matches)
   return (
     <aside class="side" aria-label="About this chat">
       <details open={isWide}>
@@ -112,7 +113,15 @@ const PromptList = ({
     </section>
   )
 
-function Files({ chat: { files }, facts, lines }: { chat: ChatDetail; facts: FileFacts; lines: Outline['lines'] }) {
+function Files({
+  chat: { files, project },
+  facts,
+  lines,
+}: {
+  chat: ChatDetail
+  facts: FileFacts
+  lines: Outline['lines']
+}) {
   const edited = files.filter(({ edits }) => edits > 0)
   if (edited.length === 0) return null
   return (
@@ -127,7 +136,7 @@ function Files({ chat: { files }, facts, lines }: { chat: ChatDetail; facts: Fil
               <span>
                 <FileLink path={path} isShort />
                 {fact !== undefined && fact.otherChats > 0 && (
-                  <a class="more-chats" href={`/?q=${encodeURIComponent(`path:"${path}"`)}`}>
+                  <a class="more-chats" href={fileAddress(path, project?.id)}>
                     {plural(fact.otherChats, 'more chat')} edited it
                   </a>
                 )}

@@ -2,7 +2,7 @@ import type { Part, ToolPart } from '../../model/part.ts'
 import { countLines, editsOf, type FileEdit } from '../../shared/edits.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { count, plural } from '../lib/format.ts'
-import type { IconName } from './icons.ts'
+import type { IconName } from '../lib/icons.ts'
 import { placesOf } from './places.ts'
 
 /** How the body of a step is drawn: see `step-body.tsx`. */

@@ -85,7 +85,7 @@ export async function getList<Path extends ListPath>(
   const items: unknown[] = []
   for (;;) {
     const part = { ...query, limit: Math.min(LIMIT_MAX, count - items.length), offset: items.length }
-    const page = (await api.get(path, { ...asked, query: part as QueryOf<Path> })) as AnswerOf<Path> & List
+    const page = (await api.get(path, { ...asked, query: part })) as AnswerOf<Path> & List
     items.push(...page.items)
     if (page.items.length === 0 || items.length >= Math.min(count, page.total)) return { ...page, items }
   }

@@ -1,7 +1,10 @@
-const numbers = new Intl.NumberFormat('en-US')
-const compactNumbers = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
-const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+// As the reader's own locale writes them.
+const numbers = new Intl.NumberFormat()
+const compactNumbers = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const longDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' })
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 export const UNKNOWN = 'unknown'
 
@@ -32,6 +35,28 @@ export const cents = (value: number | null | undefined): string =>
 export const percent = (share: number | null): string => (share === null ? UNKNOWN : `${Math.round(share * 100)}%`)
 
 export const moment = (iso: string | null): string => (iso === null ? UNKNOWN : moments.format(new Date(iso)))
+
+export const day = (iso: string | null): string => (iso === null ? '' : days.format(new Date(iso)))
+export const timeOfDay = (iso: string): string => times.format(new Date(iso))
+
+/** A local date, as the API reads it. */
+export const dayOf = (date: Date): string =>
+  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`
+
+/** The date some days after another, `YYYY-MM-DD`; '' if it is none. */
+export function shiftedDay(date: string | null, by: number): string {
+  if (date === null || !/^\d{4}-\d\d-\d\d$/.test(date)) return ''
+  return new Date(Date.parse(date) + by * 86_400_000).toISOString().slice(0, 10)
+}
+
+/** The heading of a day in a list. */
+export function dayHeading(iso: string | null): string {
+  if (iso === null) return 'Time unknown'
+  const [date, today] = [new Date(iso), new Date()]
+  if (dayOf(date) === dayOf(today)) return 'Today'
+  today.setDate(today.getDate() - 1)
+  return dayOf(date) === dayOf(today) ? 'Yesterday' : longDays.format(date)
+}
 
 /** `5 min ago` for the last week, else a date. */
 export function ago(iso: string | null): string {
@@ -82,3 +107,7 @@ export const chatAddress = (id: string, query = '', messageId: string | null = n
   `/chats/${encodeURIComponent(id)}${query === '' ? '' : `?q=${encodeURIComponent(query)}`}${messageId === null ? '' : `#${encodeURIComponent(messageId)}`}`
 
 export const projectAddress = (id: string): string => `/projects/${encodeURIComponent(id)}`
+
+/** The page of a file. @param project its id; without it, files of this path in any project */
+export const fileAddress = (path: string, project?: string | null): string =>
+  `/files?path=${encodeURIComponent(path)}${project == null ? '' : `&project=${encodeURIComponent(project)}`}`

@@ -109,8 +109,9 @@ export function useKeys(handle: (key: string, event: KeyboardEvent) => boolean |
   }, [])
 }
 
-export function useTitle(title: string): void {
+/** Null leaves the title to another part of the screen. */
+export function useTitle(title: string | null): void {
   useEffect(() => {
-    document.title = title === '' ? 'cursordex' : `${title} · cursordex`
+    if (title !== null) document.title = title === '' ? 'cursordex' : `${title} · cursordex`
   }, [title])
 }

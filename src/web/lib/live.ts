@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { Project } from '../../api/answers/projects.ts'
 import type { Status } from '../../api/answers/status.ts'
 import { api, needsToken, token } from './api.ts'
 
@@ -10,6 +11,8 @@ type Listener = (event: LiveEvent) => void
 export const status = signal<Status | null>(null)
 /** `gone`: the daemon does not answer. The page keeps trying. */
 export const connection = signal<'connecting' | 'open' | 'gone'>('connecting')
+/** The projects with chats, the last used first. */
+export const projects = signal<readonly Project[]>([])
 /** Grows with each new connection: data on the screen may be old then. */
 export const connections = signal(0)
 

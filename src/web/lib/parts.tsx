@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { Machine } from '../../api/answers/machines.ts'
 import { messageOf } from './api.ts'
-import { ago, cut, moment, visible } from './format.ts'
+import { ago, count, cut, moment, visible } from './format.ts'
+import { type IconName, SHAPES } from './icons.ts'
 
 /** A time in words; the exact one is in its tooltip. */
 export const When = ({ at }: { at: string | null }) =>
@@ -63,4 +64,18 @@ export const Snippet = ({ html }: { html: string }) => (
 
 export const Bar = ({ done, total, label }: { done: number; total: number; label: string }) => (
   <progress class="bar" max={Math.max(1, total)} value={done} aria-label={label} />
+)
+
+/** Lines that were added and removed. */
+export const PlusMinus = ({ added, removed }: { added: number; removed: number }) => (
+  <span class="plus-minus">
+    {(added > 0 || removed === 0) && <span class="plus">+{count(added)}</span>}{' '}
+    {removed > 0 && <span class="minus">−{count(removed)}</span>}
+  </span>
+)
+
+export const Icon = ({ name }: { name: IconName }) => (
+  <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+    <path d={SHAPES[name]} />
+  </svg>
 )

@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso'
-import { plural } from '../lib/format.ts'
+import { dayOf, plural, shiftedDay } from '../lib/format.ts'
 import { addressWith } from '../search/asked.ts'
+import { DayField } from '../search/menus.tsx'
 
 export interface Range {
   readonly from: string | null
@@ -17,25 +18,12 @@ const PRESETS = [
   ['All', null],
 ] as const
 
-/** A local date, as the API reads it. */
-const dayOf = (date: Date): string =>
-  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`
-
 export const dayAt = (seconds: number): string => dayOf(new Date(seconds * 1000))
 
 function daysAgo(days: number): string {
   const date = new Date()
   date.setDate(date.getDate() - days + 1)
   return dayOf(date)
-}
-
-const DATE = /^\d{4}-\d\d-\d\d$/
-
-/** The date some days after another; '' if it is none. */
-function shifted(date: string | null, days: number): string {
-  if (date === null || !DATE.test(date)) return ''
-  const time = Date.parse(date) + days * 86_400_000
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 export function readRange(url: string): Range {
@@ -79,23 +67,9 @@ export function RangePicker({ range, url }: { range: Range; url: string }) {
           </button>
         ))}
       </div>
-      <label>
-        From{' '}
-        <input
-          type="date"
-          value={shifted(range.from, 0)}
-          onChange={(event) => set({ from: event.currentTarget.value })}
-        />
-      </label>
-      <label>
-        {/* The API's bound is exclusive; people name the last day. */}
-        to{' '}
-        <input
-          type="date"
-          value={shifted(range.to, -1)}
-          onChange={(event) => set({ to: shifted(event.currentTarget.value, 1) })}
-        />
-      </label>
+      <DayField name="From" date={range.from} set={(from) => set({ from })} />
+      {/* The API's bound is exclusive; people name the last day. */}
+      <DayField name="to" date={shiftedDay(range.to, -1)} set={(to) => set({ to: shiftedDay(to, 1) })} />
     </div>
   )
 }
