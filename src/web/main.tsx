@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { lazy, LocationProvider, Route, Router } from 'preact-iso'
 import { Frame } from './frame/frame.tsx'
 import { startLive } from './lib/live.ts'
+import { restoreLooks } from './lib/preferences.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/search.css'
@@ -13,7 +14,7 @@ const TokensScreen = lazy(() => import('./reports/tokens.tsx'))
 const SafetyScreen = lazy(() => import('./reports/safety.tsx'))
 const FilesScreen = lazy(() => import('./files/files.tsx'))
 const ProjectsScreen = lazy(() => import('./reports/projects.tsx'))
-const StatusScreen = lazy(() => import('./reports/status.tsx'))
+const SettingsScreen = lazy(() => import('./reports/settings.tsx'))
 
 /** Beside the list, until a chat is opened. */
 const NoChatOpen = () => (
@@ -43,13 +44,13 @@ const App = () => (
         <Route path="/chats/:id" component={ChatScreen} />
         <Route path="/projects" component={ProjectsScreen} />
         <Route path="/files" component={FilesScreen} />
-        <Route path="/settings" component={StatusScreen} />
+        <Route path="/settings" component={SettingsScreen} />
         <Route path="/projects/:id" component={ProjectScreen} />
         <Route path="/stats" component={StatsScreen} />
         <Route path="/tokens" component={TokensScreen} />
         <Route path="/losses" component={SafetyScreen} />
         <Route path="/archives" component={SafetyScreen} />
-        <Route path="/status" component={StatusScreen} />
+        <Route path="/status" component={SettingsScreen} />
         <Route default component={Nowhere} />
       </Router>
     </Frame>
@@ -58,6 +59,7 @@ const App = () => (
 
 const root = document.querySelector('#page')
 if (root !== null) {
+  restoreLooks()
   startLive()
   root.replaceChildren()
   render(<App />, root)

@@ -97,7 +97,7 @@ function StatusDot() {
   const isRead = now !== null && now.progress === null && now.counts.messages > 0 && now.state !== 'degraded'
   const state = isGone ? 'gone' : isRead ? 'ready' : (now?.state ?? 'starting')
   return (
-    <a class="status-dot" href="/status" data-state={state}>
+    <a class="status-dot" href="/settings" data-state={state}>
       <span class="dot" aria-hidden="true" />
       <span class="rail-name">{state === 'gone' ? 'No answer' : STATES[state]}</span>
       {state === 'ready' && now?.lagMs != null && (

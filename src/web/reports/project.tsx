@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { ApiError, messageOf, queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useList, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
+import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
 import { StatsReport } from './stats-report.tsx'
 import { More } from './table.tsx'
 
@@ -13,8 +13,6 @@ export default function ProjectScreen() {
   const { url } = useLocation()
   const id = useRoute().params['id'] ?? ''
   const project = useData('/api/projects/:id', { id })
-  const [limit, setLimit] = useState(FIRST)
-  const chats = useList('/api/chats', limit, { query: { project: [id] } })
   useTitle(project.data?.name ?? 'Project')
   if (project.data === null) {
     const isUnknown = project.error instanceof ApiError && project.error.status === 404
@@ -38,22 +36,8 @@ export default function ProjectScreen() {
         <code>{visible(path)}</code>
         {remote !== null && ` on ${remote.kind} ${remote.host}`}. {plural(chatCount, 'chat')},{' '}
         {plural(messageCount, 'message')}, last active <When at={lastActivityAt} />.{' '}
-        <a href={`/${queryOf({ project: id })}`}>Search in this project</a>
+        <a href={`/${queryOf({ project: id })}`}>Its chats</a>
       </p>
-      <section>
-        <h2 class="section-title">Newest chats</h2>
-        <ul class="lines">
-          {chats.data?.items.map((chat) => (
-            <li key={chat.id}>
-              <a href={chatAddress(chat.id)}>{titleOf(chat.title)}</a>
-              <span class="soft nowrap">
-                <MachineTag machine={chat.machine} /> <When at={chat.lastActivityAt} />
-              </span>
-            </li>
-          ))}
-        </ul>
-        {chats.data !== null && <More shown={chats.data.items.length} total={chats.data.total} show={setLimit} />}
-      </section>
       <Commits projectId={id} />
       <h2 class="section-title">Statistics</h2>
       <StatsReport project={id} url={url} />

@@ -72,8 +72,8 @@ function NoChats() {
   return (
     <Notice title="No chats yet">
       <p>
-        No chat was found in Cursor's storage on this machine. The <a href="/status">status</a> lists where it looked.
-        To see a sample, run <code>cursordex demo</code>.
+        No chat was found in Cursor's storage on this machine. The <a href="/settings">settings</a> list where it
+        looked. To see a sample, run <code>cursordex demo</code>.
       </p>
     </Notice>
   )
