@@ -119,7 +119,7 @@ function OneChat({ id }: { id: string }) {
           <button type="button" onClick={() => setFinding(true)}>
             Find
           </button>
-          <span class="views" role="group" aria-label="View">
+          <span class="views segments" role="group" aria-label="View">
             {VIEWS.map(([name, words]) => (
               <button key={name} type="button" aria-pressed={view === name} onClick={() => go({ view: name })}>
                 {words}

@@ -4,9 +4,10 @@ import type { FileEditAnswer, FileUse } from '../../api/answers/files.ts'
 import type { FileEdit } from '../../shared/edits.ts'
 import { DiffView } from '../chat/diff-view.tsx'
 import { chatAddress, fileAddress, plural, projectAddress, titleOf, visible } from '../lib/format.ts'
+import { queryOf } from '../lib/api.ts'
 import { useData, useList, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, Notice, PlusMinus, When } from '../lib/parts.tsx'
-import { type Column, DataTable, More } from '../reports/table.tsx'
+import { Notice, PlusMinus, Shown, When } from '../lib/parts.tsx'
+import { type Column, DataTable, More, projectColumn, timeColumn } from '../reports/table.tsx'
 import { addressWith } from '../search/asked.ts'
 import '../styles/chat.css'
 import '../styles/report.css'
@@ -25,26 +26,12 @@ export default function FilesScreen() {
 }
 
 const columns: readonly Column<FileUse>[] = [
-  {
-    name: 'File',
-    value: ({ path }) => path,
-    show: ({ path, project }) => <a href={fileAddress(path, project?.id)}>{visible(path)}</a>,
-  },
-  {
-    name: 'Project',
-    value: ({ project }) => project?.name ?? null,
-    show: ({ project }) => project !== null && <a href={projectAddress(project.id)}>{visible(project.name)}</a>,
-    className: 'text',
-  },
+  { name: 'File', value: ({ path }) => path, link: ({ path, project }) => fileAddress(path, project?.id) },
+  projectColumn(),
   { name: 'Edits', value: ({ edits }) => edits },
   { name: 'Reads', value: ({ reads }) => reads },
   { name: 'Chats', value: ({ chats }) => chats },
-  {
-    name: 'Last edit',
-    value: ({ lastEditAt, edits }) => (edits === 0 ? '' : lastEditAt),
-    show: ({ lastEditAt, edits }) => (edits === 0 ? 'only read' : <When at={lastEditAt} />),
-    className: 'nowrap',
-  },
+  timeColumn('Last edit', ({ lastEditAt }) => lastEditAt),
 ]
 
 function FileList({ q }: { q: string }) {
@@ -52,7 +39,7 @@ function FileList({ q }: { q: string }) {
   const { url, route } = useLocation()
   const [limit, setLimit] = useState(FIRST)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const { data, error, reload } = useList('/api/files', limit, { query: { q } })
+  const files = useList('/api/files', limit, { query: { q } })
   const find = (typed: string): void => {
     clearTimeout(timer.current)
     timer.current = setTimeout(() => route(addressWith(url, { q: typed }), true), 120)
@@ -71,18 +58,19 @@ function FileList({ q }: { q: string }) {
         />
       </div>
       <p class="lead">What chats edited and read. Each file shows its edits, with the chats that made them.</p>
-      {data === null && error === null && <Loading what="files" />}
-      {error !== null && <Failure error={error} retry={reload} />}
-      {data?.total === 0 && (
-        <Notice title={q === '' ? 'No chat has used a file yet' : 'No file has this in its path'} />
-      )}
-      {data !== null && data.total > 0 && (
-        <>
-          <p class="soft">{plural(data.total, 'file')}, the last edited first</p>
-          <DataTable caption="Files" columns={columns} rows={data.items} />
-          <More shown={data.items.length} total={data.total} show={setLimit} />
-        </>
-      )}
+      <Shown of={files} what="files">
+        {({ items, total }) =>
+          total === 0 ? (
+            <Notice title={q === '' ? 'No chat has used a file yet' : 'No file has this in its path'} />
+          ) : (
+            <>
+              <p class="soft">{plural(total, 'file')}, the last edited first</p>
+              <DataTable caption="Files" columns={columns} rows={items} />
+              <More shown={items.length} total={total} show={setLimit} />
+            </>
+          )
+        }
+      </Shown>
     </main>
   )
 }
@@ -91,7 +79,7 @@ function FileList({ q }: { q: string }) {
 function History({ path, project }: { path: string; project: string | undefined }) {
   useTitle(path)
   const [limit, setLimit] = useState(FIRST)
-  const { data, error, reload } = useList('/api/files/history', limit, { query: { path, project } })
+  const edits = useList('/api/files/history', limit, { query: { path, project } })
   const root = useData(project === undefined ? null : '/api/projects/:id', { id: project ?? '' })
   const isAbsolute = /^(\/|[A-Za-z]:[\\/])/.test(path)
   const place = isAbsolute ? path : root.data === null || root.data.remote !== null ? null : `${root.data.path}/${path}`
@@ -109,30 +97,24 @@ function History({ path, project }: { path: string; project: string | undefined 
           </a>
         )}
       </div>
-      {data === null && error === null && <Loading what="the edits" />}
-      {error !== null && <Failure error={error} retry={reload} />}
-      {data?.total === 0 && (
-        <Notice title="No recorded edit">
-          <p>
-            Chats read or attached this file, and none has edited it.{' '}
-            <a href={`/?path=${encodeURIComponent(path)}`}>Messages with this file</a>
-          </p>
-        </Notice>
-      )}
-      {data !== null && data.total > 0 && (
-        <>
-          <p class="lead">
-            {plural(data.total, 'edit')}, the newest first.{' '}
-            <a href={`/?path=${encodeURIComponent(path)}`}>All messages with this file</a>
-          </p>
-          <ol class="edits">
-            {data.items.map((edit, index) => (
-              <Edit key={`${edit.messageId} ${index}`} edit={edit} isOpen={index < OPEN} />
-            ))}
-          </ol>
-          <More shown={data.items.length} total={data.total} show={setLimit} />
-        </>
-      )}
+      <Shown of={edits} what="the edits">
+        {({ items, total }) => (
+          <>
+            <p class="lead">
+              {total === 0
+                ? 'Chats read or attached this file, and no recorded call edited it. '
+                : `${plural(total, 'edit')}, the newest first. `}
+              <a href={`/${queryOf({ path })}`}>All messages with this file</a>
+            </p>
+            <ol>
+              {items.map((edit, index) => (
+                <Edit key={`${edit.messageId} ${index}`} edit={edit} isOpen={index < OPEN} />
+              ))}
+            </ol>
+            <More shown={items.length} total={total} show={setLimit} />
+          </>
+        )}
+      </Shown>
     </main>
   )
 }

@@ -4,9 +4,8 @@ import { count, duration, visible } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'
 import type { IconName } from '../lib/icons.ts'
 import { connection, projects, status } from '../lib/live.ts'
-import { Icon } from '../lib/parts.tsx'
+import { Dot, Icon } from '../lib/parts.tsx'
 import { listAddress } from '../search/asked.ts'
-import { colourOf } from '../search/rows.tsx'
 
 const PLACES: readonly (readonly [address: string, name: string, icon: IconName, also: RegExp])[] = [
   ['/', 'Chats', 'chats', /^\/(chats\/.*)?$/],
@@ -57,7 +56,7 @@ export function Rail({ openHelp }: { openHelp: () => void }) {
               href={listAddress(url, { project: id })}
               aria-current={chosen.includes(id) ? 'true' : undefined}
             >
-              <span class={`dot dot-${colourOf(id)}`} aria-hidden="true" />
+              <Dot id={id} />
               <span class="rail-name">{visible(name)}</span>
               <span class="rail-count">{count(chatCount)}</span>
             </a>

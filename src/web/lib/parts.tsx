@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Machine } from '../../api/answers/machines.ts'
 import { messageOf } from './api.ts'
 import { ago, count, cut, moment, visible } from './format.ts'
+import type { Loaded } from './hooks.ts'
 import { type IconName, SHAPES } from './icons.ts'
 
 /** A time in words; the exact one is in its tooltip. */
@@ -62,6 +63,20 @@ export const Snippet = ({ html }: { html: string }) => (
   </>
 )
 
+interface ShownProps<T> {
+  readonly of: Loaded<T>
+  readonly what: string
+  readonly children: (data: T) => ComponentChildren
+}
+
+/** What was loaded, or that it is loading, or why it could not be. */
+export const Shown = <T,>({ of: { data, error, reload }, what, children }: ShownProps<T>) => (
+  <>
+    {error !== null && <Failure error={error} retry={reload} />}
+    {data === null ? error === null && <Loading what={what} /> : children(data)}
+  </>
+)
+
 export const Bar = ({ done, total, label }: { done: number; total: number; label: string }) => (
   <progress class="bar" max={Math.max(1, total)} value={done} aria-label={label} />
 )
@@ -78,4 +93,13 @@ export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
     <path d={SHAPES[name]} />
   </svg>
+)
+
+/** Each project has its own colour of seven. */
+export const Dot = ({ id }: { id: string }) => (
+  <span
+    class="dot"
+    style={{ '--hue': (Array.from(id).reduce((sum, sign) => sum + sign.charCodeAt(0), 0) % 7) * 51 }}
+    aria-hidden="true"
+  />
 )

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { ApiError, messageOf, queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useList, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { Loading, Notice, Shown, When } from '../lib/parts.tsx'
 import { StatsReport } from './stats-report.tsx'
 import { More } from './table.tsx'
 
@@ -18,13 +18,13 @@ export default function ProjectScreen() {
     const isUnknown = project.error instanceof ApiError && project.error.status === 404
     return (
       <main id="main" class="column">
-        {isUnknown && <Notice title="No such project" />}
-        {!isUnknown &&
-          (project.error === null ? (
-            <Loading what="the project" />
-          ) : (
-            <Failure error={project.error} retry={project.reload} />
-          ))}
+        {isUnknown ? (
+          <Notice title="No such project" />
+        ) : (
+          <Shown of={project} what="the project">
+            {() => null}
+          </Shown>
+        )}
       </main>
     )
   }

@@ -1,62 +1,42 @@
 import { useState } from 'preact/hooks'
 import type { Project } from '../../api/answers/projects.ts'
-import { plural, projectAddress, visible } from '../lib/format.ts'
+import { plural, projectAddress } from '../lib/format.ts'
 import { useList, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, When } from '../lib/parts.tsx'
+import { Shown } from '../lib/parts.tsx'
 import { queryOf } from '../lib/api.ts'
-import { type Column, DataTable, More } from './table.tsx'
+import { type Column, DataTable, More, timeColumn } from './table.tsx'
 import '../styles/report.css'
 
 const FIRST = 100
 
 const columns: readonly Column<Project>[] = [
-  {
-    name: 'Project',
-    value: ({ name }) => name,
-    show: ({ id, name }) => <a href={projectAddress(id)}>{visible(name)}</a>,
-  },
+  { name: 'Project', value: ({ name }) => name, link: ({ id }) => projectAddress(id) },
   {
     name: 'Folder',
-    value: ({ path }) => path,
-    show: ({ path, remote }) => (
-      <code>
-        {remote !== null && `${visible(remote.host)}: `}
-        {visible(path)}
-      </code>
-    ),
+    value: ({ path, remote }) => (remote === null ? path : `${remote.host}: ${path}`),
     className: 'text',
   },
-  {
-    name: 'Chats',
-    value: ({ chatCount }) => chatCount,
-    show: ({ id, chatCount }) => <a href={`/${queryOf({ project: id })}`}>{chatCount}</a>,
-  },
+  { name: 'Chats', value: ({ chatCount }) => chatCount, link: ({ id }) => `/${queryOf({ project: id })}` },
   { name: 'Messages', value: ({ messageCount }) => messageCount },
-  {
-    name: 'Last active',
-    value: ({ lastActivityAt }) => lastActivityAt,
-    show: ({ lastActivityAt }) => <When at={lastActivityAt} />,
-    className: 'nowrap',
-  },
+  timeColumn('Last active', ({ lastActivityAt }) => lastActivityAt),
 ]
 
 /** All projects; a name leads to its page, a number of chats to these chats. */
 export default function ProjectsScreen() {
   useTitle('Projects')
   const [limit, setLimit] = useState(FIRST)
-  const { data, error, reload } = useList('/api/projects', limit)
   return (
     <main id="main" class="column">
       <h1>Projects</h1>
-      {data === null && error === null && <Loading what="projects" />}
-      {error !== null && <Failure error={error} retry={reload} />}
-      {data !== null && (
-        <>
-          <p class="lead">{plural(data.total, 'project')}, the last active first.</p>
-          <DataTable caption="Projects" columns={columns} rows={data.items} />
-          <More shown={data.items.length} total={data.total} show={setLimit} />
-        </>
-      )}
+      <Shown of={useList('/api/projects', limit)} what="projects">
+        {({ items, total }) => (
+          <>
+            <p class="lead">{plural(total, 'project')}, the last active first.</p>
+            <DataTable caption="Projects" columns={columns} rows={items} />
+            <More shown={items.length} total={total} show={setLimit} />
+          </>
+        )}
+      </Shown>
     </main>
   )
 }

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso'
 import { dayOf, plural, shiftedDay } from '../lib/format.ts'
+import { queryOf } from '../lib/api.ts'
 import { addressWith } from '../search/asked.ts'
 import { DayField } from '../search/menus.tsx'
 
@@ -7,6 +8,7 @@ export interface Range {
   readonly from: string | null
   readonly to: string | null
   readonly bucket: (typeof BUCKETS)[number]
+  readonly project?: string | null
 }
 
 const BUCKETS = ['day', 'week', 'month'] as const
@@ -34,6 +36,20 @@ export function readRange(url: string): Range {
     to: params.get('to'),
     bucket,
   }
+}
+
+/** The chats behind a number: those of this range, with what else it counts. */
+export const chatsAddress = (
+  { from, to, project = null }: Range,
+  counted: Readonly<Record<string, string | null>>,
+): string => `/${queryOf({ from, to, project, ...counted })}`
+
+/** The days of a bucket. @param start its first day */
+export function bucketAt(start: string, bucket: Range['bucket']): { from: string; to: string } {
+  const [year = 0, month = 1, date = 1] = start.split('-').map(Number)
+  const next =
+    bucket === 'month' ? new Date(year, month, 1) : new Date(year, month - 1, date + (bucket === 'day' ? 1 : 7))
+  return { from: start, to: dayOf(next) }
 }
 
 /** What is in no chart. @param bound of the range, which leaves it out of the figures too; null without one */

@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks'
 import type { ArchiveRestored, ArchiveRun } from '../../api/answers/archives.ts'
 import type { ListedLoss } from '../../api/answers/chats.ts'
 import { api, getList, messageOf } from '../lib/api.ts'
-import { bytes, chatAddress, count, moment, plural, projectAddress, titleOf, visible } from '../lib/format.ts'
+import { bytes, chatAddress, count, moment, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useList, useLive, useTitle } from '../lib/hooks.ts'
 import { projects, status } from '../lib/live.ts'
-import { Failure, Loading, Notice, When } from '../lib/parts.tsx'
+import { Notice, Shown, When } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Figure } from './figure.tsx'
-import { type Column, CsvButton, DataTable, More } from './table.tsx'
+import { type Column, CsvButton, DataTable, More, projectColumn, timeColumn } from './table.tsx'
 import '../styles/report.css'
 
 /** What Cursor deleted, the copies outside the database, and what is shared with other machines. */
@@ -34,15 +34,12 @@ function Losses() {
   const [limit, setLimit] = useState(FIRST)
   const losses = useList('/api/losses', limit, { query })
   useLive(['loss'], losses.reload)
-  const { data, error } = losses
   const all = async (): Promise<readonly ListedLoss[]> =>
     (await getList('/api/losses', Number.MAX_SAFE_INTEGER, { query })).items
   return (
     <section id="losses">
       <div class="head">
-        <h2 class="section-title">
-          {data === null ? 'Losses' : `${plural(data.total, 'loss', 'losses')}, the latest first`}
-        </h2>
+        <h2 class="section-title">{plural(losses.data?.total ?? 0, 'loss', 'losses')}, the latest first</h2>
         <select
           aria-label="Project of the losses"
           onChange={(event) => route(addressWith(url, { project: event.currentTarget.value }))}
@@ -54,29 +51,25 @@ function Losses() {
             </option>
           ))}
         </select>
-        {data !== null && data.total > 0 && (
-          <CsvButton title="Losses" columns={[...lossColumns, ...idColumns]} rows={all} />
-        )}
+        <CsvButton title="Losses" columns={[...lossColumns, ...idColumns]} rows={all} />
       </div>
       <p class="lead">
         What Cursor deleted and cursordex kept. Each line opens the copy. A chat that was deleted whole is one line.
       </p>
-      {data === null && error === null && <Loading what="losses" />}
-      {error !== null && <Failure error={error} retry={losses.reload} />}
-      {data?.total === 0 && (
-        <Notice title="Nothing was lost">
-          <p>
-            Since cursordex began to watch, Cursor deleted no chat and no message
-            {project !== null && ' of this project'}.
-          </p>
-        </Notice>
-      )}
-      {data !== null && data.total > 0 && (
-        <>
-          <DataTable caption="Losses" columns={lossColumns} rows={data.items} />
-          <More shown={data.items.length} total={data.total} show={setLimit} />
-        </>
-      )}
+      <Shown of={losses} what="losses">
+        {({ items, total }) =>
+          total === 0 ? (
+            <Notice title="Nothing was lost">
+              <p>Since cursordex began to watch, Cursor deleted nothing{project !== null && ' of this project'}.</p>
+            </Notice>
+          ) : (
+            <>
+              <DataTable caption="Losses" columns={lossColumns} rows={items} />
+              <More shown={items.length} total={total} show={setLimit} />
+            </>
+          )
+        }
+      </Shown>
     </section>
   )
 }
@@ -85,31 +78,22 @@ const lossColumns: readonly Column<ListedLoss>[] = [
   {
     name: 'Chat',
     value: ({ title }) => title,
-    show: ({ chatId, messageId, title }) => <a href={chatAddress(chatId, '', messageId)}>{titleOf(title)}</a>,
+    show: ({ title }) => titleOf(title),
+    link: ({ chatId, messageId }) => chatAddress(chatId, '', messageId),
   },
   {
     name: 'Its words',
-    value: ({ kind, text }) => text ?? (kind === 'chat' ? 'The whole chat' : ''),
-    show: ({ kind, text }) => (
-      <span class={text === null ? 'soft' : 'loss-words'}>
-        {visible(text ?? (kind === 'chat' ? 'The whole chat' : 'A message without words'))}
-      </span>
-    ),
-    className: 'text',
+    value: ({ kind, text }) => text ?? (kind === 'chat' ? 'The whole chat' : 'No words'),
+    className: 'text words',
   },
   {
     name: 'Lost',
     value: ({ kind }) => kind,
-    show: ({ kind }) => <span class="tag kept">{kind === 'chat' ? 'whole chat' : 'message'}</span>,
+    show: ({ kind }) => <span class="tag kept">{kind}</span>,
     className: 'nowrap',
   },
-  {
-    name: 'Project',
-    value: ({ project }) => project?.name ?? null,
-    show: ({ project }) => project !== null && <a href={projectAddress(project.id)}>{visible(project.name)}</a>,
-    className: 'text',
-  },
-  { name: 'Noticed', value: ({ at }) => at, show: ({ at }) => <When at={at} />, className: 'nowrap' },
+  projectColumn(),
+  timeColumn('Noticed', ({ at }) => at),
 ]
 
 const idColumns: readonly Column<ListedLoss>[] = [
@@ -150,19 +134,23 @@ function Archives() {
           The job <b>{job}</b> failed: {error}
         </p>
       ))}
-      {runs.data === null && runs.error === null && <Loading what="archives" />}
-      {runs.error !== null && <Failure error={runs.error} retry={runs.reload} />}
-      {runs.data?.total === 0 && (
-        <Notice title="No archive yet">
-          <p>Archives are made every week by default, or now with the button above.</p>
-        </Notice>
-      )}
-      <ul class="cards">
-        {runs.data?.items.map((run) => (
-          <RunCard key={run.name} run={run} act={act} />
-        ))}
-      </ul>
-      {runs.data !== null && <More shown={runs.data.items.length} total={runs.data.total} show={setLimit} />}
+      <Shown of={runs} what="archives">
+        {({ items, total }) => (
+          <>
+            {total === 0 && (
+              <Notice title="No archive yet">
+                <p>Archives are made every week by default, or now with the button above.</p>
+              </Notice>
+            )}
+            <ul class="cards">
+              {items.map((run) => (
+                <RunCard key={run.name} run={run} act={act} />
+              ))}
+            </ul>
+            <More shown={items.length} total={total} show={setLimit} />
+          </>
+        )}
+      </Shown>
     </section>
   )
 }
@@ -247,7 +235,7 @@ const damagedText = (damaged: number): string => (damaged === 0 ? '' : `; ${plur
 function Contents({ name }: { name: string }) {
   const [q, setQ] = useState('')
   const [limit, setLimit] = useState(FIRST)
-  const { data, error } = useList('/api/archives/:name/chats', limit, { id: name, query: { q } })
+  const chats = useList('/api/archives/:name/chats', limit, { id: name, query: { q } })
   return (
     <>
       <input
@@ -257,23 +245,23 @@ function Contents({ name }: { name: string }) {
         placeholder="Words of a title"
         onInput={(event) => setQ(event.currentTarget.value)}
       />
-      {error !== null && <Failure error={error} />}
-      {data === null && error === null && <Loading what="its chats" />}
-      <ul class="lines">
-        {data?.items.map(({ id, title, messages, isHere }) => (
-          <li key={id}>
-            {isHere ? (
-              <a href={chatAddress(id)}>{titleOf(title ?? id)}</a>
-            ) : (
-              <span>{titleOf(title ?? `Damaged: ${id}`)}</span>
-            )}
-            <span class="soft nowrap">
-              {plural(messages, 'message')} {!isHere && <span class="tag kept">only here</span>}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {data !== null && <More shown={data.items.length} total={data.total} show={setLimit} />}
+      <Shown of={chats} what="its chats">
+        {({ items, total }) => (
+          <>
+            <ul class="lines">
+              {items.map(({ id, title, messages, isHere }) => (
+                <li key={id}>
+                  {isHere ? <a href={chatAddress(id)}>{titleOf(title ?? id)}</a> : titleOf(title ?? `Damaged: ${id}`)}
+                  <span class="soft nowrap">
+                    {plural(messages, 'message')} {!isHere && <span class="tag kept">only in the archive</span>}
+                  </span>
+                </li>
+              ))}
+            </ul>
+            <More shown={items.length} total={total} show={setLimit} />
+          </>
+        )}
+      </Shown>
     </>
   )
 }

@@ -1,13 +1,13 @@
 import { useLocation } from 'preact-iso'
 import type { Stats } from '../../api/answers/stats.ts'
-import { bytes, chatAddress, count, cut, percent, plural, projectAddress, titleOf, visible } from '../lib/format.ts'
+import { bytes, chatAddress, count, fileAddress, percent, plural, titleOf } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'
-import { Failure, Loading, Notice } from '../lib/parts.tsx'
+import { Notice, Shown } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
 import { Figure } from './figure.tsx'
 import { Hours } from './hours.tsx'
-import { dayAt, RangePicker, readRange, undatedText } from './range.tsx'
+import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column, CsvButton, DataTable } from './table.tsx'
 import '../styles/report.css'
 
@@ -19,14 +19,20 @@ export function StatsReport({ project, url }: { project?: string; url: string })
   return (
     <>
       <RangePicker range={range} url={url} />
-      {stats.data === null && stats.error === null && <Loading what="statistics" />}
-      {stats.error !== null && <Failure error={stats.error} retry={stats.reload} />}
-      {stats.data !== null && stats.error === null && <Report stats={stats.data} url={url} />}
+      <Shown of={stats} what="statistics">
+        {(data) => <Report stats={data} url={url} range={{ ...range, project: project ?? null }} />}
+      </Shown>
     </>
   )
 }
 
-function Report({ stats, url }: { stats: Stats; url: string }) {
+interface ReportProps {
+  readonly stats: Stats
+  readonly url: string
+  readonly range: Range
+}
+
+function Report({ stats, url, range }: ReportProps) {
   const { totals } = stats
   if (totals.messages === 0) {
     return (
@@ -51,9 +57,9 @@ function Report({ stats, url }: { stats: Stats; url: string }) {
         <Figure name="Active days" value={count(totals.activeDays)} />
       </dl>
       <NotCharted stats={stats} />
-      <Activity stats={stats} url={url} />
+      <Activity stats={stats} url={url} range={range} />
       <Hours stats={stats} />
-      <Breakdowns stats={stats} />
+      <Breakdowns stats={stats} range={range} />
     </>
   )
 }
@@ -67,11 +73,15 @@ const NotCharted = ({ stats: { undated, outOfSeries, uncounted, from, to } }: { 
   </p>
 )
 
-function Activity({ stats, url }: { stats: Stats; url: string }) {
+function Activity({ stats, url, range }: ReportProps) {
   const { route } = useLocation()
   const title = `Messages by ${stats.bucket}`
   const columns: readonly Column<Stats['series'][number]>[] = [
-    { name: stats.bucket, value: ({ start }) => start },
+    {
+      name: stats.bucket,
+      value: ({ start }) => start,
+      link: ({ start }) => chatsAddress(range, bucketAt(start, stats.bucket)),
+    },
     { name: 'Messages', value: ({ messages }) => messages },
     { name: 'Prompts', value: ({ userMessages }) => userMessages },
     { name: 'Tool calls', value: ({ toolCalls }) => toolCalls },
@@ -86,6 +96,7 @@ function Activity({ stats, url }: { stats: Stats; url: string }) {
           { name: 'Messages', values: stats.series.map(({ messages }) => messages), colour: 'chart-1' },
           { name: 'Prompts', values: stats.series.map(({ userMessages }) => userMessages), colour: 'chart-2' },
         ]}
+        onPick={(index) => route(chatsAddress(range, bucketAt(stats.series[index]?.start ?? '', stats.bucket)))}
         onRange={(from, to) => route(addressWith(url, { from: dayAt(from), to: dayAt(to + 86_400) }))}
       />
       <details class="numbers">
@@ -97,67 +108,85 @@ function Activity({ stats, url }: { stats: Stats; url: string }) {
   )
 }
 
+const Breakdowns = ({ stats, range }: { stats: Stats; range: Range }) => {
+  const leads =
+    (filter: string) =>
+    ({ name }: { readonly name: string | null }): string | null =>
+      name === null ? null : chatsAddress(range, { [filter]: name })
+  const counts = [
+    { name: 'Chats', value: ({ chats }: Share) => chats },
+    { name: 'Messages', value: ({ messages }: Share) => messages },
+  ]
+  return (
+    <div class="columns">
+      {stats.byProject.length > 1 && (
+        <Breakdown
+          title="Projects"
+          columns={[
+            {
+              name: 'Project',
+              value: ({ name }: Stats['byProject'][number]) => name,
+              link: ({ id }) => (id === null ? null : chatsAddress(range, { project: id })),
+            },
+            ...counts,
+          ]}
+          rows={stats.byProject}
+        />
+      )}
+      <Breakdown
+        title="Tools"
+        columns={[
+          { name: 'Tool', value: ({ name }) => name, link: leads('tool') },
+          { name: 'Calls', value: ({ calls }) => calls },
+          {
+            name: 'Failed',
+            value: ({ errors }) => errors,
+            show: ({ calls, errors }) => (errors === 0 ? '0' : `${count(errors)} (${percent(errors / calls)})`),
+            link: ({ name, errors }) => (errors === 0 ? null : chatsAddress(range, { tool: name, q: 'has:error' })),
+          },
+        ]}
+        rows={stats.byTool}
+      />
+      <Breakdown
+        title="Models"
+        columns={[{ name: 'Model', value: ({ name }: Share) => name, link: leads('model') }, ...counts]}
+        rows={stats.byModel}
+        note="Cursor records the model of few messages."
+      />
+      <Breakdown
+        title="Most used files"
+        columns={[
+          { name: 'File', value: ({ path }) => path, link: ({ path }) => fileAddress(path) },
+          { name: 'Reads', value: ({ reads }) => reads },
+          { name: 'Edits', value: ({ edits }) => edits },
+        ]}
+        rows={stats.topFiles}
+        note="The top 20 at most."
+      />
+      <Breakdown
+        title="Largest chats"
+        columns={[
+          {
+            name: 'Chat',
+            value: ({ title }) => title,
+            show: ({ title }) => titleOf(title),
+            link: ({ id }) => chatAddress(id),
+          },
+          { name: 'Messages', value: ({ messages }) => messages },
+          { name: 'Size', value: ({ sizeBytes }) => sizeBytes, show: ({ sizeBytes }) => bytes(sizeBytes) },
+        ]}
+        rows={stats.largestChats}
+      />
+      <Breakdown
+        title="Modes"
+        columns={[
+          { name: 'Mode', value: ({ name }) => name, link: leads('mode') },
+          { name: 'Chats', value: ({ chats }) => chats },
+        ]}
+        rows={stats.byMode}
+      />
+    </div>
+  )
+}
+
 type Share = Stats['byModel'][number]
-
-const shareColumns: readonly Column<Share>[] = [
-  { name: 'Chats', value: ({ chats }) => chats },
-  { name: 'Messages', value: ({ messages }) => messages },
-]
-
-const projectColumns: readonly Column<Stats['byProject'][number]>[] = [
-  {
-    name: 'Project',
-    value: ({ name }) => name,
-    show: ({ id, name }) => id !== null && <a href={projectAddress(id)}>{visible(name ?? id)}</a>,
-  },
-  ...shareColumns,
-]
-
-const toolColumns: readonly Column<Stats['byTool'][number]>[] = [
-  { name: 'Tool', value: ({ name }) => name },
-  { name: 'Calls', value: ({ calls }) => calls },
-  {
-    name: 'Failed',
-    value: ({ errors }) => errors,
-    show: ({ calls, errors }) => (errors === 0 ? '0' : `${count(errors)} (${percent(errors / calls)})`),
-  },
-]
-
-const fileColumns: readonly Column<Stats['topFiles'][number]>[] = [
-  { name: 'File', value: ({ path }) => path, show: ({ path }) => <span title={path}>{visible(cut(path, 120))}</span> },
-  { name: 'Reads', value: ({ reads }) => reads },
-  { name: 'Edits', value: ({ edits }) => edits },
-]
-
-const chatColumns: readonly Column<Stats['largestChats'][number]>[] = [
-  {
-    name: 'Chat',
-    value: ({ title }) => title,
-    show: ({ id, title }) => <a href={chatAddress(id)}>{titleOf(title)}</a>,
-  },
-  { name: 'Messages', value: ({ messages }) => messages },
-  { name: 'Size', value: ({ sizeBytes }) => sizeBytes, show: ({ sizeBytes }) => bytes(sizeBytes) },
-]
-
-const Breakdowns = ({ stats }: { stats: Stats }) => (
-  <div class="columns">
-    {stats.byProject.length > 1 && <Breakdown title="Projects" columns={projectColumns} rows={stats.byProject} />}
-    <Breakdown title="Tools" columns={toolColumns} rows={stats.byTool} />
-    <Breakdown
-      title="Models"
-      columns={[{ name: 'Model', value: ({ name }: Share) => name }, ...shareColumns]}
-      rows={stats.byModel}
-      note="Cursor records the model of few messages."
-    />
-    <Breakdown title="Most used files" columns={fileColumns} rows={stats.topFiles} note="The top 20 at most." />
-    <Breakdown title="Largest chats" columns={chatColumns} rows={stats.largestChats} />
-    <Breakdown
-      title="Modes"
-      columns={[
-        { name: 'Mode', value: ({ name }) => name },
-        { name: 'Chats', value: ({ chats }) => chats },
-      ]}
-      rows={stats.byMode}
-    />
-  </div>
-)

@@ -3,11 +3,11 @@ import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
 import { api, type QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, Notice } from '../lib/parts.tsx'
+import { Notice, Shown } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
 import { Figure } from './figure.tsx'
-import { dayAt, RangePicker, readRange, undatedText } from './range.tsx'
+import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
@@ -29,9 +29,9 @@ export default function TokensScreen() {
         Each source of numbers stands by itself. They measure different things and are never added together.
       </p>
       <RangePicker range={{ from, to, bucket }} url={url} />
-      {tokens.data === null && tokens.error === null && <Loading what="tokens" />}
-      {tokens.error !== null && <Failure error={tokens.error} retry={tokens.reload} />}
-      {tokens.data !== null && <Report answer={tokens.data} bucket={bucket} url={url} query={by(bucket)} />}
+      <Shown of={tokens} what="tokens">
+        {(answer) => <Report answer={answer} bucket={bucket} url={url} query={by(bucket)} />}
+      </Shown>
       <div class="columns">
         {models.data !== null && <Table title="Models" name="Model" answer={models.data} query={by('model')} />}
         {projects.data !== null && (
@@ -49,7 +49,7 @@ const both = (sum: { readonly input: number | null; readonly output: number | nu
 
 interface ReportProps {
   readonly answer: TokensAnswer
-  readonly bucket: string
+  readonly bucket: Range['bucket']
   readonly url: string
   readonly query: TokensQuery
 }
@@ -91,6 +91,7 @@ function Report({ answer, bucket, url, query }: ReportProps) {
             { name: 'Recorded', values: dated.map(({ recorded }) => both(recorded)), colour: 'chart-1' },
             { name: 'Estimated', values: dated.map(({ estimated }) => both(estimated)), colour: 'chart-2' },
           ]}
+          onPick={(index) => route(chatsAddress({ from, to, bucket }, bucketAt(String(dated[index]?.key), bucket)))}
           onRange={onRange}
         />
         <Table
@@ -129,12 +130,24 @@ function Table({ title, name, answer, query }: TableProps) {
     <Breakdown
       title={title}
       caption={`Tokens: ${title}`}
-      columns={[{ name, value: ({ label }) => label.replace(/^week of /, '') }, ...sources, ...imported, cost]}
+      columns={[
+        { name, value: ({ label }) => label.replace(/^week of /, ''), link: ({ key }) => addressOf(query, key) },
+        ...sources,
+        ...imported,
+        cost,
+      ]}
       rows={answer.rows}
       note={answer.omitted?.note}
       csv={() => api.open('/api/tokens', { query: { ...query, as: 'csv' } })}
     />
   )
+}
+
+/** The chats behind a row. Messages without a time, model or project have none. */
+function addressOf({ groupBy, from = null, to = null }: TokensQuery, key: string | null): string | null {
+  if (key === null || groupBy === undefined || groupBy === null) return null
+  const isTime = groupBy === 'day' || groupBy === 'week' || groupBy === 'month'
+  return chatsAddress({ from, to, bucket: 'day' }, isTime ? bucketAt(key, groupBy) : { [groupBy]: key })
 }
 
 const sources: readonly Column<TokensRow>[] = [

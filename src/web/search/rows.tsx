@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Chat } from '../../api/answers/chats.ts'
 import type { RelatedChat, SearchHit } from '../../api/answers/search.ts'
 import { atLeast, cut, day, dayHeading, plural, timeOfDay, titleOf, visible } from '../lib/format.ts'
-import { MachineTag, PlusMinus, Snippet } from '../lib/parts.tsx'
+import { Dot, MachineTag, PlusMinus, Snippet } from '../lib/parts.tsx'
 import { type Asked, openedAddress } from './asked.ts'
 import { type Found, isHit } from './use-found.ts'
 
@@ -142,13 +142,10 @@ const withoutMarks = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim()
 
-/** Each project has its own colour of seven. */
 const ProjectName = ({ project }: { project: { readonly id: string; readonly name: string } | null }) =>
   project === null ? null : (
     <span class="row-project">
-      <span class={`dot dot-${colourOf(project.id)}`} aria-hidden="true" />
+      <Dot id={project.id} />
       {visible(project.name)}
     </span>
   )
-
-export const colourOf = (id: string): number => Array.from(id).reduce((sum, sign) => sum + sign.charCodeAt(0), 0) % 7
