@@ -100,7 +100,7 @@ describe('over the demo', () => {
 
   test('what was lost is read in the list, and recognised in its chat', async () => {
     await click(place('Safety'))
-    const words = page.locator('.words').nth(1)
+    const words = page.locator('td.words', { hasText: 'DatevHeader' })
     await words.waitFor()
     expect(await words.innerText()).toMatch(/DatevHeader/)
     await click(

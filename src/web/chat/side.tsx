@@ -56,138 +56,105 @@ export function Side({ chat, outline, hits, facts, target, show }: SideProps) {
 
 const SHOWN = 8
 
-/** The first of a list, and a button for all of it. */
-function Some<T>({
-  items,
-  what,
-  children,
-}: {
-  items: readonly T[]
-  what: string
-  children: (item: T) => ComponentChildren
-}) {
+interface SomeProps<T> {
+  readonly title: string
+  readonly items: readonly T[]
+  readonly what: string
+  readonly children: (item: T, index: number) => ComponentChildren
+}
+
+/** The first of a list, and a button for all of it. An empty one is not shown. */
+function Some<T>({ title, items, what, children }: SomeProps<T>) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? items : items.slice(0, SHOWN)
-  return (
-    <>
+  return items.length === 0 ? null : (
+    <section>
+      <h2>{title}</h2>
       <ul class="side-list">{shown.map(children)}</ul>
       {shown.length < items.length && (
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
           All {plural(items.length, what)}
         </button>
       )}
-    </>
+    </section>
   )
 }
 
-const PromptList = ({
-  prompts,
-  target,
-  show,
-}: {
-  prompts: readonly Spot[]
-  target: string | null
-  show: (messageId: string) => void
-}) =>
-  prompts.length === 0 ? null : (
-    <section>
-      <h2>Prompts</h2>
-      <Some items={prompts.map((prompt, index) => ({ prompt, number: index + 1 }))} what="prompt">
-        {({ prompt: { id, text, isGone }, number }) => (
-          <li key={id} class="outline">
-            <a
-              href={`#${encodeURIComponent(id)}`}
-              aria-current={id === target ? 'location' : undefined}
-              dir="auto"
-              onClick={(event) => {
-                event.preventDefault()
-                show(id)
-              }}
-            >
-              <span class="soft">{number}</span> {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
-            </a>
-            {isGone && <span class="tag kept">kept</span>}
-          </li>
-        )}
-      </Some>
-    </section>
-  )
+const PromptList = ({ prompts, target, show }: { prompts: readonly Spot[] } & Pick<SideProps, 'target' | 'show'>) => (
+  <Some title="Prompts" items={prompts} what="prompt">
+    {({ id, text, isGone }, index) => (
+      <li key={id} class="outline">
+        <a
+          href={`#${encodeURIComponent(id)}`}
+          aria-current={id === target ? 'location' : undefined}
+          dir="auto"
+          onClick={(event) => {
+            event.preventDefault()
+            show(id)
+          }}
+        >
+          <span class="soft">{index + 1}</span> {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
+        </a>
+        {isGone && <span class="tag kept">kept</span>}
+      </li>
+    )}
+  </Some>
+)
 
-function Files({
+const Files = ({
   chat: { files, project },
   facts,
   lines,
-}: {
-  chat: ChatDetail
-  facts: FileFacts
-  lines: Outline['lines']
-}) {
-  const edited = files.filter(({ edits }) => edits > 0)
-  if (edited.length === 0) return null
-  return (
-    <section>
-      <h2>Changes</h2>
-      <Some items={edited} what="changed file">
-        {({ path, edits }) => {
-          const fact = facts.get(path)
-          const changed = lines.get(path) ?? fact?.lines ?? null
-          return (
-            <li key={path}>
-              <span>
-                <FileLink path={path} isShort />
-                {fact !== undefined && fact.otherChats > 0 && (
-                  <a class="more-chats" href={fileAddress(path, project?.id)}>
-                    {plural(fact.otherChats, 'more chat')} edited it
-                  </a>
-                )}
-              </span>
-              {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
-            </li>
-          )
-        }}
-      </Some>
-    </section>
-  )
-}
-
-const Subagents = ({ chat: { children } }: { chat: ChatDetail }) =>
-  children.length === 0 ? null : (
-    <section>
-      <h2>Subagents</h2>
-      <Some items={children} what="subagent">
-        {(child) => (
-          <li key={child.id}>
-            <a href={chatAddress(child.id)} dir="auto">
-              {titleOf(child.title)}
-            </a>
-            {child.deletedInCursor ? (
-              <span class="tag kept">kept</span>
-            ) : (
-              <span class="soft">{plural(child.messageCount, 'message')}</span>
+}: Pick<SideProps, 'chat' | 'facts'> & Pick<Outline, 'lines'>) => (
+  <Some title="Changes" items={files.filter(({ edits }) => edits > 0)} what="changed file">
+    {({ path, edits }) => {
+      const fact = facts.get(path)
+      const changed = lines.get(path) ?? fact?.lines ?? null
+      return (
+        <li key={path}>
+          <span>
+            <FileLink path={path} isShort />
+            {fact !== undefined && fact.otherChats > 0 && (
+              <a class="more-chats" href={fileAddress(path, project?.id)}>
+                {plural(fact.otherChats, 'more chat')} edited it
+              </a>
             )}
-          </li>
-        )}
-      </Some>
-    </section>
-  )
+          </span>
+          {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
+        </li>
+      )
+    }}
+  </Some>
+)
 
-function Commits({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) {
-  const commits = useCommits(chat, facts)
-  return commits.length === 0 ? null : (
-    <section>
-      <h2>{commits.length === 1 ? 'Commit' : 'Commits'}</h2>
-      <ul class="side-list">
-        {commits.map(({ sha, subject }) => (
-          <li key={sha}>
-            <span>
-              <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
+const Subagents = ({ chat: { children } }: { chat: ChatDetail }) => (
+  <Some title="Subagents" items={children} what="subagent">
+    {({ id, title, deletedInCursor, messageCount }) => (
+      <li key={id}>
+        <a href={chatAddress(id)} dir="auto">
+          {titleOf(title)}
+        </a>
+        {deletedInCursor ? (
+          <span class="tag kept">kept</span>
+        ) : (
+          <span class="soft">{plural(messageCount, 'message')}</span>
+        )}
+      </li>
+    )}
+  </Some>
+)
+
+const Commits = ({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) => (
+  <Some title="Commits" items={useCommits(chat, facts)} what="commit">
+    {({ sha, subject }) => (
+      <li key={sha}>
+        <span>
+          <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
+        </span>
+      </li>
+    )}
+  </Some>
+)
 
 const sum = (of: { input: number | null; output: number | null } | null): string | null =>
   of === null ? null : `${count(of.input)} in · ${count(of.output)} out`

@@ -1,5 +1,5 @@
 import type { Part, ToolPart } from '../../model/part.ts'
-import { countLines, editsOf, type FileEdit } from '../../shared/edits.ts'
+import { countLines, diffBeside, editsOf, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { count, plural } from '../lib/format.ts'
 import type { IconName } from '../lib/icons.ts'
@@ -144,12 +144,9 @@ export function editsOfCall(part: ToolPart): readonly FileEdit[] {
 /** Cursor may keep what a call changed beside it, as code: the call takes it over. @returns the parts that are left */
 export function withoutDiffs(parts: readonly Part[]): readonly Part[] {
   const call = parts.find((part) => part.kind === 'tool' && sortOf(part.name).view === 'edits')
-  const diff = parts.find((part) => part.kind === 'code' && part.language === 'diff')
-  if (call?.kind !== 'tool' || diff?.kind !== 'code') return parts
-  if (editsOfCall(call).every(({ isSketch }) => isSketch)) {
-    const hunk = { oldStart: null, newStart: null, lines: diff.text.replace(/\n$/, '').split('\n') }
-    known.set(call, [{ path: diff.path ?? call.paths[0] ?? null, hunks: [hunk], isSketch: false }])
-  }
+  const diff = diffBeside(parts)
+  if (call?.kind !== 'tool' || diff === undefined) return parts
+  known.set(call, editsWithin(call, parts))
   return parts.filter((part) => part !== diff)
 }
 

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { count, plural } from '../lib/format.ts'
-import { Failure, Notice, PlusMinus, When } from '../lib/parts.tsx'
+import { Failure, More, Notice, PlusMinus, When } from '../lib/parts.tsx'
 import { DiffView } from './diff-view.tsx'
 import { FileLink } from './file-link.tsx'
 import type { FileFacts } from './file-facts.ts'
@@ -38,7 +38,7 @@ export function Prompts({ chat, show }: ViewProps) {
           </button>
         </div>
       ))}
-      <More shown={shown} total={all.kept.length} show={setShown} what="prompts" />
+      <More shown={shown} total={all.kept.length} show={setShown} />
     </section>
   )
 }
@@ -79,7 +79,7 @@ export function Changes({ chat, show, facts }: ViewProps & { facts: FileFacts })
           </section>
         )
       })}
-      <More shown={shown} total={total} show={setShown} what="changes" />
+      <More shown={shown} total={total} show={setShown} />
     </section>
   )
 }
@@ -95,20 +95,3 @@ function Reading({ all: { read, total, error, kept }, none }: { all: AllMessages
   }
   return kept.length === 0 ? <Notice title={none} /> : null
 }
-
-const More = ({
-  shown,
-  total,
-  show,
-  what,
-}: {
-  shown: number
-  total: number
-  show: (count: number) => void
-  what: string
-}) =>
-  shown >= total ? null : (
-    <button type="button" class="more" onClick={() => show(shown + SHOWN)}>
-      Show more {what}: {count(total - shown)} left
-    </button>
-  )

@@ -103,3 +103,27 @@ export const Dot = ({ id }: { id: string }) => (
     aria-hidden="true"
   />
 )
+
+interface MoreProps {
+  readonly shown: number
+  readonly total: number
+  readonly show: (limit: number) => void
+}
+
+const MORE = 200
+
+/** Shows further items of a list, until all are shown. */
+export const More = ({ shown: done, total, show }: MoreProps) =>
+  done >= total ? null : (
+    <button type="button" class="more" onClick={() => show(done + MORE)}>
+      Show more, {count(done)} of {count(total)} shown
+    </button>
+  )
+
+/** A number with its name, within a list of them. */
+export const Figure = ({ name, value }: { name: string; value: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+)

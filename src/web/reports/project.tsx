@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks'
 import { ApiError, messageOf, queryOf } from '../lib/api.ts'
 import { chatAddress, cut, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useList, useTitle } from '../lib/hooks.ts'
-import { Loading, Notice, Shown, When } from '../lib/parts.tsx'
-import { StatsReport } from './stats-report.tsx'
-import { More } from './table.tsx'
+import { Loading, More, Notice, Shown, When } from '../lib/parts.tsx'
+import { StatsReport } from './stats.tsx'
 
 const FIRST = 10
 

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { Project } from '../../api/answers/projects.ts'
 import { plural, projectAddress } from '../lib/format.ts'
 import { useList, useTitle } from '../lib/hooks.ts'
-import { Shown } from '../lib/parts.tsx'
+import { More, Shown } from '../lib/parts.tsx'
 import { queryOf } from '../lib/api.ts'
-import { type Column, DataTable, More, timeColumn } from './table.tsx'
+import { type Column, DataTable, timeColumn } from './table.tsx'
 import '../styles/report.css'
 
 const FIRST = 100

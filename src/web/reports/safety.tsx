@@ -6,10 +6,9 @@ import { api, getList, messageOf } from '../lib/api.ts'
 import { bytes, chatAddress, count, moment, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useList, useLive, useTitle } from '../lib/hooks.ts'
 import { projects, status } from '../lib/live.ts'
-import { Notice, Shown, When } from '../lib/parts.tsx'
+import { Figure, More, Notice, Shown, When } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
-import { Figure } from './figure.tsx'
-import { type Column, CsvButton, DataTable, More, projectColumn, timeColumn } from './table.tsx'
+import { type Column, CsvButton, DataTable, projectColumn, timeColumn } from './table.tsx'
 import '../styles/report.css'
 
 /** What Cursor deleted, the copies outside the database, and what is shared with other machines. */

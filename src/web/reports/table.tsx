@@ -156,19 +156,3 @@ export function Breakdown<Row>({ title, caption = title, columns, rows, csv, not
     </section>
   )
 }
-
-interface MoreProps {
-  readonly shown: number
-  readonly total: number
-  readonly show: (limit: number) => void
-}
-
-const MORE = 200
-
-/** Shows further items of a list, until all are shown. */
-export const More = ({ shown: done, total, show }: MoreProps) =>
-  done >= total ? null : (
-    <button type="button" class="more" onClick={() => show(done + MORE)}>
-      Show more, {count(done)} of {count(total)} shown
-    </button>
-  )

@@ -3,10 +3,9 @@ import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
 import { api, type QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
-import { Notice, Shown } from '../lib/parts.tsx'
+import { Figure, Notice, Shown } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
-import { Figure } from './figure.tsx'
 import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
@@ -14,7 +13,7 @@ import '../styles/report.css'
 type TokensQuery = QueryOf<'/api/tokens'>
 
 export default function TokensScreen() {
-  useTitle('Tokens')
+  useTitle('Usage')
   const { url } = useLocation()
   const { from, to, bucket } = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -24,7 +23,7 @@ export default function TokensScreen() {
   const projects = useData('/api/tokens', { query: by('project') })
   return (
     <main id="main" class="column">
-      <h1>Tokens</h1>
+      <h1>Usage</h1>
       <p class="lead">
         Each source of numbers stands by itself. They measure different things and are never added together.
       </p>
