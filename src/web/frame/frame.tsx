@@ -39,6 +39,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
   )
 }
 
+const field = (): HTMLInputElement | null => document.querySelector('.search-field input')
+
 /** `/` and Ctrl K go to the search field, from every place. */
 function useSearchKey(): void {
   const { route } = useLocation()
@@ -49,7 +51,6 @@ function useSearchKey(): void {
       const isInField = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
       if (!isCtrlK && (!isSlash || isInField)) return
       event.preventDefault()
-      const field = (): HTMLInputElement | null => document.querySelector('.search-field input')
       const isShown = field()?.checkVisibility() === true
       if (!isShown) route('/')
       // The list is drawn in the next frame.

@@ -99,7 +99,7 @@ function StatusDot() {
     <a class="status-dot" href="/settings" data-state={state}>
       <span class="dot" aria-hidden="true" />
       <span class="rail-name">{state === 'gone' ? 'No answer' : STATES[state]}</span>
-      {state === 'ready' && now?.lagMs != null && (
+      {state === 'ready' && typeof now?.lagMs === 'number' && (
         <span class="rail-count" title="Time until a new message can be found">
           {now.lagMs < 1000 ? `${(now.lagMs / 1000).toFixed(1)} s` : duration(now.lagMs)}
         </span>

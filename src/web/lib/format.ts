@@ -110,4 +110,4 @@ export const projectAddress = (id: string): string => `/projects/${encodeURIComp
 
 /** The page of a file. @param project its id; without it, files of this path in any project */
 export const fileAddress = (path: string, project?: string | null): string =>
-  `/files?path=${encodeURIComponent(path)}${project == null ? '' : `&project=${encodeURIComponent(project)}`}`
+  `/files?path=${encodeURIComponent(path)}${project === undefined || project === null ? '' : `&project=${encodeURIComponent(project)}`}`

@@ -53,15 +53,16 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
     const controller = new AbortController()
     const known = answers.get(key) as T | undefined
     setState((old) => ({ ...old, ...(known === undefined ? {} : { data: known, path: key }), isLoading: true }))
-    load(controller.signal).then(
-      (data) => {
+    const run = async (): Promise<void> => {
+      try {
+        const data = await load(controller.signal)
         keep(key, data)
-        setState({ data, path: key, error: null, isLoading: false })
-      },
-      (error: unknown) => {
+        if (!controller.signal.aborted) setState({ data, path: key, error: null, isLoading: false })
+      } catch (error) {
         if (!isAbort(error)) setState((old) => ({ ...old, error, isLoading: false }))
-      },
-    )
+      }
+    }
+    void run()
     return () => controller.abort()
   }, [key, round, Math.max(connected, 1), usedToken])
   return { ...state, reload: () => setRound((old) => old + 1) }

@@ -124,7 +124,7 @@ function Archives() {
       </div>
       <p class="lead">
         Copies outside the database, each checked after it is written.{' '}
-        {health != null && health.nextRunAt !== null && <>The next run is on {moment(health.nextRunAt)}. </>}
+        {health !== undefined && health.nextRunAt !== null && <>The next run is on {moment(health.nextRunAt)}. </>}
         What is purged is removed from them too; purging is done in the terminal: <code>cursordex purge</code>.
       </p>
       <p role="status">{note}</p>

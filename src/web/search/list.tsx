@@ -47,7 +47,7 @@ export function ChatList() {
         {asked.q === '' && !hasFilters(asked) && <Away />}
         {error !== null && <ListFailure error={error} retry={list.reload} />}
         {found === null && error === null && <Loading what="chats" />}
-        {found !== null && error === null && (
+        {found !== null && (error === null || isCurrent) && (
           <>
             {found.answer !== null && <Suggestions answer={found.answer} url={url} />}
             {found.items.length === 0 && <Nothing answer={found.answer} asked={asked} url={url} />}
@@ -71,7 +71,8 @@ function Summary({ found, asked, isCurrent }: { found: Found | null; asked: Aske
   const words = items.length === 0 && asked.q !== '' ? 'No exact match' : atLeast(isExact, plural(total, 'chat'))
   return (
     <p class="summary" aria-live="polite">
-      {found === null ? '' : isCurrent ? words : `${words} so far`}
+      {found !== null && words}
+      {found !== null && !isCurrent && <span class="soft late"> · of the search before</span>}
       {isCurrent && answer !== null && answer !== undefined && (
         <span class="soft"> · {count(Math.round(answer.tookMs))} ms</span>
       )}

@@ -22,7 +22,7 @@ export const isHit = (item: Chat | SearchHit): item is SearchHit => 'snippet' in
 export const chatOf = (item: Chat | SearchHit): { readonly id: string } => (isHit(item) ? item.chat : item)
 
 /** Filters by which chats can be listed; any other one searches messages. */
-const OF_CHATS: readonly string[] = ['project', 'model', 'mode', 'branch', 'machine', 'from', 'to']
+const OF_CHATS: ReadonlySet<string> = new Set(['project', 'model', 'mode', 'branch', 'machine', 'from', 'to'])
 /** The largest offset that the search accepts. */
 export const OFFSET_MAX = 10_000
 const LIMIT_MAX = 200
@@ -34,7 +34,7 @@ interface Request {
 }
 
 export const isListing = ({ q, filters }: Asked): boolean =>
-  q.trim() === '' && Object.keys(filters).every((name) => OF_CHATS.includes(name))
+  q.trim() === '' && Object.keys(filters).every((name) => OF_CHATS.has(name))
 
 /** The parameters of a search, without its order. */
 export const searchQuery = ({ q, filters: { from, to, ...filters } }: Asked): QueryOf<'/api/search'> =>
