@@ -74,13 +74,17 @@ const TYPED: Readonly<Record<string, Filter>> = {
   before: 'to',
 }
 const FIELD = /(^|\s)([a-z]+):("[^"]+"|[^\s"():]+)(?=(\s|$))/g
-/** Values of filters that take only these. */
-const VALUES: Readonly<Partial<Record<Filter, RegExp>>> = {
-  role: /^(user|assistant)$/,
-  in: /^(text|thinking|code|tool|attachment|plan|summary|title)$/,
-  from: /^(\d{4}(-\d\d){1,2}|\d+[dwmy]|today|yesterday)$/,
-  to: /^(\d{4}(-\d\d){1,2}|\d+[dwmy]|today|yesterday)$/,
+/** Fields that take only these values. */
+export const FIELD_VALUES: Readonly<Record<string, readonly string[]>> = {
+  role: ['user', 'assistant'],
+  in: ['text', 'code', 'tool', 'thinking', 'title', 'attachment', 'plan', 'summary'],
+  is: ['archived', 'deleted', 'subagent', 'orphan'],
+  has: ['code', 'error', 'thinking'],
 }
+const DATE = /^(\d{4}(-\d\d){1,2}|\d+[dwmy]|today|yesterday)$/
+
+const isValue = (name: Filter, value: string): boolean =>
+  name === 'from' || name === 'to' ? DATE.test(value) : FIELD_VALUES[name]?.includes(value) !== false
 
 /**
  * Takes finished fields out of a typed text, as filters. Within parentheses, or beside OR, they stay: there they mean something else.
@@ -96,7 +100,7 @@ export function takeFilters(
   const q = typed.replace(FIELD, (whole, lead: string, field: string, given: string, after: string) => {
     const name = TYPED[field]
     const value = given.replaceAll('"', '')
-    if (name === undefined || (after === '' && !isFinal) || VALUES[name]?.test(value) === false) return whole
+    if (name === undefined || (after === '' && !isFinal) || !isValue(name, value)) return whole
     const before = (changes[name] as readonly string[] | undefined) ?? asked.filters[name] ?? []
     changes[name] = name === 'from' || name === 'to' ? value : [...before.filter((each) => each !== value), value]
     return lead
