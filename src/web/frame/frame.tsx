@@ -1,58 +1,64 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { needsToken } from '../lib/api.ts'
 import { useKeys } from '../lib/hooks.ts'
+import { ChatList } from '../search/list.tsx'
 import { Help } from './help.tsx'
-import { SearchField } from './search-field.tsx'
+import { Rail } from './rail.tsx'
 import { StateLine } from './state-line.tsx'
 import { TokenForm } from './token-form.tsx'
 
-const PLACES = [
-  ['/', 'Search'],
-  ['/stats', 'Statistics'],
-  ['/tokens', 'Tokens'],
-  ['/losses', 'Losses'],
-  ['/archives', 'Archives'],
-  ['/status', 'Status'],
-] as const
-
-/** What all screens share: the search field, the navigation, the state of the daemon. */
+/** What all screens share: the places, the state of the daemon, and beside a chat the list from which it was opened. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path } = useLocation()
   const [isHelpOpen, setHelpOpen] = useState(false)
   useKeys((key) => {
-    if (key !== '?') return false
-    setHelpOpen(true)
-    return true
+    if (key === '?') setHelpOpen(true)
+    return key === '?'
   })
+  useSearchKey()
+  const place = path === '/' ? 'list' : path.startsWith('/chats/') ? 'reader' : 'other'
   return (
-    <>
+    <div class="app" data-place={place}>
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <header class="top">
-        <div class="top-row">
-          <a class="brand" href="/" aria-label="cursordex, start page">
-            <span class="brand-mark" aria-hidden="true" />
-            <span class="brand-name">cursordex</span>
-          </a>
-          <SearchField />
-          <nav aria-label="Main">
-            {PLACES.map(([address, name]) => (
-              <a key={address} href={address} aria-current={path === address ? 'page' : undefined}>
-                {name}
-              </a>
-            ))}
-          </nav>
-          <button type="button" class="quiet help-key" onClick={() => setHelpOpen(true)} aria-label="Keyboard help">
-            ?
-          </button>
-        </div>
-        <StateLine />
-      </header>
-      {needsToken.value ? <TokenForm /> : children}
+      <StateLine />
+      {needsToken.value ? (
+        <TokenForm />
+      ) : (
+        <>
+          {place !== 'other' && <ChatList />}
+          {children}
+        </>
+      )}
+      <Rail openHelp={() => setHelpOpen(true)} />
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
-    </>
+    </div>
   )
+}
+
+const field = (): HTMLInputElement | null => document.querySelector('.search-field input')
+
+/** `/` and Ctrl K go to the search field, from every place. */
+function useSearchKey(): void {
+  const { route } = useLocation()
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey
+      const isCtrlK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
+      const isInField = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+      if (!isCtrlK && (!isSlash || isInField)) return
+      event.preventDefault()
+      const isShown = field()?.checkVisibility() === true
+      if (!isShown) route('/')
+      // The list is drawn in the next frame.
+      const focus = (): void => field()?.select()
+      if (isShown) focus()
+      else setTimeout(focus, 50)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
 }

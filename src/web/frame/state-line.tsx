@@ -1,10 +1,11 @@
+import { useRef } from 'preact/hooks'
 import { count, duration, plural } from '../lib/format.ts'
 import { connection, status } from '../lib/live.ts'
 import { Bar } from '../lib/parts.tsx'
 
 /** One line, only when there is something to say: indexing, degraded, or no daemon. */
 export function StateLine() {
-  const text = stateOf()
+  const text = stateOf(useRef({ stage: '', leftMs: Infinity }).current)
   return (
     <div class="state" role="status">
       {text}
@@ -12,7 +13,8 @@ export function StateLine() {
   )
 }
 
-function stateOf() {
+/** @param least the shortest time that was said to be left: it does not climb */
+function stateOf(least: { stage: string; leftMs: number }) {
   const now = status.value
   if (connection.value === 'gone') {
     return (
@@ -25,7 +27,7 @@ function stateOf() {
   if (now.state === 'degraded') {
     return (
       <p class="state-line warn">
-        <strong>Degraded.</strong> {now.reasons.join(' ')} <a href="/status">Status</a>
+        <strong>Degraded.</strong> {now.reasons.join(' ')} <a href="/settings">Settings</a>
       </p>
     )
   }
@@ -35,7 +37,9 @@ function stateOf() {
     return now.counts.messages > 0 ? null : <p class="state-line">Starting: Cursor's chats are about to be read.</p>
   }
   const what = progress.stage === 'reading' ? 'Reading Cursor' : 'Indexing'
-  const left = progress.etaMs === null ? '' : `, about ${duration(progress.etaMs)} left`
+  if (least.stage !== progress.stage) Object.assign(least, { stage: progress.stage, leftMs: Infinity })
+  least.leftMs = Math.min(least.leftMs, progress.etaMs ?? Infinity)
+  const left = least.leftMs === Infinity ? '' : `, about ${duration(least.leftMs)} left`
   return (
     <p class="state-line">
       <span>

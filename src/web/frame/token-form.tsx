@@ -16,7 +16,7 @@ export function TokenForm() {
         {token.value !== null && 'The token of this tab was refused. '}
         It is in the file <code>token</code> there.
       </p>
-      <form class="token" onSubmit={submit}>
+      <form class="token-form" onSubmit={submit}>
         <label for="token">Token</label>
         <input
           id="token"

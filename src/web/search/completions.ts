@@ -1,7 +1,8 @@
 import { fieldFilters } from '../../shared/filters.ts'
 import { useEffect, useState } from 'preact/hooks'
-import type { SuggestAnswer, Suggestion } from '../../api/answers/search.ts'
-import { get, queryOf } from '../lib/api.ts'
+import type { Suggestion } from '../../api/answers/search.ts'
+import { api } from '../lib/api.ts'
+import { FIELD_VALUES } from './asked.ts'
 
 export interface Completion {
   readonly kind: Suggestion['kind'] | 'field'
@@ -14,25 +15,9 @@ export interface Completion {
 }
 
 const FIELDS = [
-  ...fieldFilters.filter((name) => name !== 'role' && name !== 'in').map((name) => `${name}:`),
-  'role:user',
-  'role:assistant',
-  'in:text',
-  'in:code',
-  'in:tool',
-  'in:thinking',
-  'in:title',
-  'in:attachment',
-  'before:',
-  'after:',
-  'on:',
-  'is:archived',
-  'is:deleted',
-  'is:subagent',
-  'is:orphan',
-  'has:code',
-  'has:error',
-  'has:thinking',
+  ...fieldFilters.filter((name) => !(name in FIELD_VALUES)).map((name) => `${name}:`),
+  ...['before:', 'after:', 'on:'],
+  ...Object.entries(FIELD_VALUES).flatMap(([name, values]) => values.map((value) => `${name}:${value}`)),
 ]
 const PAUSE_MS = 120
 const MAX = 6
@@ -44,7 +29,7 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
     if (!isWanted || typed.trim().length < 2) return undefined
     const controller = new AbortController()
     const timer = setTimeout(() => {
-      get<SuggestAnswer>(`/api/suggest${queryOf({ q: typed, limit: MAX })}`, controller.signal).then(
+      api.get('/api/suggest', { query: { q: typed, limit: MAX }, signal: controller.signal }).then(
         (answer) =>
           setItems({
             typed,
@@ -76,16 +61,16 @@ function fieldsFor(typed: string): Completion[] {
 
 const quoted = (value: string): string => (/[\s"():]/.test(value) ? `"${value.replaceAll('"', '')}"` : value)
 
+/** The field that a suggestion fills. */
+const FIELD_OF: Readonly<Partial<Record<Suggestion['kind'], string>>> = {
+  project: 'project',
+  tool: 'tool',
+  file: 'path',
+}
+
 function completionOf(typed: string, { kind, text, id }: Suggestion): Completion {
-  const query =
-    kind === 'term'
-      ? id
-      : kind === 'project'
-        ? withLast(typed, `project:${quoted(text)}`)
-        : kind === 'tool'
-          ? withLast(typed, `tool:${quoted(id)}`)
-          : kind === 'file'
-            ? withLast(typed, `path:${quoted(id)}`)
-            : text
+  const field = FIELD_OF[kind]
+  const value = kind === 'project' ? text : id
+  const query = field === undefined ? (kind === 'term' ? id : text) : withLast(typed, `${field}:${quoted(value)}`)
   return { kind, text, id, query, isWhole: true }
 }
