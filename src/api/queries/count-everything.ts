@@ -22,43 +22,28 @@ export const EMPTY_CENSUS: Census = {
 /** All numbers of the mirror in `/status`. The cost grows with the mirror: use it with `cached`. */
 export function countEverything(db: Mirror): Census {
   return inSnapshot(db, () => {
-    const figures = countRows(db)
-    const issues = countIssues(db, figures.nullKeys)
+    const figures = db.prepare<[], Figures>(FIGURES).get()
+    if (figures === undefined) throw new Error('A select without a from clause gave no row.')
+    const { totalRows, nullKeys, liveRows, liveIssues, ...counts } = figures
+    const issues = countIssues(db, nullKeys)
     const issueCount = Object.values(issues).reduce((sum, count) => sum + count, 0)
-    const read = figures.liveRows - figures.liveIssues
+    const read = liveRows - liveIssues
     return {
-      counts: {
-        projects: countProjects(db),
-        chats: figures.chats,
-        subagents: figures.subagents,
-        messages: figures.messages,
-        orphans: figures.orphans,
-        deleted: figures.deleted,
-      },
+      counts: { projects: countProjects(db), ...counts },
       losses: sumLosses(db),
       issues,
       coverage: {
-        rows: figures.totalRows,
+        rows: totalRows,
         read,
-        orphans: figures.orphans,
+        orphans: counts.orphans,
         issues: issueCount,
-        noise: Math.max(0, figures.totalRows - read - issueCount),
+        noise: Math.max(0, totalRows - read - issueCount),
       },
     }
   })
 }
 
-interface Figures {
-  readonly chats: number
-  readonly subagents: number
-  readonly messages: number
-  readonly orphans: number
-  readonly deleted: number
-  readonly totalRows: number
-  readonly nullKeys: number
-  readonly liveRows: number
-  readonly liveIssues: number
-}
+type Figures = Omit<Counts, 'projects'> & Readonly<Record<'totalRows' | 'nullKeys' | 'liveRows' | 'liveIssues', number>>
 
 /** Issues are few. Subtracting those with a live row is cheaper than a look-up for every row. */
 const FIGURES = `
@@ -77,12 +62,6 @@ const FIGURES = `
       where r.is_live = 1
     ) as liveIssues
 `
-
-function countRows(db: Mirror): Figures {
-  const figures = db.prepare<[], Figures>(FIGURES).get()
-  if (figures === undefined) throw new Error('A select without a from clause gave no row.')
-  return figures
-}
 
 const ISSUES_BY_REASON = `
   select reason, count(*) as count
