@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ChatDetail, CommitReport } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
-import type { FileEditAnswer } from '../../api/answers/files.ts'
+import type { FileEditAnswer } from '../../api/answers/projects.ts'
 import { get, isAbort, queryOf } from '../lib/api.ts'
 
 interface FileFact {

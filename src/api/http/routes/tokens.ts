@@ -2,10 +2,20 @@ import type { Context } from 'hono'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../queries/answer-row.ts'
-import { ledgerCsv } from '../../tokens/ledger-csv.ts'
-import { isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
-import { readBounds, readClock, scopeOf } from '../dates.ts'
-import { dates, flag, listOf, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
+import { ledgerCsv, isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
+import {
+  readBounds,
+  readClock,
+  scopeOf,
+  dates,
+  flag,
+  listOf,
+  oneOf,
+  parametersOf,
+  wholeNumber,
+  word,
+  words,
+} from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
