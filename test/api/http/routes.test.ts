@@ -166,7 +166,7 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
+    const takesPages = /search|suggest|find|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
       `${route.method} ${route.path}`,
     )
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
