@@ -133,9 +133,9 @@ export class Indexer {
     for (let offset: number | null = 0; offset !== null;) {
       const request = { chatId: asChatId(id), around: null, includeOrphans: true, limit: 5000, offset }
       const list = listMessages(this.mirror, request)
-      if (list.kind !== 'page') return []
-      items.push(...list.page.items)
-      offset = list.page.nextOffset
+      if (list === null) return []
+      items.push(...list.items)
+      offset = list.nextOffset
     }
     return items
   }

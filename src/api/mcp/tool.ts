@@ -129,8 +129,8 @@ export class BoundedText {
   #left: number
 
   /** @param reserved tokens for what is added by `end` */
-  constructor(reserved: number, max = ANSWER_TOKENS_MAX) {
-    this.#left = max - reserved
+  constructor(reserved: number) {
+    this.#left = ANSWER_TOKENS_MAX - reserved
   }
 
   get left(): number {
