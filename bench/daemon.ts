@@ -15,7 +15,7 @@ const READY_MS_MAX = 900_000
 
 export interface Status {
   readonly state: string
-  readonly resources: { readonly bytesRead: number; readonly textBytes: number }
+  readonly resources: { readonly bytesRead: number }
 }
 
 /** The real program, serving a store in its own process. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { readChats } from '../../src/api/queries/chats/chat-rows.ts'
+import { readChats } from '../../src/api/queries/chats/list-chats.ts'
 import { listMessages } from '../../src/api/queries/messages.ts'
 import { readProjects } from '../../src/api/queries/projects/list-projects.ts'
 import { listSources, listLosses } from '../../src/api/queries/sources.ts'
@@ -133,9 +133,9 @@ export class Indexer {
     for (let offset: number | null = 0; offset !== null;) {
       const request = { chatId: asChatId(id), around: null, includeOrphans: true, limit: 5000, offset }
       const list = listMessages(this.mirror, request)
-      if (list.kind !== 'page') return []
-      items.push(...list.page.items)
-      offset = list.page.nextOffset
+      if (list === null) return []
+      items.push(...list.items)
+      offset = list.nextOffset
     }
     return items
   }

@@ -63,12 +63,6 @@ const resources = z.object({
 })
 export type Resources = s.Answer<typeof resources>
 
-const diskUse = z.object({
-  textBytes: s.says(s.amount, 'About how many bytes of text are in the mirror.'),
-  diskPerTextByte: s.says(s.maybeAmount, 'Bytes on disk per byte of text; null while the mirror has no text.'),
-})
-export type DiskUse = s.Answer<typeof diskUse>
-
 export const statusAnswer = z.object({
   state,
   reasons: s.says(s.texts, 'Why it is degraded, or not ready yet.'),
@@ -85,7 +79,7 @@ export const statusAnswer = z.object({
     bytes: s.says(s.count, 'With the full-text index, which has a file of its own.'),
     ftsBytes: s.says(s.count, 'Of the full-text index.'),
   }),
-  resources: z.extend(resources, diskUse.shape),
+  resources,
   lagMs: s.says(
     s.maybeAmount,
     'Time from a commit seen in a source until it is searchable; null before the first one.',

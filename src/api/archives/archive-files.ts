@@ -118,9 +118,9 @@ export function whyUnsound(dir: string, hash: string): string | null {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A packed chat. @param bytesMax a longer text is damage @throws Error that says what is wrong */
-function unpackObject(packed: Buffer, bytesMax: number): ArchivedObject {
-  const lines = decoder.decode(gunzipSync(packed, { maxOutputLength: bytesMax })).split('\n')
+/** A packed chat. @throws Error that says what is wrong */
+function unpackObject(packed: Buffer): ArchivedObject {
+  const lines = decoder.decode(gunzipSync(packed, { maxOutputLength: BYTES_MAX })).split('\n')
   if (lines.pop() !== '') throw new Damage(CUT_OFF)
   return decodeObject(lines, {}, (message) => message)
 }
@@ -159,9 +159,9 @@ export async function unpackOfHub<Message extends { readonly id: string }>(
   return reader.end()
 }
 
-/** A whole object. Every byte is compared with its name. @param bytesMax a longer text is damage */
-export const readObject = (dir: string, hash: string, bytesMax = BYTES_MAX): Decoded<ArchivedObject> =>
-  attempt(() => unpackObject(readPacked(dir, hash), bytesMax))
+/** A whole object. Every byte is compared with its name. */
+export const readObject = (dir: string, hash: string): Decoded<ArchivedObject> =>
+  attempt(() => unpackObject(readPacked(dir, hash)))
 
 /**
  * Writes a file of the archive: a temporary one, synced to the disk, and then renamed. Whoever names it elsewhere calls

@@ -1,12 +1,11 @@
+import { statSync } from 'node:fs'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { cached } from '../queries/snapshot.ts'
-import { countEverything, EMPTY_CENSUS } from '../queries/count-everything.ts'
-import { listSources } from '../queries/sources.ts'
+import { countEverything, EMPTY_CENSUS, listSources } from '../queries/sources.ts'
 import { indexPath } from '../../mirror/index/index-file.ts'
-import { measureFile, measureTextBytes } from '../queries/measure-mirror.ts'
 import type { ApiContext } from '../context.ts'
-import type { Status, DiskUse } from '../answers/status.ts'
+import type { Status } from '../answers/status.ts'
 
 export type ReadStatus = () => Status
 
@@ -15,7 +14,6 @@ export function createStatusReader(context: ApiContext): ReadStatus {
   const now = (): number => context.now()
   let census = cached(countEverything)
   let wasReady = false
-  const textBytes = cached(measureTextBytes)
   return () => {
     const { mirrorPath, ...live } = context.live()
     const db = mirrorIfAny(context)
@@ -25,7 +23,6 @@ export function createStatusReader(context: ApiContext): ReadStatus {
     const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
     const ftsBytes = measureFile(indexPath(mirrorPath))
     const bytes = measureFile(mirrorPath) + ftsBytes
-    const disk = describeDisk(bytes, db === null ? 0 : textBytes(db, now))
     return {
       state: live.state,
       reasons: live.reasons,
@@ -38,17 +35,18 @@ export function createStatusReader(context: ApiContext): ReadStatus {
       issues,
       coverage,
       mirror: { path: mirrorPath, bytes, ftsBytes },
-      resources: { ...live.resources, ...disk },
+      resources: live.resources,
       lagMs: live.lagMs,
       archives: context.archives.health(),
     }
   }
 }
 
-const describeDisk = (bytes: number, textBytes: number): DiskUse => ({
-  textBytes,
-  diskPerTextByte: textBytes === 0 ? null : Math.round((bytes / textBytes) * 100) / 100,
-})
+/** Bytes of a database on disk, with its WAL; 0 if there is none. */
+function measureFile(path: string): number {
+  const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
 
 /** Null if there is no mirror yet: a daemon that has just started must still report its status. */
 function mirrorIfAny(context: ApiContext): Mirror | null {

@@ -1,14 +1,10 @@
 import type { Route, Seen } from './route.ts'
-import { archiveRoutes } from './routes/archives.ts'
+import { archiveRoutes, hubRoutes, purgeRoutes } from './routes/acts.ts'
 import { chatRoutes, exportRoutes } from './routes/chats.ts'
 import { eventRoutes } from './routes/events.ts'
-import { fileRoutes } from './routes/files.ts'
-import { hubRoutes } from './routes/hub.ts'
-import { metricRoutes } from './routes/metrics.ts'
-import { projectRoutes } from './routes/projects.ts'
-import { purgeRoutes } from './routes/purge.ts'
+import { fileRoutes, projectRoutes } from './routes/projects.ts'
+import { metricRoutes, statusRoutes } from './routes/status.ts'
 import { searchRoutes } from './routes/search.ts'
-import { statusRoutes } from './routes/status.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 
 const all = [

@@ -1,6 +1,17 @@
 import * as z from 'zod'
-import { BoundedText, listed } from './token-budget.ts'
-import { chatEntry, defineTool, idText, nextCall, quoted, scope, scopeOf, shortLine, shortTime } from './tool.ts'
+import {
+  BoundedText,
+  listed,
+  chatEntry,
+  defineTool,
+  idText,
+  nextCall,
+  quoted,
+  scope,
+  scopeOf,
+  shortLine,
+  shortTime,
+} from './tool.ts'
 import type { TokensAnswer, TokenSources } from '../answers/tokens.ts'
 
 const END_TOKENS = 300

@@ -1,7 +1,9 @@
 import * as z from 'zod'
-import type { Reader } from './reader.ts'
-import { boundedAnswer, BoundedText, listed } from './token-budget.ts'
 import {
+  type Reader,
+  boundedAnswer,
+  BoundedText,
+  listed,
   chatEntry,
   defineTool,
   idText,

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { partLine, partText } from '../../shared/part.ts'
-import type { Reader } from './reader.ts'
-import { tokensAtMost } from '../../text/tokens/tokens-at-most.ts'
-import { boundedAnswer, BoundedText, endWithin } from './token-budget.ts'
 import {
+  type Reader,
+  boundedAnswer,
+  BoundedText,
+  endWithin,
   chatArgument,
   defineTool,
   idText,
@@ -14,6 +15,7 @@ import {
   shortLine,
   shortTime,
 } from './tool.ts'
+import { tokensAtMost } from '../../text/tokens/tokens-at-most.ts'
 import type { Message } from '../answers/messages.ts'
 
 const END_TOKENS = 350

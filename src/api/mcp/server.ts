@@ -1,10 +1,9 @@
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { Reader } from './reader.ts'
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { Reader, idText, quoted, quotedLine, shortLine, shortTime, type Tool } from './tool.ts'
 import { getUsage, listLosses } from './figures.ts'
 import { listChats, searchChats, whyCode } from './finding.ts'
 import { describeChat, getChat, readMessages } from './reading.ts'
-import { idText, quoted, quotedLine, shortLine, shortTime, type Tool } from './tool.ts'
 import type { Client } from '../../shared/client.ts'
 import type { ApiRoutes } from '../http/routes.ts'
 

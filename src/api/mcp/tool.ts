@@ -2,7 +2,11 @@ import * as z from 'zod'
 import { snippetText } from '../../shared/snippet.ts'
 import { printable, printableJsonText, printableLine } from '../../text/printable.ts'
 import type { Chat } from '../answers/chats.ts'
-import type { Reader } from './reader.ts'
+import { tokensAtMost } from '../../text/tokens/tokens-at-most.ts'
+import type { ApiRoutes } from '../http/routes.ts'
+import { Masking } from '../export/redact/masking.ts'
+import type { Client } from '../../shared/client.ts'
+import type { SearchAnswer } from '../answers/search.ts'
 
 /** A tool that only reads. Its answer is text for a model. */
 export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
@@ -93,4 +97,134 @@ export function chatEntry(
 export function shortLine(text: string, length: number): string {
   const line = printableLine(text)
   return line.length <= length ? line : `${line.slice(0, length).trimEnd()}…`
+}
+
+/** The most that one answer may take of a model's context. */
+const ANSWER_TOKENS_MAX = 6000
+
+/** For what most answers end with. */
+const END_TOKENS = 300
+
+/** No token has more characters, so no more of a text can fit. */
+const TOKEN_LENGTH_MAX = 10
+
+/**
+ * The longest beginning of a text, from a place on, that stays within a budget when it is quoted.
+ * @returns the place after its last character
+ */
+export function endWithin(text: string, from: number, tokens: number): number {
+  let [low, high] = [from, Math.min(text.length, from + tokens * TOKEN_LENGTH_MAX)]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (tokensAtMost(quoted(text.slice(from, middle))) <= tokens) low = middle
+    else high = middle - 1
+  }
+  // A character of two units is not divided.
+  return low > from && /[\ud800-\udbff]/.test(text.charAt(low - 1)) ? low - 1 : low
+}
+
+/** An answer that is built line by line, as long as it fits. Room for its end is kept. */
+export class BoundedText {
+  readonly #lines: string[] = []
+  #left: number
+
+  /** @param reserved tokens for what is added by `end` */
+  constructor(reserved: number) {
+    this.#left = ANSWER_TOKENS_MAX - reserved
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  /** Adds it whole, or not at all. @returns whether it fitted */
+  add(text: string): boolean {
+    const cost = tokensAtMost(text) + 1
+    if (cost > this.#left) return false
+    this.#left -= cost
+    this.#lines.push(text)
+    return true
+  }
+
+  /** Adds texts until one does not fit. @returns how many fitted */
+  addAll(texts: Iterable<string>): number {
+    let count = 0
+    for (const text of texts) {
+      if (!this.add(text)) break
+      count += 1
+    }
+    return count
+  }
+
+  /** Adds the last lines, which room was reserved for. */
+  end(...lines: readonly string[]): string {
+    return [...this.#lines, ...lines].join('\n')
+  }
+}
+
+/** An answer of texts, as far as they fit, and of lines at its end. */
+export function boundedAnswer(texts: readonly string[], ...end: readonly string[]): string {
+  const text = new BoundedText(END_TOKENS)
+  text.addAll(texts)
+  return text.end(...end)
+}
+
+/** A list as an answer: its head, its entries as far as they fit, and the call for the rest. */
+export function listed(
+  tool: string,
+  args: Readonly<Record<string, unknown>> & { readonly offset: number },
+  { head, entries, total }: { readonly head: string; readonly entries: readonly string[]; readonly total: number },
+): string {
+  const text = new BoundedText(END_TOKENS)
+  text.add(head)
+  const next = args.offset + text.addAll(entries)
+  return text.end(...(next > args.offset && next < total ? [nextCall(tool, { ...args, offset: next })] : []))
+}
+
+type Api = Client<ApiRoutes>
+type SearchQuery = ApiRoutes['GET /api/search']['query']
+
+/** Names that tools are asked with again. They hold no secret, and masked they would find nothing. */
+const KEPT = /^(?:id|chatId|messageId|parentChatId|sha|createdAt|lastActivityAt|at)$/
+
+const PREFIX_MIN = 4
+const LISTED_MAX = 5
+
+/** What the tools read: the routes of the API, with secrets masked. */
+export class Reader {
+  readonly #client: Api
+  readonly #isRedacted: boolean
+
+  constructor(client: Api, isRedacted: boolean) {
+    this.#client = client
+    this.#isRedacted = isRedacted
+  }
+
+  /** @throws UserError or Problem for a problem that the route reports */
+  readonly get: Api['get'] = async (path, asked) => this.#masked(await this.#client.get(path, asked))
+
+  /** A passage is cut from its message. Half of a key would not be known as one, so the search masks before it cuts. */
+  async search(query: SearchQuery): Promise<SearchAnswer> {
+    const answer = await this.#client.get('/api/search', { query: { ...query, redact: this.#isRedacted } })
+    const { suggestions, warnings } = answer
+    return { ...answer, ...this.#masked({ suggestions, warnings }) }
+  }
+
+  #masked<Value>(value: Value): Value {
+    return this.#isRedacted ? new Masking(KEPT).maskAtOnce(value) : value
+  }
+
+  /**
+   * The id of the chat that is meant by its id or by the beginning of it. What fits no chat is returned unchanged, so that
+   * the route reports it.
+   * @throws Error if several chats fit
+   */
+  async chatId(given: string): Promise<string> {
+    if (given.length < PREFIX_MIN) return given
+    const query = { idPrefix: given, includeEmpty: true, subagents: true, limit: LISTED_MAX }
+    const { items, total } = await this.#client.get('/api/chats', { query })
+    if (total <= 1) return items[0]?.id ?? given
+    const ids = items.map(({ id }) => id).join(', ')
+    throw new Error(`${total} chats have an id that begins with ${given}, such as ${ids}. Give more of the id.`)
+  }
 }

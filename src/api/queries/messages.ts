@@ -1,11 +1,12 @@
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { UserError } from '../../model/user-error.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { findChatNum } from './chats/get-chat.ts'
-import type { Page } from '../answers/common.ts'
+
 import type { PageRequest } from './page.ts'
 import { inSnapshot } from './snapshot.ts'
-import type { Message, Tokens } from '../answers/messages.ts'
+import type { Message, MessagePage, Tokens } from '../answers/messages.ts'
 import { recordedTokens } from '../../model/message.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 import { answerRow, SOURCE_NAME, type Row } from './answer-row.ts'
@@ -21,35 +22,26 @@ export interface MessageListRequest extends PageRequest {
   readonly includeOrphans: boolean
 }
 
-export type MessageList =
-  | { readonly kind: 'page'; readonly page: Page<Message> & { readonly nextOffset: number | null } }
-  | { readonly kind: 'unknown-chat' }
-  /** `isOrphan`: the chat has the message, but orphans are not included. */
-  | { readonly kind: 'unknown-message'; readonly isOrphan: boolean }
-  | { readonly kind: 'several-messages'; readonly count: number }
-
-/** One page of a chat, in Cursor's order. */
-export function listMessages(db: Mirror, request: MessageListRequest): MessageList {
+/**
+ * One page of a chat, in Cursor's order. Null if no chat has this id.
+ * @throws UserError `message-not-found` or `several-messages` if `around` does not name one message
+ */
+export function listMessages(db: Mirror, request: MessageListRequest): MessagePage | null {
   return inSnapshot(db, () => {
     const chat = findChatNum(db, request.chatId)
-    if (chat === null) return { kind: 'unknown-chat' }
+    if (chat === null) return null
     const { thread, orphans } = countMessages(db, chat)
     const total = request.includeOrphans ? thread + orphans : thread
-    const place = placeOfPage(db, chat, request, { thread, total })
-    if ('kind' in place) return place
-    const { start, centre } = place
+    const { start, centre } = placeOfPage(db, chat, request, { thread, total })
     const keys = findKeys(db, chat, { start, limit: request.limit, thread, total })
     const [from, to] = fitting(db, keys, centre - start)
     const end = start + to
     return {
-      kind: 'page',
-      page: {
-        items: readMessages(db, request.chatId, keys.slice(from, to)),
-        total,
-        limit: request.limit,
-        offset: start + from,
-        nextOffset: end < total ? end : null,
-      },
+      items: readMessages(db, request.chatId, keys.slice(from, to)),
+      total,
+      limit: request.limit,
+      offset: start + from,
+      nextOffset: end < total ? end : null,
     }
   })
 }
@@ -150,14 +142,22 @@ function placeOfPage(
   chat: number,
   request: MessageListRequest,
   counts: { thread: number; total: number },
-): { readonly start: number; readonly centre: number } | Exclude<MessageList, { kind: 'page' | 'unknown-chat' }> {
+): { readonly start: number; readonly centre: number } {
   if (request.around === null) return { start: request.offset, centre: request.offset }
   const found = findIds(db, chat, request.around)
   const id = found.find((each) => each === request.around || found.length === 1)
-  if (id === undefined && found.length > 1) return { kind: 'several-messages', count: found.length }
+  if (id === undefined && found.length > 1) {
+    const text = `${found.length} messages of the chat have an id that begins with ${request.around}.`
+    throw new UserError('several-messages', text, 'Give more of the id.', { status: 400 })
+  }
   const place = id === undefined ? null : findPlace(db, chat, id)
-  if (place === null) return { kind: 'unknown-message', isOrphan: false }
-  if (place.isOrphan === 1 && !request.includeOrphans) return { kind: 'unknown-message', isOrphan: true }
+  if (place === null) {
+    const text = 'No message of this chat has the id given as "around".'
+    throw new UserError('message-not-found', text, 'Without it all messages are listed.', { status: 404 })
+  }
+  if (place.isOrphan === 1 && !request.includeOrphans) {
+    throw new UserError('message-not-found', 'This message is an orphan.', 'Add includeOrphans=true.', { status: 404 })
+  }
   const index = place.isOrphan === 1 ? counts.thread + place.before : place.before
   const centred = index - Math.floor(request.limit / 2)
   return { start: Math.max(0, Math.min(centred, counts.total - request.limit)), centre: index }

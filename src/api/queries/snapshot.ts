@@ -19,10 +19,9 @@ const REUSE_FACTOR = 10
 /**
  * Caches an answer until another connection writes, by `pragma data_version`. That does not see this connection's own
  * writes: use it for readers.
- * @param reuseMs reuse the answer at least this long, even after a write
  * @returns a function of the connection and the clock, which gives epoch milliseconds
  */
-export function cached<Answer>(read: (db: Mirror) => Answer, reuseMs = 0): (db: Mirror, now: () => number) => Answer {
+export function cached<Answer>(read: (db: Mirror) => Answer): (db: Mirror, now: () => number) => Answer {
   const entries = new WeakMap<Mirror, CacheEntry<Answer>>()
   return (db, now) => {
     const dataVersion = Number(db.pragma('data_version', { simple: true }))
@@ -34,7 +33,7 @@ export function cached<Answer>(read: (db: Mirror) => Answer, reuseMs = 0): (db: 
     const answer = read(db)
     const endedAtMs = now()
     const tookMs = endedAtMs - startedAtMs
-    const lifetimeMs = Math.max(reuseMs, tookMs > SLOW_MS ? tookMs * REUSE_FACTOR : 0)
+    const lifetimeMs = tookMs > SLOW_MS ? tookMs * REUSE_FACTOR : 0
     entries.set(db, { dataVersion, answer, readAtMs: endedAtMs, reuseUntilMs: endedAtMs + lifetimeMs })
     return answer
   }

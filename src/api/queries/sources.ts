@@ -1,6 +1,6 @@
 import { HUB, readMissed } from '../../mirror/sources/sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import type { SourceStatus } from '../answers/status.ts'
+import type { SourceStatus, Counts, Coverage } from '../answers/status.ts'
 import { answerRow, type Row, PROJECT_REF } from './answer-row.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page } from '../answers/common.ts'
@@ -11,6 +11,10 @@ import { inSnapshot } from './snapshot.ts'
 import type { ListedLoss, LossCounts } from '../answers/chats.ts'
 import type { SourceId } from '../../model/ids.ts'
 import type { SourceState } from '../../model/source.ts'
+import { countProjects } from './projects/list-projects.ts'
+import { EXCLUDED_URI } from '../../mirror/projects/place-chats.ts'
+import { Bars, openBars } from '../../mirror/purge/bars.ts'
+import type { KnownChats } from '../../model/chat.ts'
 
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAt, total_rows as rows
@@ -206,7 +210,7 @@ const ISSUES = `
 
 type Source = Pick<SourceFindings, 'state' | 'detail' | 'lastSyncAt'> &
   Readonly<Record<'num' | 'total' | 'nullKeys', number>>
-type Counts = Readonly<Record<'held' | 'orphans' | 'chats' | 'live' | 'liveIssues', number>>
+type SourceCounts = Readonly<Record<'held' | 'orphans' | 'chats' | 'live' | 'liveIssues', number>>
 
 /** @returns null for a store that was never read */
 export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
@@ -214,7 +218,7 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
     const row = prepared<Row>(db, FIND_SOURCE).get(id)
     if (row === undefined) return null
     const { num, total, nullKeys, ...state } = answerRow<Source>(row)
-    const counts = prepared<Counts>(db, COUNTS).get({ num })
+    const counts = prepared<SourceCounts>(db, COUNTS).get({ num })
     if (counts === undefined) throw new Error('An aggregate gave no row.')
     const { held, orphans, chats, ...rows } = counts
     const lost = sumLossesOf(db, num)
@@ -230,4 +234,92 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
       rows: { total, ...rows },
     }
   })
+}
+
+export interface Census {
+  readonly counts: Counts
+  readonly losses: LossCounts
+  readonly issues: Readonly<Record<string, number>>
+  readonly coverage: Coverage
+}
+
+export const EMPTY_CENSUS: Census = {
+  counts: { projects: 0, chats: 0, subagents: 0, messages: 0, orphans: 0, deleted: 0 },
+  losses: { messages: 0, chats: 0, lastAt: null },
+  issues: {},
+  coverage: { rows: 0, read: 0, orphans: 0, issues: 0, noise: 0 },
+}
+
+/** All numbers of the mirror in `/status`. The cost grows with the mirror: use it with `cached`. */
+export function countEverything(db: Mirror): Census {
+  return inSnapshot(db, () => {
+    const figures = db.prepare<[], Figures>(FIGURES).get()
+    if (figures === undefined) throw new Error('A select without a from clause gave no row.')
+    const { totalRows, nullKeys, liveRows, liveIssues, ...counts } = figures
+    const issues = countIssues(db, nullKeys)
+    const issueCount = Object.values(issues).reduce((sum, count) => sum + count, 0)
+    const read = liveRows - liveIssues
+    return {
+      counts: { projects: countProjects(db), ...counts },
+      losses: sumLosses(db),
+      issues,
+      coverage: {
+        rows: totalRows,
+        read,
+        orphans: counts.orphans,
+        issues: issueCount,
+        noise: Math.max(0, totalRows - read - issueCount),
+      },
+    }
+  })
+}
+
+type Figures = Omit<Counts, 'projects'> & Readonly<Record<'totalRows' | 'nullKeys' | 'liveRows' | 'liveIssues', number>>
+
+/** Issues are few. Subtracting those with a live row is cheaper than a look-up for every row. */
+const FIGURES = `
+  select
+    (select count(*) from chats where is_draft = 0 and message_count > 0 and is_subagent = 0) as chats,
+    (select count(*) from chats where is_draft = 0 and message_count > 0 and is_subagent = 1) as subagents,
+    (select coalesce(sum(message_count), 0) from chats where is_draft = 0) as messages,
+    (select count(*) from messages where is_orphan = 1) as orphans,
+    (select count(*) from messages where is_live = 0 and is_orphan <> 2) as deleted,
+    (select coalesce(sum(total_rows), 0) from sources) as totalRows,
+    (select coalesce(sum(null_keys), 0) from sources) as nullKeys,
+    (select coalesce(sum(count), 0) from live_rows) as liveRows,
+    (
+      select count(*)
+      from row_issues i cross join source_rows r on r.source = i.source and r.key = i.key
+      where r.is_live = 1
+    ) as liveIssues
+`
+
+const ISSUES_BY_REASON = `
+  select reason, count(*) as count
+  from row_issues
+  group by reason
+  order by reason
+`
+
+/** Rows without a key cannot be recorded one by one. They are only counted. */
+function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
+  const rows = db.prepare<[], { reason: string; count: number }>(ISSUES_BY_REASON).all()
+  const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))
+  if (nullKeys > 0) issues['null-key'] = (issues['null-key'] ?? 0) + nullKeys
+  return issues
+}
+
+const HAS_MESSAGES = `
+select 1 from messages where chat = (select num from chats where id = @id)
+union all
+select 1 from evidence join projects on projects.num = evidence.project where chat_id = @id and uri = '${EXCLUDED_URI}'
+`
+
+/** The chats that the mirror has with messages, and what it must not have: what was purged, and excluded projects. */
+export function knownChats(db: Mirror): KnownChats {
+  const bars = new Bars(openBars(db.name))
+  return {
+    hasChat: (id) => bars.hasChat(id) || prepared(db, HAS_MESSAGES).get({ id }) !== undefined,
+    hasMessage: (chatId, id) => bars.hasMessage(chatId, id, () => []),
+  }
 }

@@ -23,7 +23,7 @@ import {
   type CountRow,
   QUARTER_MS,
 } from '../queries/message-sums.ts'
-import { readNamedChats } from '../queries/chats/chat-rows.ts'
+import { readNamedChats } from '../queries/chats/list-chats.ts'
 import { readNamedProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 import { UNDATED_QUARTER } from '../../mirror/sum-tables.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createApp } from '../../api/http/app.ts'
-import { countEverything } from '../../api/queries/count-everything.ts'
+import { countEverything } from '../../api/queries/sources.ts'
 import { openCommandEngine } from '../../engine/command.ts'
 import { mirrorPath, prepareDataFolder } from '../../engine/data-folder.ts'
 import { misconfiguredFolders } from '../../engine/source-reasons.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import type { FileEditAnswer } from '../../api/answers/files.ts'
+import type { FileEditAnswer } from '../../api/answers/projects.ts'
 import { api } from '../lib/api.ts'
 
 interface FileFact {

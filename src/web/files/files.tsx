@@ -1,6 +1,6 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useRef, useState } from 'preact/hooks'
-import type { FileEditAnswer, FileUse } from '../../api/answers/files.ts'
+import type { FileEditAnswer, FileUse } from '../../api/answers/projects.ts'
 import type { FileEdit } from '../../shared/edits.ts'
 import { DiffView } from '../chat/diff-view.tsx'
 import { chatAddress, fileAddress, plural, projectAddress, titleOf, visible } from '../lib/format.ts'

@@ -116,7 +116,6 @@ function Report({ now }: { now: Status }) {
         <Figure name="Memory" value={bytes(resources.rssBytes)} />
         <Figure name="Processor" value={`${resources.cpuPercent.toFixed(1)}%`} />
         <Figure name="Database" value={bytes(now.mirror.bytes)} />
-        <Figure name="Text" value={bytes(resources.textBytes)} />
         <Figure
           name="Rows read"
           value={coverage.rows === 0 ? 'none yet' : percent((coverage.read + coverage.noise) / coverage.rows)}

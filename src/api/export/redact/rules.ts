@@ -1,6 +1,5 @@
 import table from './rules.json' with { type: 'json' }
-import { isSecretName, namedChecks } from './names.ts'
-import { isBasic, isDense, isGiven, isPlaceholder, isRandom } from './values.ts'
+import { isSecretName, namedChecks, isBasic, isDense, isGiven, isPlaceholder, isRandom } from './names.ts'
 
 /** Raised whenever a rule changes: what was shared by older rules is then shared again. */
 export const REDACTION_VERSION = table.version

@@ -5,10 +5,9 @@ import { getChat } from '../../queries/chats/get-chat.ts'
 import { chatSorts, listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
 import { listMessages } from '../../queries/messages.ts'
 import { listLosses } from '../../queries/sources.ts'
-import { readMatches, withMatches } from './commits.ts'
-import { readBounds, readClock, scopeOf } from '../dates.ts'
-import { dates, flag, oneOf, page, parametersOf, text, word, words } from '../params.ts'
-import { notFound, Problem } from '../problem.ts'
+import { readMatches, withMatches } from './projects.ts'
+import { readBounds, readClock, scopeOf, dates, flag, oneOf, page, parametersOf, text, word, words } from '../params.ts'
+import { notFound } from '../problem.ts'
 import { route } from '../route.ts'
 import { exportChat } from '../../export/export-chat.ts'
 import { exportFormats } from '../../export/formats.ts'
@@ -85,12 +84,9 @@ export const chatRoutes = [
     problems: [404],
     handle: ({ id, query: { around, includeOrphans, ...range } }, api) => {
       const request = { chatId: asChatId(id), around, includeOrphans: includeOrphans ?? false, ...range }
-      const list = listMessages(api.mirror(), request)
-      if (list.kind === 'unknown-chat') throw notFound('chat', id)
-      if (list.kind === 'unknown-message') throw unknownMessage(list.isOrphan)
-      if (list.kind === 'page') return list.page
-      const detail = `${list.count} messages of the chat have an id that begins with ${around}.`
-      throw new Problem(400, 'several-messages', detail)
+      const found = listMessages(api.mirror(), request)
+      if (found === null) throw notFound('chat', id)
+      return found
     },
   }),
   route({
@@ -106,13 +102,6 @@ export const chatRoutes = [
     },
   }),
 ]
-
-function unknownMessage(isOrphan: boolean): Problem {
-  const detail = isOrphan
-    ? 'This message is an orphan: add includeOrphans=true.'
-    : 'No message of this chat has the id given as "around".'
-  return new Problem(404, 'message-not-found', detail)
-}
 
 export const exportRoutes = [
   route({

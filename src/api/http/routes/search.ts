@@ -7,8 +7,20 @@ import { partNames } from '../../search/query.ts'
 import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
 import { findChatNum } from '../../queries/chats/get-chat.ts'
-import { readBounds, readClock } from '../dates.ts'
-import { anyOf, dates, flag, limit, listOf, offset, oneOf, parametersOf, text, words } from '../params.ts'
+import {
+  readBounds,
+  readClock,
+  anyOf,
+  dates,
+  flag,
+  limit,
+  listOf,
+  offset,
+  oneOf,
+  parametersOf,
+  text,
+  words,
+} from '../params.ts'
 import { notFound } from '../problem.ts'
 import { route } from '../route.ts'
 import { unreadText } from '../unread.ts'

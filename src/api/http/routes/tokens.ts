@@ -1,12 +1,21 @@
 import type { Context } from 'hono'
-import { accepts } from 'hono/accepts'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../queries/answer-row.ts'
-import { ledgerCsv } from '../../tokens/ledger-csv.ts'
-import { isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
-import { readBounds, readClock, scopeOf } from '../dates.ts'
-import { dates, flag, listOf, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
+import { ledgerCsv, isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
+import {
+  readBounds,
+  readClock,
+  scopeOf,
+  dates,
+  flag,
+  listOf,
+  oneOf,
+  parametersOf,
+  wholeNumber,
+  word,
+  words,
+} from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
@@ -32,7 +41,7 @@ export const tokenRoutes = [
     alsoAs: ['text/csv'],
     handle: async ({ query, c }, api) => {
       const clock = readClock(query.tz, api)
-      const format = query.as ?? acceptedFormat(c)
+      const format = query.as ?? 'json'
       const request: TokensRequest = {
         groupBy: readGroupings(query.groupBy ?? ['day']),
         ...scopeOf(api.mirror(), query),
@@ -72,14 +81,6 @@ function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[
   const [times, others] = [given.filter(isOfTime), given.filter((each) => !isOfTime(each))]
   if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
   throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
-}
-
-const [JSON_TYPE, CSV_TYPE] = ['application/json', 'text/csv']
-
-/** JSON, unless the client prefers CSV. */
-function acceptedFormat(c: Context): 'json' | 'csv' {
-  const supports = [JSON_TYPE, CSV_TYPE]
-  return accepts(c, { header: 'Accept', supports, default: JSON_TYPE }) === CSV_TYPE ? 'csv' : 'json'
 }
 
 /** No model has a longer name. */

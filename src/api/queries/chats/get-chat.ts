@@ -1,7 +1,7 @@
 import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { answerRow, type Row } from '../answer-row.ts'
-import { readChats } from './chat-rows.ts'
+import { readChats } from './list-chats.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { countedTokens, listForkCopies } from '../tokens.ts'
 import type { ChatDetail, ChatRef, ChatTokens, ChatFile, ToolCount } from '../../answers/chats.ts'
