@@ -95,14 +95,11 @@ export const Icon = ({ name }: { name: IconName }) => (
   </svg>
 )
 
-/** Each project has its own colour of seven. */
-export const Dot = ({ id }: { id: string }) => (
-  <span
-    class="dot"
-    style={{ '--hue': (Array.from(id).reduce((sum, sign) => sum + sign.charCodeAt(0), 0) % 7) * 51 }}
-    aria-hidden="true"
-  />
-)
+/** A project's dot. Its colour follows from the id, so that it stays. */
+export const Dot = ({ id }: { id: string }) => {
+  const hue = Array.from(id).reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 0)
+  return <span class="dot" style={{ '--hue': hue }} aria-hidden="true" />
+}
 
 interface MoreProps {
   readonly shown: number
