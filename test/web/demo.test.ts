@@ -97,6 +97,20 @@ test('a typed filter becomes a token when it is finished, and Backspace takes it
   await page.waitForURL((url) => !url.searchParams.has('role'))
 })
 
+test('Ctrl K goes to a place by its name, from any place', async () => {
+  await page.goto('/stats')
+  await page.getByRole('heading', { name: 'Activity' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await holds(page, `document.activeElement.matches('.search-field input')`)
+  await page.keyboard.type('theme')
+  await page.getByRole('option', { name: /^go to Settings/ }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/settings')
+  await page.getByRole('button', { name: 'Dark' }).click()
+  expect(await page.evaluate(`getComputedStyle(document.documentElement).colorScheme`)).toBe('dark')
+})
+
 test('the order is part of the address', async () => {
   await page.goto('/?q=user')
   await hits().first().waitFor()

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { api, download, messageOf } from '../lib/api.ts'
-import { Menu } from '../lib/menu.tsx'
+import { Menu } from '../lib/parts.tsx'
 import { Copy } from './code.tsx'
 
 const FORMATS = [

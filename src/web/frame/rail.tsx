@@ -101,7 +101,7 @@ function StatusDot() {
       <span class="rail-name">{state === 'gone' ? 'No answer' : STATES[state]}</span>
       {state === 'ready' && typeof now?.lagMs === 'number' && (
         <span class="rail-count" title="Time until a new message can be found">
-          {now.lagMs < 1000 ? `${(now.lagMs / 1000).toFixed(1)} s` : duration(now.lagMs)}
+          {now.lagMs < 100 ? '< 0.1 s' : now.lagMs < 1000 ? `${(now.lagMs / 1000).toFixed(1)} s` : duration(now.lagMs)}
         </span>
       )}
     </a>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
 import type { Machine } from '../../api/answers/projects.ts'
 import { messageOf } from './api.ts'
 import { ago, count, cut, moment, visible } from './format.ts'
@@ -95,14 +96,11 @@ export const Icon = ({ name }: { name: IconName }) => (
   </svg>
 )
 
-/** Each project has its own colour of seven. */
-export const Dot = ({ id }: { id: string }) => (
-  <span
-    class="dot"
-    style={{ '--hue': (Array.from(id).reduce((sum, sign) => sum + sign.charCodeAt(0), 0) % 7) * 51 }}
-    aria-hidden="true"
-  />
-)
+/** A project's dot. Its colour follows from the id, so that it stays. */
+export const Dot = ({ id }: { id: string }) => {
+  const hue = Array.from(id).reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 0)
+  return <span class="dot" style={{ '--hue': hue }} aria-hidden="true" />
+}
 
 interface MoreProps {
   readonly shown: number
@@ -127,3 +125,41 @@ export const Figure = ({ name, value }: { name: string; value: ComponentChildren
     <dd>{value}</dd>
   </div>
 )
+
+interface MenuProps {
+  readonly name: string
+  /** Marks a menu in which something is chosen. */
+  readonly isChosen?: boolean
+  readonly tabIndex?: number
+  /** Made when the menu is open. */
+  readonly children: () => ComponentChildren
+}
+
+/** A button and what it opens. A popover closes by itself when one presses elsewhere. */
+export function Menu({ name, isChosen = false, tabIndex = 0, children }: MenuProps) {
+  const id = `menu${useId()}`
+  const [isOpen, setOpen] = useState(false)
+  const anchor = `--${id}`
+  return (
+    <span class="menu">
+      <button
+        type="button"
+        popovertarget={id}
+        class={isChosen ? 'chosen' : undefined}
+        tabIndex={tabIndex}
+        ref={(button) => button?.style.setProperty('anchor-name', anchor)}
+      >
+        {name} <span aria-hidden="true">▾</span>
+      </button>
+      <div
+        id={id}
+        popover="auto"
+        class="menu-body"
+        ref={(body) => body?.style.setProperty('position-anchor', anchor)}
+        onToggle={(event) => setOpen(event.newState === 'open')}
+      >
+        {isOpen && children()}
+      </div>
+    </span>
+  )
+}

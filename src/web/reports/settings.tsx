@@ -189,7 +189,13 @@ function Sources({ now: { sources } }: { now: Status }) {
       </div>
       {sources.length === 0 && <p class="soft">No storage of Cursor was found yet. cursordex keeps looking.</p>}
       {sources.length > 0 && (
-        <DataTable caption="Sources" columns={sourceColumns} rows={sources.filter((each) => !plain.includes(each))} />
+        <DataTable
+          caption="Sources"
+          columns={sourceColumns.filter(
+            ({ name }) => name !== 'Detail' || sources.some(({ detail }) => detail !== null),
+          )}
+          rows={sources.filter((each) => !plain.includes(each))}
+        />
       )}
       {plain.length > 0 && <p class="soft">And {count(plain.length)} workspaces, all of them well.</p>}
     </section>

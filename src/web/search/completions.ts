@@ -2,23 +2,37 @@ import { fieldFilters } from '../../shared/filters.ts'
 import { useEffect, useState } from 'preact/hooks'
 import type { Suggestion } from '../../api/answers/search.ts'
 import { api } from '../lib/api.ts'
+import { chatAddress } from '../lib/format.ts'
 import { FIELD_VALUES } from './asked.ts'
 
 export interface Completion {
-  readonly kind: Suggestion['kind'] | 'field'
+  readonly kind: Suggestion['kind'] | 'field' | 'go to'
   readonly text: string
   readonly id: string
   /** The text of the search field after it was taken. */
   readonly query: string
   /** False if a value must still be typed. */
   readonly isWhole: boolean
+  /** Where it leads instead. */
+  readonly address?: string
 }
 
 const FIELDS = [
   ...fieldFilters.filter((name) => !(name in FIELD_VALUES)).map((name) => `${name}:`),
-  ...['before:', 'after:', 'on:'],
+  'before:',
+  'after:',
+  'on:',
   ...Object.entries(FIELD_VALUES).flatMap(([name, values]) => values.map((value) => `${name}:${value}`)),
 ]
+/** Places of the page, which are gone to by their names. */
+const PLACES = [
+  ['Files', '/files'],
+  ['Projects', '/projects'],
+  ['Activity', '/stats'],
+  ['Usage', '/tokens'],
+  ['Safety: losses, archives, hub', '/losses'],
+  ['Settings: theme, what is read', '/settings'],
+] as const
 const PAUSE_MS = 120
 const MAX = 6
 
@@ -33,7 +47,11 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
         (answer) =>
           setItems({
             typed,
-            list: [...fieldsFor(typed), ...answer.items.map((item) => completionOf(typed, item))].slice(0, MAX),
+            list: [
+              ...placesFor(typed),
+              ...fieldsFor(typed),
+              ...answer.items.map((item) => completionOf(typed, item)),
+            ].slice(0, MAX),
           }),
         () => undefined,
       )
@@ -48,6 +66,16 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
 
 const lastWord = (typed: string): string => /\S*$/.exec(typed)?.[0] ?? ''
 const withLast = (typed: string, word: string): string => typed.slice(0, typed.length - lastWord(typed).length) + word
+
+const placesFor = (typed: string): Completion[] =>
+  PLACES.filter(([name]) => name.toLowerCase().includes(typed.trim().toLowerCase())).map(([text, address]) => ({
+    kind: 'go to',
+    text,
+    id: address,
+    query: '',
+    isWhole: true,
+    address,
+  }))
 
 function fieldsFor(typed: string): Completion[] {
   const word = lastWord(typed).toLowerCase()
@@ -72,5 +100,5 @@ function completionOf(typed: string, { kind, text, id }: Suggestion): Completion
   const field = FIELD_OF[kind]
   const value = kind === 'project' ? text : id
   const query = field === undefined ? (kind === 'term' ? id : text) : withLast(typed, `${field}:${quoted(value)}`)
-  return { kind, text, id, query, isWhole: true }
+  return { kind, text, id, query, isWhole: true, ...(kind === 'chat' ? { address: chatAddress(id) } : {}) }
 }

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { chatAddress, visible } from '../lib/format.ts'
+import { visible } from '../lib/format.ts'
 import { type Asked, FILTERS, isTyping, listAddress, readAsked, takeFilters, toggled } from './asked.ts'
 import { type Completion, useCompletions } from './completions.ts'
 import { labelOf } from './menus.tsx'
@@ -64,7 +64,7 @@ export function SearchField() {
   const take = (completion: Completion): void => {
     setOpen(!completion.isWhole)
     setChosen(-1)
-    if (completion.kind === 'chat') return open(chatAddress(completion.id))
+    if (completion.address !== undefined) return open(completion.address)
     setTyped(completion.query)
     input.current?.focus()
     if (completion.isWhole) go(completion.query, true)
