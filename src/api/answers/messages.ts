@@ -51,6 +51,10 @@ const part = named(
         "SHA-256 under which Cursor stores the text, if it is not in the message's row.",
       ),
       cappedFrom: says(z.exactOptional(amount), 'Bytes of the whole text, if text is only its beginning.'),
+      mime: says(z.exactOptional(text), 'The type of an attached image, by the name of its file.'),
+      bytes: says(z.exactOptional(maybeAmount), 'The size of its file; null if it is not there, or larger than 20 MB.'),
+      exists: says(z.exactOptional(boolean), 'Whether its file is there now.'),
+      href: says(z.exactOptional(text), 'The path below this server that answers with the image, if it is there.'),
     }),
     z.object({
       kind: z.literal('todo'),

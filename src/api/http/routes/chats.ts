@@ -3,6 +3,7 @@ import { chatAnswer, chatsAnswer, lossesAnswer } from '../../answers/chats.ts'
 import { messagesAnswer } from '../../answers/messages.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
 import { chatSorts, listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
+import { imageTypes, readImage } from '../../queries/messages/images.ts'
 import { listMessages } from '../../queries/messages/list-messages.ts'
 import { listLosses } from '../../queries/sources/list-losses.ts'
 import { readMatches, withMatches } from './commits.ts'
@@ -12,6 +13,21 @@ import { notFound, Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
 export const chatRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/chats/:id/image',
+    says: 'An attached image of a message, while its file is on this machine: message, path.',
+    query: parametersOf({ message: word(), path: word() }),
+    answer: imageTypes,
+    problems: [404],
+    handle: ({ id, query: { message, path }, c }, api) => {
+      const image = readImage(api.mirror(), { chat: asChatId(id), message: message ?? '', path: path ?? '' })
+      if (image === null) throw notFound('image', path ?? '')
+      c.header('content-type', image.mime)
+      c.header('content-security-policy', "default-src 'none'; sandbox")
+      return c.body(image.bytes)
+    },
+  }),
   route({
     method: 'GET',
     path: '/api/chats',

@@ -2,6 +2,7 @@ import type { ChatId, MessageId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { findChatNum } from '../chats/get-chat.ts'
+import { withImages } from './images.ts'
 import { readMessages } from './message-rows.ts'
 import type { Page } from '../../answers/common.ts'
 import type { PageRequest } from '../page.ts'
@@ -42,7 +43,7 @@ export function listMessages(db: Mirror, request: MessageListRequest): MessageLi
     return {
       kind: 'page',
       page: {
-        items: readMessages(db, request.chatId, keys.slice(from, to)),
+        items: withImages(db, chat, readMessages(db, request.chatId, keys.slice(from, to))),
         total,
         limit: request.limit,
         offset: start + from,
