@@ -46,11 +46,6 @@ export interface MergeOrder {
   readonly target: string | null
 }
 
-export interface Merged {
-  /** How many chats moved, subagents too. */
-  readonly chats: number
-}
-
 export interface Access {
   /** Another origin of this server, as the settings say. */
   readonly publicUrl?: string | null
@@ -110,7 +105,7 @@ export interface ApiContext {
   /** Imports a usage file. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
   importUsage?(file: UsageFileText): Promise<UsageOutcome>
   /** Missing if this process cannot write to the mirror. */
-  mergeProjects?(order: MergeOrder): Promise<Merged>
+  mergeProjects?(order: MergeOrder): Promise<{ readonly chats: number }>
   readonly archives: ArchiveActs
   /** Missing if this process cannot write to the mirror. */
   readonly purging?: PurgeActs

@@ -44,6 +44,11 @@ export interface AttachmentPart {
   readonly hash?: string
   /** Bytes of the whole text, if `text` is only its beginning. */
   readonly cappedFrom?: number
+  /** Of an image, in an answer: its type, the size of its file in bytes, whether it is there now, and where it is served. */
+  readonly mime?: string
+  readonly bytes?: number | null
+  readonly exists?: boolean
+  readonly href?: string
 }
 
 export interface TodoItem {

@@ -147,9 +147,9 @@ function layerBreach(file: Parsed, each: Import): string | null {
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
 }
 
-/** Only the HTTP side, the server and the command line know routes. The others know the shapes of answers. */
+/** Only the HTTP side, the server and the callers of the typed client know routes. The others know the shapes of answers. */
 const isRoute = (path: string): boolean => path.startsWith('src/api/http/')
-const knowsRoutes = /^src\/(api\/(http|mcp)|daemon\/server|cli)\//
+const knowsRoutes = /^src\/(api\/(http|mcp)|daemon\/server|cli|web\/lib)\//
 
 const SCHEMAS = 'src/api/answers/'
 

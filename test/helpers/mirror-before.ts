@@ -38,6 +38,8 @@ export function turnBack(path: string): void {
     db.exec(`delete from main."${name}"`)
     db.exec(`insert into main."${name}" (${columns.join(', ')}) select ${columns.join(', ')} from newer."${newer}"`)
   }
+  // An older program had an older decoder: what it did not know is read again.
+  db.exec('update sources set decoder = 0')
   for (const { sql } of triggers) db.exec(sql)
   db.exec('detach database newer')
   db.close()

@@ -36,6 +36,13 @@ const part = s.named(
         "SHA-256 under which Cursor stores the text, if it is not in the message's row.",
       ),
       cappedFrom: s.says(z.exactOptional(s.amount), 'Bytes of the whole text, if text is only its beginning.'),
+      mime: s.says(z.exactOptional(s.text), 'The type of an attached image, by the name of its file.'),
+      bytes: s.says(
+        z.exactOptional(s.maybeAmount),
+        'The size of its file; null if it is not there, or larger than 20 MB.',
+      ),
+      exists: s.says(z.exactOptional(s.boolean), 'Whether its file is there now.'),
+      href: s.says(z.exactOptional(s.text), 'The path below this server that answers with the image, if it is there.'),
     }),
     z.object({
       kind: z.literal('todo'),

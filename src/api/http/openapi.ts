@@ -197,6 +197,7 @@ const parameterSentences: Readonly<Record<string, string>> = {
   before: 'Only what is older than this date.',
   match: 'A text that must be in the chat.',
   dryRun: 'True only reports what would be removed, or sent.',
+  message: 'The id of a message.',
   old: 'The project whose chats move, by name, path or id.',
   new: 'The project to which they belong from now on. Undone, it may be left out.',
   undo: 'True lets them belong to their own project again.',

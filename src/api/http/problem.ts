@@ -44,12 +44,12 @@ function shortened(name: string): string {
 }
 
 /** A 404 that repeats the id or name as it was given. */
-export function notFound(what: 'chat' | 'project' | 'archive' | 'asset', given: string): Problem {
+export function notFound(what: 'chat' | 'project' | 'archive' | 'asset' | 'image', given: string): Problem {
   const named = JSON.stringify(shortened(given)).replaceAll(CONTROLS, escaped)
   return new Problem(
     404,
     `${what}-not-found`,
-    `No ${what} has this ${what === 'archive' || what === 'asset' ? 'name' : 'id'}: ${named}.`,
+    `No ${what} has this ${what === 'chat' || what === 'project' ? 'id' : 'name'}: ${named}.`,
   )
 }
 

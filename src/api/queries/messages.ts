@@ -3,6 +3,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { findChatNum } from './chats/get-chat.ts'
+import { withImages } from './images.ts'
 
 import type { PageRequest } from './page.ts'
 import { inSnapshot } from './snapshot.ts'
@@ -37,7 +38,7 @@ export function listMessages(db: Mirror, request: MessageListRequest): MessagePa
     const [from, to] = fitting(db, keys, centre - start)
     const end = start + to
     return {
-      items: readMessages(db, request.chatId, keys.slice(from, to)),
+      items: withImages(db, chat, readMessages(db, request.chatId, keys.slice(from, to))),
       total,
       limit: request.limit,
       offset: start + from,

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { Merged, MergeOrder, UsageFileText, UsageOutcome } from '../../api/context.ts'
+import type { MergeOrder, UsageFileText, UsageOutcome } from '../../api/context.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../model/ids.ts'
@@ -42,8 +42,8 @@ export interface Writer {
   run(order: RunOrder): Promise<RunOutcome>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
-  /** @throws UserError if the mirror cannot be written */
-  merge(order: MergeOrder): Promise<Merged>
+  /** @returns how many chats moved, subagents too @throws UserError if the mirror cannot be written */
+  merge(order: MergeOrder): Promise<{ readonly chats: number }>
   /** Restores a part of an archive. @throws UserError if the mirror cannot be written */
   restore(part: RestorePart): Promise<RestoredPart>
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>

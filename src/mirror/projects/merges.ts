@@ -39,13 +39,3 @@ export function noteMerge(db: Mirror, uri: string, target: string | null): void 
   }
   ofUser(() => db.transaction(note)())
 }
-
-const DIFFERS = `
-select 1 from user.merges m join projects p using (uri) left join projects o on o.num = p.belongs_to
-where p.belongs_how is not 'merged' or o.uri is not m.target ->> 'uri'
-union all
-select 1 from projects where belongs_how = 'merged' and uri not in (select uri from user.merges where uri is not null)
-`
-
-/** Whether the mirror has its projects as the user's file says. */
-export const areMerged = (db: Mirror): boolean => ofUser(() => db.prepare(DIFFERS).get() === undefined)

@@ -266,7 +266,7 @@ function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
   return { ...chat, messages, ownRow: { ...ownRow, facts } }
 }
 
-/** The bars of ids, and what a person merged, beside an archive. With texts and their key, whoever has it could try which texts were purged. */
+/** The bars of ids beside an archive, and merges. With texts and their key, whoever has it could try which texts were purged. */
 export const BARS_FILE = 'bars.json'
 const BARS_BYTES_MAX = 64 * 1024 * 1024
 
@@ -278,18 +278,17 @@ select json_object('home', ?, 'known', (${COUNT}),
 where (${COUNT}) > 0 or exists (select 1 from user.merges)
 `
 const READ_KNOWN = `
-select packed ->> 'known' as bars, (select max(value ->> 0) from json_each(packed, '$.merges')) > (
-  select coalesce(max(num), 0) from user.merges
+select packed ->> 'known' as known, ifnull((select max(value ->> 0) from json_each(packed, '$.merges')), 0) > (
+  select ifnull(max(num), 0) from user.merges
 ) as hasMerges
 from (select ? as packed) where packed ->> 'home' = ?
 `
-const DROP_MERGES = `delete from user.merges`
-const TAKE_MERGES = `
-insert into user.merges (num, uri, target) select value ->> 0, value ->> 1, value ->> 2 from json_each(?, '$.merges')
-`
-const TAKE_BARS = [
+const TAKE = [
   `insert or ignore into user.bars (kind, hash) select value ->> 0, value ->> 1 from json_each(?, '$.bars')`,
   `insert or ignore into user.keys (kind, key) select 'id', value from json_each(?, '$.keys')`,
+  `delete from user.merges where (select max(value ->> 0) from json_each(?, '$.merges')) > (select max(num) from user.merges)`,
+  `insert into user.merges (num, uri, target)
+  select value ->> 0, value ->> 1, value ->> 2 from json_each(?, '$.merges') where not exists (select 1 from user.merges)`,
 ]
 
 /** Several machines may use one archive folder. */
@@ -305,51 +304,32 @@ export function packBars(mirrorPath: string): string | null {
   }
 }
 
-interface Packed {
-  readonly packed: string
-  /** How many bars. */
-  readonly bars: number
-  /** 1 if it has later merges. */
-  readonly hasMerges: 0 | 1 | null
-}
-
-/** What is beside an archive, if it has more than is here. Null too if another machine or data folder wrote it. */
-function morePacked(db: Mirror, archiveDir: string): Packed | null {
-  let [packed, known]: [string, Omit<Packed, 'packed'> | undefined] = ['', undefined]
+/** What is beside an archive, if it is more than is here. Null too if another machine or data folder wrote it. */
+function morePacked(db: Mirror, archiveDir: string): { readonly packed: string; readonly known: number } | null {
+  const held = countBars(db)
   try {
-    packed = readRegular(join(archiveDir, BARS_FILE), BARS_BYTES_MAX).toString()
-    known = prepared<Omit<Packed, 'packed'>>(db, READ_KNOWN).get(packed, homeOf(db.name))
+    const packed = readRegular(join(archiveDir, BARS_FILE), BARS_BYTES_MAX).toString()
+    const read = prepared<{ known: number; hasMerges: 0 | 1 }>(db, READ_KNOWN).get(packed, homeOf(db.name))
+    if (read !== undefined && (read.known > held || read.hasMerges === 1)) return { packed, known: read.known }
   } catch {
     // There are none, or another program's file has the name.
   }
-  return known === undefined || (known.bars <= countBars(db) && known.hasMerges !== 1) ? null : { packed, ...known }
+  return null
 }
 
 /** Takes from the bars and merges beside an archive what is missing. */
 export function takePacked(db: Mirror, archiveDir: string): void {
   const more = morePacked(db, archiveDir)
   if (more === null) return
-  const { packed, bars, hasMerges } = more
-  ofUser(() =>
-    db.transaction(() => {
-      if (bars > countBars(db)) for (const sql of TAKE_BARS) prepared(db, sql).run(packed)
-      if (hasMerges !== 1) return
-      prepared(db, DROP_MERGES).run()
-      prepared(db, TAKE_MERGES).run(packed)
-    })(),
-  )
-  noteStage(db, 'known', bars)
+  ofUser(() => db.transaction(() => TAKE.forEach((sql) => prepared(db, sql).run(more.packed)))())
+  noteStage(db, 'known', more.known)
 }
 
-/** Whether no bar is missing, also none that an archive has, and all are honoured. */
-export const hasAllBars = (db: Mirror, archiveDir: string): boolean =>
-  countLost(db) === 0 && isDone(db, 'rows') && morePacked(db, archiveDir) === null
-
-/** Lets a reader of the mirror ask the user's file meanwhile. */
-export function withUser<Answer>(db: Mirror, question: () => Answer): Answer {
+/** Whether no bar is missing, also none that an archive has, and all are honoured. @param db a reader of the mirror */
+export function hasAllBars(db: Mirror, archiveDir: string): boolean {
   db.prepare('attach ? as user').run(userFile(db.name))
   try {
-    return question()
+    return countLost(db) === 0 && isDone(db, 'rows') && morePacked(db, archiveDir) === null
   } finally {
     db.exec('detach user')
   }

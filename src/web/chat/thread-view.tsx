@@ -2,9 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message } from '../../api/answers/messages.ts'
-import type { Part } from '../../model/part.ts'
+import type { AttachmentPart, Part } from '../../model/part.ts'
 import { compact, count, duration, moment, plural, shortPath, visible } from '../lib/format.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
+import { AttachedImage } from './attached-image.tsx'
 import { Code } from './code.tsx'
 import { FileLink } from './file-link.tsx'
 import { markWords, toEnd } from './go-to.ts'
@@ -295,7 +296,7 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
     case 'code':
       return <Code text={part.text} language={part.language} path={part.path} />
     case 'attachment':
-      return <Attachment path={part.path} text={part.text} />
+      return <Attachment {...part} />
     case 'todo':
       return <TodoList items={part.items} />
     case 'plan':
@@ -317,10 +318,11 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
   }
 }
 
-const Attachment = ({ path, text }: { path: string; text: string | null }) =>
+const Attachment = ({ path, text, href }: AttachmentPart) =>
   text === null ? (
     <p class="attachment">
       <span class="soft">Attached</span> <FileLink path={path} />
+      {href !== undefined && <AttachedImage href={href} name={shortPath(path)} />}
     </p>
   ) : (
     <details class="fold">

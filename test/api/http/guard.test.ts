@@ -78,6 +78,7 @@ const answered = new Map([
   ['GET /api/files/history', 400],
   ['POST /api/tokens/import', 415],
   ['POST /api/archives', 202],
+  ['POST /api/merges', 400],
   ['POST /api/purge', 400],
   // Nothing writes here.
   ['POST /api/purge/accept-lost-bars', 503],

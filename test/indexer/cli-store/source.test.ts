@@ -177,10 +177,7 @@ describe('the facts of a chat', () => {
 
   async function chatOf({ facts = {}, sidecar, startedAtMs }: Told): Promise<object> {
     const store = home.store('a')
-    const plan = {
-      entries: [store.blob(user('What is slag?'))],
-      tokens: { used: 900, limit: 200_000, items: { Rules: 40 } },
-    }
+    const plan = { entries: [store.blob(user('What is slag?'))], tokens: { used: 900, limit: 200_000 } }
     home.say(store, startedAtMs === undefined ? plan : { ...plan, startedAtMs }, facts)
     if (sidecar !== undefined) store.sidecar(sidecar)
     await home.pass()
@@ -213,7 +210,7 @@ describe('the facts of a chat', () => {
   })
 
   test('mode, tokens and the subagent flag are read', async () => {
-    const contextTokens = { used: 900, limit: 200_000, items: [{ name: 'Rules', tokens: 40 }] }
+    const contextTokens = { used: 900, limit: 200_000, items: [] }
     const chat = await chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })
     expect(chat).toMatchObject({ mode: 'plan', contextTokens, isSubagent: true, format: 'cli' })
   })

@@ -3,6 +3,7 @@ import { chatAnswer, chatsAnswer, lossesAnswer } from '../../answers/chats.ts'
 import { messagesAnswer } from '../../answers/messages.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
 import { chatSorts, listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
+import { imageTypes, readImage } from '../../queries/images.ts'
 import { listMessages } from '../../queries/messages.ts'
 import { listLosses } from '../../queries/sources.ts'
 import { readMatches, withMatches } from './projects.ts'
@@ -15,6 +16,21 @@ import { toIso } from '../../queries/answer-row.ts'
 import { textStream } from '../text-stream.ts'
 
 export const chatRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/chats/:id/image',
+    says: 'An attached image of a message, while its file is on this machine: message, path.',
+    query: parametersOf({ message: word(), path: word() }),
+    answer: imageTypes,
+    problems: [404],
+    handle: ({ id, query: { message, path }, c }, api) => {
+      const image = readImage(api.mirror(), { chat: asChatId(id), message: message ?? '', path: path ?? '' })
+      if (image === null) throw notFound('image', path ?? '')
+      c.header('content-type', image.mime)
+      c.header('content-security-policy', "default-src 'none'; sandbox")
+      return c.body(image.bytes)
+    },
+  }),
   route({
     method: 'GET',
     path: '/api/chats',

@@ -119,10 +119,8 @@ async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<
   const db = api.mirror()
   const named = (given: string): readonly OwnedProject[] => listOwned(db, resolveProjects(db, [given]))
   if (body.undo) {
-    const targets = body.new === undefined ? null : named(body.new).map(({ id }) => id)
-    const fits = ({ how, owner }: OwnedProject): boolean =>
-      how === 'merged' && owner !== null && (targets?.includes(owner.id) ?? true)
-    const old = theOnly('old', named(body.old).filter(fits), () => {
+    const merged = named(body.old).filter(({ how }) => how === 'merged')
+    const old = theOnly('old', merged, () => {
       const all = listOwned(db, null).map(({ path, owner }) => `${path} into ${owner?.path ?? ''}`)
       return `names no such merge: ${body.old}. ${all.length === 0 ? 'Nothing is merged' : `Merged are ${all.join(', ')}`}`
     })
