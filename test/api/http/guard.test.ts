@@ -76,6 +76,8 @@ const answered = new Map([
   ['GET /api/commits', 400],
   // It needs a path.
   ['GET /api/files/history', 400],
+  ['GET /api/chats/talk/image', 404],
+  ['POST /api/merges', 400],
   ['POST /api/tokens/import', 415],
   ['POST /api/archives', 202],
   ['POST /api/merges', 400],

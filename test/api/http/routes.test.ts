@@ -104,7 +104,8 @@ describe('the answer of each route', () => {
 
   it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path is like GET without a body', async ({ path }) => {
     const response = await api.ask(path, { method: 'HEAD' })
-    expect(response.status).toBe(['/api/commits', '/api/files/history'].includes(path) ? 400 : 200)
+    const isBad = ['/api/commits', '/api/files/history'].includes(path)
+    expect(response.status).toBe(path.endsWith('/image') ? 404 : isBad ? 400 : 200)
     expect(await response.text()).toBe('')
     expect(api.listeners.size).toBe(0)
   })
