@@ -24,7 +24,7 @@ import { decodeFacts, madeId } from '../records/chat.ts'
 import { groupBy } from '../records/json.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
-import { joinOutputs } from './outputs.ts'
+import { joinOutputs } from './read-outputs.ts'
 import {
   folderSignature,
   listTranscripts,

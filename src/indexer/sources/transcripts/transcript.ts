@@ -9,7 +9,7 @@ import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank, stringLeaves } from '../records/json.ts'
 import { plainMessage } from '../records/model-messages.ts'
 import { noInput, openCall, withPlans } from '../records/tool.ts'
-import { missingOutputs } from './outputs.ts'
+import { missingOutputs } from './read-outputs.ts'
 import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
