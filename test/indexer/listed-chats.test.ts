@@ -89,3 +89,25 @@ test('while projects are excluded, no title is listed whose chat is not here', a
   expect((await careful.get<Page<Chat>>('/api/chats?includeEmpty=true')).items).toEqual([])
   await careful.remove()
 })
+
+const odd: readonly unknown[] = [null, 7, -1, 1e300, true, '', ' ', '\n', '\0', '\ud800', '{', 'x'.repeat(9000)]
+const harms: readonly unknown[] = [...odd, [], [null], [[]], {}, { a: {} }, { text: 'x' }, ['x'], [{ name: 'x' }]]
+
+test('a harmed head or preview costs at most one issue, and everything else is listed', async () => {
+  const store = world.home.global()
+  const heads = harms.map((harm, at) => head(`h${at}`, harm as string, { isDraft: at % 2 === 0 ? harm : false }))
+  store.item('composer.composerHeaders', {
+    allComposers: [head('first', 'Plant'), ...heads, harms, head('last', 'Prune')],
+  })
+  for (const [at, harm] of harms.entries()) {
+    const grouping = at % 2 === 0 ? { textPreview: harm } : harm
+    const listed = headers(['m', 'n']).map((header, of) => (of === 0 ? { ...header, grouping } : header))
+    store.chat(`p${at}`, { name: `Preview ${at}`, fullConversationHeadersOnly: listed })
+  }
+  await world.sync()
+  const all = (await find('includeEmpty=true&limit=200')).map(({ id }) => id)
+  expect(all).toEqual(expect.arrayContaining(['first', 'last', ...harms.map((_, at) => `p${at}`)]))
+  const { issues } = await world.get<Status>('/api/status')
+  expect(Object.values(issues).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1)
+  expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
+})

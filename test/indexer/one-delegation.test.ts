@@ -1,9 +1,14 @@
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Chat } from '../../src/api/answers/chats.ts'
 import type { Page } from '../../src/api/answers/common.ts'
+import { asChatId } from '../../src/model/ids.ts'
+import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { headers } from '../helpers/cursor.ts'
 import { line, lines, query, said, writeTranscript } from '../helpers/eras/transcripts.ts'
+import { PurgeHere } from '../helpers/purge-world.ts'
 import { World } from '../helpers/world.ts'
 
 let world: World
@@ -67,6 +72,33 @@ test('a child whose rows Cursor deletes lives on in its transcript, and is not a
   await world.post('/api/sync', { full: true })
   expect((await listAll()).filter((told) => /^(?:s1|task)/.test(told))).toEqual(['task-call_0 2'])
 })
+
+const purges: readonly (readonly [string, Partial<PurgeScope>, readonly string[]])[] = [
+  ['by its id', { chatIds: [asChatId('task-call_0')] }, ['p']],
+  ['by a word', { match: 'moss' }, []],
+]
+test.each(purges)(
+  'a delegation that is purged %s comes back from neither of its two places, also into a new mirror',
+  async (_, scope, left) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'cursordex-purged-'))
+    const open = () => World.open({ home: world.home, dataDir })
+    delegate('look for moss')
+    transcribe('s1', 'look for moss')
+    const before = await open()
+    await before.sync()
+    await before.close()
+    await new PurgeHere(dataDir).purge(scope)
+    for (const name of ['', 'mirror.db', 'index.db']) {
+      if (name !== '') rmSync(join(dataDir, name))
+      const after = await open()
+      await after.sync(true)
+      const { items } = await after.get<Page<Chat>>('/api/chats?limit=200&subagents=true&includeEmpty=true')
+      expect(items.filter(({ messageCount }) => messageCount > 0).map(({ id }) => id)).toEqual(left)
+      await after.close()
+    }
+    rmSync(dataDir, { recursive: true })
+  },
+)
 
 test('of two delegations with the same prompt nobody knows which transcript belongs to which', async () => {
   delegate('look for moss', 'look for moss')

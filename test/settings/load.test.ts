@@ -221,12 +221,12 @@ test('other channels are found if they exist; the stable one is always listed', 
 })
 
 test('Cursor’s home below the user’s configuration is read too if it exists', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cursordex-homes-'))
-  const homes = () => load({ env: { XDG_CONFIG_HOME: folder } }).cursor.homes
+  const below = mkdtempSync(join(tmpdir(), 'cursordex-homes-'))
+  const homes = () => load({ env: { XDG_CONFIG_HOME: below } }).cursor.homes
   expect(homes()).toEqual(['/home/ada/.cursor'])
-  mkdirSync(join(folder, 'cursor'))
-  expect(homes()).toEqual(['/home/ada/.cursor', join(folder, 'cursor')])
-  rmSync(folder, { recursive: true })
+  mkdirSync(join(below, 'cursor'))
+  expect(homes()).toEqual(['/home/ada/.cursor', join(below, 'cursor')])
+  rmSync(below, { recursive: true })
 })
 
 afterEach(() => vi.unstubAllEnvs())

@@ -1,3 +1,4 @@
+import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import { emptyChange } from '../../model/change.ts'
 import { listHolders } from '../hub/ledger.ts'
@@ -24,6 +25,12 @@ where chats.id in (select value from json_each(@touched))
 group by num order by isWhole desc, num
 `
 const IS_KNOWN = `select 1 from chats where id = ?`
+/** Ids that a subagent's chat would have in another store alone: see `findDelegated`. Its messages there have the same ids. */
+const OTHER_IDS = `
+select child_id from chat_links where parent_id = ? and parent_id glob '${CALL_CHAT_PREFIX}*'
+  and child_id not in (select id from chats)
+`
+const otherIds = (db: Mirror, id: ChatId): ChatId[] => prepared<ChatId>(db, OTHER_IDS).pluck().all(id)
 
 interface CountedChat {
   readonly id: string
@@ -38,7 +45,11 @@ interface CountedChat {
  * @returns what is removed, for people
  */
 export function purgeRows(db: Mirror, scope: PurgeScope, isDryRun: boolean, nowMs: number) {
-  const { whole, keys, targets } = findTargets(db, scope)
+  const { whole, keys, targets: found } = findTargets(db, scope)
+  const targets = [
+    ...found,
+    ...found.flatMap((each) => otherIds(db, each.chatId).map((chatId) => ({ ...each, chatId }))),
+  ]
   const touched = [...new Set(targets.map(({ chatId }) => chatId))]
   const [ofWhole, ofKeys, ofTouched] = [whole, keys, touched].map((list) => JSON.stringify(list))
   const chats = prepared<CountedChat>(db, COUNT).all({ whole: ofWhole, keys: ofKeys, touched: ofTouched })

@@ -244,12 +244,8 @@ export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
   }
 }
 
-const MACHINE_OF = `select machine from chats where id = ?`
-/** Null for a chat of this machine, undefined if there is none. */
-const machineOf = (db: Mirror, id: ChatId): number | null | undefined =>
-  prepared<number | null>(db, MACHINE_OF).pluck().get(id)
-
-export const isMirrored = (db: Mirror, id: ChatId): boolean => machineOf(db, id) !== undefined
+const IS_MIRRORED = `select 1 from chats where id = ?`
+export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
 
 /** SQL: whether only lists of Cursor's name a chat, so that nothing of it is here. @param chat the alias of its row */
 export const isListedOnly = (chat: string): string =>
@@ -259,5 +255,3 @@ const IS_OWN = `select 1 from chats c where id = ? and machine is null and not $
 
 /** Whether a source of this machine has the chat, or once had it. */
 export const isOwn = (db: Mirror, id: ChatId): boolean => prepared(db, IS_OWN).get(id) !== undefined
-
-export const isPulled = (db: Mirror, id: ChatId): boolean => typeof machineOf(db, id) === 'number'

@@ -50,12 +50,10 @@ const project = (id: string): unknown => [indexer.chat(id)?.project?.name, index
 test('what lists say about a chat that is in no store makes a chat without messages, if they name it', async () => {
   for (const era of listEras) era.write(store.db)
   await indexer.pass()
-  const named = listEras.flatMap(({ heads }) => heads.flatMap(({ chatId, name }) => (name === null ? [] : chatId)))
-  expect(indexer.chats.map(({ id, messageCount }) => [id, messageCount]).toSorted()).toEqual(
-    [...new Set(named)]
-      .filter((id) => !headerTableOf39.heads.some(({ chatId }) => chatId === id))
-      .map((id) => [id, 0])
-      .toSorted(),
+  const eras = listEras.filter((era) => era !== headerTableOf39)
+  const named = eras.flatMap(({ heads }) => heads.flatMap(({ chatId, name }) => (name === null ? [] : chatId)))
+  expect(new Set(indexer.chats.map(({ id, messageCount }) => `${id} ${messageCount}`))).toEqual(
+    new Set(named.map((id) => `${id} 0`)),
   )
   expect(indexer.issues).toEqual([])
 })

@@ -109,12 +109,18 @@ test.each([
   expect(await world.post('/api/sync', { full: true })).toMatchObject(unchanged)
 })
 
-const sdkHarms: readonly unknown[] = [
-  ...['', '{', 'null', '[]', '7', Buffer.from('{}'), [], {}, { message: null }, { message: [] }, { message: 'x' }],
-  ...[{ message: { type: 'tool_call' } }, { message: { type: 7, call_id: 'c1', result: 1 } }],
-  ...[null, [], '', {}, { value: null }].map((result) => event('completed', result)),
-  ...[{ message: { type: 'tool_call', call_id: ['c1'], result: 'x' } }, { message: { type: 'text', text: 'x' } }],
-]
+const harmedEvents: readonly unknown[] = ['', '{', 'null', '[]', '7', Buffer.from('{}'), [], {}, { message: null }]
+const harmedMessages = [
+  [],
+  'x',
+  7,
+  { type: 'tool_call' },
+  { type: 7, call_id: 'c1', result: 1 },
+  { type: 'tool_call', call_id: ['c1'], result: 'x' },
+  { type: 'text', text: 'x' },
+].map((message) => ({ message }))
+const harmedResults = [null, [], '', {}, { value: null }].map((result) => event('completed', result))
+const sdkHarms = [...harmedEvents, ...harmedMessages, ...harmedResults]
 
 test('of harmed events of the SDK only themselves are missing', async () => {
   expect(sdkHarms.length).toBeGreaterThanOrEqual(20)

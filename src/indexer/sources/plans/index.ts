@@ -156,7 +156,7 @@ function findPlace(
   const writes = ({ parts }: Planner): boolean =>
     parseParts(parts).some((part) => part.kind === 'plan' && part.title === name)
   const found = naming.length > 0 ? naming : name === null ? [] : planners.filter(writes)
-  const [before] = listRowChats(mirror, num, key).filter((id) => isOwn(mirror, id))
+  const before = listRowChats(mirror, num, key).find((id) => isOwn(mirror, id))
   if (before !== undefined) {
     const document = listLiveMessages(mirror, before, num).find(({ id }) => id === documentId(key))
     const after = found.find(({ chatId }) => chatId === before)?.id ?? document?.alias ?? null
