@@ -147,9 +147,9 @@ function layerBreach(file: Parsed, each: Import): string | null {
   return isForeign ? breach(file, each.at, `imports ${each.target}, another adapter`) : null
 }
 
-/** Only the HTTP side, the server and the command line know routes. The others know the shapes of answers. */
+/** Only the HTTP side, the server, the command line and the page's requests know routes. The others know the shapes of answers. */
 const isRoute = (path: string): boolean => path.startsWith('src/api/http/')
-const knowsRoutes = /^src\/(api\/(http|mcp)|daemon\/server|cli)\//
+const knowsRoutes = /^src\/(api\/(http|mcp)|daemon\/server|cli|web\/lib)\//
 
 const SCHEMAS = 'src/api/answers/'
 
@@ -165,7 +165,7 @@ function schemaBreach(file: Parsed, each: Import): string | null {
   return isLoaded ? breach(file, at, `loads ${target}`) : null
 }
 
-/** The page may use the shapes of answers and the model, as types: nothing of them is in its bundle. */
+/** The page may use the shapes of answers, the routes and the model, as types: nothing of them is in its bundle. */
 const isPageType = (from: string, { target, isTypeOnly }: Import): boolean =>
   from === 'web' && isTypeOnly && /^src\/(api\/answers\/|api\/http\/routes\.ts|model\/)/.test(target ?? '')
 
