@@ -165,7 +165,7 @@ function schemaBreach(file: Parsed, each: Import): string | null {
   return isLoaded ? breach(file, at, `loads ${target}`) : null
 }
 
-/** The page may use the shapes of answers and the model, as types: nothing of them is in its bundle. */
+/** The page may use the shapes of answers, the routes and the model, as types: nothing of them is in its bundle. */
 const isPageType = (from: string, { target, isTypeOnly }: Import): boolean =>
   from === 'web' && isTypeOnly && /^src\/(api\/answers\/|api\/http\/routes\.ts|model\/)/.test(target ?? '')
 

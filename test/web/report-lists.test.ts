@@ -67,18 +67,13 @@ test('all losses can be shown, and the CSV file has all from the start', async (
   expect(await page.getByRole('button', { name: /^Show more/ }).count()).toBe(0)
 })
 
-test('a project shows its commits and all of its chats', async () => {
+test('a project shows its commits, and leads to all of its chats', async () => {
   const { items } = await place.get<{ items: { id: string }[] }>('/api/projects')
   await page.goto(`/projects/${items[0]?.id}`)
   await page.getByText('Commits, and the chats').click()
   await page.getByText('Begin with a readme').waitFor()
-  const chats = page.locator('.lines').first().getByRole('link')
-  expect(await chats.count()).toBe(10)
-  await page.getByRole('button', { name: `Show more, 10 of ${CHATS + 1} shown` }).click()
-  await page.getByRole('button', { name: `Show more, 210 of ${CHATS + 1} shown` }).click()
-  await chats.nth(CHATS).waitFor()
-  const addresses = await chats.evaluateAll((all) => all.map((link) => link.getAttribute('href')))
-  expect(new Set(addresses).size).toBe(CHATS + 1)
+  await page.getByRole('link', { name: 'Its chats' }).click()
+  await page.getByText(`${CHATS + 1} chats`).waitFor()
 })
 
 test('the status said that everything is read although a row could not be read', async () => {
