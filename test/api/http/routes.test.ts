@@ -166,9 +166,10 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|suggest|find|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
-      `${route.method} ${route.path}`,
-    )
+    const takesPages =
+      /search|suggest|find|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
+        `${route.method} ${route.path}`,
+      )
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 

@@ -158,4 +158,3 @@ test('of rows with several users, each row of an earlier file is found once, the
   expect(await other.import(file(Array(7).fill('')))).toMatchObject({ unmatched: 1, already: 6 })
   other.remove()
 })
-
