@@ -72,11 +72,11 @@ async function photograph(url, hit) {
   const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   for (const [name, path, ready, colorScheme] of [
-    ['search', '/?q=getUserName+throws', '.found .hit', 'light'],
+    ['search', '/?q=getUserName+throws', '[data-hit] mark', 'light'],
     ['chat', chat, '.thread [data-message]', 'dark'],
     ['tokens', '/tokens', 'table', 'light'],
   ]) {
-    const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, colorScheme, baseURL: url })
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme, baseURL: url })
     await page.goto(path)
     await page.locator(ready).first().waitFor()
     // Charts, highlighting and the place of the hit come after the first content.

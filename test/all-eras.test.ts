@@ -5,7 +5,16 @@ import type { DoctorReport } from '../src/cli/commands/doctor.ts'
 import { CursorHome } from './helpers/cursor.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
-import { eraWorktree, globalEras, heldByWorkspaces, repeatedPrompt, writeAllEras } from './helpers/eras/all-eras.ts'
+import {
+  eraListed,
+  eraOutput,
+  eraPlan,
+  eraWorktree,
+  globalEras,
+  heldByWorkspaces,
+  repeatedPrompt,
+  writeAllEras,
+} from './helpers/eras/all-eras.ts'
 import { eraOutputs, eraOverlong, forkedInput, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
 import { committedChat, trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
 import { eraFlat, transcriptEras } from './helpers/eras/transcripts.ts'
@@ -190,6 +199,31 @@ test('a chat in a working tree belongs to the repository', async () => {
   expect(rootOf(eraWorktree.id)).toBe(eraWorktree.rootUri)
   const { items } = await daemon.get<List<{ chat: { id: string } }>>('/api/search?q=worktree:x1y')
   expect(items.map(({ chat }) => chat.id)).toEqual([eraWorktree.id])
+})
+
+test('a plan’s file is a document of its chat, after the call that wrote it, with its later words and todos', async () => {
+  const messages = await messagesOf(eraPlan.id)
+  const [document] = messages.flatMap(({ parts }) => (parts[0]?.kind === 'plan' ? [parts] : []))
+  expect(document).toEqual([
+    { kind: 'plan', title: 'Glaze kiln', path: join(cursorHome, 'plans', eraPlan.file), text: eraPlan.texts[2] },
+    { kind: 'todo', items: [{ id: 't0', content: 'Fire it', status: 'completed' }] },
+  ])
+  expect(messages.map(({ parts }) => parts[0]?.text)).toEqual(eraPlan.texts)
+  const { items } = await daemon.get<List<{ chat: { id: string } }>>('/api/search?q=in%3Aplan%20cobalt')
+  expect(items.map(({ chat }) => chat.id)).toEqual([eraPlan.id])
+})
+
+test('a chat that only a list names is listed on request, as what it is, and found by its title', async () => {
+  const q = encodeURIComponent(eraListed.title)
+  const { items } = await daemon.get<List<object>>(`/api/chats?includeEmpty=true&q=${q}`)
+  expect(items[0]).toMatchObject({ ...eraListed, isListedOnly: true, messageCount: 0, deletedInCursor: false })
+  const shown = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&subagents=true')
+  expect(shown.items.filter(({ id }) => id === eraListed.id)).toEqual([])
+})
+
+test('a long output that Cursor wrote to a file joins the call of the transcript', async () => {
+  const [, answer] = await messagesOf(eraOutput.id)
+  expect(answer?.parts).toMatchObject([{ kind: 'tool', name: 'Read', output: eraOutput.text }])
 })
 
 test('remote projects keep their host', () => {

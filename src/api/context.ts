@@ -38,6 +38,19 @@ export interface UsageOutcome extends UsageImport {
   readonly unknownColumns: readonly string[]
 }
 
+/** Lets the chats of a project belong to another one. */
+export interface MergeOrder {
+  /** The root URI of the project. */
+  readonly uri: string
+  /** That of the other one. Null: they belong to their own again. */
+  readonly target: string | null
+}
+
+export interface Merged {
+  /** How many chats moved, subagents too. */
+  readonly chats: number
+}
+
 export interface Access {
   /** Another origin of this server, as the settings say. */
   readonly publicUrl?: string | null
@@ -96,6 +109,8 @@ export interface ApiContext {
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** Imports a usage file. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
   importUsage?(file: UsageFileText): Promise<UsageOutcome>
+  /** Missing if this process cannot write to the mirror. */
+  mergeProjects?(order: MergeOrder): Promise<Merged>
   readonly archives: ArchiveActs
   /** Missing if this process cannot write to the mirror. */
   readonly purging?: PurgeActs

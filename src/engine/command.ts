@@ -3,8 +3,9 @@ import type { Source } from '../indexer/source.ts'
 import { isClean, noteIfDamaged } from '../mirror/damage/clean-mark.ts'
 import { indexPath, isFollowed } from '../mirror/index/index-file.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
+import { areMerged } from '../mirror/projects/merges.ts'
 import { leavesOut } from '../mirror/projects/place-chats.ts'
-import { hasAllBars } from '../mirror/purge/bars.ts'
+import { hasAllBars, withUser } from '../mirror/purge/bars.ts'
 import { listRead, type ReadSource } from '../mirror/sources/sources.ts'
 import { isOfThisVersion } from '../mirror/upgrade.ts'
 import { countUncounted, hasEstimates } from '../mirror/usage/estimates.ts'
@@ -123,15 +124,16 @@ function isAllRead(setup: WriterSetup): boolean {
   if (!isClean(setup.mirrorPath)) return false
   let mirror: Mirror | null = null
   try {
-    mirror = openReader(setup.mirrorPath, { isIndexWanted: false })
+    const db = openReader(setup.mirrorPath, { isIndexWanted: false })
+    mirror = db
     return (
-      isOfThisVersion(mirror) &&
-      leavesOut(mirror, setup.excludedProjects ?? []) &&
-      hasEstimates(mirror) === (setup.isEstimating ?? true) &&
-      countUncounted(mirror) + countUnplaced(mirror) === 0 &&
-      areUnchanged(discoverSources(setup), listRead(mirror), newestReference(mirror)) &&
+      isOfThisVersion(db) &&
+      leavesOut(db, setup.excludedProjects ?? []) &&
+      hasEstimates(db) === (setup.isEstimating ?? true) &&
+      countUncounted(db) + countUnplaced(db) === 0 &&
+      areUnchanged(discoverSources(setup), listRead(db), newestReference(db)) &&
       isFollowed(indexPath(setup.mirrorPath), mirror) &&
-      hasAllBars(mirror, setup.archiveDir ?? '')
+      withUser(db, () => hasAllBars(db, setup.archiveDir ?? '') && areMerged(db))
     )
   } catch {
     return false

@@ -1,4 +1,4 @@
-import type { ApiContext, DaemonEvent, UsageFileText } from '../api/context.ts'
+import type { ApiContext, DaemonEvent, MergeOrder, UsageFileText } from '../api/context.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
@@ -20,7 +20,7 @@ export interface EngineContext {
   /** Epoch milliseconds. */
   now(): number
   readonly executor: Pick<Executor, 'run' | 'close'>
-  readonly writer: Pick<Writer, 'importUsage' | 'purge' | 'hub' | 'restore'>
+  readonly writer: Pick<Writer, 'importUsage' | 'merge' | 'purge' | 'hub' | 'restore'>
   readonly index: IndexWriter
   /** Passes over all sources now. Resolves when all of it is searchable. */
   readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>>
@@ -90,6 +90,7 @@ export function openEngine(settings: Settings, context: EngineContext) {
       ask,
       sync,
       importUsage: (file: UsageFileText) => writer.importUsage(file),
+      mergeProjects: (order: MergeOrder) => writer.merge(order),
       get histories() {
         return (histories ??= new Histories(realSurroundings().env, () => context.now()))
       },

@@ -8,7 +8,7 @@ import type { Mirror } from '../mirror/open.ts'
 import { listMessageIds } from '../mirror/write/messages.ts'
 import type { Written } from '../model/change.ts'
 import { placeByPaths } from '../mirror/projects/place-chats.ts'
-import { isMirrored, isPulled } from '../mirror/write/chat-columns.ts'
+import { isOwn } from '../mirror/write/chat-columns.ts'
 import { asChatId, type ChatId } from '../model/ids.ts'
 
 /** What the mirror's only writer restores at once. */
@@ -80,7 +80,7 @@ export function* restorePart(
   now: () => number,
 ): Generator<Written | null, RestoredPart> {
   const mapUri = readMap(map)
-  const isHeld = (id: ChatId): boolean => isMirrored(mirror(), id) && !isPulled(mirror(), id)
+  const isHeld = (id: ChatId): boolean => isOwn(mirror(), id)
   /** Chats that changed. */
   const touched = new Set<ChatId>()
   const found: RestoredPart['found'][number][] = []

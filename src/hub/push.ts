@@ -47,15 +47,19 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   const named = listWanted(db, role, order.projects).filter(({ id }) => purged.get(id)?.isWhole !== true)
   const { isBound, projects: allowed } = await readRights(hub)
   const mayPush = ({ hubName }: Wanted): boolean => !isBound || allowed.includes('*') || allowed.includes(hubName)
-  // Who named a project did not know that these chats belong to it.
-  const mustBeNamed = ({ isFound }: Wanted): boolean => isFound === 1 && !order.isNamed
-  const wanted = named.filter((chat) => mayPush(chat) && !mustBeNamed(chat))
-  const waiting = named.filter((chat) => mayPush(chat) && mustBeNamed(chat))
+  const held = await readHeld(hub, machine.uuid)
+  const mustWait = (chat: Wanted): boolean => !order.isNamed && waits(chat, held)
+  const wanted = named.filter((chat) => mayPush(chat) && !mustWait(chat))
+  const waiting = named.filter((chat) => mayPush(chat) && mustWait(chat))
   const refused = named.filter((chat) => !mayPush(chat))
   if (refused.length > 0 && wanted.length === 0) {
     throw notAllowed(role, [...new Set(refused.map(({ hubName }) => hubName))])
   }
-  const changed = await changedOf(hub, wanted, order)
+  const state = [redactionOf(order.isRedacted), FORMAT_VERSION]
+  // What is missing at the hub, or differs there.
+  const changed = wanted.filter(
+    ({ id, hubName, revision }) => held.get(id) !== [hubName, revision, ...state].join('\t'),
+  )
   const sent = isDryRun
     ? { pushed: changed.length, bytes: 0, leftOut: [] }
     : yield* send(hub, db, order, { changed, purged })
@@ -75,8 +79,23 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   }
 }
 
+/** Whoever named the project did not know that the chat belongs to it, unless the hub has it there. */
+const waits = ({ id, hubName, isFound }: Wanted, held: ReadonlyMap<string, string>): boolean =>
+  isFound === 1 && held.get(id)?.startsWith(`${hubName}\t`) !== true
+
+/** How many chats of the projects in the settings wait for a push by hand. */
+export async function countWaiting(
+  hub: Hub,
+  db: Mirror,
+  { uuid, projects }: { readonly uuid: string; readonly projects: readonly string[] },
+): Promise<number> {
+  const { role } = await readHub(hub)
+  const held = await readHeld(hub, uuid)
+  return listWanted(db, role, projects).filter((chat) => waits(chat, held)).length
+}
+
 const waitsFor = (hubName: string): string =>
-  `It came to its project by a working tree or the name of a folder. Send it with: cursordex hub push --project '${hubName}'`
+  `It came to its project by a working tree, the name of a folder or a merge. Send it with: cursordex hub push --project '${hubName}'`
 
 function listWanted(db: Mirror, role: string, projects: readonly string[]): readonly Wanted[] {
   return listPushable(db).flatMap((chat) => {
@@ -121,14 +140,10 @@ select chat, concat_ws(chr(9), project, revision, redaction, object_version) as 
 from cursordex.chats where machine = $1
 `
 
-/** What is missing at the hub, or differs there. */
-async function changedOf(hub: Hub, wanted: readonly Wanted[], { machine, isRedacted }: PushOrder): Promise<Wanted[]> {
-  const rows = await hub.rows<{ chat: string; state: string }>(LIST_ROWS, [machine.uuid])
-  const held = new Map(rows.map(({ chat, state }) => [chat, state]))
-  return wanted.filter(
-    ({ id, hubName, revision }) =>
-      held.get(id) !== [hubName, revision, redactionOf(isRedacted), FORMAT_VERSION].join('\t'),
-  )
+/** The chats that the hub has of a machine, each with its state there. */
+async function readHeld(hub: Hub, uuid: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await hub.rows<{ chat: string; state: string }>(LIST_ROWS, [uuid])
+  return new Map(rows.map(({ chat, state }) => [chat, state]))
 }
 
 /** What was purged of a chat. */

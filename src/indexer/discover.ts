@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { eachFolderOnce, mayBeFolder } from './open-safely/cursor-file.ts'
+import { eachFolderOnce, listFolders, mayBeFolder, mayExist } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
 import { cliStoreSource } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/store-pass.ts'
@@ -10,6 +10,7 @@ import {
   workspacesFolder,
 } from './sources/items/index.ts'
 import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
+import { plansSource } from './sources/plans/index.ts'
 import { trackingSource } from './sources/tracking/index.ts'
 import { absentTranscripts, nursery, transcriptSources } from './sources/transcripts/index.ts'
 
@@ -63,6 +64,8 @@ const formats: readonly StoreFormat[] = [
     nurseries: ({ homes }) => homes.map(nursery),
     absent: ({ homes }) => homes.flatMap(absentTranscripts),
   },
+  // It contains no chats either: its documents belong to chats of all others.
+  inHomes('plans', plansSource),
 ]
 
 /** Every store that exists now. Workspaces come and go, so this is called again from time to time. */
@@ -80,6 +83,23 @@ export function nurseries(places: Places): { readonly folders: string[]; readonl
     absent: formats.flatMap((format) => format.absent?.(unique) ?? []),
   }
 }
+
+/** Folders of a home in which builds of Cursor's command line before 2026 kept chats, and their files, as other programs say. */
+const OLDER_TREES = ['agent-sessions', 'conversations', 'sessions']
+const OLDER_FILES = ['events.jsonl', 'transcript.jsonl', 'messages.jsonl']
+
+/** Trees of chats that no format reads, because their form was not seen, each with how many chats may be in it. */
+export const listUnreadTrees = ({
+  homes,
+}: Pick<Places, 'homes'>): { readonly path: string; readonly chats: number }[] =>
+  eachFolderOnce(homes).flatMap((home) =>
+    OLDER_TREES.flatMap((name) => {
+      const path = join(home, name)
+      const isChat = (folder: string): boolean => OLDER_FILES.some((file) => mayExist(join(path, folder, file)))
+      const chats = (listFolders(path) ?? []).filter(isChat).length
+      return chats === 0 ? [] : { path, chats }
+    }),
+  )
 
 /** Checked on each call: a folder that did not exist at the start may turn out to be a second name of another one. */
 const withoutDuplicates = (places: Places): Places => ({

@@ -84,6 +84,7 @@ create table chat_metadata (
 -- machine: null for a chat of this machine. model_source: who said the model, Cursor's chat or its tracking database.
 -- duration_ms: from the first to the last message with a time of its own; null for fewer than two.
 -- worktree: the working tree in which it ran; its project is then the repository.
+-- preview: beginnings of its messages, while the chat has none here.
 create table chats (
   num integer primary key, id text not null unique, source integer not null references sources (num),
   format text not null, name text, title text not null, title_source text not null, summary text, todos text,
@@ -99,7 +100,7 @@ create table chats (
   user_message_count integer not null default 0, tool_call_count integer not null default 0,
   size_bytes integer not null default 0, revision integer not null,
   model_source text, machine integer references machines (id), duration_ms integer,
-  worktree integer references projects (num)
+  worktree integer references projects (num), preview text, context_items text
 ) strict;
 create index chats_by_activity on chats (last_activity_at);
 create index chats_by_project on chats (project, last_activity_at);

@@ -91,6 +91,11 @@ const steps: readonly string[] = [
   create index projects_by_owner on projects (belongs_to) where belongs_to is not null;
   alter table chats add column worktree integer references projects (num);
   create index chats_by_worktree on chats (worktree) where worktree is not null;`,
+
+  // A chat without any message here could not be found by the beginnings of its messages, which its own row has.
+  `alter table chats add column preview text;`,
+  // Only the sum of a chat's context was kept, and not what fills it.
+  `alter table chats add column context_items text;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

@@ -12,7 +12,7 @@ import type { ScoredCommit, TrackedWrite } from './commit.ts'
 export interface PendingReference {
   /** `output`: the result of a tool call. `content`: a text that the store keeps in another value. */
   readonly kind: 'output' | 'content'
-  /** The call's id, or the SHA-256 of the content. */
+  /** The call's id, or a file that a call without an id reads; or the SHA-256 of the content. */
   readonly name: string
   /** The message's name for the content. */
   readonly path: string | null
@@ -73,6 +73,12 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'references' 
   readonly userText: number | null
 }
 
+/** A kind of thing in the model's context, and how many tokens Cursor estimates for it. */
+export interface ContextItem {
+  readonly name: string
+  readonly tokens: number
+}
+
 /** The facts in a chat's own row. */
 export interface ChatFacts {
   readonly format: ChatFormat
@@ -92,10 +98,17 @@ export interface ChatFacts {
   readonly linesAdded: number | null
   readonly linesRemoved: number | null
   readonly filesChanged: number | null
-  readonly contextTokens: { readonly used: number | null; readonly limit: number | null } | null
+  readonly contextTokens: {
+    readonly used: number | null
+    readonly limit: number | null
+    /** Left out if it is not known. */
+    readonly items?: readonly ContextItem[]
+  } | null
   readonly recordedCostCents: number | null
   /** The git branch on which the chat began. */
   readonly branch?: string | null
+  /** Beginnings of its messages, one a line, as its list of messages has them; null or left out if that has none. */
+  readonly preview?: string | null
 }
 
 /** A root folder, normalised: all spellings of a folder have the same `uri`. */

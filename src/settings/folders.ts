@@ -36,9 +36,21 @@ export function discoverCursorUserDirs(
   return [paths.join(parent, 'Cursor', 'User'), ...others.filter((folder) => exists(folder))]
 }
 
-/** Cursor's home is `.cursor` on every platform. It contains agent transcripts and the chats of Cursor's command line. */
-export function defaultCursorHomes(platform: NodeJS.Platform, home: string): string[] {
-  return [pathsOf(platform).join(home, '.cursor')]
+/**
+ * Cursor's home is `.cursor` on every platform. It contains agent transcripts and the chats of Cursor's command line, which can
+ * also be below the user's configuration: that folder is included if it exists.
+ */
+export function defaultCursorHomes(
+  platform: NodeJS.Platform,
+  env: Environment,
+  home: string,
+  exists: (path: string) => boolean = existsSync,
+): string[] {
+  const paths = pathsOf(platform)
+  const given = folderFrom(env, 'XDG_CONFIG_HOME', platform)
+  const config = given ?? (platform === 'win32' ? null : paths.join(home, '.config'))
+  const other = config === null ? [] : [paths.join(config, 'cursor')]
+  return [paths.join(home, '.cursor'), ...other.filter((folder) => exists(folder))]
 }
 
 export function defaultDataDir(platform: NodeJS.Platform, env: Environment, home: string): string {

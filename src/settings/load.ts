@@ -113,7 +113,7 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
     cursor: {
       userDirs: userDirs ?? discoverCursorUserDirs(platform, env, homeDir),
       userDirsExplicit: userDirs !== null,
-      homes: homes ?? defaultCursorHomes(platform, homeDir),
+      homes: homes ?? defaultCursorHomes(platform, env, homeDir),
       homesExplicit: homes !== null,
     },
     dataDir,

@@ -13,6 +13,7 @@ const sourceKinds = [
   'transcripts',
   'cli-store',
   'tracking',
+  'plans',
   'archive',
 ] as const
 export type SourceKind = (typeof sourceKinds)[number]
@@ -128,6 +129,7 @@ export const settingsSchema = group({
     transcripts: source,
     'cli-store': source,
     tracking: source,
+    plans: source,
     archive: source,
   } satisfies Record<SourceKind, typeof source>),
   auth: group({ required: flag }),

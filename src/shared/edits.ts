@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff'
-import type { ToolPart } from '../model/part.ts'
+import type { CodePart, Part, ToolPart } from '../model/part.ts'
 import { fieldsOf, firstText } from './tool-summary.ts'
 
 /** Lines of a change that belong together. Each begins with `+`, `-` or a blank. */
@@ -117,6 +117,19 @@ const numbersOf = (oldStart: string | undefined, newStart: string | undefined) =
   oldStart: oldStart === undefined ? null : Number(oldStart),
   newStart: newStart === undefined ? null : Number(newStart),
 })
+
+/** The changes of a call, with those that Cursor kept beside it in the message, as code. */
+export function editsWithin(call: ToolPart, parts: readonly Part[]): readonly FileEdit[] {
+  const edits = editsOf(call)
+  const diff = diffBeside(parts)
+  if (diff === undefined || edits.some(({ isSketch }) => !isSketch)) return edits
+  const hunk = { oldStart: null, newStart: null, lines: diff.text.replace(/\n$/, '').split('\n') }
+  return [{ path: diff.path ?? call.paths[0] ?? null, hunks: [hunk], isSketch: false }]
+}
+
+/** What Cursor kept as code of the first call that edits. */
+export const diffBeside = (parts: readonly Part[]) =>
+  parts.find((part) => part.kind === 'code' && part.language === 'diff') as CodePart | undefined
 
 /** How many lines an edit added and removed; null for a sketch, which does not say. */
 export function countLines({ hunks, isSketch }: FileEdit): { readonly added: number; readonly removed: number } | null {

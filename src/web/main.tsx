@@ -2,7 +2,7 @@ import { render } from 'preact'
 import { lazy, LocationProvider, Route, Router } from 'preact-iso'
 import { Frame } from './frame/frame.tsx'
 import { startLive } from './lib/live.ts'
-import { SearchScreen } from './search/search.tsx'
+import { restoreLooks } from './lib/preferences.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/search.css'
@@ -11,9 +11,21 @@ const ChatScreen = lazy(() => import('./chat/chat.tsx'))
 const ProjectScreen = lazy(() => import('./reports/project.tsx'))
 const StatsScreen = lazy(() => import('./reports/stats.tsx'))
 const TokensScreen = lazy(() => import('./reports/tokens.tsx'))
-const LossesScreen = lazy(() => import('./reports/losses.tsx'))
-const ArchivesScreen = lazy(() => import('./reports/archives.tsx'))
-const StatusScreen = lazy(() => import('./reports/status.tsx'))
+const SafetyScreen = lazy(() => import('./reports/safety.tsx'))
+const FilesScreen = lazy(() => import('./files/files.tsx'))
+const ProjectsScreen = lazy(() => import('./reports/projects.tsx'))
+const SettingsScreen = lazy(() => import('./reports/settings.tsx'))
+
+/** Beside the list, until a chat is opened. */
+const NoChatOpen = () => (
+  <aside class="no-chat" aria-label="No chat is open">
+    <p>Choose a chat to read it here.</p>
+    <p class="soft">
+      <kbd>j</kbd> <kbd>k</kbd> move in the list, <kbd>Enter</kbd> opens, <kbd>/</kbd> searches, <kbd>?</kbd> shows all
+      keys.
+    </p>
+  </aside>
+)
 
 const Nowhere = () => (
   <main id="main" class="column">
@@ -28,14 +40,17 @@ const App = () => (
   <LocationProvider>
     <Frame>
       <Router>
-        <Route path="/" component={SearchScreen} />
+        <Route path="/" component={NoChatOpen} />
         <Route path="/chats/:id" component={ChatScreen} />
+        <Route path="/projects" component={ProjectsScreen} />
+        <Route path="/files" component={FilesScreen} />
+        <Route path="/settings" component={SettingsScreen} />
         <Route path="/projects/:id" component={ProjectScreen} />
         <Route path="/stats" component={StatsScreen} />
         <Route path="/tokens" component={TokensScreen} />
-        <Route path="/losses" component={LossesScreen} />
-        <Route path="/archives" component={ArchivesScreen} />
-        <Route path="/status" component={StatusScreen} />
+        <Route path="/losses" component={SafetyScreen} />
+        <Route path="/archives" component={SafetyScreen} />
+        <Route path="/status" component={SettingsScreen} />
         <Route default component={Nowhere} />
       </Router>
     </Frame>
@@ -44,6 +59,7 @@ const App = () => (
 
 const root = document.querySelector('#page')
 if (root !== null) {
+  restoreLooks()
   startLive()
   root.replaceChildren()
   render(<App />, root)

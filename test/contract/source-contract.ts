@@ -136,7 +136,7 @@ export function describeSource(format: SourceCase): void {
       const { issues } = await world.get<Status>('/api/status')
       expect(Object.keys(issues).length).toBeGreaterThan(0)
       const neighbours = (await found(allWords())).filter(([, count]) => count === 1)
-      expect(neighbours.length > 0 || chats.length === 0).toBe(true)
+      expect(neighbours.length > 0 || allWords().length === 0).toBe(true)
     })
   })
 }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Role } from '../../src/model/message.ts'
 import { cliFolder, CliStore, encodeState, headers, type CursorHome, type Store } from '../helpers/cursor.ts'
@@ -15,10 +15,19 @@ import {
   user,
   writeTurn,
 } from '../helpers/eras/cli-store.ts'
-import { agentProjects, headerListOf30, headerTableOf319 } from '../helpers/eras/global-items.ts'
+import { agentProjects, headerListOf30, headerTableOf319, type GlobalEra } from '../helpers/eras/global-items.ts'
 import { eraOutputs, rowEras, writeNoise } from '../helpers/eras/global-rows.ts'
 import { TrackingStore } from '../helpers/eras/tracking.ts'
-import { line, lines, query, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
+import {
+  line,
+  lines,
+  query,
+  said,
+  trust,
+  writeOutput,
+  writePlan,
+  writeTranscript,
+} from '../helpers/eras/transcripts.ts'
 import { describeSource, type ExpectedChat, type SourceCase } from './source-contract.ts'
 
 const composerKv: SourceCase = {
@@ -129,7 +138,8 @@ const globalTabs: SourceCase = {
       tabs: [tab('t2', '', { type: 'user', text: 'where is the figtree' })],
     })
     headerListOf30.write(store.db)
-    return [ofTab, { id: 't2', words: ['figtree'] }]
+    const inList = listedBy(headerListOf30)
+    return [ofTab, { id: 't2', words: ['figtree'] }, ...inList]
   },
   change(home) {
     const store = home.global()
@@ -143,13 +153,17 @@ const globalTabs: SourceCase = {
   },
 }
 
-/** They contain no chats. Their facts are added to chats of other stores, or wait for them. */
+const lists = [headerListOf30, headerTableOf319, agentProjects]
+const listedBy = (...eras: readonly GlobalEra[]): readonly ExpectedChat[] =>
+  eras.flatMap(({ heads }) => heads.flatMap(({ chatId: id, name }) => (name === null ? [] : { id, words: [] })))
+
+/** They contain no messages. Their facts are added to chats of other stores, or stand alone. */
 const globalItems: SourceCase = {
   name: "the lists in Cursor's global store",
   write(home) {
     const store = home.global()
-    for (const era of [headerListOf30, headerTableOf319, agentProjects]) era.write(store.db)
-    return []
+    for (const era of lists) era.write(store.db)
+    return listedBy(...lists)
   },
   spoil(home) {
     const store = home.global()
@@ -191,6 +205,9 @@ const transcripts: SourceCase = {
       'lines.txt',
       `user:\n${query('plan a hedgerow')}\n\nassistant:\nI write.\n${write}\nuser:\n${query('and a cedartree')}\n`,
     )
+    const path = writeOutput(cursorHome(home), 'w-orchard', 'a.txt', 'a long mapletree')
+    const reads = line('assistant', { type: 'tool_use', name: 'Read', input: { path } })
+    transcript(home, 'read.jsonl', lines(asked('read the larchtree'), reads))
     transcript(home, 'flat/subagents/sent.txt', `user:\n${query('shake the almondtree')}\n`)
     return [
       { id: 'flat', words: ['appletree', 'peartree'] },
@@ -212,6 +229,7 @@ const transcripts: SourceCase = {
         ],
       },
       { id: 'sent', words: ['almondtree'] },
+      { id: 'read', words: ['larchtree', 'in:tool mapletree'] },
     ]
   },
   change(home) {
@@ -336,5 +354,38 @@ const tracking: SourceCase = {
   },
 }
 
-for (const format of [composerKv, agentBlobs, globalItems, globalTabs, workspaceItems, transcripts, cli, tracking])
-  describeSource(format)
+/** They are documents of a chat of the command line, which has no other place for them. */
+const plans: SourceCase = {
+  name: 'the files of plans',
+  write(home) {
+    const wrote = (name: string, plan: string) => call(name, 'CreatePlan', { name, plan })
+    tell(
+      cliStore(home, 'a'),
+      user('plan an appletree'),
+      assistant(wrote('Hedge', 'a peartree'), wrote('Fence', 'none')),
+    )
+    closeAll()
+    writePlan(cursorHome(home), 'hedge_0a1b2c3d.plan.md', 'Hedge', 'a quincetree', { 'a figtree': 'pending' })
+    writePlan(cursorHome(home), 'fence_0a1b2c3d.plan.md', "'Fence'", 'a plumtree')
+    writePlan(cursorHome(home), 'pond_0a1b2c3d.plan.md', 'Pond', 'of no known chat')
+    const words = ['in:text appletree', 'in:tool peartree', 'in:plan quincetree', 'in:plan plumtree', 'figtree']
+    return [
+      {
+        id: 'a',
+        words,
+        messages: [{ role: 'user' }, {}, { parts: [{ title: 'Fence' }] }, { parts: [{ title: 'Hedge' }, {}] }],
+      },
+    ]
+  },
+  change(home) {
+    writePlan(cursorHome(home), 'hedge_0a1b2c3d.plan.md', 'Hedge', 'a quincetree by the cherrytree')
+    rmSync(join(cursorHome(home), 'plans', 'fence_0a1b2c3d.plan.md'))
+    return { come: ['in:plan cherrytree'], gone: ['in:plan plumtree'] }
+  },
+  spoil(home) {
+    writeFileSync(join(cursorHome(home), 'plans', 'hedge_0a1b2c3d.plan.md'), '')
+  },
+}
+
+const formats = [composerKv, agentBlobs, globalItems, globalTabs, workspaceItems, transcripts, cli, tracking, plans]
+for (const format of formats) describeSource(format)

@@ -167,7 +167,7 @@ function schemaBreach(file: Parsed, each: Import): string | null {
 
 /** The page may use the shapes of answers and the model, as types: nothing of them is in its bundle. */
 const isPageType = (from: string, { target, isTypeOnly }: Import): boolean =>
-  from === 'web' && isTypeOnly && /^src\/(api\/answers|model)\//.test(target ?? '')
+  from === 'web' && isTypeOnly && /^src\/(api\/answers\/|api\/http\/routes\.ts|model\/)/.test(target ?? '')
 
 // English text may contain words like "select" and "update": only the form of a statement counts.
 const rowsSql = new RegExp(

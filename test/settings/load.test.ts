@@ -220,6 +220,15 @@ test('other channels are found if they exist; the stable one is always listed', 
   expect(found([insiders, nightly])).toEqual([nightly, insiders])
 })
 
+test('Cursor’s home below the user’s configuration is read too if it exists', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-homes-'))
+  const homes = () => load({ env: { XDG_CONFIG_HOME: folder } }).cursor.homes
+  expect(homes()).toEqual(['/home/ada/.cursor'])
+  mkdirSync(join(folder, 'cursor'))
+  expect(homes()).toEqual(['/home/ada/.cursor', join(folder, 'cursor')])
+  rmSync(folder, { recursive: true })
+})
+
 afterEach(() => vi.unstubAllEnvs())
 
 test.each(['', 'somewhere'])('a HOME of %j does not create a mirror in the working folder', (home) => {

@@ -46,7 +46,7 @@ test('a daemon that ends and starts again under an open page', async () => {
   const { port } = new URL(first.url)
   const page = await tab(first.url)
   await page.goto('/')
-  await page.locator('.chat-list > li').first().waitFor()
+  await page.locator('[data-hit]').first().waitFor()
   await first.stop()
   await page.getByText('The daemon does not answer.').waitFor()
   const store = home.global()
@@ -72,19 +72,19 @@ test('with --auth nothing is shown without the token, and the address does not k
   const page = await tab(daemon.url)
   await page.goto('/')
   await page.getByRole('heading', { name: 'Enter the token' }).waitFor()
-  expect(await page.locator('.chat-list').count()).toBe(0)
+  expect(await page.locator('[data-hit]').count()).toBe(0)
   await page.getByLabel('Token').fill('wrong')
   await page.getByRole('button', { name: 'Show my chats' }).click()
   await page.getByText('The token of this tab was refused.').waitFor()
   await page.getByLabel('Token').fill(token)
   await page.getByRole('button', { name: 'Show my chats' }).click()
-  await page.locator('.chat-list > li').first().waitFor()
+  await page.locator('[data-hit]').first().waitFor()
   const other = await tab(daemon.url)
   await other.goto(`/#token=${encodeURIComponent(token)}`)
-  await other.locator('.chat-list > li').first().waitFor()
+  await other.locator('[data-hit]').first().waitFor()
   expect(other.url()).not.toContain('token')
   await other.reload()
-  await other.locator('.chat-list > li').first().waitFor()
+  await other.locator('[data-hit]').first().waitFor()
 })
 
 test('the first indexing is watched, and its chats appear by themselves', async () => {
@@ -96,7 +96,7 @@ test('the first indexing is watched, and its chats appear by themselves', async 
   await page.locator('.state-line progress').waitFor()
   await page.locator('.tag', { hasText: 'indexing' }).waitFor()
   await page.goto('/')
-  await page.locator('.chat-list > li').first().waitFor()
+  await page.locator('[data-hit]').first().waitFor()
   await daemon.waitReady()
   await page.locator('.state-line').waitFor({ state: 'detached' })
 })
@@ -120,6 +120,26 @@ test('what Cursor deletes is listed, and opens what is kept', async () => {
   await page.getByRole('link', { name: 'A chat with a loss' }).click()
   await page.getByText('Cursor deleted this message. cursordex kept it.').waitFor()
   await holds(page, `document.activeElement.getAttribute('data-message') === 'b'`)
+})
+
+test('what Cursor deletes in the middle of an open chat gets its mark, and nothing moves', async () => {
+  const home = makeHome()
+  const store = home.global()
+  const ids = Array.from({ length: 120 }, (_, index) => `m${index}`)
+  store.chat('open', { name: 'Open', fullConversationHeadersOnly: headers(ids) })
+  for (const id of ids) store.message('open', id, { type: 2, text: `Words of ${id}` })
+  const daemon = await start(home)
+  await daemon.waitReady()
+  const page = await tab(daemon.url)
+  await page.goto('/chats/open#m10')
+  await page.locator('[data-message="m10"]').waitFor()
+  store.delete('bubbleId:open:m12')
+  await waitUntil('the loss', async () => {
+    await daemon.post('/api/sync')
+    return (await daemon.get<{ total: number }>('/api/losses')).total > 0
+  })
+  await page.locator('[data-message="m12"].gone').getByText('Cursor deleted this message. cursordex kept it.').waitFor()
+  expect(await page.locator('.gone').count()).toBe(1)
 })
 
 test('a tool call and a thinking that Cursor deleted or dropped are marked as a text is', async () => {
@@ -184,11 +204,10 @@ test('what an agent writes appears in the open chat and in the list, by itself',
   await list.getByText('Agent has worked').waitFor()
 })
 
-const tagsIn = (page: Page) => page.locator('main .tag').allTextContents()
+const tagsIn = (page: Page) => page.locator('.rows .tag').allTextContents()
 const searched = async (page: Page): Promise<void> => {
   await page.goto('/?q=plum')
-  await page.locator('.found .hit').first().waitFor()
-  await holds(page, `document.querySelectorAll('.facet').length > 0`)
+  await page.locator('[data-hit]').first().waitFor()
 }
 
 test('chats of other machines are marked in lists, hits and the chat, and can be filtered', async () => {
@@ -198,23 +217,23 @@ test('chats of other machines are marked in lists, hits and the chat, and can be
   await daemon.waitReady()
   const page = await tab(daemon.url, { width: 400 })
   await searched(page)
-  expect(await page.locator('.facet h2').allTextContents()).not.toContain('Machine')
+  expect(await page.locator('.menus .menu > button').allTextContents()).not.toContain('Machine ▾')
   const db = openWriter(mirrorPath(daemon.dataDir))
   giveChat(db, asChatId('chat-1'), { uuid: 'u-1', name: 'laptop', user: 'ada' })
   giveChat(db, asChatId('chat-2'), { uuid: 'u-2', name: 'a-build-server-with-a-long-name.example.com', user: 'grace' })
   db.close()
 
   await page.goto('/')
-  await page.locator('.chat-list .tag').first().waitFor()
+  await page.locator('.rows .tag').first().waitFor()
   expect(await tagsIn(page)).toEqual(['a-build-server-with-a-long-name.example.…', 'laptop'])
   expect(await overflow(page)).toBe(0)
 
   await searched(page)
   expect(await tagsIn(page)).toHaveLength(2)
-  await page.getByText('Filters', { exact: true }).click()
-  await page.locator('.facet a', { hasText: 'laptop' }).click()
-  await page.getByRole('button', { name: 'Remove machine: laptop' }).waitFor()
-  await holds(page, `document.querySelectorAll('.found .hit').length === 1`)
+  await page.getByRole('button', { name: /^Machine/ }).click()
+  await page.locator('.choice', { hasText: 'laptop' }).click()
+  await page.getByRole('button', { name: 'Remove machine: ada/laptop' }).waitFor()
+  await holds(page, `document.querySelectorAll('[data-hit]').length === 1`)
   expect(new URL(page.url()).searchParams.get('machine')).toBe('ada/laptop')
 
   await page.goto('/chats/chat-1')

@@ -175,14 +175,14 @@ describe.each([
 
 const IS_LOADING = `Boolean(document.querySelector('.more:disabled'))`
 
+/** Once nothing moves any more: a busy machine may take some frames between two steps of a smooth scroll. */
 const lookAtTop = (page: Page): Promise<{ readonly id: string; readonly top: number }> =>
   page.evaluate(`(async () => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
     for (let before = NaN; before !== scrollY; ) {
       before = scrollY
-      await frame()
-      await frame()
-      await frame()
+      const until = performance.now() + 120
+      while (performance.now() < until) await frame()
     }
     const shown = [...document.querySelectorAll('.thread [data-message]')].find(
       (row) => row.getBoundingClientRect().bottom > 150,
@@ -208,7 +208,10 @@ test.each([
   })
   const wrong: string[] = []
   for (let steps = 0; steps < 400; steps += 1) {
+    const from = await page.evaluate<number>('scrollY')
     await up(page)
+    // A wheel only asks for a scroll: on a busy machine it begins after the next frames, and then looked like a jump.
+    if (from > 0) await holds(page, `scrollY !== ${from}`)
     const before = await lookAtTop(page)
     if (await page.evaluate<boolean>(IS_LOADING)) {
       await holds(page, `!${IS_LOADING}`)
@@ -312,9 +315,13 @@ test('an edit of 3,000 lines to 3,000 others shows what was added, and all of it
 test('a filter whose hits are counted to 1,000 only says "at least"', async () => {
   const page = await place.tab()
   await page.goto('/?q=plum')
-  const counts = page.locator('.facet', { hasText: 'Found in' }).locator('.facet-count')
-  await counts.first().waitFor()
-  expect(await counts.first().innerText()).toBe('at least 1,000')
-  const roles = page.locator('.facet', { hasText: 'Said by' }).locator('.facet-count')
-  expect(await roles.allInnerTexts()).toEqual(['2,500', '2,500'])
+  for (const [menu, counts] of [
+    [/^Found in/, ['at least 1,000']],
+    [/^Said by/, ['2,500', '2,500']],
+  ] as const) {
+    await page.getByRole('button', { name: menu }).click()
+    await page.locator('.choice .soft').first().waitFor()
+    expect(await page.locator('.choice .soft').allInnerTexts()).toEqual(counts)
+    await page.keyboard.press('Escape')
+  }
 })

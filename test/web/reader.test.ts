@@ -81,6 +81,16 @@ const calls: Readonly<Record<string, Call>> = {
   },
 }
 
+/** First messages of chats without a name, which make their titles. */
+const untitled: Readonly<Record<string, string>> = {
+  tags: '<environment_details>\n<task>\nMend the login</task>',
+  markdown: '## Mend the *build*',
+  json: '{"kind":"task","words":"Mend the \\"search\\" now"}',
+  fence: '```ts\nconst a = 1\n```',
+  numbers: '{"a":1}',
+  html: 'Centre a <div> in CSS',
+}
+
 const place = usePlace(() =>
   startChats((home) => {
     const store = home.global()
@@ -96,6 +106,10 @@ const place = usePlace(() =>
       const given = typeof params === 'string' ? params : JSON.stringify(params)
       const toolFormerData = { name, status, params: given, rawArgs: given, result: JSON.stringify(result) }
       store.message('reader', id, { type: 2, text: '', capabilityType: 15, toolFormerData })
+    }
+    for (const [id, text] of Object.entries(untitled)) {
+      store.chat(id, { fullConversationHeadersOnly: headers([`${id}-1`]) })
+      store.message(id, `${id}-1`, { type: 1, text })
     }
     store.message('reader', 'thought', { type: 2, text: '', capabilityType: 30, thinking: { text: 'I **must** look' } })
   }),
@@ -150,4 +164,21 @@ test('calls of all kinds are read as words, and never as escaped JSON', async ()
     ['', '10'],
   ])
   expect(await axeViolations(page)).toEqual([])
+})
+
+test('a title is never machine text', async () => {
+  const page = await place.tab()
+  const titles: Record<string, string> = {}
+  for (const id of Object.keys(untitled)) {
+    await page.goto(`/chats/${id}`)
+    titles[id] = await page.locator('h1').innerText()
+  }
+  expect(titles).toEqual({
+    tags: 'Mend the login',
+    markdown: 'Mend the *build*',
+    json: 'Mend the "search" now',
+    fence: 'const a = 1',
+    numbers: 'Untitled chat',
+    html: 'Centre a <div> in CSS',
+  })
 })

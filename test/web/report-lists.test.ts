@@ -5,7 +5,7 @@ import { headers } from '../helpers/cursor.ts'
 import { fillStore } from '../helpers/fill-store.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
-import { holds, savedCsv } from './browser.ts'
+import { savedCsv } from './browser.ts'
 import { startChats, usePlace } from './place.ts'
 
 /** More than one request of the search can answer. */
@@ -55,12 +55,12 @@ test('all losses can be shown, and the CSV file has all from the start', async (
   await page.goto('/losses')
   await page.getByRole('heading', { name: `${LOST} losses` }).waitFor()
   const lines = page.getByRole('region', { name: 'Losses' }).getByRole('rowheader')
-  expect(await lines.count()).toBe(100)
+  expect(await lines.count()).toBe(20)
   const saved = await savedCsv(page, 'Losses')
   expect(new Set(saved.map((row) => row['Message id'])).size).toBe(LOST)
   expect(new Set(saved.map(({ Chat }) => Chat))).toEqual(new Set([`'${TITLE}`]))
-  await page.getByRole('button', { name: 'Show more, 100 of 320 shown' }).click()
-  await page.getByRole('button', { name: 'Show more, 300 of 320 shown' }).click()
+  await page.getByRole('button', { name: 'Show more, 20 of 320 shown' }).click()
+  await page.getByRole('button', { name: 'Show more, 220 of 320 shown' }).click()
   await lines.nth(LOST - 1).waitFor()
   const addresses = await lines.getByRole('link').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
   expect(new Set(addresses).size).toBe(LOST)
@@ -70,6 +70,7 @@ test('all losses can be shown, and the CSV file has all from the start', async (
 test('a project shows its commits and all of its chats', async () => {
   const { items } = await place.get<{ items: { id: string }[] }>('/api/projects')
   await page.goto(`/projects/${items[0]?.id}`)
+  await page.getByText('Commits, and the chats').click()
   await page.getByText('Begin with a readme').waitFor()
   const chats = page.locator('.lines').first().getByRole('link')
   expect(await chats.count()).toBe(10)
@@ -122,26 +123,26 @@ test('the status counts losses as their list does', async () => {
   expect(await figure('Losses')).toBe(LOST)
 })
 
-test('more results are shown until each chat is there once', async () => {
+test('the list of a search is continued as one scrolls, until each chat was there once', async () => {
   await page.goto('/?q=plum')
-  const hits = page.locator('.found > .hits > .hit')
-  const more = page.getByRole('button', { name: 'Show more' })
-  await hits.first().waitFor()
-  for (let shown = 20; shown < CHATS; shown += 40) {
-    await holds(page, `document.querySelectorAll('.found > .hits > .hit').length === ${shown}`)
-    await more.click()
-  }
-  await holds(page, `document.querySelectorAll('.found > .hits > .hit').length === ${CHATS}`)
-  expect(await more.count()).toBe(0)
-  const chats = await page
-    .locator('[data-hit]')
-    .evaluateAll((all) => all.map((one) => one.getAttribute('href')?.split('?')[0]))
-  expect(chats.length).toBe(CHATS)
-  expect(new Set(chats).size).toBe(CHATS)
-  // Another search begins with its first page again.
-  await page.getByLabel('Order').selectOption('oldest')
-  await more.waitFor()
-  expect(await hits.count()).toBe(20)
+  await page.locator('[data-hit]').first().waitFor()
+  const seen = new Map<string, string>()
+  await page.mouse.move(300, 500)
+  await waitUntil('the last chat', async () => {
+    const rows = await page
+      .locator('[data-hit]')
+      .evaluateAll((all) => all.map((one) => [one.getAttribute('data-at'), one.getAttribute('href')?.split('?')[0]]))
+    for (const [at, address] of rows) seen.set(String(at), String(address))
+    await page.mouse.wheel(0, 700)
+    return seen.has(String(CHATS - 1))
+  })
+  expect(seen.size).toBe(CHATS)
+  expect(new Set(seen.values()).size).toBe(CHATS)
+  // Another order begins at its top again.
+  await page.getByRole('button', { name: /^Best/ }).click()
+  await page.locator('.choice', { hasText: 'Oldest' }).click()
+  await page.locator('[data-at="0"]').waitFor()
+  expect(await page.locator('.list-body').evaluate((list) => list.scrollTop)).toBe(0)
 })
 
 test('the first key is searched at once, keys that follow fast are searched together', async () => {
@@ -159,15 +160,14 @@ test('the first key is searched at once, keys that follow fast are searched toge
       field.dispatchEvent(new InputEvent('input', { bubbles: true }))
     }
   }`)
-  await page.locator('.found .hit mark').first().waitFor()
-  await waitUntil('the facets', () => page.locator('.facet').first().isVisible())
+  await page.locator('[data-hit] mark').first().waitFor()
   expect(asked).toEqual(['p', 'plum*'])
 })
 
-test('the header is there before the script', async () => {
+test('places and field are there before the script', async () => {
   const html = await (await fetch(place.server().url)).text()
   const bare = await place.tab()
   await bare.setContent(html.replaceAll(/<script[^>]*><\/script>/g, ''))
-  expect(await bare.locator('header.top').innerText()).toMatch(/cursordex/)
-  expect(await bare.locator('header.top input').isVisible()).toBe(true)
+  expect(await bare.locator('.app').innerText()).toMatch(/cursordex/)
+  expect(await bare.locator('.search-field input').isVisible()).toBe(true)
 })

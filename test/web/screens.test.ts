@@ -28,10 +28,11 @@ async function screensOf(url: string): Promise<readonly (readonly [path: string,
   const ask = (path: string): Promise<List> => getJson<List>(url, path)
   const chats = (await ask('/api/chats?limit=200&sort=messages')).items
   const project = (await ask('/api/projects')).items[0]
+  const file = (await getJson<{ items: readonly { path: string }[] }>(url, '/api/files')).items[0]
   return [
-    ['/', '.chat-list > li, .notice'],
-    ['/?q=user', '.found .hit, .notice'],
-    ['/?q=why+did+the+name+of+a+user+break+the+build', '.found .hit, .notice'],
+    ['/', '[data-hit], .notice'],
+    ['/?q=user', '[data-hit], .notice'],
+    ['/?q=why+did+the+name+of+a+user+break+the+build', '[data-hit], .notice'],
     ['/?q=qqzzxxvv', '.notice'],
     ...chats
       .slice(0, 3)
@@ -45,9 +46,11 @@ async function screensOf(url: string): Promise<readonly (readonly [path: string,
     ...(project === undefined ? [] : [[`/projects/${project.id}`, '.figures, .notice'] as const]),
     ['/stats', '.figures, .notice'],
     ['/tokens', '.figures, .notice'],
-    ['/losses', 'table, .notice'],
-    ['/archives', '.card, .notice'],
-    ['/status', '.figures'],
+    ['/files', 'table, .notice'],
+    ...(file === undefined ? [] : [[`/files?path=${encodeURIComponent(file.path)}`, '.edit, .notice'] as const]),
+    ['/projects', 'table'],
+    ['/losses', '.card, #archives .notice'],
+    ['/settings', '.figures'],
   ]
 }
 
@@ -82,6 +85,7 @@ test.each([
 /** Tools of the builds of Cursor, and how the page says and shows their calls. */
 const SORTS: Readonly<Record<string, readonly [verb: string, view: string]>> = {
   ApplyPatch: ['Edited', 'edits'],
+  CreatePlan: ['Planned', 'fields'],
   Delete: ['Deleted', 'fields'],
   Glob: ['Listed', 'places'],
   Grep: ['Searched', 'places'],
@@ -100,6 +104,8 @@ const SORTS: Readonly<Record<string, readonly [verb: string, view: string]>> = {
   codebase_search: ['Searched', 'places'],
   create_plan: ['Planned', 'fields'],
   delete_file: ['Deleted', 'fields'],
+  'clay-shop.place_order': ['Asked', 'fields'],
+  edit: ['Edited', 'edits'],
   edit_file: ['Edited', 'edits'],
   edit_file_v2: ['Edited', 'edits'],
   edit_notebook: ['Edited', 'edits'],
@@ -108,6 +114,7 @@ const SORTS: Readonly<Record<string, readonly [verb: string, view: string]>> = {
   glob_file_search: ['Listed', 'places'],
   grep: ['Searched', 'places'],
   grep_search: ['Searched', 'places'],
+  'herbs.find': ['Asked', 'fields'],
   list_dir: ['Listed', 'places'],
   list_dir_v2: ['Listed', 'places'],
   mcp_postgres_query: ['Asked', 'fields'],
@@ -117,12 +124,14 @@ const SORTS: Readonly<Record<string, readonly [verb: string, view: string]>> = {
   read_lints: ['Checked', 'fields'],
   run_terminal_cmd: ['Ran', 'terminal'],
   run_terminal_command_v2: ['Ran', 'terminal'],
+  'scales.weigh': ['Asked', 'fields'],
   search_replace: ['Edited', 'edits'],
   semantic_search: ['Searched', 'places'],
   shell: ['Ran', 'terminal'],
   switch_mode: ['Changed mode', 'fields'],
   task_v2: ['Sent a subagent', 'agent'],
   todo_write: ['Planned', 'todos'],
+  updateCurrentStep: ['Planned', 'fields'],
   update_memory: ['Remembered', 'prose'],
   web_search: ['Looked up', 'prose'],
   write: ['Wrote', 'edits'],

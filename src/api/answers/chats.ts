@@ -48,8 +48,21 @@ export const chat = s.named(
     linesAdded: s.maybeCount,
     linesRemoved: s.maybeCount,
     filesChanged: s.maybeCount,
-    contextTokens: z.nullable(z.object({ used: s.maybeAmount, limit: s.maybeAmount })),
+    contextTokens: z.nullable(
+      z.object({
+        used: s.maybeAmount,
+        limit: s.maybeAmount,
+        items: s.says(
+          z.array(z.object({ name: s.text, tokens: s.amount })),
+          'What fills it, as Cursor names and estimates it.',
+        ),
+      }),
+    ),
     recordedCostCents: s.maybeAmount,
+    isListedOnly: s.says(
+      s.boolean,
+      "True if only a list of Cursor's names it: nothing that was said in it is on this machine.",
+    ),
     running: s.says(
       s.boolean,
       'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.',
@@ -95,6 +108,7 @@ export const chatAnswer = z.extend(chat, {
     'Sums over the messages of the thread, by source. They are never added to each other. Null means unknown.',
   ),
   children: s.says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
+  alternatives: s.says(z.array(chatRef), 'Chats in which Cursor ran the same prompt beside this one (best of N).'),
 })
 export type ChatTokens = ChatDetail['tokens']
 export type ChatDetail = s.Answer<typeof chatAnswer>

@@ -27,6 +27,15 @@ export type Project = s.Answer<typeof project>
 
 export const projectsAnswer = s.pageOf(project)
 
+const projectPlace = z.object({ ...projectRef.shape, path: s.text })
+
+export const mergeAnswer = z.object({
+  old: projectPlace,
+  new: projectPlace,
+  chats: s.says(s.count, 'How many chats moved, those of subagents too.'),
+})
+export type MergeAnswer = s.Answer<typeof mergeAnswer>
+
 /** Another machine, from which a chat was pulled. */
 export const machine = s.named(
   'Machine',

@@ -197,5 +197,8 @@ const parameterSentences: Readonly<Record<string, string>> = {
   before: 'Only what is older than this date.',
   match: 'A text that must be in the chat.',
   dryRun: 'True only reports what would be removed, or sent.',
+  old: 'The project whose chats move, by name, path or id.',
+  new: 'The project to which they belong from now on. Undone, it may be left out.',
+  undo: 'True lets them belong to their own project again.',
   full: 'Compares every value, not only what looks changed.',
 }

@@ -3,7 +3,7 @@ import { prepared } from '../../mirror/sql.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 import type { MessageId } from '../../model/ids.ts'
 import type { ToolPart } from '../../model/part.ts'
-import { countLines, diffText, editsOf } from '../../shared/edits.ts'
+import { countLines, diffText, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import type { FileEditAnswer, FileUse } from '../answers/projects.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
 import { answerRow, PROJECT_REF, type Row } from './answer-row.ts'
@@ -99,9 +99,10 @@ export function listEdits(db: Mirror, { projectNums, path, limit, offset }: File
       const row = prepared<EditRow>(db, EDIT).get(key)
       if (row === undefined) return []
       const { parts, ...columns } = row
-      const calls = parseParts(parts).filter((part): part is ToolPart => part.kind === 'tool')
-      const part = calls[call]
-      return [{ ...answerRow<Omit<PlainEdit, keyof Said>>(columns), ...said(part, path) }]
+      const all = parseParts(parts)
+      const part = all.filter((each): each is ToolPart => each.kind === 'tool')[call]
+      const edits = part === undefined ? [] : editsWithin(part, all)
+      return [{ ...answerRow<Omit<PlainEdit, keyof Said>>(columns), ...said(part, edits, path) }]
     })
     return { items, total: rows[0]?.total ?? 0, limit, offset }
   })
@@ -110,8 +111,7 @@ export function listEdits(db: Mirror, { projectNums, path, limit, offset }: File
 type Said = Pick<PlainEdit, 'tool' | 'linesAdded' | 'linesRemoved' | 'diff'>
 
 /** What a call says of one of its files. */
-function said(part: ToolPart | undefined, path: string): Said {
-  const edits = part === undefined ? [] : editsOf(part)
+function said(part: ToolPart | undefined, edits: readonly FileEdit[], path: string): Said {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const edit = edits.find((each) => each.path?.endsWith(name)) ?? (edits.length === 1 ? edits[0] : undefined)
   const lines = edit === undefined ? null : countLines(edit)

@@ -4,7 +4,7 @@ import type { LossCounts } from '../../api/answers/chats.ts'
 import { knownChats, examineSource, type SourceFindings, sumLosses, listSources } from '../../api/queries/sources.ts'
 import { mirrorPath } from '../../engine/data-folder.ts'
 import { misconfiguredFolders, pendingLossText } from '../../engine/source-reasons.ts'
-import { discoverSources } from '../../indexer/discover.ts'
+import { discoverSources, listUnreadTrees } from '../../indexer/discover.ts'
 import { closedBy, mayExist } from '../../indexer/open-safely/cursor-file.ts'
 import { listSetAside, readSetAside } from '../../indexer/open-safely/set-aside.ts'
 import type { Source } from '../../indexer/source.ts'
@@ -56,6 +56,10 @@ function examine(settings: Settings) {
     const sentences = [
       ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
       ...setAside.flatMap(setAsideText),
+      ...listUnreadTrees(settings.cursor).map(
+        ({ path: tree, chats }) =>
+          `${tree}: ${chats} ${chats === 1 ? 'folder' : 'folders'} of an old command line of Cursor's may have chats. They are not read, because their form is not known.`,
+      ),
       ...mirrorText(state, path),
       ...disabledKindsOf(settings).map(
         (kind) => `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`,

@@ -81,6 +81,33 @@ const projects: List<'/api/projects'> = {
   examples: ['cursordex projects', 'cursordex projects --limit 200 --json'],
 }
 
+function addMerge(parent: Command, session: Session): void {
+  const command = parent
+    .command('merge')
+    .description('let the chats of a folder that moved belong to its new project, now and later')
+    .argument('<old>', 'the former project: its name, path or id')
+    .argument('[new]', 'the project to which its chats belong from now on')
+    .option('--undo', 'let the chats belong to the former project again')
+  const examples = [
+    'cursordex projects merge ~/code/shop ~/work/shop',
+    'cursordex projects merge ~/code/shop --undo',
+  ] as const
+  session.asks(command, examples, async (answers, old: string, target?: string) => {
+    const { undo = false } = command.opts<{ readonly undo?: true }>()
+    const body = { old: placeOf(old, session), new: target === undefined ? target : placeOf(target, session), undo }
+    const merged = await answers.post('/api/merges', { body })
+    await session.printAnswer(command, merged, ({ chats: count, ...both }) => [
+      undo
+        ? `${countText(count, 'chat')} moved back from ${both.new.path} to ${both.old.path}.`
+        : `${countText(count, 'chat')} of ${both.old.path} moved to ${both.new.path}. Later ones follow. Undo it with --undo.`,
+    ])
+  })
+}
+
+/** A folder that is given relative to the working folder as a path; a name as it is. */
+const placeOf = (word: string, { workingDir }: Session): string =>
+  isAbsolute(word) || word.startsWith('.') ? resolve(workingDir, word) : word
+
 const losses: List<'/api/losses'> = {
   path: '/api/losses',
   about: 'list messages and chats that were deleted in Cursor and are still here, latest first',
@@ -101,10 +128,7 @@ const losses: List<'/api/losses'> = {
 
 const SHA_SHOWN = 9
 
-interface CommitRow {
-  readonly commit: Item<'/api/commits'> | null
-  readonly chat: DescribedMatch | null
-}
+type CommitRow = { readonly commit: Item<'/api/commits'> | null; readonly chat: DescribedMatch | null }
 
 /** A row for each chat of a commit. Programs get the commit in every row, and a terminal shows it once. */
 const commits: List<'/api/commits', CommitRow> = {
@@ -113,10 +137,7 @@ const commits: List<'/api/commits', CommitRow> = {
   filters: ['period'],
   options: (command) =>
     command.option('--repo <project>', 'the project: its name, its id or a folder in it; by default this folder'),
-  more: (command, { workingDir }) => {
-    const { repo = '.' } = command.opts<{ readonly repo?: string }>()
-    return { repo: isAbsolute(repo) || repo.startsWith('.') ? resolve(workingDir, repo) : repo }
-  },
+  more: (command, session) => ({ repo: placeOf(command.opts<{ readonly repo?: string }>().repo ?? '.', session) }),
   rowsOf: (items, { width }) =>
     items.flatMap((commit) => {
       const [first = null, ...others] = commit.chats
@@ -171,6 +192,7 @@ export function addCommand(parent: Command, session: Session, name: string): Com
   const { about, filters, options, examples, ...given } = lists[name] as Any
   const command = addFilters(parent.command(name).description(about), ...filters)
   options?.(command)
+  if (name === 'projects') addMerge(command, session)
   return session.asks(addPage(command), examples, (answers) => printList(given, answers, command, session))
 }
 

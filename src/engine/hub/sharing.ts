@@ -71,7 +71,8 @@ export class Sharing implements HubActs {
     }
     if (url === null || this.#atWork !== null) return known
     try {
-      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }) }
+      const order = { url, uuid: this.#machine.uuid, projects: this.#settings.push.projects }
+      return { ...known, hub: await this.#world.executor.run('hub-describe', order) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
       return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` } }

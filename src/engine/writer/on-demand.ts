@@ -125,6 +125,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
       return inTurn((started) => started.writer.run(order)).finally(() => clearTimeout(timer))
     },
     importUsage: (file) => inTurn((started) => started.writer.importUsage(file)),
+    merge: (order) => inTurn((started) => started.writer.merge(order)),
     restore: (part) => inTurn((started) => started.writer.restore(part)),
     purge: (order) => inTurn((started) => started.writer.purge(order)),
     hub: (order) => inTurn((started) => started.writer.hub(order)),

@@ -6,7 +6,7 @@ import type { PassStep } from '../../indexer/source.ts'
 import { shrinkMemory } from '../../mirror/bulk.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { excludeProjects } from '../../mirror/projects/place-chats.ts'
+import { excludeProjects, mergeProject } from '../../mirror/projects/place-chats.ts'
 import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
@@ -147,6 +147,13 @@ class ServedWriter {
         const { readUsageFile } = await import('../../api/tokens/usage-file.ts')
         const { events, unknownColumns } = readUsageFile(order.text, order.timeZone)
         return { ...importUsage(this.#kept.db, events, Date.now()), unknownColumns }
+      }
+      case 'merge': {
+        this.#requireBars()
+        const chatIds = mergeProject(this.#reading, order.uri, order.target)
+        const outcome = { added: 0, changed: chatIds.length, gone: 0, chatIds, messages: [], losses: [] }
+        await this.#turn({ ...readingStep, outcome })
+        return { chats: chatIds.length }
       }
       case 'hub': {
         this.#requireBars()

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { UsageFileText, UsageOutcome } from '../../api/context.ts'
+import type { Merged, MergeOrder, UsageFileText, UsageOutcome } from '../../api/context.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../model/ids.ts'
@@ -42,6 +42,8 @@ export interface Writer {
   run(order: RunOrder): Promise<RunOutcome>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
   importUsage(file: UsageFileText): Promise<UsageOutcome>
+  /** @throws UserError if the mirror cannot be written */
+  merge(order: MergeOrder): Promise<Merged>
   /** Restores a part of an archive. @throws UserError if the mirror cannot be written */
   restore(part: RestorePart): Promise<RestoredPart>
   purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
@@ -109,6 +111,7 @@ export function threadWriter(
     opened: thread.opened as Promise<OpenedMirror>,
     run: (order) => ask({ act: 'run', order }),
     importUsage: (order) => ask({ act: 'importUsage', order }),
+    merge: (order) => ask({ act: 'merge', order }),
     restore: (order) => ask({ act: 'restore', order }),
     purge: (order) => ask({ act: 'purge', order }),
     hub: (order) => ask({ act: 'hub', order }),

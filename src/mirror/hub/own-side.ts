@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { Root } from '../../model/change.ts'
+import { isListedOnly } from '../write/chat-columns.ts'
 
 const READ_STATE = `select value from hub_state where key = ?`
 const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`
@@ -64,14 +65,19 @@ export const listUnnamed = (db: Mirror): readonly LocalProject[] => prepared<Loc
 export const nameProject = (db: Mirror, uri: string, name: string): void => void prepared(db, ADD_NAME).run(uri, name)
 
 /** A project as JSON, as a `Root`. */
-const ROOT = `json_object('uri', projects.uri, 'path', projects.path, 'name', projects.name, 'remote',
+export const ROOT = `json_object('uri', projects.uri, 'path', projects.path, 'name', projects.name, 'remote',
   json(iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))))`
+/** A chat of a project into which others were merged, unless what decides names this project itself. */
+const IS_MERGED = `
+c.project in (select belongs_to from projects where belongs_how = 'merged') and not exists (
+  select 1 from evidence where chat_id = c.id and method = c.project_source and project = c.project
+)`
 const LIST_PUSHABLE = `
 select c.num, c.id, c.revision, c.project_source as method,
-  c.worktree is not null or c.project_source = 'folder-name' as isFound, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
+  c.worktree is not null or c.project_source = 'folder-name' or ${IS_MERGED} as isFound, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
   hub_names.name as hubName
 from chats c left join projects on projects.num = c.project left join hub_names on hub_names.uri = projects.uri
-where c.machine is null
+where c.machine is null and not ${isListedOnly('c')}
 order by c.num
 `
 
@@ -79,7 +85,7 @@ export interface PushableChat {
   readonly num: number
   readonly id: string
   readonly revision: number
-  /** 1 if its project is that of its working tree's repository, or has the name of its transcripts' folder. */
+  /** 1 if its project is that of its working tree's repository, has the name of its transcripts' folder, or was merged. */
   readonly isFound: 0 | 1
   /** How its project was found. Null, like the next two, if it has none. */
   readonly method: string | null

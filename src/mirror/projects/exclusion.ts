@@ -10,6 +10,7 @@ import {
   type EvidenceWrite,
   type Root,
 } from '../../model/change.ts'
+import { mergedInto } from './merges.ts'
 import { groupOf, ownerOf, projectIdOf } from './owners.ts'
 import { EXCLUDED_URI, PARENT_RANK } from './place-chats.ts'
 
@@ -41,11 +42,13 @@ const FIND_OWNER = `select num from projects where uri = ?`
 const READ_PROJECT = `select uri, path, name from projects where num = ?`
 
 /**
- * Whether the root is a working tree of a project that one of the patterns names. If its folder is gone and nothing else
+ * Whether the root is a working tree of a project that one of the patterns names, or was merged into one. If its folder is gone and nothing else
  * tells its repository, the name of the folder above it counts.
  */
 function isTreeOf(db: Mirror, root: Named, patterns: readonly string[]): boolean {
   const { uri, worktreeOf } = root
+  const merged = mergedInto(db, worktreeOf?.uri ?? uri)
+  if (merged !== null && isOfProject(merged, patterns)) return true
   if (worktreeOf !== undefined) return isOfProject(worktreeOf, patterns)
   const num = prepared<number>(db, FIND_OWNER).pluck().get(uri)
   const owner = num === undefined ? undefined : prepared<Named>(db, READ_PROJECT).get(ownerOf(db, num).owner)

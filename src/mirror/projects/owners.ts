@@ -3,6 +3,7 @@ import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { Root } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
+import { listMerges } from './merges.ts'
 
 /** The id of a project: a hash of its normalised root URI. */
 export const projectIdOf = (uri: string): string => digest('sha256', uri).slice(0, 16)
@@ -29,16 +30,24 @@ const NAMED = 'named'
 const FOUND = 'found'
 /** It is another spelling of the same folder on Windows. */
 const SPELT = 'spelt'
+/** A person said so. It counts before all others. */
+const MERGED = 'merged'
 
 /** What a working tree once named stays when its folder is gone. */
 const NOTE_OWNER = `
 update projects set belongs_to = @owner, belongs_how = @how
 where num = @num and num <> @owner and (belongs_to is not @owner or belongs_how is not @how)
-  and (@how = '${NAMED}' or belongs_how is not '${NAMED}')
+  and (@how in ('${NAMED}', '${MERGED}') or belongs_how is not '${NAMED}')
+  and (@how = '${MERGED}' or belongs_how is not '${MERGED}')
 `
 const unsettled = new WeakSet<Mirror>()
 
-function noteOwner(db: Mirror, num: number, owner: number, how: typeof NAMED | typeof FOUND | typeof SPELT): void {
+function noteOwner(
+  db: Mirror,
+  num: number,
+  owner: number,
+  how: typeof NAMED | typeof FOUND | typeof SPELT | typeof MERGED,
+): void {
   if (prepared(db, NOTE_OWNER).run({ num, owner, how }).changes > 0) unsettled.add(db)
 }
 
@@ -58,20 +67,25 @@ export function groupOf({ uri, path, remote = null }: Pick<Root, 'uri' | 'path'>
   return { uri: uri.slice(0, -tree.length), path: group, name: group.slice(group.lastIndexOf('/') + 1), remote }
 }
 
-/** A working tree, the folder that has it, and the repository. */
-const STEPS_MAX = 8
 const READ_OWNER = `select belongs_to as owner, belongs_how as how, uri from projects where num = ?`
+
+/** Working trees, folders that have them, repositories, and merges. */
+const STEPS_MAX = 16
 
 /** The project to which the chats of a project belong, and the working tree in which they ran, if it is one. */
 export function ownerOf(db: Mirror, project: number): { readonly owner: number; readonly worktree: number | null } {
   let [owner, worktree]: [number, number | null] = [project, null]
+  const passed = new Set<number>()
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     const row = prepared<{ readonly owner: number | null; readonly how: string; readonly uri: string }>(
       db,
       READ_OWNER,
     ).get(owner)
     if (row === undefined || row.owner === null) break
-    if (!GROUP.test(row.uri) && row.how !== SPELT) worktree ??= owner
+    // A repository was merged into a working tree of its own.
+    if (passed.has(owner) && row.how === MERGED) return { owner: row.owner, worktree: null }
+    passed.add(owner)
+    if (!GROUP.test(row.uri) && row.how !== SPELT && row.how !== MERGED) worktree ??= owner
     owner = row.owner
   }
   return { owner, worktree }
@@ -99,6 +113,24 @@ select chat_id from evidence where project in (select num from below)
 union select id from chats where project in (select num from below) or worktree is not null
 `
 
+const LIST_UNDONE = `
+select num from projects where belongs_how = '${MERGED}' and uri not in (select value from json_each(?))
+`
+
+/** Makes projects belong to others as the user's file says. @returns those that do no more */
+function settleMerges(db: Mirror): readonly number[] {
+  const merges = listMerges(db)
+  const undone = prepared<number>(db, LIST_UNDONE)
+    .pluck()
+    .all(JSON.stringify(merges.map(({ uri }) => uri)))
+  for (const num of undone) prepared(db, FORGET_OWNER).run(num)
+  for (const { uri, target } of merges) {
+    const num = prepared<number>(db, FIND_PROJECT).pluck().get(uri)
+    if (num !== undefined) noteOwner(db, num, projectNum(db, target), MERGED)
+  }
+  return undone
+}
+
 /**
  * Finds which repository each folder of working trees stands for, if they do not say it themselves: the one that another
  * working tree in it names, or the only project on that machine with the folder's name.
@@ -108,13 +140,14 @@ union select id from chats where project in (select num from below) or worktree 
 export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
   if (!isAll && !unsettled.has(db)) return []
   unsettled.delete(db)
+  const undone = settleMerges(db)
   // An older program did not know working trees.
   for (const { num, kind, host, ...root } of prepared<Known>(db, LIST_KNOWN).all()) {
     const group = groupOf({ ...root, remote: kind === null ? null : { kind, host: host ?? '' } })
     if (group !== null) noteOwner(db, num, projectNum(db, group), FOUND)
   }
   const all = prepared<Known>(db, LIST_KNOWN).all()
-  const groups = all.filter(({ uri }) => GROUP.test(uri))
+  const groups = all.filter(({ uri, how }) => GROUP.test(uri) && how !== MERGED)
   for (const { num, uri, name } of groups) {
     const trees = all.filter((each) => each.how === NAMED && each.uri.startsWith(`${uri}/`))
     const alike = all.filter((each) => each.name === name && each.how !== NAMED && isBeside(each.uri, uri))
@@ -129,7 +162,9 @@ export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
     spelt.set(key, [...(spelt.get(key) ?? []), each])
   }
   for (const alike of spelt.values()) {
-    const [first, ...others] = alike.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
+    const isFirst = (a: Known, b: Known): boolean =>
+      (a.how === MERGED) === (b.how === MERGED) ? a.uri < b.uri : a.how === MERGED
+    const [first, ...others] = alike.toSorted((a, b) => (isFirst(a, b) ? -1 : 1))
     // Also if another spelling was the first one until now.
     if (first !== undefined && first.how === SPELT) prepared(db, FORGET_OWNER).run(first.num)
     for (const { num, how } of others)
@@ -138,7 +173,7 @@ export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
   unsettled.delete(db)
   return prepared<ChatId>(db, LIST_CHATS)
     .pluck()
-    .all(JSON.stringify(groups.map(({ num }) => num)))
+    .all(JSON.stringify([...groups.map(({ num }) => num), ...undone]))
 }
 
 /** Windows does not distinguish case in paths. Which spelling counts must not depend on the order of reading. */

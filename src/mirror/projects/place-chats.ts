@@ -5,6 +5,7 @@ import { prepared } from '../sql.ts'
 import { type Change, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
+import { noteMerge } from './merges.ts'
 import { ownerOf, projectNum, settleOwners } from './owners.ts'
 
 const UPSERT_WORKSPACE = `
@@ -220,6 +221,16 @@ const newestSeen = new WeakMap<Mirror, number>()
 
 /** Makes the next `placeByPaths` check all chats. Call it if chats were written without a call of `placeByPaths`. */
 export const placeAllNext = (db: Mirror): boolean => newestSeen.delete(db)
+
+/**
+ * Lets the chats of a project belong to another one, later ones too.
+ * @param uri, target their root URIs; without a target the chats belong to their own again @returns the chats that moved
+ */
+export function mergeProject(db: Mirror, uri: string, target: string | null): ChatId[] {
+  noteMerge(db, uri, target)
+  placeAllNext(db)
+  return placeByPaths(db, new Set())
+}
 
 /** Each root has a project, and projects are numbered in the order in which they became known. */
 function hasNewRoot(db: Mirror): boolean {

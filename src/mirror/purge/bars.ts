@@ -14,7 +14,9 @@ import { prepared } from '../sql.ts'
 import { comparable, parseParts } from '../write/pack-message.ts'
 import { textsOf } from './scope.ts'
 
-const TABLES = `
+/** Append only: the file's version says how many of them it has. */
+const STEPS = [
+  `
 -- What purges keep out, by keyed hashes: a chat, a message of a chat, a text in a chat. size: of a text, its characters.
 create table user.bars (kind text not null, hash text not null, size integer, primary key (kind, hash)) strict, without rowid;
 -- The keys of the hashes of ids (kind 'id') and of texts (kind 'text'). Only the latest of a kind makes new hashes.
@@ -22,8 +24,12 @@ create table user.keys (num integer primary key, kind text not null, key text no
 -- How many bars are lost, and the user went on without them.
 create table user.lost (bars integer not null) strict;
 insert into user.lost values (0);
-pragma user.user_version = 1;
-`
+`,
+  `
+-- Projects whose chats belong to another one, by root URIs; target: the other one as JSON. An undone merge leaves its number.
+create table user.merges (num integer primary key, uri text unique, target text) strict;
+`,
+]
 
 /** What only the user said, in a file of its own beside the mirror: it outlives every mirror. */
 const userFile = (mirrorPath: string): string => join(dirname(mirrorPath), 'user.db')
@@ -70,7 +76,12 @@ function isReadable(file: string): boolean {
 function attach(db: Mirror, file: string): void {
   requireRegular(file)
   db.prepare('attach ? as user').run(file)
-  if (db.pragma('user.user_version', { simple: true }) === 0) db.transaction(() => db.exec(TABLES))()
+  const version = Number(db.pragma('user.user_version', { simple: true }))
+  if (version >= STEPS.length) return
+  db.transaction(() => {
+    for (const sql of STEPS.slice(version)) db.exec(sql)
+    db.pragma(`user.user_version = ${STEPS.length}`)
+  })()
 }
 
 /** A connection that has the bars only, for who reads. */
@@ -82,7 +93,7 @@ export function openBars(mirrorPath: string): Mirror {
 }
 
 /** Whatever reads or writes the user's file: its damage must not count as damage of the mirror. @throws UserError `bars-lost` */
-function ofUser<Result>(act: () => Result): Result {
+export function ofUser<Result>(act: () => Result): Result {
   try {
     return act()
   } catch (error) {
@@ -248,24 +259,35 @@ function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
   if (isNothing && ownRow.kind === 'unread') return null
   if (!tellsFacts(ownRow)) return { ...chat, messages }
   const spared = (text: string | null): string | null => (bars.hasText(id, text) ? null : text)
-  const { name, summary, branch = null } = ownRow.facts
+  const { name, summary, branch = null, preview = null } = ownRow.facts
   const todos = ownRow.facts.todos.filter(({ content }) => !bars.hasText(id, content))
-  const facts = { ...ownRow.facts, name: spared(name), summary: spared(summary), branch: spared(branch), todos }
+  const texts = { name: spared(name), summary: spared(summary), branch: spared(branch), preview: spared(preview) }
+  const facts = { ...ownRow.facts, ...texts, todos }
   return { ...chat, messages, ownRow: { ...ownRow, facts } }
 }
 
-/** The bars of ids beside an archive. With texts and their key, whoever has it could try which texts were purged. */
+/** The bars of ids, and what a person merged, beside an archive. With texts and their key, whoever has it could try which texts were purged. */
 export const BARS_FILE = 'bars.json'
 const BARS_BYTES_MAX = 64 * 1024 * 1024
 
 const PACK = `
 select json_object('home', ?, 'known', (${COUNT}),
   'bars', (select json_group_array(json_array(kind, hash)) from user.bars where kind <> 'text'),
-  'keys', (select json_group_array(key) from (select key from user.keys where kind = 'id' order by num)))
-where (${COUNT}) > 0
+  'keys', (select json_group_array(key) from (select key from user.keys where kind = 'id' order by num)),
+  'merges', (select json_group_array(json_array(num, uri, target)) from user.merges))
+where (${COUNT}) > 0 or exists (select 1 from user.merges)
 `
-const READ_KNOWN = `select packed ->> 'known' from (select ? as packed) where packed ->> 'home' = ?`
-const TAKE = [
+const READ_KNOWN = `
+select packed ->> 'known' as bars, (select max(value ->> 0) from json_each(packed, '$.merges')) > (
+  select coalesce(max(num), 0) from user.merges
+) as hasMerges
+from (select ? as packed) where packed ->> 'home' = ?
+`
+const DROP_MERGES = `delete from user.merges`
+const TAKE_MERGES = `
+insert into user.merges (num, uri, target) select value ->> 0, value ->> 1, value ->> 2 from json_each(?, '$.merges')
+`
+const TAKE_BARS = [
   `insert or ignore into user.bars (kind, hash) select value ->> 0, value ->> 1 from json_each(?, '$.bars')`,
   `insert or ignore into user.keys (kind, key) select 'id', value from json_each(?, '$.keys')`,
 ]
@@ -283,31 +305,51 @@ export function packBars(mirrorPath: string): string | null {
   }
 }
 
-/** The bars beside an archive, if there are more of them than here. Null too if another machine or data folder wrote them. */
-function morePacked(db: Mirror, archiveDir: string): { readonly packed: string; readonly known: number } | null {
-  let [packed, known]: [string, number | undefined] = ['', 0]
+interface Packed {
+  readonly packed: string
+  /** How many bars. */
+  readonly bars: number
+  /** 1 if it has later merges. */
+  readonly hasMerges: 0 | 1 | null
+}
+
+/** What is beside an archive, if it has more than is here. Null too if another machine or data folder wrote it. */
+function morePacked(db: Mirror, archiveDir: string): Packed | null {
+  let [packed, known]: [string, Omit<Packed, 'packed'> | undefined] = ['', undefined]
   try {
     packed = readRegular(join(archiveDir, BARS_FILE), BARS_BYTES_MAX).toString()
-    known = prepared<number>(db, READ_KNOWN).pluck().get(packed, homeOf(db.name))
+    known = prepared<Omit<Packed, 'packed'>>(db, READ_KNOWN).get(packed, homeOf(db.name))
   } catch {
     // There are none, or another program's file has the name.
   }
-  return known === undefined || known <= countBars(db) ? null : { packed, known }
+  return known === undefined || (known.bars <= countBars(db) && known.hasMerges !== 1) ? null : { packed, ...known }
 }
 
-/** Takes from the bars beside an archive what is missing. */
+/** Takes from the bars and merges beside an archive what is missing. */
 export function takePacked(db: Mirror, archiveDir: string): void {
   const more = morePacked(db, archiveDir)
   if (more === null) return
-  ofUser(() => db.transaction(() => TAKE.forEach((sql) => prepared(db, sql).run(more.packed)))())
-  noteStage(db, 'known', more.known)
+  const { packed, bars, hasMerges } = more
+  ofUser(() =>
+    db.transaction(() => {
+      if (bars > countBars(db)) for (const sql of TAKE_BARS) prepared(db, sql).run(packed)
+      if (hasMerges !== 1) return
+      prepared(db, DROP_MERGES).run()
+      prepared(db, TAKE_MERGES).run(packed)
+    })(),
+  )
+  noteStage(db, 'known', bars)
 }
 
-/** Whether no bar is missing, also none that an archive has, and all are honoured. @param db a reader of the mirror */
-export function hasAllBars(db: Mirror, archiveDir: string): boolean {
+/** Whether no bar is missing, also none that an archive has, and all are honoured. */
+export const hasAllBars = (db: Mirror, archiveDir: string): boolean =>
+  countLost(db) === 0 && isDone(db, 'rows') && morePacked(db, archiveDir) === null
+
+/** Lets a reader of the mirror ask the user's file meanwhile. */
+export function withUser<Answer>(db: Mirror, question: () => Answer): Answer {
   db.prepare('attach ? as user').run(userFile(db.name))
   try {
-    return countLost(db) === 0 && isDone(db, 'rows') && morePacked(db, archiveDir) === null
+    return question()
   } finally {
     db.exec('detach user')
   }

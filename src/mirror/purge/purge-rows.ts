@@ -114,7 +114,7 @@ const FAMILY = `
 with recursive family (id) as (
   select value from json_each(?)
   union
-  select chats.id from chats join family on chats.parent_chat_id = family.id
+  select chats.id from chats join family on chats.parent_chat_id = family.id and chats.is_subagent = 1
   union
   select chat_links.child_id from chat_links join family on chat_links.parent_id = family.id
     left join chats parents on parents.id = parent_id left join chats children on children.id = child_id
@@ -172,6 +172,7 @@ select 'text' as kind, chatId, what from (
   union select chat_id, branch from chat_metadata
   union select chat_id, uri from chat_paths
   union select id, summary from chats
+  union select id, preview from chats
   union select chats.id, todo.value ->> 'content' from chats, json_each(chats.todos) todo where todos is not null
 ) where what is not null
 `
@@ -233,6 +234,7 @@ const REMOVE_FACT = [
   `update chat_metadata set branch = null where chat_id = @id and branch = @text`,
   `delete from chat_paths where chat_id = @id and uri = @text`,
   `update chats set summary = null where id = @id and summary = @text`,
+  `update chats set preview = null where id = @id and preview = @text`,
   `update chats set todos = (
     select nullif(json_group_array(json(value)), '[]') from json_each(todos) where value ->> 'content' <> @text
   ) where id = @id and todos is not null`,

@@ -2,6 +2,7 @@ import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import { addCalls, replaceCalls, rowsOf, type packParts } from './pack-message.ts'
 import type { WriteTools } from './write.ts'
+import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { CallFact, Role, TimeSource } from '../../model/message.ts'
 
@@ -113,6 +114,23 @@ export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): He
   return (chat === undefined ? [] : listMessages(db, chat))
     .filter((message) => message.source === source && message.is_live === 1)
     .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
+}
+
+const FIND_DELEGATED = `
+select distinct chats.id from chat_links
+cross join chats on chats.id = chat_links.child_id and chats.id glob '${CALL_CHAT_PREFIX}*' and chats.machine is null
+cross join messages on messages.chat = chats.num and messages.user_text = @text
+where chat_links.parent_id = @parent limit 2
+`
+
+/**
+ * The subagent of a chat that has this prompt and whose id is made of the id of the call that started it. Null if there is
+ * none, or more than one.
+ * @param text the prompt's `textKey`
+ */
+export function findDelegated(db: Mirror, parent: ChatId, text: number): ChatId | null {
+  const [found = null, ...others] = prepared<ChatId>(db, FIND_DELEGATED).pluck().all({ parent, text })
+  return others.length === 0 ? found : null
 }
 
 const LIST_IDS = `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`

@@ -32,6 +32,8 @@ function isPart(value: Partial<Record<string, unknown>> | null): value is Part &
     case 'thinking':
     case 'code':
     case 'error':
+    case 'plan':
+    case 'summary':
       return isText(value['text'])
     case 'attachment':
       return isText(value['path']) && (value['text'] === null || isText(value['text']))

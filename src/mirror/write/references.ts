@@ -66,7 +66,7 @@ const LIST_CONTENTS = `${LIST_OPEN} and pending_references.num > ? order by pend
 /** A pending reference of a message that its source still has. */
 export interface OpenReference {
   readonly num: number
-  /** The call's id, or the SHA-256 of the content. */
+  /** The call's id, or a file that a call without an id reads; or the SHA-256 of the content. */
   readonly name: string
 }
 
@@ -149,7 +149,11 @@ function contentOf({ kind, name, path, answer: { value, cappedFrom } }: FoundCon
 const addContent = (parts: readonly Part[], name: string, content: Content): readonly Part[] =>
   'kind' in content
     ? [...parts, content]
-    : parts.map((part) => (part.kind === 'tool' && part.callId === name ? { ...part, ...content } : part))
+    : parts.map((part) => (part.kind === 'tool' && isOfCall(part, name) ? { ...part, ...content } : part))
+
+/** A call without an id is known by a file that it reads. */
+const isOfCall = ({ callId, paths }: ToolPart, name: string): boolean =>
+  callId === null ? paths.includes(name) : callId === name
 
 /** Adds formerly found content to a message that was read again: Cursor writes the same row many times. */
 export function withFoundContent(db: Mirror, held: HeldMessage, message: MessageWrite): MessageWrite {
@@ -166,6 +170,6 @@ export function withFoundContent(db: Mirror, held: HeldMessage, message: Message
 
 function contentIn(part: Part, { kind, name }: PendingReference): Content | null {
   if (part.kind === 'attachment') return kind === 'content' && part.hash === name ? part : null
-  if (part.kind !== 'tool' || kind !== 'output' || part.callId !== name) return null
+  if (part.kind !== 'tool' || kind !== 'output' || !isOfCall(part, name)) return null
   return part.outputFrom === undefined ? null : { output: part.output, outputFrom: part.outputFrom }
 }

@@ -1,8 +1,10 @@
 import type { Mirror } from '../open.ts'
+import { excludedIn } from '../projects/place-chats.ts'
 import { dropChat, dropSayings } from '../purge/drop-chat.ts'
 import { enterLosses } from '../sources/losses.ts'
 import { prepared } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
+import { IS_DOCUMENT } from '../threads/documents.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
 import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
 import type { MessageColumns } from './messages.ts'
@@ -61,7 +63,8 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   const held = find.get(id)
   // A deletion mark of an unknown chat, for example.
   const isEmpty = !tellsFacts(ownRow) && ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
-  if (held === undefined && isEmpty && write.messages.length === 0) return { ...noOutcome, chatId: id }
+  if (held === undefined && isEmpty && write.messages.length === 0 && !isListed(db, id))
+    return { ...noOutcome, chatId: id }
   if (held === undefined) prepared(db, ADD_CHAT).run(id, change.source)
   const before = held ?? find.get(id)
   if (before === undefined) throw new Error('an insert left no row')
@@ -99,7 +102,9 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   const { liveWithoutRow, ...derived } = deriveColumns(db, facts, tracked)
   const states = new Set(ownRows.values())
   const state = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
-  const isLive = state === 'live' || liveWithoutRow > 0
+  // Of a chat that only a list names, nobody knows more.
+  const isListedOnly = ownRows.size === 0 && all?.length === 0
+  const isLive = state === 'live' || liveWithoutRow > 0 || isListedOnly
   // The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time.
   const goneAt = before.is_live === 0 ? before.deleted_at : ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
   const deletedAt = isLive ? null : goneAt
@@ -140,6 +145,13 @@ const IS_LEFT = `
 select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1
 `
 
+/** A list can name a chat that is in no store. While projects are excluded, its title could be that of one. */
+const IS_LISTED = `
+select 1 from chat_metadata where chat_id = ? and name is not null and is_draft is not 1 limit 1
+`
+const isListed = (db: Mirror, id: ChatId): boolean =>
+  excludedIn(db).length === 0 && prepared(db, IS_LISTED).get(id) !== undefined
+
 /** Writes a chat again of which nothing was read: something else changed that it depends on. */
 export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): ChatOutcome {
   const source = prepared<ChatRow>(db, FIND_CHAT).get(id)?.source ?? change.source
@@ -152,7 +164,7 @@ export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: Write
  * the row. An archive decides until a store reports the chat's own row.
  */
 function nextOwner(
-  { source }: ChatRow,
+  { source, own_row: state, size_bytes: octets }: ChatRow,
   { ownRow, messages }: ChatChange,
   change: Change,
   { ranks }: WriteTools,
@@ -162,6 +174,8 @@ function nextOwner(
   if (ownRow.kind === 'remembered') return hasStoreRow ? source : change.source
   if (ranks.isArchive(source) && ownRows.has(source) && !hasStoreRow) return source
   const isRead = ownRow.kind === 'read'
+  // Only a list named it until now.
+  if (state === 'none' && octets === 0 && (isRead || messages.length > 0)) return change.source
   const hasBetterRank = ranks.of(change.source) < ranks.of(source) && (isRead || messages.length > 0)
   const isSuccessor = isRead && ownRows.get(source) === 'gone' && ranks.of(change.source) === ranks.of(source)
   return hasBetterRank || isSuccessor ? change.source : source
@@ -171,11 +185,13 @@ function nextOwner(
 const factColumns = (facts: ChatFacts | null, octets: number) => ({
   format: facts?.format ?? 'split',
   summary: facts?.summary ?? null,
+  preview: facts?.preview ?? null,
   todos: facts === null || facts.todos.length === 0 ? null : JSON.stringify(facts.todos),
   cursor_model: facts?.model ?? null,
   status: facts?.status ?? null,
   context_used: facts?.contextTokens?.used ?? null,
   context_limit: facts?.contextTokens?.limit ?? null,
+  context_items: facts?.contextTokens?.items === undefined ? null : JSON.stringify(facts.contextTokens.items),
   recorded_cost_cents: facts?.recordedCostCents ?? null,
   octets,
 })
@@ -201,7 +217,7 @@ select
   coalesce(sum(tool_calls) filter (where is_orphan = 0), 0) as tool_call_count,
   ${DURATION} as duration_ms,
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
-  count(*) filter (where is_live = 1 and not exists (
+  count(*) filter (where is_live = 1 and not ${IS_DOCUMENT} and not exists (
     select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source and own_row <> 'none'
   )) as liveWithoutRow,
   min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as firstAt,
@@ -235,14 +251,15 @@ function deriveColumns(
   const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(facts.num)
   if (sum === undefined) throw new Error('an aggregate returned no row')
   const { firstAt, lastAt, octets, ...counts } = sum
-  const { num, name, cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
+  const { num, name, preview, cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
   const used = prepared<string>(db, LIST_MODELS).pluck().all(num)
   const own = model === null ? used : [...new Set([model, ...used])]
   const models = own.length > 0 ? own : (tracked?.models ?? []).map(([of]) => of)
   const lastKnown = createdAt === null ? tracked?.lastAtMs : Math.max(createdAt, tracked?.lastAtMs ?? createdAt)
   return {
     ...counts,
-    ...titleOf(db, num, name),
+    ...titleOf(db, num, name, preview),
+    preview: counts.message_count > 0 ? null : preview,
     created_at: createdAt ?? firstAt ?? tracked?.firstAtMs ?? null,
     last_activity_at: lastAt ?? updatedAt ?? lastKnown ?? null,
     model: models[0] ?? null,
@@ -261,11 +278,15 @@ order by messages.position limit ${TITLE_MESSAGES_MAX}
 `
 const TITLE_CHARS_MAX = 80
 
-/** The displayed title of a chat: its name, else the first words of the user's first message with text. */
+/**
+ * The displayed title of a chat: its name, else the first words of the user's first message with text, else those of its
+ * preview.
+ */
 function titleOf(
   db: Mirror,
   num: number,
   name: string | null,
+  preview: string | null,
 ): { readonly title: string; readonly title_source: TitleSource } {
   if (name !== null) return { title: name, title_source: 'cursor' }
   for (const json of prepared<string>(db, FIRST_USER_BODIES).pluck().iterate(num)) {
@@ -274,6 +295,8 @@ function titleOf(
       if (words !== '') return { title: words, title_source: 'first-message' }
     }
   }
+  const begun = firstWords(preview?.split('\n')[0] ?? '')
+  if (begun !== '') return { title: begun, title_source: 'first-message' }
   return { title: UNTITLED_CHAT, title_source: 'none' }
 }
 

@@ -148,8 +148,10 @@ function nextMessages(db: Mirror, thread: ThreadWrite, lent: LentTokens): NextMe
     else own.set(held.id, { ...next, columns: { ...columns, is_live: 0, deleted_at: nowMs } })
   }
   const keepsReplaced = write.isByPlace === true && write.supersedes !== true
-  for (const message of write.messages) {
-    const before = own.get(message.id)?.held ?? null
+  for (const read of write.messages) {
+    const before = own.get(read.id)?.held ?? null
+    // What was found for it before is no other text.
+    const message = before === null || read.references.length === 0 ? read : withFoundContent(db, before, read)
     const former = before === null || !keepsReplaced ? null : replacedMessage(db, before, message, write, nowMs)
     const isMoved = former !== null && !own.has(former.columns.id)
     if (isMoved) own.set(former.columns.id, former)

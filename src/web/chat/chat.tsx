@@ -1,11 +1,13 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import { ApiError, queryOf } from '../lib/api.ts'
-import { cut, plural, visible } from '../lib/format.ts'
+import { ApiError } from '../lib/api.ts'
+import { cut, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useKeys, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
+import { listAddress } from '../search/asked.ts'
 import { useFileFacts } from './file-facts.ts'
+import { PathsOf } from './file-link.tsx'
 import { FindBar } from './find-bar.tsx'
 import { goTo, messageInSight, toEnd } from './go-to.ts'
 import { rowsOf } from './rows.ts'
@@ -45,23 +47,31 @@ type ViewName = (typeof VIEWS)[number][0]
 
 function OneChat({ id }: { id: string }) {
   const { query } = useRoute()
-  const { route } = useLocation()
-  const q = query['q'] ?? ''
+  const { route, url } = useLocation()
+  // What is looked for in the chat: what found it, until one looks for something else.
+  const q = query['find'] ?? query['q'] ?? ''
   const view = VIEWS.find(([name]) => name === query['view'])?.[0] ?? 'all'
-  const base = `/api/chats/${encodeURIComponent(id)}`
-  const chat = useData<ChatDetail>(base)
-  useTitle(cut(chat.data?.title ?? '', 120))
-  useLive(['chat', 'loss'], (data) => {
-    if (data['id'] === undefined || data['id'] === id) chat.reload()
+  const chat = useData('/api/chats/:id', { id })
+  useTitle(chat.data === null ? '' : titleOf(chat.data.title))
+  const [losses, countLoss] = useReducer<number, void>((old) => old + 1, 0)
+  useLive(['chat', 'loss'], (events) => {
+    const own = events.filter((event) => event['id'] === id || event['chatId'] === id)
+    if (own.length > 0) chat.reload()
+    if (own.some((event) => event['chatId'] === id)) countLoss()
   })
   const [folds, setFolds] = useState<Folds>({ all: null, byKey: new Map() })
-  const reading = useReading(base, chat.data, id, q, view)
+  const reading = useReading(chat.data, id, q, view, losses)
   const facts = useFileFacts(chat.data, reading.thread.items.length > 0)
   const [isFinding, setFinding] = useState(false)
-  const go = (changes: { q?: string; view?: ViewName; hash?: string }): void => {
-    const next = { q, view, ...changes }
-    const hash = changes.hash ?? location.hash
-    route(`${location.pathname}${queryOf({ q: next.q, view: next.view === 'all' ? null : next.view })}${hash}`, true)
+  const go = (changes: { find?: string; view?: ViewName; hash?: string }): void => {
+    const { find = query['find'], view: next = view, hash = location.hash } = changes
+    const params = new URL(url, location.origin).searchParams
+    params.delete('find')
+    params.delete('view')
+    // An empty one hides the hits of the search that opened the chat.
+    if (find !== undefined && find !== (query['q'] ?? '')) params.set('find', find)
+    if (next !== 'all') params.set('view', next)
+    route(`${location.pathname}${params.size === 0 ? '' : `?${params}`}${hash}`, true)
   }
   const toggleAll = (): void => setFolds(({ all }) => ({ all: all !== true, byKey: new Map() }))
   const { thread, hits, outline, target, show: showHere } = reading
@@ -101,60 +111,62 @@ function OneChat({ id }: { id: string }) {
     )
   }
   return (
-    <main id="main" class="chat">
-      <ChatHead chat={chat.data} />
-      <div class="chat-bar" role="toolbar" aria-label="This chat">
-        <ShareMenu chat={chat.data} />
-        <button type="button" onClick={() => setFinding(true)}>
-          Find
-        </button>
-        <span class="views" role="group" aria-label="View">
-          {VIEWS.map(([name, words]) => (
-            <button key={name} type="button" aria-pressed={view === name} onClick={() => go({ view: name })}>
-              {words}
+    <PathsOf.Provider value={chat.data.project?.id ?? null}>
+      <main id="main" class="chat">
+        <ChatHead chat={chat.data} back={listAddress(url)} />
+        <div class="chat-bar" role="toolbar" aria-label="This chat">
+          <ShareMenu chat={chat.data} />
+          <button type="button" onClick={() => setFinding(true)}>
+            Find
+          </button>
+          <span class="views segments" role="group" aria-label="View">
+            {VIEWS.map(([name, words]) => (
+              <button key={name} type="button" aria-pressed={view === name} onClick={() => go({ view: name })}>
+                {words}
+              </button>
+            ))}
+          </span>
+          {view === 'all' && (
+            <button type="button" aria-pressed={folds.all === true} onClick={toggleAll}>
+              {folds.all === true ? 'Fold all' : 'Expand all'}
             </button>
-          ))}
-        </span>
+          )}
+          {outline.failures.length > 0 && (
+            <button type="button" class="failures" onClick={() => showNext(outline.failures, 1)}>
+              {plural(outline.failures.length, 'failure')} ↓
+            </button>
+          )}
+        </div>
+        <Side chat={chat.data} outline={outline} hits={hits.spots} facts={facts} target={target} show={show} />
         {view === 'all' && (
-          <button type="button" aria-pressed={folds.all === true} onClick={toggleAll}>
-            {folds.all === true ? 'Fold all' : 'Expand all'}
-          </button>
+          <Thread
+            rows={reading.rows}
+            thread={thread}
+            chat={chat.data}
+            folds={folds}
+            q={q}
+            places={reading.places}
+            notes={<Notes chat={chat.data} />}
+          />
         )}
-        {outline.failures.length > 0 && (
-          <button type="button" class="failures" onClick={() => showNext(outline.failures, 1)}>
-            {plural(outline.failures.length, 'failure')} ↓
-          </button>
+        {view === 'prompts' && <Prompts chat={chat.data} show={show} />}
+        {view === 'changes' && <Changes chat={chat.data} show={show} facts={facts} />}
+        {(q !== '' || isFinding) && (
+          <FindBar
+            q={q}
+            hits={hits}
+            target={target}
+            find={(words) => go({ find: words })}
+            step={(by) => showNext(hits.spots, by)}
+            isFinding={isFinding}
+            close={() => {
+              setFinding(false)
+              go({ find: '' })
+            }}
+          />
         )}
-      </div>
-      <Side chat={chat.data} outline={outline} hits={hits.spots} facts={facts} target={target} show={show} />
-      {view === 'all' && (
-        <Thread
-          rows={reading.rows}
-          thread={thread}
-          chat={chat.data}
-          folds={folds}
-          q={q}
-          places={reading.places}
-          notes={<Notes chat={chat.data} />}
-        />
-      )}
-      {view === 'prompts' && <Prompts base={base} chat={chat.data} show={show} />}
-      {view === 'changes' && <Changes base={base} chat={chat.data} show={show} facts={facts} />}
-      {(q !== '' || isFinding) && (
-        <FindBar
-          q={q}
-          hits={hits}
-          target={target}
-          find={(words) => go({ q: words })}
-          step={(by) => showNext(hits.spots, by)}
-          isFinding={isFinding}
-          close={() => {
-            setFinding(false)
-            go({ q: '' })
-          }}
-        />
-      )}
-    </main>
+      </main>
+    </PathsOf.Provider>
   )
 }
 
@@ -169,10 +181,10 @@ const UnknownChat = () => (
 )
 
 /** The messages, what the whole chat has, and the message that is looked at. All are asked for at once. */
-function useReading(base: string, chat: ChatDetail | null, id: string, q: string, view: ViewName) {
+function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewName, losses: number) {
   const { url } = useLocation()
   const [target, setTarget] = useState(decodedHash)
-  const thread = useThread(base, chat, target)
+  const thread = useThread(id, chat, target, losses)
   const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : { q })
   const outline = useOutline(chat, id, thread)
   const rows = useMemo(() => rowsOf(thread.items, thread.offset === 0), [thread.items, thread.offset])
@@ -240,9 +252,12 @@ function useFindKey(open: () => void): void {
   }, [])
 }
 
-const ChatHead = ({ chat }: { chat: ChatDetail }) => (
+const ChatHead = ({ chat, back }: { chat: ChatDetail; back: string }) => (
   <div class="chat-head">
     <p class="hit-facts">
+      <a class="to-list" href={back}>
+        ‹ Chats
+      </a>
       {chat.project !== null && <a href={`/projects/${encodeURIComponent(chat.project.id)}`}>{chat.project.name}</a>}
       <When at={chat.lastActivityAt} />
       <span>{plural(chat.messageCount, 'message')}</span>
@@ -254,7 +269,7 @@ const ChatHead = ({ chat }: { chat: ChatDetail }) => (
       {chat.deletedInCursor && <span class="tag kept">deleted in Cursor, kept here</span>}
     </p>
     <h1 title={chat.title} dir="auto">
-      {visible(cut(chat.title, 300))}
+      {titleOf(chat.title)}
     </h1>
   </div>
 )

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ChatDetail, CommitReport } from '../../api/answers/chats.ts'
-import type { Page } from '../../api/answers/common.ts'
+import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { FileEditAnswer } from '../../api/answers/projects.ts'
-import { get, isAbort, queryOf } from '../lib/api.ts'
+import { api } from '../lib/api.ts'
 
 interface FileFact {
   /** Lines that this chat's edits added and removed; null if no call says it. */
@@ -26,15 +25,13 @@ export function useFileFacts(chat: ChatDetail | null, isReady: boolean): FileFac
     const controller = new AbortController()
     const read = async (): Promise<void> => {
       for (const { path } of paths) {
-        const query = queryOf({ path, project: chat.project?.id, limit: 200 })
-        const { items } = await get<Page<FileEditAnswer>>(`/api/files/history${query}`, controller.signal)
+        const query = { path, project: chat.project?.id, limit: 200 }
+        const { items } = await api.get('/api/files/history', { query, signal: controller.signal })
         setFacts((old) => new Map(old).set(path, factOf(items, chat.id)))
       }
     }
-    read().catch((error: unknown) => {
-      // What is not known is not shown.
-      if (!isAbort(error)) setFacts((old) => old)
-    })
+    // What is not known is not shown.
+    read().catch(() => null)
     return () => controller.abort()
   }, [key, isReady])
   return facts
@@ -73,7 +70,8 @@ export function useCommits(chat: ChatDetail | null, facts: FileFacts): readonly 
     const controller = new AbortController()
     const last = chat?.lastActivityAt ?? null
     const to = last === null ? null : new Date(Date.parse(last) + 2 * DAY_MS).toISOString()
-    get<CommitReport>(`/api/commits${queryOf({ repo, from, to, limit: 200 })}`, controller.signal)
+    api
+      .get('/api/commits', { query: { repo, from, to, limit: 200 }, signal: controller.signal })
       .then(({ items }) => setSubjects(new Map(items.map(({ sha, subject }) => [sha, subject]))))
       // Without its subject a commit is shown by its number.
       .catch(() => null)

@@ -1,22 +1,13 @@
-import { shortPath, visible } from '../lib/format.ts'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { fileAddress, shortPath, visible } from '../lib/format.ts'
 
-/** Opens the file in Cursor, if its place on this machine is known. */
-export const FileLink = ({
-  path,
-  isShort = false,
-  line = null,
-}: {
-  path: string
-  isShort?: boolean
-  line?: number | null
-}) => {
-  const name = visible(isShort ? shortPath(path) : path)
-  const isAbsolute = /^(\/|[A-Za-z]:[\\/])/.test(path)
-  if (!isAbsolute) return <code title={path}>{name}</code>
-  const address = `cursor://file/${encodeURI(path.replaceAll('\\', '/').replace(/^\//, '')).replaceAll('#', '%23').replaceAll('?', '%3F')}${line === null ? '' : `:${line}`}`
-  return (
-    <a class="file" href={address} title={`Open ${path} in Cursor`}>
-      {name}
-    </a>
-  )
-}
+/** The id of the project whose paths are shown; null if it is unknown. */
+export const PathsOf = createContext<string | null>(null)
+
+/** A path, which leads to the page of its file. */
+export const FileLink = ({ path, isShort = false }: { path: string; isShort?: boolean }) => (
+  <a class="file" href={fileAddress(path, useContext(PathsOf))} title={path}>
+    {visible(isShort ? shortPath(path) : path)}
+  </a>
+)

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../lib/format.ts'
 import type { Found } from './whole.ts'
 
@@ -20,7 +20,8 @@ export function FindBar({ q, hits, target, find, step, isFinding, close }: FindB
   const field = useRef<HTMLInputElement>(null)
   const [words, setWords] = useState(q)
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
-  useEffect(() => {
+  // Before the next key: what is typed at once must not be selected again.
+  useLayoutEffect(() => {
     if (isFinding) field.current?.select()
   }, [isFinding])
   // What is being typed wins over an address that is some letters behind.

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import { download, messageOf } from '../lib/api.ts'
+import { api, download, messageOf } from '../lib/api.ts'
+import { Menu } from '../lib/parts.tsx'
 import { Copy } from './code.tsx'
 
 const FORMATS = [
@@ -13,29 +14,35 @@ const FORMATS = [
 export function ShareMenu({ chat }: { chat: ChatDetail }) {
   const [isRedacted, setRedacted] = useState(true)
   const [failure, setFailure] = useState<string | null>(null)
-  const save = (format: string, extension: string): void => {
+  const save = (format: (typeof FORMATS)[number][0], extension: string): void => {
     setFailure(null)
-    const path = `/api/chats/${encodeURIComponent(chat.id)}/export?as=${format}${isRedacted ? '&redact=true' : ''}`
-    download(path, `chat.${extension}`).catch((error: unknown) => setFailure(messageOf(error)))
+    const query = { as: format, redact: isRedacted }
+    api
+      .open('/api/chats/:id/export', { id: chat.id, query })
+      .then((response) => download(response, `chat.${extension}`))
+      .catch((error: unknown) => setFailure(messageOf(error)))
   }
   return (
-    <span class="menu">
-      <button type="button" popovertarget="share">
-        Share ▾
-      </button>
-      <div id="share" popover="auto" class="menu-body">
-        <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
-        <label>
-          <input type="checkbox" checked={isRedacted} onChange={(event) => setRedacted(event.currentTarget.checked)} />{' '}
-          Mask secrets
-        </label>
-        {FORMATS.map(([format, name, extension]) => (
-          <button key={format} type="button" onClick={() => save(format, extension)}>
-            {name}
-          </button>
-        ))}
-        {failure !== null && <p role="alert">{failure}</p>}
-      </div>
-    </span>
+    <Menu name="Share">
+      {() => (
+        <>
+          <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
+          <label>
+            <input
+              type="checkbox"
+              checked={isRedacted}
+              onChange={(event) => setRedacted(event.currentTarget.checked)}
+            />{' '}
+            Mask secrets
+          </label>
+          {FORMATS.map(([format, name, extension]) => (
+            <button key={format} type="button" onClick={() => save(format, extension)}>
+              {name}
+            </button>
+          ))}
+          {failure !== null && <p role="alert">{failure}</p>}
+        </>
+      )}
+    </Menu>
   )
 }

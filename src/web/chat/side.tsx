@@ -1,11 +1,23 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import { bytes, cents, chatAddress, count, cut, moment, plural, projectAddress, visible } from '../lib/format.ts'
+import {
+  bytes,
+  cents,
+  chatAddress,
+  count,
+  cut,
+  fileAddress,
+  moment,
+  plural,
+  projectAddress,
+  titleOf,
+  visible,
+} from '../lib/format.ts'
 import { type FileFacts, useCommits } from './file-facts.ts'
 import { FileLink } from './file-link.tsx'
 import { ChatMap } from './map.tsx'
-import { PlusMinus } from './step.tsx'
+import { PlusMinus } from '../lib/parts.tsx'
 import type { Outline, Spot } from './whole.ts'
 
 type Fact = readonly [name: string, value: ComponentChildren]
@@ -21,7 +33,7 @@ interface SideProps {
 
 /** What is known of the chat, and from where. */
 export function Side({ chat, outline, hits, facts, target, show }: SideProps) {
-  const [isWide] = useState(() => matchMedia('(min-width: 70rem)').matches)
+  const [isWide] = useState(() => matchMedia('(min-width: 90rem)').matches)
   return (
     <aside class="side" aria-label="About this chat">
       <details open={isWide}>
@@ -44,130 +56,105 @@ export function Side({ chat, outline, hits, facts, target, show }: SideProps) {
 
 const SHOWN = 8
 
-/** The first of a list, and a button for all of it. */
-function Some<T>({
-  items,
-  what,
-  children,
-}: {
-  items: readonly T[]
-  what: string
-  children: (item: T) => ComponentChildren
-}) {
+interface SomeProps<T> {
+  readonly title: string
+  readonly items: readonly T[]
+  readonly what: string
+  readonly children: (item: T, index: number) => ComponentChildren
+}
+
+/** The first of a list, and a button for all of it. An empty one is not shown. */
+function Some<T>({ title, items, what, children }: SomeProps<T>) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? items : items.slice(0, SHOWN)
-  return (
-    <>
+  return items.length === 0 ? null : (
+    <section>
+      <h2>{title}</h2>
       <ul class="side-list">{shown.map(children)}</ul>
       {shown.length < items.length && (
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
           All {plural(items.length, what)}
         </button>
       )}
-    </>
-  )
-}
-
-const PromptList = ({
-  prompts,
-  target,
-  show,
-}: {
-  prompts: readonly Spot[]
-  target: string | null
-  show: (messageId: string) => void
-}) =>
-  prompts.length === 0 ? null : (
-    <section>
-      <h2>Prompts</h2>
-      <Some items={prompts.map((prompt, index) => ({ prompt, number: index + 1 }))} what="prompt">
-        {({ prompt: { id, text, isGone }, number }) => (
-          <li key={id} class="outline">
-            <a
-              href={`#${encodeURIComponent(id)}`}
-              aria-current={id === target ? 'location' : undefined}
-              dir="auto"
-              onClick={(event) => {
-                event.preventDefault()
-                show(id)
-              }}
-            >
-              <span class="soft">{number}</span> {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
-            </a>
-            {isGone && <span class="tag kept">kept</span>}
-          </li>
-        )}
-      </Some>
-    </section>
-  )
-
-function Files({ chat: { files }, facts, lines }: { chat: ChatDetail; facts: FileFacts; lines: Outline['lines'] }) {
-  const edited = files.filter(({ edits }) => edits > 0)
-  if (edited.length === 0) return null
-  return (
-    <section>
-      <h2>Changes</h2>
-      <Some items={edited} what="changed file">
-        {({ path, edits }) => {
-          const fact = facts.get(path)
-          const changed = lines.get(path) ?? fact?.lines ?? null
-          return (
-            <li key={path}>
-              <span>
-                <FileLink path={path} isShort />
-                {fact !== undefined && fact.otherChats > 0 && (
-                  <a class="more-chats" href={`/?q=${encodeURIComponent(`path:"${path}"`)}`}>
-                    {plural(fact.otherChats, 'more chat')} edited it
-                  </a>
-                )}
-              </span>
-              {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
-            </li>
-          )
-        }}
-      </Some>
     </section>
   )
 }
 
-const Subagents = ({ chat: { children } }: { chat: ChatDetail }) =>
-  children.length === 0 ? null : (
-    <section>
-      <h2>Subagents</h2>
-      <Some items={children} what="subagent">
-        {(child) => (
-          <li key={child.id}>
-            <a href={chatAddress(child.id)} dir="auto">
-              {visible(cut(child.title, 80))}
-            </a>
-            {child.deletedInCursor ? (
-              <span class="tag kept">kept</span>
-            ) : (
-              <span class="soft">{plural(child.messageCount, 'message')}</span>
+const PromptList = ({ prompts, target, show }: { prompts: readonly Spot[] } & Pick<SideProps, 'target' | 'show'>) => (
+  <Some title="Prompts" items={prompts} what="prompt">
+    {({ id, text, isGone }, index) => (
+      <li key={id} class="outline">
+        <a
+          href={`#${encodeURIComponent(id)}`}
+          aria-current={id === target ? 'location' : undefined}
+          dir="auto"
+          onClick={(event) => {
+            event.preventDefault()
+            show(id)
+          }}
+        >
+          <span class="soft">{index + 1}</span> {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
+        </a>
+        {isGone && <span class="tag kept">kept</span>}
+      </li>
+    )}
+  </Some>
+)
+
+const Files = ({
+  chat: { files, project },
+  facts,
+  lines,
+}: Pick<SideProps, 'chat' | 'facts'> & Pick<Outline, 'lines'>) => (
+  <Some title="Changes" items={files.filter(({ edits }) => edits > 0)} what="changed file">
+    {({ path, edits }) => {
+      const fact = facts.get(path)
+      const changed = lines.get(path) ?? fact?.lines ?? null
+      return (
+        <li key={path}>
+          <span>
+            <FileLink path={path} isShort />
+            {fact !== undefined && fact.otherChats > 0 && (
+              <a class="more-chats" href={fileAddress(path, project?.id)}>
+                {plural(fact.otherChats, 'more chat')} edited it
+              </a>
             )}
-          </li>
-        )}
-      </Some>
-    </section>
-  )
+          </span>
+          {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
+        </li>
+      )
+    }}
+  </Some>
+)
 
-function Commits({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) {
-  const commits = useCommits(chat, facts)
-  return commits.length === 0 ? null : (
-    <section>
-      <h2>{commits.length === 1 ? 'Commit' : 'Commits'}</h2>
-      <ul class="side-list">
-        {commits.map(({ sha, subject }) => (
-          <li key={sha}>
-            <span>
-              <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
+const Subagents = ({ chat: { children } }: { chat: ChatDetail }) => (
+  <Some title="Subagents" items={children} what="subagent">
+    {({ id, title, deletedInCursor, messageCount }) => (
+      <li key={id}>
+        <a href={chatAddress(id)} dir="auto">
+          {titleOf(title)}
+        </a>
+        {deletedInCursor ? (
+          <span class="tag kept">kept</span>
+        ) : (
+          <span class="soft">{plural(messageCount, 'message')}</span>
+        )}
+      </li>
+    )}
+  </Some>
+)
+
+const Commits = ({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) => (
+  <Some title="Commits" items={useCommits(chat, facts)} what="commit">
+    {({ sha, subject }) => (
+      <li key={sha}>
+        <span>
+          <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
+        </span>
+      </li>
+    )}
+  </Some>
+)
 
 const sum = (of: { input: number | null; output: number | null } | null): string | null =>
   of === null ? null : `${count(of.input)} in · ${count(of.output)} out`

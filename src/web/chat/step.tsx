@@ -2,10 +2,10 @@ import type { Message } from '../../api/answers/messages.ts'
 import type { ThinkingPart, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { chatAddress, count, cut, duration, visible } from '../lib/format.ts'
+import { Icon, PlusMinus } from '../lib/parts.tsx'
 import { Code, LongText } from './code.tsx'
 import { DiffView } from './diff-view.tsx'
 import { FileLink } from './file-link.tsx'
-import { type IconName, SHAPES } from './icons.ts'
 import { Markdown } from './markdown-view.tsx'
 import { type Place, placesOf } from './places.ts'
 import { Terminal } from './terminal.tsx'
@@ -56,12 +56,6 @@ export function Step({ message, part, isOpen, setOpen, gone }: StepProps) {
   )
 }
 
-const Icon = ({ name }: { name: IconName }) => (
-  <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-    <path d={SHAPES[name]} />
-  </svg>
-)
-
 const thoughtLine = ({ text, durationMs }: ThinkingPart): StepLine => ({
   icon: 'thought',
   verb: 'Thought',
@@ -75,13 +69,6 @@ function Object({ line: { object, isCode } }: { line: StepLine }) {
   const text = visible(cut(object.split('\n')[0] ?? '', 240))
   return isCode ? <code class="object">{text}</code> : <span class="object">{text}</span>
 }
-
-export const PlusMinus = ({ added, removed }: { added: number; removed: number }) => (
-  <span class="plus-minus">
-    {(added > 0 || removed === 0) && <span class="plus">+{count(added)}</span>}{' '}
-    {removed > 0 && <span class="minus">−{count(removed)}</span>}
-  </span>
-)
 
 function CallBody({ part }: { part: ToolPart }) {
   const { view } = sortOf(part.name)
@@ -175,7 +162,7 @@ function Places({ part }: { part: ToolPart }) {
     <ul class="places">
       {[...byFile].map(([path, found]) => (
         <li key={path}>
-          <FileLink path={path} line={found[0]?.line ?? null} />
+          <FileLink path={path} />
           {found.some(({ text }) => text !== null) && (
             <pre class="plain" tabIndex={0} dir="ltr">
               {found.map(({ line, text }, index) => (

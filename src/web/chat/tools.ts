@@ -1,8 +1,8 @@
 import type { Part, ToolPart } from '../../model/part.ts'
-import { countLines, editsOf, type FileEdit } from '../../shared/edits.ts'
+import { countLines, diffBeside, editsOf, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { count, plural } from '../lib/format.ts'
-import type { IconName } from './icons.ts'
+import type { IconName } from '../lib/icons.ts'
 import { placesOf } from './places.ts'
 
 /** How the body of a step is drawn: see `step-body.tsx`. */
@@ -27,7 +27,8 @@ const sort = (names: RegExp, icon: IconName, view: View, verb: string, attempt: 
 
 /** Cursor's builds rename their tools; their words tell what they do. The first that fits decides. */
 const sorts: readonly ToolSort[] = [
-  sort(/^mcp|mcp_?tool|mcp_?resource/i, 'plug', 'fields', 'Asked', 'Tried to ask'),
+  // A tool of MCP is named by its server and itself: `postgres.query`.
+  sort(/^mcp|mcp_?tool|mcp_?resource|^[^.\s]+\.[^.\s]+$/i, 'plug', 'fields', 'Asked', 'Tried to ask'),
   sort(/todo/i, 'list', 'todos', 'Planned', 'Tried to plan'),
   sort(/^task|agent|await_?task/i, 'agent', 'agent', 'Sent a subagent', 'Tried to send a subagent'),
   sort(/lint|diagnostic/i, 'check', 'fields', 'Checked', 'Tried to check'),
@@ -39,7 +40,7 @@ const sorts: readonly ToolSort[] = [
   sort(/list_?dir|^ls|glob|file_?search|find_?files/i, 'folder', 'places', 'Listed', 'Tried to list'),
   sort(/grep|search|find|symbol|definition|usages/i, 'search', 'places', 'Searched', 'Tried to search'),
   sort(/image|diagram|mermaid/i, 'file', 'fields', 'Drew', 'Tried to draw'),
-  sort(/plan/i, 'list', 'fields', 'Planned', 'Tried to plan'),
+  sort(/plan|current_?step/i, 'list', 'fields', 'Planned', 'Tried to plan'),
   sort(/mode/i, 'list', 'fields', 'Changed mode', 'Tried to change mode'),
   sort(/ask|question/i, 'list', 'fields', 'Asked you', 'Tried to ask you'),
   sort(/memor|rule|knowledge/i, 'file', 'prose', 'Remembered', 'Tried to remember'),
@@ -82,6 +83,7 @@ export function lineOf(part: ToolPart): StepLine {
 function objectOf(part: ToolPart, view: View, names: RegExp): string {
   if (names === OTHER.names) return part.name
   if (/^mcp/i.test(part.name)) return part.name.replace(/^mcp[_-]+/i, '').replace(/_/, '.')
+  if (part.name.includes('.')) return part.name
   const fields = fieldsOf(part.input)
   if (view === 'todos') return plural(todosOf(part).length, 'step')
   if (view === 'agent') return firstText(fields, ['description', 'name', 'prompt', 'task']) ?? ''
@@ -142,12 +144,9 @@ export function editsOfCall(part: ToolPart): readonly FileEdit[] {
 /** Cursor may keep what a call changed beside it, as code: the call takes it over. @returns the parts that are left */
 export function withoutDiffs(parts: readonly Part[]): readonly Part[] {
   const call = parts.find((part) => part.kind === 'tool' && sortOf(part.name).view === 'edits')
-  const diff = parts.find((part) => part.kind === 'code' && part.language === 'diff')
-  if (call?.kind !== 'tool' || diff?.kind !== 'code') return parts
-  if (editsOfCall(call).every(({ isSketch }) => isSketch)) {
-    const hunk = { oldStart: null, newStart: null, lines: diff.text.replace(/\n$/, '').split('\n') }
-    known.set(call, [{ path: diff.path ?? call.paths[0] ?? null, hunks: [hunk], isSketch: false }])
-  }
+  const diff = diffBeside(parts)
+  if (call?.kind !== 'tool' || diff === undefined) return parts
+  known.set(call, editsWithin(call, parts))
   return parts.filter((part) => part !== diff)
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
-import { ApiError, get, isAbort, queryOf, token } from '../lib/api.ts'
+import { api, ApiError, isAbort, type QueryOf, token } from '../lib/api.ts'
 import { connections } from '../lib/live.ts'
 
 export interface ThreadState {
@@ -30,15 +30,18 @@ interface Loaded {
 
 const NOTHING: Loaded = { items: [], offset: 0, total: 0, round: 0 }
 
-/** The messages of a chat, 200 at a time: around the target, then before and after it as they are wanted. */
-export function useThread(base: string, chat: ChatDetail | null, target: string | null): ThreadState {
+/**
+ * The messages of a chat, 200 at a time: around the target, then before and after it as they are wanted.
+ * @param losses grows when Cursor deleted messages of it: what is shown is read again, for their marks
+ */
+export function useThread(id: string, chat: ChatDetail | null, target: string | null, losses: number): ThreadState {
   const [loaded, setLoaded] = useState(NOTHING)
   const [error, setError] = useState<unknown>(null)
   const [isLoading, setLoading] = useState(true)
   const running = useRef<AbortController | null>(null)
   /** @param isUrgent ends what is loading; else it waits for the next occasion */
   const load = async (
-    params: object,
+    query: MessageQuery,
     merge: (old: Loaded, page: Page<Message>) => Loaded,
     isUrgent = false,
   ): Promise<void> => {
@@ -48,8 +51,7 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
     running.current = controller
     setLoading(true)
     try {
-      const path = `${base}/messages${queryOf({ includeOrphans: true, limit: PAGE, ...params })}`
-      const page = await whole(path, controller.signal)
+      const page = await whole(id, query, controller.signal)
       setLoaded((old) => merge(old, page))
       setError(null)
     } catch (caught) {
@@ -61,10 +63,24 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
   }
   // Not `useEffect`: it waits for the next frame before the request is sent.
   useLayoutEffect(() => {
-    if (loaded.items.length > 0 && (target === null || loaded.items.some(({ id }) => id === target))) return
+    if (loaded.items.length > 0 && (target === null || loaded.items.some((message) => message.id === target))) return
     void load(target === null ? { offset: 0 } : { around: target }, replaced, true)
   }, [target, Math.max(1, connections.value), token.value])
   useEffect(() => () => running.current?.abort(), [])
+  useEffect(() => {
+    if (losses === 0) return undefined
+    const controller = new AbortController()
+    const end = loaded.offset + loaded.items.length
+    const again = async (): Promise<void> => {
+      for (let offset = loaded.offset; offset < end; offset += PAGE) {
+        const page = await whole(id, { offset, limit: Math.min(PAGE, end - offset) }, controller.signal)
+        setLoaded((old) => merged(old, page))
+      }
+    }
+    // The next loss or change tries again.
+    again().catch(() => null)
+    return () => controller.abort()
+  }, [losses])
   // The message that a link names may be gone: the chat is still there.
   useEffect(() => {
     const isGone = error instanceof ApiError && error.code === 'message-not-found'
@@ -97,19 +113,19 @@ export function useThread(base: string, chat: ChatDetail | null, target: string 
   }
 }
 
+type MessageQuery = QueryOf<'/api/chats/:id/messages'>
+
 /** An answer has at most 8 MB. What it lacks is asked for, so that it touches what is loaded below it. */
-async function whole(path: string, signal: AbortSignal): Promise<Page<Message>> {
-  const { pathname, searchParams: query } = new URL(path, location.origin)
-  const first = await get<MessagePage>(path, signal)
+async function whole(id: string, query: MessageQuery, signal: AbortSignal): Promise<Page<Message>> {
+  const ask = (more: MessageQuery): Promise<MessagePage> =>
+    api.get('/api/chats/:id/messages', { id, signal, query: { includeOrphans: true, limit: PAGE, ...query, ...more } })
+  const first = await ask({})
   const items = [...first.items]
-  let { nextOffset } = first
-  const wanted = Number(query.get('limit'))
-  while (nextOffset !== null && query.has('offset') && items.length < wanted) {
-    query.set('offset', String(nextOffset))
-    query.set('limit', String(wanted - items.length))
-    const next: MessagePage = await get<MessagePage>(`${pathname}?${query}`, signal)
-    items.push(...next.items)
-    nextOffset = next.nextOffset
+  const wanted = query.limit ?? PAGE
+  for (let next = first.nextOffset; next !== null && query.offset !== undefined && items.length < wanted;) {
+    const page = await ask({ offset: next, limit: wanted - items.length })
+    items.push(...page.items)
+    next = page.nextOffset
   }
   return { ...first, items }
 }
@@ -121,8 +137,10 @@ const replaced = (old: Loaded, { items, offset, total }: Page<Message>): Loaded 
   round: old.round + 1,
 })
 
-/** A page that touches the shown ones extends them; its messages are the newer ones. */
+/** A page that touches the shown ones extends them; its messages are the newer ones. Another one is dropped. */
 function merged(old: Loaded, page: Page<Message>): Loaded {
+  const isApart = page.offset > old.offset + old.items.length || page.offset + page.items.length < old.offset
+  if (isApart) return old
   const newer = new Set(page.items.map(({ id }) => id))
   const kept = old.items.filter(({ id }) => !newer.has(id))
   const before = page.offset < old.offset

@@ -1,12 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { count, plural } from '../lib/format.ts'
-import { Failure, Notice, When } from '../lib/parts.tsx'
+import { Failure, More, Notice, PlusMinus, When } from '../lib/parts.tsx'
 import { DiffView } from './diff-view.tsx'
 import { FileLink } from './file-link.tsx'
 import type { FileFacts } from './file-facts.ts'
 import { isPrompt } from './rows.ts'
-import { PlusMinus } from './step.tsx'
 import { Prompt, whyGone } from './thread-view.tsx'
 import { linesOf } from './tools.ts'
 import { type AllMessages, byFile, hasEdits, useAllMessages } from './whole.ts'
@@ -14,14 +13,13 @@ import { type AllMessages, byFile, hasEdits, useAllMessages } from './whole.ts'
 const SHOWN = 50
 
 interface ViewProps {
-  readonly base: string
   readonly chat: ChatDetail
   readonly show: (messageId: string) => void
 }
 
 /** What was asked for, and nothing else. */
-export function Prompts({ base, chat, show }: ViewProps) {
-  const all = useAllMessages(base, isPrompt, chat.messageCount)
+export function Prompts({ chat, show }: ViewProps) {
+  const all = useAllMessages(chat.id, isPrompt, chat.messageCount)
   const [shown, setShown] = useState(SHOWN)
   const [whole, setWhole] = useState<ReadonlySet<string>>(new Set())
   return (
@@ -40,14 +38,14 @@ export function Prompts({ base, chat, show }: ViewProps) {
           </button>
         </div>
       ))}
-      <More shown={shown} total={all.kept.length} show={setShown} what="prompts" />
+      <More shown={shown} total={all.kept.length} show={setShown} />
     </section>
   )
 }
 
 /** All edits of the chat, file by file. */
-export function Changes({ base, chat, show, facts }: ViewProps & { facts: FileFacts }) {
-  const all = useAllMessages(base, hasEdits, chat.messageCount)
+export function Changes({ chat, show, facts }: ViewProps & { facts: FileFacts }) {
+  const all = useAllMessages(chat.id, hasEdits, chat.messageCount)
   const [shown, setShown] = useState(SHOWN)
   const files = useMemo(() => [...byFile(all.kept)], [all.kept])
   const total = files.reduce((sum, [, changes]) => sum + changes.length, 0)
@@ -81,7 +79,7 @@ export function Changes({ base, chat, show, facts }: ViewProps & { facts: FileFa
           </section>
         )
       })}
-      <More shown={shown} total={total} show={setShown} what="changes" />
+      <More shown={shown} total={total} show={setShown} />
     </section>
   )
 }
@@ -97,20 +95,3 @@ function Reading({ all: { read, total, error, kept }, none }: { all: AllMessages
   }
   return kept.length === 0 ? <Notice title={none} /> : null
 }
-
-const More = ({
-  shown,
-  total,
-  show,
-  what,
-}: {
-  shown: number
-  total: number
-  show: (count: number) => void
-  what: string
-}) =>
-  shown >= total ? null : (
-    <button type="button" class="more" onClick={() => show(shown + SHOWN)}>
-      Show more {what}: {count(total - shown)} left
-    </button>
-  )

@@ -1,13 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import type { Page } from '../../api/answers/common.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
-import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
 import type { Part } from '../../model/part.ts'
 import type { FileEdit } from '../../shared/edits.ts'
-import { get, getList, isAbort, queryOf, type Params } from '../lib/api.ts'
+import { api, getList, isAbort, type QueryOf } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
-import { useData } from '../lib/hooks.ts'
+import { useLoaded } from '../lib/hooks.ts'
 import { isPrompt } from './rows.ts'
 import { editsOfCall, linesOf, sortOf, type StepLine, withoutDiffs } from './tools.ts'
 import type { ThreadState } from './use-thread.ts'
@@ -40,9 +38,11 @@ const plainText = (snippet: string): string =>
     .replaceAll('&amp;', '&')
 
 /** All messages of this chat that a search finds, in their order. Null asks nothing. */
-export function useFound(chatId: string, messageCount: number, asked: Params | null): Found {
-  const path = `/api/search${queryOf({ chat: chatId, sort: 'oldest', limit: FOUND_MAX, ...asked })}`
-  const { data } = useData(asked === null ? null : path, getList<SearchAnswer & Page<SearchHit>>)
+export function useFound(chatId: string, messageCount: number, asked: QueryOf<'/api/search'> | null): Found {
+  const query = { ...asked, chat: [chatId], sort: 'oldest' } as const
+  const { data } = useLoaded(asked === null ? null : JSON.stringify(query), (signal) =>
+    getList('/api/search', FOUND_MAX, { query, signal }),
+  )
   return useMemo(() => {
     const items = asked === null ? [] : (data?.items ?? [])
     const last = Math.max(messageCount - 1, 1, ...items.map(({ message }) => message.position ?? 0))
@@ -76,7 +76,7 @@ export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadSt
   const asks = chat !== null && items.length > 0 && !isWhole
   const messageCount = chat?.messageCount ?? 0
   const editors = chat?.toolCounts.map(({ name }) => name).filter((name) => sortOf(name).view === 'edits') ?? []
-  const prompts = useFound(id, messageCount, asks ? { role: 'user' } : null)
+  const prompts = useFound(id, messageCount, asks ? { role: ['user'] } : null)
   const failures = useFound(id, messageCount, asks ? { q: 'has:error' } : null)
   const edits = useFound(id, messageCount, asks && editors.length > 0 ? { tool: editors } : null)
   const [lines, setLines] = useState<Outline['lines']>(NO_LINES)
@@ -123,15 +123,15 @@ export interface AllMessages {
 }
 
 /** Those messages of the whole chat that `fits` keeps: it is read from its beginning, 200 messages at a time. */
-export function useAllMessages(base: string, fits: (message: Message) => boolean, version: unknown): AllMessages {
+export function useAllMessages(id: string, fits: (message: Message) => boolean, version: unknown): AllMessages {
   const [state, setState] = useState<AllMessages>({ kept: [], read: 0, total: 0, error: null })
   useEffect(() => {
     const controller = new AbortController()
     const read = async (): Promise<void> => {
       const kept: Message[] = []
       for (let offset: number | null = 0; offset !== null;) {
-        const path = `${base}/messages${queryOf({ includeOrphans: true, limit: 200, offset })}`
-        const page: MessagePage = await get<MessagePage>(path, controller.signal)
+        const query = { includeOrphans: true, limit: 200, offset }
+        const page: MessagePage = await api.get('/api/chats/:id/messages', { id, query, signal: controller.signal })
         kept.push(...page.items.filter(fits))
         const end: number = page.nextOffset ?? offset + page.items.length
         offset = page.items.length === 0 || end >= page.total ? null : end
@@ -142,7 +142,7 @@ export function useAllMessages(base: string, fits: (message: Message) => boolean
       if (!isAbort(error)) setState((old) => ({ ...old, error }))
     })
     return () => controller.abort()
-  }, [base, fits, version])
+  }, [id, fits, version])
   return state
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['/ or Ctrl K', 'Go to the search field'],
-  ['j, k', 'Next and previous hit'],
-  ['Enter', 'Open the hit; in the field: search exactly this'],
+  ['/ or Ctrl K', 'Search, or go to a chat or a place by its name'],
+  ['j, k', 'Next and previous chat of the list'],
+  ['Enter', 'Open it; in the field: search exactly this'],
   ['n, p', 'In a chat: next and previous hit'],
   ['J, K', 'In a chat: next and previous prompt'],
   ['f', 'In a chat: next failure'],
@@ -35,26 +35,16 @@ export function Help({ close }: { close: () => void }) {
           Close
         </button>
       </div>
-      <dl class="keys">
-        {KEYS.map(([key, does]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
-      <dl class="keys">
-        {WORDS.map(([words, means]) => (
-          <div key={words}>
-            <dt>
-              <code>{words}</code>
-            </dt>
-            <dd>{means}</dd>
-          </div>
-        ))}
-      </dl>
+      {[KEYS, WORDS].map((lines) => (
+        <dl key={lines.length} class="keys">
+          {lines.map(([name, means]) => (
+            <div key={name}>
+              <dt>{lines === KEYS ? <kbd>{name}</kbd> : <code>{name}</code>}</dt>
+              <dd>{means}</dd>
+            </div>
+          ))}
+        </dl>
+      ))}
     </dialog>
   )
 }

@@ -1,9 +1,6 @@
 import { signal } from '@preact/signals'
-import type { Page } from '../../api/answers/common.ts'
-import { addressOf, type Given } from '../../shared/client.ts'
-
-/** Lists of values become a repeated parameter; null and '' are left out. */
-export type Params = Readonly<Record<string, Given>>
+import type { ApiRoutes } from '../../api/http/routes.ts'
+import { addressOf, createClient, type Given } from '../../shared/client.ts'
 
 /** An answer that is no success, in the words of the server. */
 export class ApiError extends Error {
@@ -39,7 +36,8 @@ export function saveToken(given: string): void {
   needsToken.value = false
 }
 
-export const queryOf = (params: Params): string => addressOf('', { query: params })
+/** A query as it stands in an address of the page; null and '' are left out, and a list repeats its parameter. */
+export const queryOf = (params: Readonly<Record<string, Given>>): string => addressOf('', { query: params })
 
 /** @throws ApiError, or a TypeError of `fetch` if the daemon cannot be reached */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
@@ -56,31 +54,40 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   )
 }
 
-export async function get<T>(path: string, abort?: AbortSignal): Promise<T> {
-  const response = await request(path, abort === undefined ? {} : { signal: abort })
-  return (await response.json()) as T
-}
+export const api = createClient<ApiRoutes>(request)
 
-export async function post<T>(path: string, body: unknown = {}): Promise<T> {
-  const headers = { 'content-type': 'application/json' }
-  return (await (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as T
+/** Paths that can be asked for, as patterns: `/api/chats/:id`. */
+export type GetPath = keyof ApiRoutes extends infer Name ? (Name extends `GET ${infer Path}` ? Path : never) : never
+export type QueryOf<Path extends GetPath> = ApiRoutes[`GET ${Path}`]['query']
+export type AnswerOf<Path extends GetPath> = ApiRoutes[`GET ${Path}`]['answer']
+
+export interface Asked<Path extends GetPath> {
+  readonly id?: string
+  readonly query?: QueryOf<Path>
+  readonly signal?: AbortSignal
 }
 
 const LIMIT_MAX = 200
 
-/** Like `get`, for a list with any `limit`: the server gives at most 200 items at a time. */
-export async function getList<T extends Page<unknown>>(path: string, abort?: AbortSignal): Promise<T> {
-  const { pathname, searchParams } = new URL(path, location.origin)
-  const wanted = Number(searchParams.get('limit'))
+interface List {
+  readonly items: readonly unknown[]
+  readonly total: number
+}
+/** Paths whose answer is a list. */
+export type ListPath = { [Path in GetPath]: AnswerOf<Path> extends List ? Path : never }[GetPath]
+
+/** The first `count` items of a list: the server gives at most 200 at a time. */
+export async function getList<Path extends ListPath>(
+  path: Path,
+  count: number,
+  { query, ...asked }: Asked<Path> = {},
+): Promise<AnswerOf<Path>> {
   const items: unknown[] = []
   for (;;) {
-    searchParams.set('limit', String(Math.min(LIMIT_MAX, wanted - items.length)))
-    searchParams.set('offset', String(items.length))
-    const page = await get<T>(`${pathname}?${searchParams}`, abort)
+    const part = { ...query, limit: Math.min(LIMIT_MAX, count - items.length), offset: items.length }
+    const page = (await api.get(path, { ...asked, query: part })) as AnswerOf<Path> & List
     items.push(...page.items)
-    if (page.items.length === 0 || items.length >= Math.min(wanted, page.total)) {
-      return { ...page, items, limit: wanted, offset: 0 }
-    }
+    if (page.items.length === 0 || items.length >= Math.min(count, page.total)) return { ...page, items }
   }
 }
 
@@ -94,8 +101,7 @@ export function saveBlob(blob: Blob, name: string): void {
 }
 
 /** Saves an answer as a file: a plain link could not send the token. */
-export async function download(path: string, fallbackName: string): Promise<void> {
-  const response = await request(path)
+export async function download(response: Response, fallbackName: string): Promise<void> {
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? fallbackName
   saveBlob(await response.blob(), name)
 }

@@ -1,7 +1,10 @@
-const numbers = new Intl.NumberFormat('en-US')
-const compactNumbers = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
-const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+// As the reader's own locale writes them.
+const numbers = new Intl.NumberFormat()
+const compactNumbers = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const longDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' })
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 export const UNKNOWN = 'unknown'
 
@@ -32,6 +35,28 @@ export const cents = (value: number | null | undefined): string =>
 export const percent = (share: number | null): string => (share === null ? UNKNOWN : `${Math.round(share * 100)}%`)
 
 export const moment = (iso: string | null): string => (iso === null ? UNKNOWN : moments.format(new Date(iso)))
+
+export const day = (iso: string | null): string => (iso === null ? '' : days.format(new Date(iso)))
+export const timeOfDay = (iso: string): string => times.format(new Date(iso))
+
+/** A local date, as the API reads it. */
+export const dayOf = (date: Date): string =>
+  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`
+
+/** The date some days after another, `YYYY-MM-DD`; '' if it is none. */
+export function shiftedDay(date: string | null, by: number): string {
+  if (date === null || !/^\d{4}-\d\d-\d\d$/.test(date)) return ''
+  return new Date(Date.parse(date) + by * 86_400_000).toISOString().slice(0, 10)
+}
+
+/** The heading of a day in a list. */
+export function dayHeading(iso: string | null): string {
+  if (iso === null) return 'Time unknown'
+  const [date, today] = [new Date(iso), new Date()]
+  if (dayOf(date) === dayOf(today)) return 'Today'
+  today.setDate(today.getDate() - 1)
+  return dayOf(date) === dayOf(today) ? 'Yesterday' : longDays.format(date)
+}
 
 /** `5 min ago` for the last week, else a date. */
 export function ago(iso: string | null): string {
@@ -65,7 +90,24 @@ export const visible = (text: string): string => text.replace(HIDDEN, '\u{fffd}'
 /** The first `max` signs of a long text. */
 export const cut = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text)
 
+/** Tags and signs of Markdown that stand before the first word, and after the last one. */
+const MACHINE_LEAD = /^(?:<\/?[a-z][\w-]*(?:\s[^<>]*)?>|[#>*`~=|_-]+(?=\s)|```\w*|\s)+/
+const MACHINE_END = /(?:<\/[a-z][\w-]*>|```|\s)+$/
+
+/** A title as a person reads it: what machines wrap around the words of a prompt is left out. At most 160 signs. */
+export function titleOf(title: string): string {
+  const plain = title.replace(MACHINE_LEAD, '').replace(MACHINE_END, '')
+  // Of a JSON text its first sentence, if it has one.
+  const isJson = /^[[{]\s*["{[\]}]/.test(plain)
+  const words = isJson ? (/"((?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*)/.exec(plain)?.[1] ?? '').replaceAll('\\"', '"') : plain
+  return visible(cut(words.replaceAll(/\s+/g, ' ').trim(), 160)) || 'Untitled chat'
+}
+
 export const chatAddress = (id: string, query = '', messageId: string | null = null): string =>
   `/chats/${encodeURIComponent(id)}${query === '' ? '' : `?q=${encodeURIComponent(query)}`}${messageId === null ? '' : `#${encodeURIComponent(messageId)}`}`
 
 export const projectAddress = (id: string): string => `/projects/${encodeURIComponent(id)}`
+
+/** The page of a file. @param project its id; without it, files of this path in any project */
+export const fileAddress = (path: string, project?: string | null): string =>
+  `/files?path=${encodeURIComponent(path)}${project === undefined || project === null ? '' : `&project=${encodeURIComponent(project)}`}`

@@ -1,13 +1,18 @@
 import { signal } from '@preact/signals'
+import type { Project } from '../../api/answers/projects.ts'
 import type { Status } from '../../api/answers/status.ts'
-import { get, needsToken, request, token } from './api.ts'
+import { api, needsToken, token } from './api.ts'
 
 export type LiveType = 'status' | 'chat' | 'message' | 'loss' | 'archive'
-type Listener = (data: Readonly<Record<string, unknown>>) => void
+/** What an event says: the id of a chat, the message that was lost … */
+export type LiveEvent = Readonly<Record<string, unknown>>
+type Listener = (event: LiveEvent) => void
 
 export const status = signal<Status | null>(null)
 /** `gone`: the daemon does not answer. The page keeps trying. */
 export const connection = signal<'connecting' | 'open' | 'gone'>('connecting')
+/** The projects with chats, the last used first. */
+export const projects = signal<readonly Project[]>([])
 /** Grows with each new connection: data on the screen may be old then. */
 export const connections = signal(0)
 
@@ -36,7 +41,7 @@ async function follow(): Promise<never> {
     const usedToken = token.value
     try {
       // `EventSource` cannot send a token, so the stream is read with `fetch`.
-      const response = await request('/api/events')
+      const response = await api.open('/api/events')
       failures = 0
       connection.value = 'open'
       connections.value += 1
@@ -82,7 +87,7 @@ function hear(block: string): void {
   const data = /^data: (.*)$/m.exec(block)?.[1]
   if (type === undefined || data === undefined) return
   if (type === 'status') void readStatus()
-  const parsed = JSON.parse(data) as Readonly<Record<string, unknown>>
+  const parsed = JSON.parse(data) as LiveEvent
   for (const listener of listeners.get(type) ?? []) listener(parsed)
 }
 
@@ -93,7 +98,7 @@ async function readStatus(): Promise<void> {
   if (isReading) return
   isReading = true
   try {
-    status.value = await get<Status>('/api/status')
+    status.value = await api.get('/api/status')
   } catch {
     // The stream of events ends too, and says so.
   } finally {

@@ -8,6 +8,8 @@ interface ChartProps {
   /** First dates of the buckets, `YYYY-MM-DD`. */
   readonly dates: readonly string[]
   readonly lines: readonly Line[]
+  /** The bucket that was pressed. */
+  readonly onPick: (index: number) => void
   /** The days that were dragged over, as seconds. */
   readonly onRange: (fromSeconds: number, toSeconds: number) => void
 }
@@ -17,10 +19,11 @@ const HEIGHT = 220
 const secondsOf = (date: string): number => new Date(`${date}T00:00:00`).getTime() / 1000
 
 /** Bars over time. Its table says the same to those who do not see it. */
-export function Chart({ title, dates, lines, onRange }: ChartProps) {
+export function Chart({ title, dates, lines, onPick, onRange }: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   // The bucket below the pointer.
   const [hovered, setHovered] = useState<number | null>(null)
+  const pressedAt = useRef(0)
   const latest = useRef(onRange)
   latest.current = onRange
   useEffect(() => {
@@ -61,7 +64,16 @@ export function Chart({ title, dates, lines, onRange }: ChartProps) {
           ))}
         </span>
       </figcaption>
-      <div ref={box} class="plot" aria-hidden="true" />
+      <div
+        ref={box}
+        class="plot"
+        aria-hidden="true"
+        onPointerDown={({ clientX }) => (pressedAt.current = clientX)}
+        onClick={({ clientX }) => {
+          // A drag chooses a time.
+          if (hovered !== null && Math.abs(clientX - pressedAt.current) < 5) onPick(hovered)
+        }}
+      />
     </figure>
   )
 }

@@ -63,11 +63,14 @@ const Legend = ({ most, timeZone }: { most: number; timeZone: string }) => (
   <span class="heat-legend">
     <span>{timeZone}: 1</span>
     {SHADES.map((shade) => (
-      <span key={shade} class={`heat heat-${shade}`} />
+      <span key={shade} class="heat busy" style={strengthOf(shade)} />
     ))}
     <span>{plural(most, 'message')}</span>
   </span>
 )
+
+/** How strong the colour of a shade is. */
+const strengthOf = (shade: number) => ({ '--strength': `${5 + 19 * shade}%` })
 
 /** 0 without messages. By the square root, so that one busy hour does not make all others pale. */
 const shadeOf = (messages: number, most: number): number => Math.ceil(Math.sqrt(messages / most) * SHADES.length)
@@ -79,7 +82,8 @@ const Heatmap = ({ week, most }: { week: Stats['byHourOfWeek']; most: number }) 
       ...hours.map((messages, hour) => (
         <span
           key={`${day} ${hour}`}
-          class={`heat heat-${shadeOf(messages, most)}`}
+          class={messages === 0 ? 'heat' : 'heat busy'}
+          style={strengthOf(shadeOf(messages, most))}
           title={`${WEEKDAYS[day]} ${HOURS[hour]}:00: ${count(messages)}`}
         />
       )),

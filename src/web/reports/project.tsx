@@ -1,36 +1,29 @@
 import { useLocation, useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
-import type { Chat, CommitReport } from '../../api/answers/chats.ts'
-import type { Page } from '../../api/answers/common.ts'
-import type { Project } from '../../api/answers/projects.ts'
-import { ApiError, getList, messageOf, queryOf } from '../lib/api.ts'
-import { chatAddress, cut, plural, visible } from '../lib/format.ts'
-import { useData, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
-import { StatsReport } from './stats-report.tsx'
-import { More } from './table.tsx'
+import { ApiError, messageOf, queryOf } from '../lib/api.ts'
+import { chatAddress, cut, plural, titleOf, visible } from '../lib/format.ts'
+import { useData, useList, useTitle } from '../lib/hooks.ts'
+import { Loading, More, Notice, Shown, When } from '../lib/parts.tsx'
+import { StatsReport } from './stats.tsx'
 
 const FIRST = 10
 
 export default function ProjectScreen() {
   const { url } = useLocation()
   const id = useRoute().params['id'] ?? ''
-  const base = `/api/projects/${encodeURIComponent(id)}`
-  const project = useData<Project>(base)
-  const [limit, setLimit] = useState(FIRST)
-  const chats = useData(`/api/chats${queryOf({ project: id, limit })}`, getList<Page<Chat>>)
+  const project = useData('/api/projects/:id', { id })
   useTitle(project.data?.name ?? 'Project')
   if (project.data === null) {
     const isUnknown = project.error instanceof ApiError && project.error.status === 404
     return (
       <main id="main" class="column">
-        {isUnknown && <Notice title="No such project" />}
-        {!isUnknown &&
-          (project.error === null ? (
-            <Loading what="the project" />
-          ) : (
-            <Failure error={project.error} retry={project.reload} />
-          ))}
+        {isUnknown ? (
+          <Notice title="No such project" />
+        ) : (
+          <Shown of={project} what="the project">
+            {() => null}
+          </Shown>
+        )}
       </main>
     )
   }
@@ -42,25 +35,11 @@ export default function ProjectScreen() {
         <code>{visible(path)}</code>
         {remote !== null && ` on ${remote.kind} ${remote.host}`}. {plural(chatCount, 'chat')},{' '}
         {plural(messageCount, 'message')}, last active <When at={lastActivityAt} />.{' '}
-        <a href={`/${queryOf({ project: id })}`}>Search in this project</a>
+        <a href={`/${queryOf({ project: id })}`}>Its chats</a>
       </p>
-      <section>
-        <h2 class="section-title">Newest chats</h2>
-        <ul class="lines">
-          {chats.data?.items.map((chat) => (
-            <li key={chat.id}>
-              <a href={chatAddress(chat.id)}>{visible(cut(chat.title, 140))}</a>
-              <span class="soft nowrap">
-                <MachineTag machine={chat.machine} /> <When at={chat.lastActivityAt} />
-              </span>
-            </li>
-          ))}
-        </ul>
-        {chats.data !== null && <More shown={chats.data.items.length} total={chats.data.total} show={setLimit} />}
-      </section>
       <Commits projectId={id} />
       <h2 class="section-title">Statistics</h2>
-      <StatsReport base={`${base}/stats`} url={url} />
+      <StatsReport project={id} url={url} />
     </main>
   )
 }
@@ -72,12 +51,24 @@ const NO_COMMITS: Readonly<Record<string, string>> = {
   'git-missing': 'Git is not installed on this machine, so commits cannot be read.',
 }
 
+/** Asked for when they are looked at: many projects have no repository here, and reading one takes a while. */
 function Commits({ projectId }: { projectId: string }) {
-  const [limit, setLimit] = useState(FIRST)
-  const { data, error } = useData(`/api/commits${queryOf({ repo: projectId, limit })}`, getList<CommitReport>)
+  const [isOpen, setOpen] = useState(false)
   return (
     <section>
-      <h2 class="section-title">Commits</h2>
+      <details class="section" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary class="section-title">Commits, and the chats that may have led to them</summary>
+        {isOpen && <CommitList projectId={projectId} />}
+      </details>
+    </section>
+  )
+}
+
+function CommitList({ projectId }: { projectId: string }) {
+  const [limit, setLimit] = useState(FIRST)
+  const { data, error } = useList('/api/commits', limit, { query: { repo: projectId } })
+  return (
+    <>
       {data === null && error === null && <Loading what="commits" />}
       {error !== null && (
         <p class="soft">{(error instanceof ApiError ? NO_COMMITS[error.code] : undefined) ?? messageOf(error)}</p>
@@ -90,7 +81,7 @@ function Commits({ projectId }: { projectId: string }) {
               <code>{sha.slice(0, 7)}</code> {visible(cut(subject, 140))}
               {chats.slice(0, 3).map((chat) => (
                 <a key={chat.id} class="commit-chat" href={chatAddress(chat.id)}>
-                  {visible(cut(chat.title, 80))} <span class="soft">({chat.confidence} confidence)</span>
+                  {titleOf(chat.title)} <span class="soft">({chat.confidence} confidence)</span>
                 </a>
               ))}
             </span>
@@ -101,6 +92,6 @@ function Commits({ projectId }: { projectId: string }) {
         ))}
       </ul>
       {data !== null && <More shown={data.items.length} total={data.total} show={setLimit} />}
-    </section>
+    </>
   )
 }

@@ -1,11 +1,14 @@
 import { useLocation } from 'preact-iso'
-import { plural } from '../lib/format.ts'
+import { dayOf, plural, shiftedDay } from '../lib/format.ts'
+import { queryOf } from '../lib/api.ts'
 import { addressWith } from '../search/asked.ts'
+import { DayField } from '../search/menus.tsx'
 
 export interface Range {
   readonly from: string | null
   readonly to: string | null
-  readonly bucket: string
+  readonly bucket: (typeof BUCKETS)[number]
+  readonly project?: string | null
 }
 
 const BUCKETS = ['day', 'week', 'month'] as const
@@ -17,10 +20,6 @@ const PRESETS = [
   ['All', null],
 ] as const
 
-/** A local date, as the API reads it. */
-const dayOf = (date: Date): string =>
-  `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`
-
 export const dayAt = (seconds: number): string => dayOf(new Date(seconds * 1000))
 
 function daysAgo(days: number): string {
@@ -29,23 +28,28 @@ function daysAgo(days: number): string {
   return dayOf(date)
 }
 
-const DATE = /^\d{4}-\d\d-\d\d$/
-
-/** The date some days after another; '' if it is none. */
-function shifted(date: string | null, days: number): string {
-  if (date === null || !DATE.test(date)) return ''
-  const time = Date.parse(date) + days * 86_400_000
-  return new Date(time).toISOString().slice(0, 10)
-}
-
 export function readRange(url: string): Range {
   const params = new URL(url, location.origin).searchParams
-  const bucket = params.get('bucket') ?? 'week'
+  const bucket = BUCKETS.find((each) => each === params.get('bucket')) ?? 'week'
   return {
     from: params.get('from'),
     to: params.get('to'),
-    bucket: (BUCKETS as readonly string[]).includes(bucket) ? bucket : 'week',
+    bucket,
   }
+}
+
+/** The chats behind a number: those of this range, with what else it counts. */
+export const chatsAddress = (
+  { from, to, project = null }: Range,
+  counted: Readonly<Record<string, string | null>>,
+): string => `/${queryOf({ from, to, project, ...counted })}`
+
+/** The days of a bucket. @param start its first day */
+export function bucketAt(start: string, bucket: Range['bucket']): { from: string; to: string } {
+  const [year = 0, month = 1, date = 1] = start.split('-').map(Number)
+  const next =
+    bucket === 'month' ? new Date(year, month, 1) : new Date(year, month - 1, date + (bucket === 'day' ? 1 : 7))
+  return { from: start, to: dayOf(next) }
 }
 
 /** What is in no chart. @param bound of the range, which leaves it out of the figures too; null without one */
@@ -79,23 +83,9 @@ export function RangePicker({ range, url }: { range: Range; url: string }) {
           </button>
         ))}
       </div>
-      <label>
-        From{' '}
-        <input
-          type="date"
-          value={shifted(range.from, 0)}
-          onChange={(event) => set({ from: event.currentTarget.value })}
-        />
-      </label>
-      <label>
-        {/* The API's bound is exclusive; people name the last day. */}
-        to{' '}
-        <input
-          type="date"
-          value={shifted(range.to, -1)}
-          onChange={(event) => set({ to: shifted(event.currentTarget.value, 1) })}
-        />
-      </label>
+      <DayField name="From" date={range.from} set={(from) => set({ from })} />
+      {/* The API's bound is exclusive; people name the last day. */}
+      <DayField name="to" date={shiftedDay(range.to, -1)} set={(to) => set({ to: shiftedDay(to, 1) })} />
     </div>
   )
 }

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { download, messageOf } from '../lib/api.ts'
 import { csvText, type Cell } from '../../shared/csv.ts'
-import { saveBlob } from '../lib/api.ts'
-import { count, UNKNOWN, visible } from '../lib/format.ts'
+import { download, messageOf, saveBlob } from '../lib/api.ts'
+import { count, cut, projectAddress, UNKNOWN, visible } from '../lib/format.ts'
+import { When } from '../lib/parts.tsx'
+import type { ProjectRef } from '../../api/answers/projects.ts'
 
 /** A column of a table, and of its CSV file. */
 export interface Column<Row> {
@@ -11,16 +12,34 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell
   /** Default: the value. Not used for null, which is shown as unknown. */
   readonly show?: (row: Row) => ComponentChildren
+  /** Where the value leads. */
+  readonly link?: (row: Row) => string | null
   /** Default: columns after the first are numbers. */
   readonly className?: string
 }
 
-function shown<Row>({ value: read, show }: Column<Row>, row: Row): ComponentChildren {
+function shown<Row>({ value: read, show, link }: Column<Row>, row: Row): ComponentChildren {
   const value = read(row)
   if (value === null || value === undefined) return <span class="soft">{UNKNOWN}</span>
-  if (show !== undefined) return show(row)
-  return typeof value === 'number' ? count(value) : visible(value)
+  const text = show !== undefined ? show(row) : typeof value === 'number' ? count(value) : visible(cut(value, 200))
+  const address = link?.(row) ?? null
+  return address === null ? text : <a href={address}>{text}</a>
 }
+
+/** A time in words. */
+export const timeColumn = <Row,>(name: string, at: (row: Row) => string | null): Column<Row> => ({
+  name,
+  value: at,
+  show: (row) => <When at={at(row)} />,
+  className: 'nowrap',
+})
+
+export const projectColumn = <Row extends { readonly project: ProjectRef | null }>(): Column<Row> => ({
+  name: 'Project',
+  value: ({ project }) => project?.name ?? null,
+  link: ({ project }) => (project === null ? null : projectAddress(project.id)),
+  className: 'text',
+})
 
 interface TableProps<Row> {
   readonly caption: string
@@ -65,32 +84,21 @@ export const DataTable = <Row,>({ caption, columns, rows }: TableProps<Row>) => 
 interface CsvProps<Row> {
   /** Names the button and the file. */
   readonly title: string
-  readonly columns: readonly Column<Row>[]
-  /** All rows, also those that are not on the screen. */
-  readonly rows: readonly Row[] | (() => Promise<readonly Row[]>)
+  readonly columns?: readonly Column<Row>[]
+  /** All rows, also those that are not on the screen; or the file as the server makes it. */
+  readonly rows: readonly Row[] | (() => Promise<readonly Row[] | Response>)
 }
 
 /** Saves a table as a CSV file. */
-export function CsvButton<Row>({ title, columns, rows }: CsvProps<Row>) {
+export function CsvButton<Row>({ title, columns = [], rows }: CsvProps<Row>) {
+  const [failure, setFailure] = useState<string | null>(null)
   const save = async (): Promise<void> => {
+    setFailure(null)
     const all = typeof rows === 'function' ? await rows() : rows
+    if (all instanceof Response) return download(all, 'cursordex.csv')
     const cells = all.map((row) => columns.map(({ value }) => value(row)))
     const csv = csvText([columns.map(({ name }) => name), ...cells])
     saveBlob(new Blob([csv], { type: 'text/csv' }), `${title.toLowerCase().replaceAll(/\W+/g, '-')}.csv`)
-  }
-  return <SaveButton title={title} save={save} />
-}
-
-/** Saves a CSV file that the server makes. */
-export const ServerCsvButton = ({ title, path }: { title: string; path: string }) => (
-  <SaveButton title={title} save={() => download(path, 'cursordex.csv')} />
-)
-
-function SaveButton({ title, save }: { title: string; save: () => Promise<void> }) {
-  const [failure, setFailure] = useState<string | null>(null)
-  const start = (): void => {
-    setFailure(null)
-    save().catch((error: unknown) => setFailure(messageOf(error)))
   }
   return (
     <span class="save">
@@ -99,7 +107,12 @@ function SaveButton({ title, save }: { title: string; save: () => Promise<void> 
           {failure}
         </span>
       )}
-      <button type="button" class="quiet" aria-label={`Download CSV: ${title}`} onClick={start}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Download CSV: ${title}`}
+        onClick={() => void save().catch((error: unknown) => setFailure(messageOf(error)))}
+      >
         Download CSV
       </button>
     </span>
@@ -115,23 +128,19 @@ interface BreakdownProps<Row> {
   readonly caption?: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  /** Where the server gives the same rows as CSV, with more columns. */
-  readonly csvPath?: string
+  /** The same rows as CSV, as the server gives them with more columns. */
+  readonly csv?: () => Promise<Response>
   readonly note?: string | undefined
 }
 
 /** A titled table whose further rows are folded. */
-export function Breakdown<Row>({ title, caption = title, columns, rows, csvPath, note }: BreakdownProps<Row>) {
+export function Breakdown<Row>({ title, caption = title, columns, rows, csv, note }: BreakdownProps<Row>) {
   if (rows.length === 0) return null
   return (
     <section>
       <div class="head">
         <h2 class="section-title">{title}</h2>
-        {csvPath === undefined ? (
-          <CsvButton title={caption} columns={columns} rows={rows} />
-        ) : (
-          <ServerCsvButton title={caption} path={csvPath} />
-        )}
+        <CsvButton title={caption} columns={columns} rows={csv ?? rows} />
       </div>
       {note !== undefined && <p class="soft table-note">{note}</p>}
       <DataTable caption={caption} columns={columns} rows={rows.slice(0, ROWS_SHOWN)} />
@@ -147,19 +156,3 @@ export function Breakdown<Row>({ title, caption = title, columns, rows, csvPath,
     </section>
   )
 }
-
-interface MoreProps {
-  readonly shown: number
-  readonly total: number
-  readonly show: (limit: number) => void
-}
-
-const MORE = 200
-
-/** Shows further items of a list, until all are shown. */
-export const More = ({ shown: done, total, show }: MoreProps) =>
-  done >= total ? null : (
-    <button type="button" class="more" onClick={() => show(done + MORE)}>
-      Show more, {count(done)} of {count(total)} shown
-    </button>
-  )

@@ -1,40 +1,43 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
-import { queryOf } from '../lib/api.ts'
+import { api, type QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
-import { Failure, Loading, Notice } from '../lib/parts.tsx'
+import { Figure, Notice, Shown } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
 import { Chart } from './chart.tsx'
-import { Figure } from './figure.tsx'
-import { dayAt, RangePicker, readRange, undatedText } from './range.tsx'
+import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
+/** By one thing at a time. */
+type TokensQuery = Omit<QueryOf<'/api/tokens'>, 'groupBy'> & {
+  readonly groupBy: [NonNullable<QueryOf<'/api/tokens'>['groupBy']>[number]]
+}
+
 export default function TokensScreen() {
-  useTitle('Tokens')
+  useTitle('Usage')
   const { url } = useLocation()
   const { from, to, bucket } = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const params = { from, to, tz }
-  const pathOf = (groupBy: string): string => `/api/tokens${queryOf({ ...params, groupBy })}`
-  const tokens = useData<TokensAnswer>(pathOf(bucket))
-  const models = useData<TokensAnswer>(pathOf('model'))
-  const projects = useData<TokensAnswer>(pathOf('project'))
+  const by = (groupBy: TokensQuery['groupBy'][0]): TokensQuery => ({ from, to, tz, groupBy: [groupBy] })
+  const tokens = useData('/api/tokens', { query: by(bucket) })
+  const models = useData('/api/tokens', { query: by('model') })
+  const projects = useData('/api/tokens', { query: by('project') })
   return (
     <main id="main" class="column">
-      <h1>Tokens</h1>
+      <h1>Usage</h1>
       <p class="lead">
         Each source of numbers stands by itself. They measure different things and are never added together.
       </p>
       <RangePicker range={{ from, to, bucket }} url={url} />
-      {tokens.data === null && tokens.error === null && <Loading what="tokens" />}
-      {tokens.error !== null && <Failure error={tokens.error} retry={tokens.reload} />}
-      {tokens.data !== null && <Report answer={tokens.data} bucket={bucket} url={url} path={pathOf(bucket)} />}
+      <Shown of={tokens} what="tokens">
+        {(answer) => <Report answer={answer} bucket={bucket} url={url} query={by(bucket)} />}
+      </Shown>
       <div class="columns">
-        {models.data !== null && <Table title="Models" name="Model" answer={models.data} path={pathOf('model')} />}
+        {models.data !== null && <Table title="Models" name="Model" answer={models.data} query={by('model')} />}
         {projects.data !== null && (
-          <Table title="Projects" name="Project" answer={projects.data} path={pathOf('project')} />
+          <Table title="Projects" name="Project" answer={projects.data} query={by('project')} />
         )}
       </div>
       {tokens.data !== null && <Notes answer={tokens.data} />}
@@ -48,12 +51,12 @@ const both = (sum: { readonly input: number | null; readonly output: number | nu
 
 interface ReportProps {
   readonly answer: TokensAnswer
-  readonly bucket: string
+  readonly bucket: Range['bucket']
   readonly url: string
-  readonly path: string
+  readonly query: TokensQuery
 }
 
-function Report({ answer, bucket, url, path }: ReportProps) {
+function Report({ answer, bucket, url, query }: ReportProps) {
   const { route } = useLocation()
   const { from, to } = readRange(url)
   const { totals, coverage, undated } = answer
@@ -90,13 +93,14 @@ function Report({ answer, bucket, url, path }: ReportProps) {
             { name: 'Recorded', values: dated.map(({ recorded }) => both(recorded)), colour: 'chart-1' },
             { name: 'Estimated', values: dated.map(({ estimated }) => both(estimated)), colour: 'chart-2' },
           ]}
+          onPick={(index) => route(chatsAddress({ from, to, bucket }, bucketAt(String(dated[index]?.key), bucket)))}
           onRange={onRange}
         />
         <Table
           title={`By ${bucket}`}
           name={bucket}
           answer={{ ...answer, rows: newestFirst(answer.rows) }}
-          path={path}
+          query={query}
         />
       </section>
     </>
@@ -118,22 +122,35 @@ interface TableProps {
   readonly title: string
   readonly name: string
   readonly answer: TokensAnswer
-  readonly path: string
+  readonly query: TokensQuery
 }
 
-function Table({ title, name, answer, path }: TableProps) {
+function Table({ title, name, answer, query }: TableProps) {
   const imported: readonly Column<TokensRow>[] =
     answer.imports === null ? [] : [{ name: 'Imported', value: (row) => row.imported?.total ?? null }]
   return (
     <Breakdown
       title={title}
       caption={`Tokens: ${title}`}
-      columns={[{ name, value: ({ label }) => label.replace(/^week of /, '') }, ...sources, ...imported, cost]}
+      columns={[
+        { name, value: ({ label }) => label.replace(/^week of /, ''), link: ({ key }) => addressOf(query, key) },
+        ...sources,
+        ...imported,
+        cost,
+      ]}
       rows={answer.rows}
       note={answer.omitted?.note}
-      csvPath={`${path}&as=csv`}
+      csv={() => api.open('/api/tokens', { query: { ...query, as: 'csv' } })}
     />
   )
+}
+
+/** The chats behind a row. Messages without a time, model or project have none. */
+function addressOf({ groupBy, from = null, to = null }: TokensQuery, key: string | null): string | null {
+  const [by] = groupBy
+  if (key === null) return null
+  const isTime = by === 'day' || by === 'week' || by === 'month'
+  return chatsAddress({ from, to, bucket: 'day' }, isTime ? bucketAt(key, by) : { [by]: key })
 }
 
 const sources: readonly Column<TokensRow>[] = [

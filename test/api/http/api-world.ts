@@ -7,6 +7,7 @@ import { hubShapes } from '../../helpers/hub-shapes.ts'
 import { archivesHere } from '../../helpers/archives-here.ts'
 import { writeAllEras } from '../../helpers/eras/all-eras.ts'
 import { GitRepository } from '../../helpers/git-repository.ts'
+import { mergeProject } from '../../../src/mirror/projects/place-chats.ts'
 import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { PurgeHere } from '../../helpers/purge-world.ts'
@@ -60,6 +61,7 @@ export class ApiWorld {
       live: () => ({ ...live, mirrorPath: indexer.path }),
       sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),
       importUsage: (file) => importUsageFile(indexer.mirror, file),
+      mergeProjects: async ({ uri, target }) => ({ chats: mergeProject(indexer.mirror, uri, target).length }),
       archives,
       purging: new PurgeHere(indexer.folder, { archives }).purging,
       hub: hubShapes,

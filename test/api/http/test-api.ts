@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { hubShapes } from '../../helpers/hub-shapes.ts'
 import { archivesHere } from '../../helpers/archives-here.ts'
+import { mergeProject } from '../../../src/mirror/projects/place-chats.ts'
 import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import type { Hono } from 'hono'
 import { createApp } from '../../../src/api/http/app.ts'
@@ -70,6 +71,7 @@ export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
       return { changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }
     },
     importUsage: (file) => importUsageFile(mirror.writer, file),
+    mergeProjects: async ({ uri, target }) => ({ chats: mergeProject(mirror.writer, uri, target).length }),
     hub: hubShapes,
     archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {

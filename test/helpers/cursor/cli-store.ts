@@ -17,7 +17,7 @@ export interface StatePlan {
   readonly oldTurns?: readonly string[]
   /** Entries that were replaced by summaries in `entries`. */
   readonly archives?: readonly string[]
-  readonly tokens?: { readonly used: number; readonly limit: number }
+  readonly tokens?: { readonly used: number; readonly limit: number; readonly items?: Readonly<Record<string, number>> }
   readonly workspaceUris?: readonly string[]
   readonly startedAtMs?: number
 }
@@ -111,7 +111,19 @@ export function encodeState(plan: StatePlan): Buffer {
   )
   const ids = (number: number, list: readonly string[] = []): Buffer[] =>
     list.map((id) => bytesField(number, Buffer.from(id, 'hex')))
-  const counts = tokens && Buffer.concat([numberField(1, tokens.used), numberField(2, tokens.limit)])
+  const categories = Object.entries(tokens?.items ?? {}).map(([label, count]) =>
+    bytesField(
+      3,
+      Buffer.concat([bytesField(1, Buffer.from('id')), bytesField(2, Buffer.from(label)), numberField(3, count)]),
+    ),
+  )
+  const counts =
+    tokens &&
+    Buffer.concat([
+      numberField(1, tokens.used),
+      numberField(2, tokens.limit),
+      ...(categories.length === 0 ? [] : [bytesField(3, Buffer.concat(categories))]),
+    ])
   return Buffer.concat([
     ...places,
     ...ids(2, oldTurns),

@@ -97,3 +97,27 @@ export const transcriptEras = (readJson(import.meta.url, 'transcripts.json') as 
 )
 
 export const eraFlat = eraIn(transcriptEras, 'JSON lines beside the old form, by the command line')
+
+/** Writes a long output to a file beside the transcripts, as Cursor does. @returns the file's path */
+export function writeOutput(home: string, slug: string, name: string, text: string | Uint8Array): string {
+  const folder = join(home, 'projects', slug, 'agent-tools')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+/** Writes a plan's file as Cursor does. @param todos their states, by content */
+export function writePlan(
+  home: string,
+  file: string,
+  name: string,
+  body: string,
+  todos: Record<string, string> = {},
+): void {
+  const listed = Object.entries(todos).map(
+    ([content, status], at) => `  - id: t${at}\n    content: ${content}\n    status: ${status}\n`,
+  )
+  const matter = `name: ${name}\noverview: What to do first\ntodos:${listed.length === 0 ? ' []' : ''}\n${listed.join('')}isProject: false\n`
+  mkdirSync(join(home, 'plans'), { recursive: true })
+  writeFileSync(join(home, 'plans', file), `---\n${matter}---\n\n${body}\n`)
+}

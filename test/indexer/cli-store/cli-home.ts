@@ -84,7 +84,10 @@ export class CliHome {
 
   /** The first text of each message. */
   texts(chatId: string): (string | null)[] {
-    return this.held(chatId).map(({ parts }) => parts.find((part) => part.kind === 'text')?.text ?? null)
+    return this.held(chatId).map(
+      ({ parts }) =>
+        parts.flatMap((part) => (part.kind === 'text' || part.kind === 'summary' ? part.text : []))[0] ?? null,
+    )
   }
 
   get chatIds(): string[] {

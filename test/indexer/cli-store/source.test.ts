@@ -177,7 +177,10 @@ describe('the facts of a chat', () => {
 
   async function chatOf({ facts = {}, sidecar, startedAtMs }: Told): Promise<object> {
     const store = home.store('a')
-    const plan = { entries: [store.blob(user('What is slag?'))], tokens: { used: 900, limit: 200_000 } }
+    const plan = {
+      entries: [store.blob(user('What is slag?'))],
+      tokens: { used: 900, limit: 200_000, items: { Rules: 40 } },
+    }
     home.say(store, startedAtMs === undefined ? plan : { ...plan, startedAtMs }, facts)
     if (sidecar !== undefined) store.sidecar(sidecar)
     await home.pass()
@@ -210,7 +213,7 @@ describe('the facts of a chat', () => {
   })
 
   test('mode, tokens and the subagent flag are read', async () => {
-    const contextTokens = { used: 900, limit: 200_000 }
+    const contextTokens = { used: 900, limit: 200_000, items: [{ name: 'Rules', tokens: 40 }] }
     const chat = await chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })
     expect(chat).toMatchObject({ mode: 'plan', contextTokens, isSubagent: true, format: 'cli' })
   })

@@ -9,6 +9,7 @@ import { headers, type CursorHome, type Store } from '../../helpers/cursor.ts'
 import {
   globalTabs,
   headerListOf30,
+  headerTableOf39,
   listEras,
   makeHeaderTable,
   putHeader,
@@ -46,10 +47,17 @@ function say(...ids: readonly string[]): void {
 const idsAndCounts = (): unknown[] => indexer.chats.map(({ id, messageCount }) => [id, messageCount])
 const project = (id: string): unknown => [indexer.chat(id)?.project?.name, indexer.chat(id)?.projectSource]
 
-test('what lists say about a chat that is in no store makes no chat', async () => {
+test('what lists say about a chat that is in no store makes a chat without messages, if they name it', async () => {
   for (const era of listEras) era.write(store.db)
   await indexer.pass()
-  expect([indexer.chats, indexer.issues]).toEqual([[], []])
+  const named = listEras.flatMap(({ heads }) => heads.flatMap(({ chatId, name }) => (name === null ? [] : chatId)))
+  expect(indexer.chats.map(({ id, messageCount }) => [id, messageCount]).toSorted()).toEqual(
+    [...new Set(named)]
+      .filter((id) => !headerTableOf39.heads.some(({ chatId }) => chatId === id))
+      .map((id) => [id, 0])
+      .toSorted(),
+  )
+  expect(indexer.issues).toEqual([])
 })
 
 describe('tabs', () => {

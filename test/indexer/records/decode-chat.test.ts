@@ -19,7 +19,7 @@ test.each([
 it('an empty chat row is a chat without facts', () => {
   expect(chatOf({})).toEqual({
     kind: 'chat',
-    facts: { ...noFacts, branch: null },
+    facts: { ...noFacts, branch: null, preview: null },
     outline: null,
     embedded: [],
     placeholders: new Map(),

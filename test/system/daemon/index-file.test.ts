@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { empty, HarmedIndex, harms, tables } from '../../helpers/guard/harmed-index.ts'
-import { untilReady } from '../../helpers/spawn-cursordex.ts'
+import { type Cursordex, untilReady } from '../../helpers/spawn-cursordex.ts'
 
 const WORDS = 500
 
@@ -27,13 +27,16 @@ test.each([...cases, ['newer than a mirror that was put back', () => harmed.putM
   },
 )
 
-test.each(cases)(
-  'an index that is %s while the daemon runs is made anew without a restart, and every word is found',
-  async (_, harm) => {
-    const { daemon, url } = await harmed.place.serve()
-    await untilReady(url)
+describe('while one daemon runs', () => {
+  let running: { readonly daemon: Cursordex; readonly url: string }
+  beforeAll(async () => {
+    running = await harmed.place.serve()
+    await untilReady(running.url)
+  })
+  afterAll(async () => expect(await running.daemon.stop()).toMatchObject({ exitCode: 0 }))
+
+  test.each(cases)('an index that is %s is made anew without a restart, and every word is found', async (_, harm) => {
     harm()
-    expect(await harmed.missing(url, WORDS)).toEqual([])
-    expect(await daemon.stop()).toMatchObject({ exitCode: 0 })
-  },
-)
+    expect(await harmed.missing(running.url, WORDS)).toEqual([])
+  })
+})

@@ -18,7 +18,19 @@ export const PAGE_CSP = [
 ].join('; ')
 
 /** The addresses of the page. */
-export const pagePaths = ['/', '/chats/:id', '/projects/:id', '/stats', '/tokens', '/losses', '/archives', '/status']
+export const pagePaths = [
+  '/',
+  '/chats/:id',
+  '/projects',
+  '/projects/:id',
+  '/files',
+  '/stats',
+  '/tokens',
+  '/losses',
+  '/archives',
+  '/status',
+  '/settings',
+]
 export const ASSET_PATH = '/assets/:name'
 
 const ONE_YEAR = 'public, max-age=31536000, immutable'

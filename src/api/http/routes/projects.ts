@@ -1,36 +1,52 @@
+import { isAbsolute } from 'node:path'
+import * as z from 'zod/mini'
 import { asProjectId } from '../../../model/ids.ts'
+import { UserError } from '../../../model/user-error.ts'
 import { commitsAnswer, type Chat } from '../../answers/chats.ts'
-import { project as projectAnswer, projectsAnswer, fileHistoryAnswer, filesAnswer } from '../../answers/projects.ts'
+import {
+  fileHistoryAnswer,
+  filesAnswer,
+  mergeAnswer,
+  project as projectAnswer,
+  projectsAnswer,
+  type MergeAnswer,
+} from '../../answers/projects.ts'
 import { statsAnswer, type Stats } from '../../answers/stats.ts'
+import type { ApiContext } from '../../context.ts'
 import { bucketUnits } from '../../periods.ts'
 import {
+  folderOf,
   getProject,
+  isWithin,
+  listOwned,
+  listProjectRoots,
   listProjects,
   readNamedProjects,
   resolveProjects,
-  folderOf,
-  isWithin,
-  listProjectRoots,
+  type OwnedProject,
 } from '../../queries/projects/list-projects.ts'
+import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/commit-report.ts'
 import {
-  readBounds,
-  readClock,
-  scopeOf,
+  bodyFlag,
   dates,
   oneOf,
   page,
   parametersOf,
+  readBounds,
+  readClock,
+  scopeOf,
+  text,
   word,
   words,
   type Params,
-  text,
 } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
 import { route, type Api } from '../route.ts'
-import { isAbsolute } from 'node:path'
-import { UserError } from '../../../model/user-error.ts'
-import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/commit-report.ts'
-import type { ApiContext } from '../../context.ts'
+
+const NAME = 'must be the name, path or id of a project'
+const projectName = z.string(NAME).check(z.minLength(1, NAME))
+/** Undone, it needs no new one. */
+const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: bodyFlag(false) })
 
 const ofProject = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
 
@@ -50,6 +66,14 @@ export const projectRoutes = [
     answer: projectAnswer,
     problems: [404],
     handle: ({ id }, api) => known(api, id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/merges',
+    says: 'Lets the chats of a project belong to another one, now and later: {"old", "new", "undo"}.',
+    body: mergeBody,
+    answer: mergeAnswer,
+    handle: ({ body }, api) => answerMerge(body, api),
   }),
   route({
     method: 'GET',
@@ -81,6 +105,50 @@ export const projectRoutes = [
     handle: ({ id, query }, api) => askStats(api, query, [known(api, id).id]),
   }),
 ]
+
+const refused = (name: 'old' | 'new', reason: string): Problem => badParameters([{ name, reason }], 'bad-body')
+
+/** @param nothing the reason if none was found */
+function theOnly(name: 'old' | 'new', found: readonly OwnedProject[], nothing: () => string): OwnedProject {
+  const [first, ...others] = found
+  if (first === undefined) throw refused(name, nothing())
+  if (others.length === 0) return first
+  throw refused(name, `fits ${found.length} projects. Give a path: ${found.map(({ path }) => path).join(', ')}`)
+}
+
+/** @throws Problem 400 unless each name fits one project */
+async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<MergeAnswer> {
+  if (api.mergeProjects === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
+  const db = api.mirror()
+  const named = (given: string): readonly OwnedProject[] => listOwned(db, resolveProjects(db, [given]))
+  if (body.undo) {
+    const targets = body.new === undefined ? null : named(body.new).map(({ id }) => id)
+    const fits = ({ how, owner }: OwnedProject): boolean =>
+      how === 'merged' && owner !== null && (targets?.includes(owner.id) ?? true)
+    const old = theOnly('old', named(body.old).filter(fits), () => {
+      const all = listOwned(db, null).map(({ path, owner }) => `${path} into ${owner?.path ?? ''}`)
+      return `names no such merge: ${body.old}. ${all.length === 0 ? 'Nothing is merged' : `Merged are ${all.join(', ')}`}`
+    })
+    if (old.owner === null) throw new Error('a merged project has no owner')
+    return { old, new: old.owner, ...(await api.mergeProjects({ uri: old.uri, target: null })) }
+  }
+  const own = (name: 'old' | 'new', given: string): OwnedProject => {
+    const found = named(given)
+    const owner = found[0]?.owner ?? null
+    return theOnly(
+      name,
+      found.filter((each) => each.owner === null),
+      () =>
+        owner === null
+          ? `names no project: ${given}. List them with: cursordex projects`
+          : `belongs to ${owner.path} already: name that one`,
+    )
+  }
+  if (body.new === undefined) throw refused('new', NAME)
+  const [old, target] = [own('old', body.old), own('new', body.new)]
+  if (old.uri === target.uri) throw refused('new', `is the same project as "old": ${old.path}`)
+  return { old, new: target, ...(await api.mergeProjects({ uri: old.uri, target: target.uri })) }
+}
 
 function known(api: Api, id: string) {
   const found = getProject(api.mirror(), asProjectId(id))

@@ -27,7 +27,7 @@ const ACTS = `
     select c.num, c.id, coalesce(p.num, c.num) as chat, coalesce(c.last_activity_at, c.created_at) as ended_at
     from chats c
     left join chats p
-      on p.id = coalesce(c.parent_chat_id, (select min(parent_id) from chat_links where child_id = c.id))
+      on c.is_subagent = 1 and p.id = coalesce(c.parent_chat_id, (select min(parent_id) from chat_links where child_id = c.id))
     where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
       and coalesce(c.last_activity_at, c.created_at) >= @fromMs and coalesce(c.created_at, c.last_activity_at) <= @toMs
   ), acts as (

@@ -29,9 +29,17 @@ export function getChat(db: Mirror, id: ChatId): ChatDetail | null {
       toolCounts: chatTools(acts),
       tokens: sumTokens(db, num),
       children: readRefs(db, chat.childChatIds),
+      alternatives: readRefs(db, db.prepare<[number], ChatId>(ALTERNATIVES).pluck().all(num)),
     }
   })
 }
+
+/** The chat of the first answer, and all that name it and are no subagents. */
+const ALTERNATIVES = `
+  with first as (select id as own, iif(is_subagent = 0, ifnull(parent_chat_id, id), id) as id from chats where num = ?)
+  select c.id from first join chats c on c.id = first.id or c.parent_chat_id = first.id and c.is_subagent = 0
+  where c.id <> first.own order by c.created_at, c.id
+`
 
 const RECORDED = `
   select

@@ -9,6 +9,7 @@ import { ARCHIVE } from '../../../mirror/sources/sources.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { ProjectRef } from '../../answers/projects.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, SOURCE_NAME, type Row } from '../answer-row.ts'
+import { isListedOnly } from '../../../mirror/write/chat-columns.ts'
 
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
@@ -174,17 +175,22 @@ function bindList(values: readonly (string | number)[] | null): string | null {
   return values === null ? null : JSON.stringify(values)
 }
 
-/** A link may name a chat that no source has any more. Its id is listed anyway, unless the id was only guessed. */
+/**
+ * A link may name a chat that no source has any more. Its id is listed anyway, unless the id was only guessed, or is another
+ * id of the chat itself.
+ */
 const CHILD_IDS = `
   select json_group_array(id) from (
     select links.id
     from (
       select child_id as id from chat_links where parent_id = c.id
       union
-      select id from chats where parent_chat_id = c.id
+      select id from chats where parent_chat_id = c.id and is_subagent = 1
     ) links left join chats child on child.id = links.id
     where links.id <> c.id
-      and (child.id is not null or substr(links.id, 1, ${CALL_CHAT_PREFIX.length}) <> '${CALL_CHAT_PREFIX}')
+      and (child.id is not null or '${CALL_CHAT_PREFIX}' not in (
+        substr(links.id, 1, ${CALL_CHAT_PREFIX.length}), substr(c.id, 1, ${CALL_CHAT_PREFIX.length})
+      ))
     order by child.created_at, links.id
   )
 `
@@ -207,16 +213,18 @@ const CHATS_BY_NUM = `
     c.message_count as messageCount, c.user_message_count as userMessageCount, c.tool_call_count as toolCallCount,
     c.size_bytes as sizeBytes, c.format, ${SOURCE_NAME}, case s.kind when '${ARCHIVE}' then s.path end as origin, c.status,
     c.is_archived as isArchived, c.is_subagent as isSubagent,
-    coalesce(
+    iif(c.is_subagent = 0, null, coalesce(
       c.parent_chat_id,
       (select min(l.parent_id) from chat_links l where l.child_id = c.id and l.parent_id <> c.id)
-    ) as parentChatId,
+    )) as parentChatId,
     (${CHILD_IDS}) as childChatIds,
     1 - c.is_live as deletedInCursor, c.deleted_at as deletedAt,
     c.lines_added as linesAdded, c.lines_removed as linesRemoved, c.files_changed as filesChanged,
     iif(coalesce(c.context_used, c.context_limit) is null, null,
-      json_object('used', c.context_used, 'limit', c.context_limit)) as contextTokens,
-    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running, ${MACHINE_REF}
+      json_object('used', c.context_used, 'limit', c.context_limit, 'items', json(ifnull(c.context_items, '[]')))
+    ) as contextTokens,
+    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running,
+    ${isListedOnly('c')} as isListedOnly, ${MACHINE_REF}
   from json_each(?) wanted
   join chats c on c.num = wanted.value
   join sources s on s.num = c.source

@@ -9,8 +9,9 @@ export interface ChatTitle {
   readonly revision: number
 }
 
+/** Of a chat without messages, what its own row has of them counts as its title. */
 const CHAT_TITLES = `
-  select num, title, revision
+  select num, iif(preview is null, title, title || char(10) || preview) as title, revision
   from chats
   where revision > ?
   order by revision

@@ -12,7 +12,7 @@ const COUNT_PROJECTS = `
   select count(*)
   from projects p
   where exists (select 1 from chats c where c.project = p.num)
-    or exists (select 1 from workspaces w where w.project = p.num)
+    or p.belongs_to is null and exists (select 1 from workspaces w where w.project = p.num)
 `
 
 /** One page of the projects, the last active first. */
@@ -54,7 +54,9 @@ const PROJECTS = `
     group by c.project
   ) a on a.project = p.num
   where case
-    when @id is null then a.chats > 0 or exists (select 1 from workspaces w where w.project = p.num)
+    when @id is null then a.chats > 0 or p.belongs_to is null and exists (
+      select 1 from workspaces w where w.project = p.num
+    )
     else p.id = @id
   end
   order by a.lastActivityAt desc, p.name, p.num
@@ -126,6 +128,30 @@ const ROOTS = `
 
 /** The roots of all listed projects, the last active first. */
 export const listProjectRoots = (db: Mirror): ProjectRoot[] => prepared<ProjectRoot>(db, ROOTS).all()
+
+const PLACES = `
+  select p.uri, p.id, p.name, p.path, p.belongs_how as how, iif(o.num is null, null, json_object(
+    'id', o.id, 'name', o.name, 'path', o.path
+  )) as owner
+  from projects p left join projects o on o.num = p.belongs_to
+  where iif(@nums is null, p.belongs_how = 'merged', p.num in (select value from json_each(@nums)))
+  order by p.path
+`
+
+type Place = Pick<ProjectRoot, 'name' | 'path'> & { readonly id: ProjectId }
+
+/** A project, and the one to which it belongs: its repository, another spelling of it, or one into which it was merged. */
+export interface OwnedProject extends Place {
+  readonly uri: string
+  readonly how: 'named' | 'found' | 'spelt' | 'merged' | null
+  readonly owner: Place | null
+}
+
+/** The projects with these numbers; null: all that were merged into others. */
+export const listOwned = (db: Mirror, nums: readonly number[] | null): OwnedProject[] =>
+  prepared<Omit<OwnedProject, 'owner'> & { readonly owner: string | null }>(db, PLACES)
+    .all({ nums: nums === null ? null : JSON.stringify(nums) })
+    .map((row) => ({ ...row, owner: JSON.parse(row.owner ?? 'null') as OwnedProject['owner'] }))
 
 const NAMED_PROJECTS = `select num, id, name from projects`
 

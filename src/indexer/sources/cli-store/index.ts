@@ -25,7 +25,7 @@ const RANK = 1
 /** The chats of the command line in a folder of one of Cursor's home folders. */
 export function cliStoreSource(place: Place): Source {
   return {
-    ...ofFolder({ kind: 'cli-store', decoder: 3, folder: place.folder, rank: RANK }),
+    ...ofFolder({ kind: 'cli-store', decoder: 4, folder: place.folder, rank: RANK }),
     signature: () => listFolder(place)?.signature ?? null,
     async pass(mirror, num, request) {
       const listing = listFolder(place)

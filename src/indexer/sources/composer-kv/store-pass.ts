@@ -41,7 +41,7 @@ import type { Again } from '../../../model/pass.ts'
 export function composerKvSource(userDir: string): Source {
   const path = join(userDir, 'globalStorage', 'state.vscdb')
   return {
-    ...ofDatabase({ kind: 'composer-kv', decoder: 4, path, rank: 0, isAlwaysWarm: true }),
+    ...ofDatabase({ kind: 'composer-kv', decoder: 5, path, rank: 0, isAlwaysWarm: true }),
     async pass(mirror, num, request) {
       const signature = fileSignature(path)
       const octets = statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -5,7 +5,7 @@ import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece } from '../../open-safely/whole-store.ts'
 import { weighEvidence } from '../../projects/find-root.ts'
 import type { EvidenceMethod } from '../../projects/root-uri.ts'
-import { decodeHead, readFlag } from '../records/chat.ts'
+import { decodeHead, readFlag, isAlternative } from '../records/chat.ts'
 import {
   type JsonRecord,
   asRecord,
@@ -118,14 +118,13 @@ function columnEvidence({ workspaceId }: HeadRow, chatId: ChatId, rootOf: RootOf
 
 /** The columns are written with every change, the value only now and then. */
 function withColumns(head: ChatMetadata, row: HeadRow, record: JsonRecord): ChatMetadata {
-  const isAlternative = record['isBestOfNSubcomposer'] === true
   return {
     ...head,
     createdAtMs: readTime(row.createdAt) ?? head.createdAtMs,
     // Some rows have no time of their last change; then the time by which they are sorted is used.
     updatedAtMs: readTime(row.lastUpdatedAt) ?? head.updatedAtMs ?? readTime(row.recency),
     isArchived: readFlag(row.isArchived) ?? head.isArchived,
-    isSubagent: head.isSubagent ?? (isAlternative ? null : readFlag(row.isSubagent)),
+    isSubagent: head.isSubagent ?? (isAlternative(record) ? null : readFlag(row.isSubagent)),
   }
 }
 

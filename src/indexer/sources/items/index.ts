@@ -19,7 +19,7 @@ import { decodeHeadTable } from './decode-lists.ts'
 import { findLayout, readHeads, readItem, type HeadRow } from './read.ts'
 
 const WORKSPACE = 'workspace-items'
-const DECODER = 4
+const DECODER = 5
 /** The global store's version of a chat is newer: these copies are from before the chat was moved there. */
 const RANK = 2
 /** The global store changes with every message, and these items rarely do. */

@@ -23,7 +23,7 @@ import {
   wellFormed,
 } from './json.ts'
 import { type DecodedIssue, decodeMessageRecord, decodeText, readRole } from './message.ts'
-import type { ChatFacts, ChatMetadata, MessageDraft } from '../../../model/change.ts'
+import type { ChatFacts, ChatMetadata, ContextItem, MessageDraft } from '../../../model/change.ts'
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../model/chat.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
@@ -292,18 +292,37 @@ export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat
     ...readCommon(chat),
     format,
     summary: filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary'),
+    preview: readPreview(chat),
     todos: decodeTodos(listIn(chat, 'todos')),
     mode: firstFilledIn(chat, ['unifiedMode', 'forceMode']) ?? (chat['isAgentic'] === true ? 'agent' : null),
     model: readModelName(recordIn(chat, 'modelConfig'), 'modelName'),
     status: readStatus(chat),
     isArchived: chat['isArchived'] === true,
     isDraft: chat['isDraft'] === true || chatId === 'empty-state-draft',
-    isSubagent: recordIn(chat, 'subagentInfo') !== null || chatId.startsWith(CALL_CHAT_PREFIX),
+    isSubagent: startedByAgent(chat) || chatId.startsWith(CALL_CHAT_PREFIX),
     childChatIds: readChildren(chat),
     contextTokens: readContextTokens(chat),
     recordedCostCents: readCost(chat),
   }
 }
+
+const PREVIEW_LENGTH_MAX = 4000
+
+/** Beginnings of messages in the list of messages, by builds of 2026. Their rows may not be here. */
+function readPreview(chat: JsonRecord): string | null {
+  const begun = listIn(chat, 'fullConversationHeadersOnly').flatMap(
+    (header) =>
+      filledStringIn(recordIn(asRecord(header), 'grouping'), 'textPreview')
+        ?.replace(/\s+/g, ' ')
+        .trim() ?? [],
+  )
+  return begun.length === 0 ? null : wellFormed(begun.join('\n').slice(0, PREVIEW_LENGTH_MAX))
+}
+/** An alternative answer to one prompt names the chat of the first one as a subagent does, and is a chat like any other. */
+export const isAlternative = (record: JsonRecord): boolean => record['isBestOfNSubcomposer'] === true
+
+const startedByAgent = (record: JsonRecord): boolean =>
+  recordIn(record, 'subagentInfo') !== null && !isAlternative(record)
 
 /** What a chat's own row and an entry in a list of chats say alike. */
 function readCommon(record: JsonRecord) {
@@ -327,7 +346,7 @@ function readStatus(chat: JsonRecord): string | null {
   return status === 'none' ? null : status
 }
 
-/** Not `subComposerIds`: those are alternative answers to one prompt, not chats started by this one. */
+/** Not `subComposerIds`: those are alternatives, which say so themselves. */
 function readChildren(chat: JsonRecord): readonly ChatId[] {
   const ids = [...listIn(chat, 'subagentComposerIds'), ...listIn(chat, 'supersededSubagentComposerIds')]
   const named = ids.flatMap((id) => (typeof id === 'string' && id !== '' ? asChatId(wellFormed(id)) : []))
@@ -338,7 +357,23 @@ function readContextTokens(chat: JsonRecord): ChatFacts['contextTokens'] {
   const used =
     positiveIn(chat, 'contextTokensUsed') ?? positiveIn(recordIn(chat, 'promptTokenBreakdown') ?? {}, 'totalUsedTokens')
   const limit = positiveIn(chat, 'contextTokenLimit')
-  return used === null && limit === null ? null : { used, limit }
+  const items = readContextItems(chat)
+  return used === null && limit === null ? null : { used, limit, ...(items.length === 0 ? {} : { items }) }
+}
+
+/**
+ * What fills the context: the kinds of things, as Cursor calls them. The nodes below a kind are not read: their names may be
+ * words of the chat, and their tokens are in those of the kind.
+ */
+function readContextItems(chat: JsonRecord): readonly ContextItem[] {
+  const nodes = listIn(recordIn(chat, 'promptContextUsageTree'), 'nodes').map(asRecord)
+  const kinds = nodes.filter((node) => node?.['kind'] === 'category')
+  const found = kinds.length > 0 ? kinds : listIn(recordIn(chat, 'promptTokenBreakdown'), 'categories').map(asRecord)
+  return found.flatMap((node) => {
+    const name = firstFilledIn(node, ['label', 'categoryId', 'id'])
+    const tokens = node === null ? null : positiveIn(node, 'estimatedTokens')
+    return name === null || tokens === null ? [] : [{ name, tokens }]
+  })
 }
 
 function positiveIn(record: JsonRecord, name: string): number | null {
@@ -353,10 +388,7 @@ function readCost(chat: JsonRecord): number | null {
   return Number.isFinite(cents) && cents > 0 ? cents : null
 }
 
-/**
- * Facts about a chat from a list of chats. `isBestOfNSubcomposer` marks an alternative answer to one prompt, which is a
- * chat like any other.
- */
+/** Facts about a chat from a list of chats. */
 export const decodeHead = (head: JsonRecord, chatId: ChatId, list: string): ChatMetadata => ({
   ...readCommon(head),
   chatId,
@@ -364,7 +396,7 @@ export const decodeHead = (head: JsonRecord, chatId: ChatId, list: string): Chat
   mode: firstFilledIn(head, ['unifiedMode', 'forceMode']),
   isArchived: readFlag(head['isArchived']),
   isDraft: readFlag(head['isDraft']),
-  isSubagent: recordIn(head, 'subagentInfo') === null ? null : true,
+  isSubagent: startedByAgent(head) ? true : null,
 })
 
 /** Columns have 0 and 1 for a flag of JSON. */

@@ -29,6 +29,8 @@ export interface ConversationState {
 const MESSAGE = 1
 const OLD_TURN = 2
 const TOKENS = 5
+const TOKEN_BREAKDOWN = 3
+const TOKEN_CATEGORY = 3
 const TURN = 8
 const WORKSPACE = 9
 const OLD_ARCHIVE = 11
@@ -110,7 +112,12 @@ function readTokens(fields: readonly WireField[]): ConversationState['contextTok
   const counts = readWire(bytesIn(fields, TOKENS).at(-1) ?? Buffer.alloc(0)) ?? []
   const positive = (number: number): number | null => numberAt(counts, number) || null
   const [used, limit] = [positive(1), positive(2)]
-  return used === null && limit === null ? null : { used, limit }
+  const items = bytesIn(messageIn(counts, TOKEN_BREAKDOWN), TOKEN_CATEGORY).flatMap((bytes) => {
+    const category = readWire(bytes) ?? []
+    const [name, tokens] = [textIn(category, 2) ?? textIn(category, 1), numberAt(category, 3) ?? 0]
+    return name === null || tokens === 0 ? [] : [{ name, tokens }]
+  })
+  return used === null && limit === null ? null : { used, limit, ...(items.length === 0 ? {} : { items }) }
 }
 
 /** The ids of the messages that one summary replaced, in order, and of that summary. Null for bytes that are not an archive. */

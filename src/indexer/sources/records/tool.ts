@@ -85,14 +85,15 @@ function diffMark(type: string): string {
 }
 
 /**
- * The chat of the subagent that a call started. Newer builds name it. Older ones derived its id from the call's id, so
- * it is known only if such a chat exists. The chats' own rows do not reliably name each other.
+ * The chat of the subagent that a call started. Newer builds name it, beside the call or in its result. Older ones derived
+ * its id from the call's id, so it is known only if such a chat exists. The chats' own rows do not reliably name each other.
  */
 function readStartedChats(call: JsonRecord, additional: JsonRecord | null): readonly ChatId[] {
-  const named = filledStringIn(additional, 'subagentComposerId')
+  const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
+  const agentId = isTask ? filledStringIn(parsedRecord(call['result']), 'agentId') : null
+  const named = filledStringIn(additional, 'subagentComposerId') ?? agentId
   if (named !== null) return [asChatId(named)]
   const callId = filledStringIn(call, 'toolCallId')
-  const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
   return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : []
 }
 

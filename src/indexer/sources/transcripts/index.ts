@@ -2,6 +2,11 @@ import { constants } from 'node:buffer'
 import { lstatSync } from 'node:fs'
 import { join, extname } from 'node:path'
 import { crc32 } from 'node:zlib'
+import type { Mirror } from '../../../mirror/open.ts'
+import * as held from '../../../mirror/sources/sources.ts'
+import { findDelegated } from '../../../mirror/write/messages.ts'
+import { textKey } from '../../../mirror/write/pack-message.ts'
+import { listRowChats } from '../../../mirror/write/write.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import { identityOf, listFolders, mayBeFolder, mayExist } from '../../open-safely/cursor-file.ts'
 import {
@@ -19,6 +24,7 @@ import { decodeFacts, madeId } from '../records/chat.ts'
 import { groupBy } from '../records/json.ts'
 import { decodeLines, decodeRecords } from './decode-json.ts'
 import { decodeText } from './decode-text.ts'
+import { joinOutputs } from './outputs.ts'
 import {
   folderSignature,
   listTranscripts,
@@ -61,13 +67,15 @@ function transcriptSource(place: Place): Source {
   const { project, folder } = place
   const signature = (): string | null => folderSignature(project, folder)
   return {
-    ...ofFolder({ kind: KIND, decoder: 4, folder, rank: RANK }),
+    ...ofFolder({ kind: KIND, decoder: 5, folder, rank: RANK }),
     signature,
     async pass(mirror, num, request) {
       const now = signature()
       const skip = skipped(mirror, num, request, now)
       if (skip !== null) return skip
-      await writeFolder(mirror, num, listChats(place, now), request, readChat)
+      const chatOf = (reading: Reading): ChatId => findChat(mirror, num, reading)
+      await writeFolder(mirror, num, listChats(place, now), request, (chat) => readChat(chat, chatOf))
+      await joinOutputs(mirror, num, project, request)
       return read
     },
   }
@@ -116,11 +124,11 @@ function listChats(place: Place, signature: string | null): FolderListing<ChatFi
 }
 
 /** One piece for each file. The chat comes from the most complete one. */
-function readChat(chat: ChatFiles): GroupContent {
+function readChat(chat: ChatFiles, chatOf: (reading: Reading) => ChatId): GroupContent {
   const readings = chat.files.map(readFile)
   const chosen = readings.reduce<Reading | null>((best, next) => (isMoreComplete(next, best) ? next : best), null)
   return {
-    pieces: readings.map((reading) => pieceOf(reading, reading === chosen, chat)),
+    pieces: readings.map((reading) => pieceOf(reading, reading === chosen ? chatOf(reading) : null, chat)),
     bytesRead: readings.reduce((sum, { octets, checksum }) => sum + (checksum === null ? 0 : octets), 0),
     // No file is locked or open while it is decoded.
     longestReadMs: 0,
@@ -158,18 +166,37 @@ function isMoreComplete({ extent }: Reading, other: Reading | null): boolean {
   return at >= 0 && (extent[at] ?? 0) > (other?.extent[at] ?? -1)
 }
 
+/**
+ * The chat of a transcript. A subagent can also have a chat in the global store, under an id that older builds made of the
+ * call's: it is one chat. The transcript stays with the chat that it was first read as.
+ */
+function findChat(mirror: Mirror, num: number, { file: { key, chatId, parentChatId }, decoded }: Reading): ChatId {
+  const row = parentChatId === null ? undefined : held.findHeldRow(mirror, num, key)
+  const [before] = row === undefined || row.rowid === held.OUTDATED_ROWID ? [] : listRowChats(mirror, num, key)
+  const text = textKey(decoded?.messages.find(({ role }) => role === 'user')?.parts ?? [])
+  if (before !== undefined || parentChatId === null || text === null) return before ?? chatId
+  return findDelegated(mirror, parentChatId, text) ?? chatId
+}
+
+/** @param chatId null if another file gives the chat */
 function pieceOf(
   { file, octets, checksum, issue, decoded }: Reading,
-  isChosen: boolean,
+  chatId: ChatId | null,
   { stamp, rootPath, slug }: ChatFiles,
 ): Piece {
-  const { key, chatId, parentChatId } = file
+  const { key, parentChatId } = file
   const bare: Piece = { key, octets, checksum, stamp, issue, chats: [], evidence: [], metadata: [] }
-  if (!isChosen || decoded === null) return bare
+  if (chatId === null || decoded === null) return bare
   const plain = decodeFacts({}, chatId, 'transcript')
   const chat: WholeChat = {
     id: chatId,
-    facts: { ...plain, isSubagent: plain.isSubagent || parentChatId !== null, parentChatId },
+    facts: {
+      ...plain,
+      isSubagent: plain.isSubagent || parentChatId !== null,
+      parentChatId,
+      // So that a purge of the chat also bars the id that the transcript alone would have.
+      childChatIds: chatId === file.chatId ? [] : [file.chatId],
+    },
     outline: decoded.outline,
     messages: decoded.messages,
     isByPlace: true,

@@ -9,6 +9,7 @@ import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank, stringLeaves } from '../records/json.ts'
 import { plainMessage } from '../records/model-messages.ts'
 import { noInput, openCall, withPlans } from '../records/tool.ts'
+import { missingOutputs } from './outputs.ts'
 import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
@@ -62,8 +63,10 @@ export function arrangeSteps(
     const id = nameMessage(chatId, ordinal)
     const role = step.kind === 'message' ? step.role : null
     outline.push({ id, role, createdAtMs: null, startedAtMs: null })
-    if (step.kind === 'message' && step.parts.length > 0)
-      messages.push({ ...plainMessage, id, role: step.role, parts: withPlans(step.parts), sentAtMs: step.sentAtMs })
+    if (step.kind !== 'message' || step.parts.length === 0) continue
+    const references = missingOutputs(step.parts, chatId)
+    const told = { id, role: step.role, parts: withPlans(step.parts), sentAtMs: step.sentAtMs }
+    messages.push({ ...plainMessage, ...told, ...(references.length === 0 ? {} : { references }) })
   }
   // A file without any content is being rewritten: the mirror keeps the chat until the file has content again.
   const found = issue ?? steps.find((step) => (step.issue ?? null) !== null)?.issue

@@ -29,6 +29,7 @@ const others = new Map([
   ['/api/commits', 400],
   ['/api/files/history', 400],
   ['/api/tokens/import', 415],
+  ['/api/merges', 400],
   ['/api/archives', 202],
   ['/api/purge', 400],
   ['/api/hub/push', 400],

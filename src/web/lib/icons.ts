@@ -13,6 +13,13 @@ export const SHAPES = {
   file: 'M4 1.8h5l3 3v9.4H4zM9 1.8v3h3',
   tool: 'M8 5.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 1 1 0-5.6zM8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2',
   thought: 'M8 2a4.2 4.2 0 0 1 2 7.9V12H6V9.9A4.2 4.2 0 0 1 8 2zM6.5 14.2h3',
+  chats: 'M2 3h12v8H7l-3 3v-3H2z',
+  bars: 'M2.5 13.5h11M4 11V7.5M8 11V3.5M12 11V6',
+  coins:
+    'M8 1.8A6.2 6.2 0 1 1 8 14.2 6.2 6.2 0 1 1 8 1.8zM10 5.8H7.2a1.2 1.2 0 0 0 0 2.3h1.6a1.2 1.2 0 0 1 0 2.3H6M8 4.4v7.2',
+  shield: 'M8 1.8l5 1.8v4c0 3.2-2.2 5.4-5 6.6-2.8-1.2-5-3.4-5-6.6v-4z',
+  dials:
+    'M2 5h6M12 5h2M2 11h2M8 11h6M10 3.2a1.8 1.8 0 1 1 0 3.6 1.8 1.8 0 1 1 0-3.6zM6 9.2a1.8 1.8 0 1 1 0 3.6 1.8 1.8 0 1 1 0-3.6z',
 } as const
 
 export type IconName = keyof typeof SHAPES

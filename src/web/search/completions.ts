@@ -1,39 +1,38 @@
 import { fieldFilters } from '../../shared/filters.ts'
 import { useEffect, useState } from 'preact/hooks'
-import type { SuggestAnswer, Suggestion } from '../../api/answers/search.ts'
-import { get, queryOf } from '../lib/api.ts'
+import type { Suggestion } from '../../api/answers/search.ts'
+import { api } from '../lib/api.ts'
+import { chatAddress } from '../lib/format.ts'
+import { FIELD_VALUES } from './asked.ts'
 
 export interface Completion {
-  readonly kind: Suggestion['kind'] | 'field'
+  readonly kind: Suggestion['kind'] | 'field' | 'go to'
   readonly text: string
   readonly id: string
   /** The text of the search field after it was taken. */
   readonly query: string
   /** False if a value must still be typed. */
   readonly isWhole: boolean
+  /** Where it leads instead. */
+  readonly address?: string
 }
 
 const FIELDS = [
-  ...fieldFilters.filter((name) => name !== 'role' && name !== 'in').map((name) => `${name}:`),
-  'role:user',
-  'role:assistant',
-  'in:text',
-  'in:code',
-  'in:tool',
-  'in:thinking',
-  'in:title',
-  'in:attachment',
+  ...fieldFilters.filter((name) => !(name in FIELD_VALUES)).map((name) => `${name}:`),
   'before:',
   'after:',
   'on:',
-  'is:archived',
-  'is:deleted',
-  'is:subagent',
-  'is:orphan',
-  'has:code',
-  'has:error',
-  'has:thinking',
+  ...Object.entries(FIELD_VALUES).flatMap(([name, values]) => values.map((value) => `${name}:${value}`)),
 ]
+/** Places of the page, which are gone to by their names. */
+const PLACES = [
+  ['Files', '/files'],
+  ['Projects', '/projects'],
+  ['Activity', '/stats'],
+  ['Usage', '/tokens'],
+  ['Safety: losses, archives, hub', '/losses'],
+  ['Settings: theme, what is read', '/settings'],
+] as const
 const PAUSE_MS = 120
 const MAX = 6
 
@@ -44,11 +43,15 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
     if (!isWanted || typed.trim().length < 2) return undefined
     const controller = new AbortController()
     const timer = setTimeout(() => {
-      get<SuggestAnswer>(`/api/suggest${queryOf({ q: typed, limit: MAX })}`, controller.signal).then(
+      api.get('/api/suggest', { query: { q: typed, limit: MAX }, signal: controller.signal }).then(
         (answer) =>
           setItems({
             typed,
-            list: [...fieldsFor(typed), ...answer.items.map((item) => completionOf(typed, item))].slice(0, MAX),
+            list: [
+              ...placesFor(typed),
+              ...fieldsFor(typed),
+              ...answer.items.map((item) => completionOf(typed, item)),
+            ].slice(0, MAX),
           }),
         () => undefined,
       )
@@ -64,6 +67,16 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
 const lastWord = (typed: string): string => /\S*$/.exec(typed)?.[0] ?? ''
 const withLast = (typed: string, word: string): string => typed.slice(0, typed.length - lastWord(typed).length) + word
 
+const placesFor = (typed: string): Completion[] =>
+  PLACES.filter(([name]) => name.toLowerCase().includes(typed.trim().toLowerCase())).map(([text, address]) => ({
+    kind: 'go to',
+    text,
+    id: address,
+    query: '',
+    isWhole: true,
+    address,
+  }))
+
 function fieldsFor(typed: string): Completion[] {
   const word = lastWord(typed).toLowerCase()
   if (word.length < 2) return []
@@ -76,16 +89,16 @@ function fieldsFor(typed: string): Completion[] {
 
 const quoted = (value: string): string => (/[\s"():]/.test(value) ? `"${value.replaceAll('"', '')}"` : value)
 
+/** The field that a suggestion fills. */
+const FIELD_OF: Readonly<Partial<Record<Suggestion['kind'], string>>> = {
+  project: 'project',
+  tool: 'tool',
+  file: 'path',
+}
+
 function completionOf(typed: string, { kind, text, id }: Suggestion): Completion {
-  const query =
-    kind === 'term'
-      ? id
-      : kind === 'project'
-        ? withLast(typed, `project:${quoted(text)}`)
-        : kind === 'tool'
-          ? withLast(typed, `tool:${quoted(id)}`)
-          : kind === 'file'
-            ? withLast(typed, `path:${quoted(id)}`)
-            : text
-  return { kind, text, id, query, isWhole: true }
+  const field = FIELD_OF[kind]
+  const value = kind === 'project' ? text : id
+  const query = field === undefined ? (kind === 'term' ? id : text) : withLast(typed, `${field}:${quoted(value)}`)
+  return { kind, text, id, query, isWhole: true, ...(kind === 'chat' ? { address: chatAddress(id) } : {}) }
 }

@@ -1,34 +1,35 @@
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { chatAddress } from '../lib/format.ts'
-import { addressWith, isTyping, readAsked } from '../search/asked.ts'
+import { visible } from '../lib/format.ts'
+import { type Asked, FILTERS, isTyping, listAddress, readAsked, takeFilters, toggled } from './asked.ts'
 import { type Completion, useCompletions } from './completions.ts'
+import { labelOf } from './menus.tsx'
 
 /** A key after this pause is searched at once. Keys that follow faster are searched together after it. */
 const TYPING_PAUSE_MS = 50
 
 /** What the field shows, and the searches that follow from typing and Enter. */
-function useTyped() {
+function useTyped(asked: Asked) {
   const { url, path, route } = useLocation()
-  const asked = readAsked(url)
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
   const lastKeyAtMs = useRef(Number.NEGATIVE_INFINITY)
-  const [typed, setTyped] = useState(path === '/' ? asked.q : '')
-  // Back, links and chips change the address without typing.
+  const [typed, setTyped] = useState(asked.q)
+  // Back, links and tokens change the address without typing.
   useEffect(() => {
     if (!isTyping.peek()) setTyped(asked.q)
   }, [url])
   const go = (text: string, isFinal: boolean): void => {
     if (timer.current !== null) clearTimeout(timer.current)
     isTyping.value = !isFinal
+    const { q, changes } = takeFilters(asked, text, isFinal)
+    if (q !== text) setTyped(q)
+    const address = listAddress(url, { q, ...changes })
     const isFirst = path !== '/' || asked.q === ''
-    const address = path === '/' ? addressWith(url, { q: text }) : `/?q=${encodeURIComponent(text)}`
     // One step of history for each search that was entered, not for each key.
     if (address !== url || isFinal) route(address, !isFirst && (!isFinal || address === url))
   }
   const type = (text: string): void => {
     setTyped(text)
-    if (path !== '/') return
     if (timer.current !== null) clearTimeout(timer.current)
     isTyping.value = true
     const nowMs = performance.now()
@@ -37,30 +38,40 @@ function useTyped() {
     if (pauseMs >= TYPING_PAUSE_MS) go(text, false)
     else timer.current = setTimeout(() => go(text, false), TYPING_PAUSE_MS)
   }
-  const openChat = (id: string): void => {
+  const open = (address: string): void => {
     isTyping.value = false
-    route(chatAddress(id))
+    route(address)
   }
-  return { typed, setTyped, go, type, openChat }
+  return { typed, setTyped, go, type, open }
 }
 
+/** The field and, before it, the chosen filters as tokens. */
 export function SearchField() {
+  const { url } = useLocation()
+  const asked = readAsked(url)
   const input = useRef<HTMLInputElement>(null)
-  const { typed, setTyped, go, type, openChat } = useTyped()
+  const { typed, setTyped, go, type, open } = useTyped(asked)
   const [isOpen, setOpen] = useState(false)
   const [chosen, setChosen] = useState(-1)
   const completions = useCompletions(typed, isOpen)
-  useSearchKeys(input)
   const isShown = isOpen && completions.length > 0
+  const tokens = FILTERS.flatMap((name) =>
+    (asked.filters[name] ?? []).map((value) => ({
+      text: `${NAMES[name] ?? name}: ${labelOf(name, value)}`,
+      address: listAddress(url, toggled(asked, name, value)),
+    })),
+  )
   const take = (completion: Completion): void => {
     setOpen(!completion.isWhole)
     setChosen(-1)
-    if (completion.kind === 'chat') return openChat(completion.id)
+    if (completion.address !== undefined) return open(completion.address)
     setTyped(completion.query)
     input.current?.focus()
     if (completion.isWhole) go(completion.query, true)
   }
   const onKeyDown = (event: KeyboardEvent): void => {
+    const last = tokens.at(-1)
+    if (event.key === 'Backspace' && typed === '' && last !== undefined) open(last.address)
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step === 0 && event.key !== 'Escape') return
     event.preventDefault()
@@ -83,6 +94,11 @@ export function SearchField() {
   }
   return (
     <form class="search-field" role="search" onSubmit={submit}>
+      {tokens.map(({ text, address }) => (
+        <button key={text} type="button" class="token" onClick={() => open(address)} aria-label={`Remove ${text}`}>
+          {visible(text)} <span aria-hidden="true">×</span>
+        </button>
+      ))}
       <input
         ref={input}
         type="search"
@@ -110,6 +126,9 @@ export function SearchField() {
   )
 }
 
+/** What tokens are called, where it is another word than the filter's. */
+const NAMES: Readonly<Record<string, string>> = { role: 'said by', to: 'before' }
+
 interface CompletionsProps {
   readonly items: readonly Completion[]
   readonly chosen: number
@@ -135,19 +154,3 @@ const Completions = ({ items, chosen, take }: CompletionsProps) => (
     ))}
   </div>
 )
-
-function useSearchKeys(input: { current: HTMLInputElement | null }): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey
-      const isCtrlK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
-      const isInField = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-      if (!isCtrlK && (!isSlash || isInField)) return
-      event.preventDefault()
-      input.current?.focus()
-      input.current?.select()
-    }
-    document.addEventListener('keydown', onKey)
-    return () => document.removeEventListener('keydown', onKey)
-  }, [])
-}

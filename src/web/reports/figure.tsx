@@ -1,8 +1,0 @@
-import type { ComponentChildren } from 'preact'
-
-export const Figure = ({ name, value }: { name: string; value: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-  </div>
-)

@@ -1,0 +1,139 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Chat } from '../../api/answers/chats.ts'
+import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
+import { api, isAbort, type QueryOf, token } from '../lib/api.ts'
+import { connections } from '../lib/live.ts'
+import { type Asked, askedWhileTyping, isTyping } from './asked.ts'
+
+/** Chats that were found: a list of all chats, or the hits of a search. */
+export interface Found {
+  readonly key: string
+  readonly items: readonly (Chat | SearchHit)[]
+  readonly total: number
+  readonly isExact: boolean
+  /** The first answer of a search; null for a list of chats. */
+  readonly answer: SearchAnswer | null
+  readonly isEnd: boolean
+  /** How far the list is scrolled, in pixels; null before it was. */
+  scrollTop: number | null
+}
+
+export const isHit = (item: Chat | SearchHit): item is SearchHit => 'snippet' in item
+export const chatOf = (item: Chat | SearchHit): { readonly id: string } => (isHit(item) ? item.chat : item)
+
+/** Filters by which chats can be listed; any other one searches messages. */
+const OF_CHATS: ReadonlySet<string> = new Set(['project', 'model', 'mode', 'branch', 'machine', 'from', 'to'])
+/** The largest offset that the search accepts. */
+export const OFFSET_MAX = 10_000
+const LIMIT_MAX = 200
+
+interface Request {
+  readonly key: string
+  readonly step: number
+  ask(limit: number, offset: number, signal: AbortSignal): Promise<Omit<Found, 'key' | 'isEnd' | 'scrollTop'>>
+}
+
+export const isListing = ({ q, filters }: Asked): boolean =>
+  q.trim() === '' && Object.keys(filters).every((name) => OF_CHATS.has(name))
+
+/** The parameters of a search, without its order. */
+export const searchQuery = ({ q, filters: { from, to, ...filters } }: Asked): QueryOf<'/api/search'> =>
+  ({ q, ...filters, from: from?.[0], to: to?.[0] }) as QueryOf<'/api/search'>
+
+function requestOf(asked: Asked): Request {
+  const { q: _, ...filters } = searchQuery(asked)
+  if (isListing(asked)) {
+    const sort = (asked.sort === '' ? null : asked.sort) as 'oldest' | null
+    return {
+      key: JSON.stringify([filters, sort]),
+      step: 60,
+      async ask(limit, offset, signal) {
+        const query = { ...(filters as QueryOf<'/api/chats'>), sort, limit, offset }
+        const { items, total } = await api.get('/api/chats', { query, signal })
+        return { items, total, isExact: true, answer: null }
+      },
+    }
+  }
+  const q = isTyping.value ? askedWhileTyping(asked.q) : asked.q
+  const sort = asked.sort === 'newest' || asked.sort === 'oldest' ? asked.sort : null
+  return {
+    key: JSON.stringify([filters, sort, q]),
+    step: 40,
+    async ask(limit, offset, signal) {
+      const query = { ...filters, q, sort, group: 'chat', limit, offset } as const
+      const answer = await api.get('/api/search', { query, signal })
+      return { items: answer.items, total: answer.total, isExact: answer.totalIsExact, answer }
+    },
+  }
+}
+
+/** What was found before, by its request: Back shows it at once, and is asked for again meanwhile. */
+const kept = new Map<string, Found>()
+const KEPT_MAX = 30
+
+function keep(found: Found): Found {
+  kept.delete(found.key)
+  kept.set(found.key, found)
+  const [oldest] = kept.keys()
+  if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest)
+  return found
+}
+
+const FIRST = 20
+
+/** @param place in the list that is wanted at first, such as that of the open chat */
+export function useFound(asked: Asked, place: number) {
+  const request = requestOf(asked)
+  const { key } = request
+  const [state, setFound] = useState<Found | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const [isLoading, setLoading] = useState(true)
+  const [round, setRound] = useState(0)
+  const running = useRef<AbortController | null>(null)
+  // What is known of the address is shown in the same frame.
+  const found = kept.get(key) ?? state
+  const load = async (limit: number, offset: number): Promise<void> => {
+    running.current?.abort()
+    const controller = new AbortController()
+    running.current = controller
+    setLoading(true)
+    try {
+      const page = await request.ask(limit, offset, controller.signal)
+      const old = kept.get(key)
+      // A chat that is written meanwhile may move to another page.
+      const fresh = new Set(page.items.map((item) => chatOf(item).id))
+      const others = (offset === 0 ? old?.items.slice(limit) : old?.items)?.filter(
+        (item) => !fresh.has(chatOf(item).id),
+      )
+      const isLast = page.items.length < limit
+      const items = offset > 0 ? [...(others ?? []), ...page.items] : [...page.items, ...(isLast ? [] : (others ?? []))]
+      const answer = offset === 0 ? page.answer : (old?.answer ?? null)
+      const isEnd = isLast || (answer === null && items.length >= page.total)
+      setFound(keep({ ...page, key, items, answer, isEnd, scrollTop: old?.scrollTop ?? null }))
+      setError(null)
+    } catch (caught) {
+      if (!isAbort(caught)) setError(caught)
+    }
+    if (running.current !== controller) return
+    running.current = null
+    setLoading(false)
+  }
+  // Not `useEffect`: it waits for the next frame before the request is sent.
+  useLayoutEffect(() => {
+    const wanted = Math.max(FIRST, place + FIRST, kept.get(key)?.items.length ?? 0)
+    void load(Math.min(LIMIT_MAX, wanted), 0)
+    return () => running.current?.abort()
+  }, [key, round, Math.max(1, connections.value), token.value])
+  return {
+    found,
+    error,
+    isLoading,
+    /** False while what is shown answers an earlier search. */
+    isCurrent: found?.key === key,
+    reload: () => setRound((old) => old + 1),
+    loadMore: () => {
+      const offset = found?.items.length ?? 0
+      if (running.current === null && found?.key === key && offset <= OFFSET_MAX) void load(request.step, offset)
+    },
+  }
+}
