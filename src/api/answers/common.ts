@@ -75,3 +75,9 @@ export const healthAnswer = z.object({
   version: text,
   startedAt: says(z.exactOptional(text), 'As in daemon.json. Missing without a daemon.'),
 })
+
+/** Which part of a list is wanted. */
+export interface PageRequest {
+  readonly limit: number
+  readonly offset: number
+}

@@ -192,9 +192,9 @@ export async function readBody<Shape extends z.core.$ZodShape>(
   c: Context,
   schema: z.ZodMiniObject<Shape>,
 ): Promise<z.output<z.ZodMiniObject<Shape>>> {
-  const text = await c.req.text()
-  if (text !== '') requireJson(c.req.header('content-type'))
-  const body = text === '' ? {} : parseJson(text)
+  const sent = await c.req.text()
+  if (sent !== '') requireJson(c.req.header('content-type'))
+  const body = sent === '' ? {} : parseJson(sent)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Problem(400, 'bad-body', 'The body must be a JSON object.')
   }
@@ -210,9 +210,9 @@ function requireJson(mediaType: string | undefined): void {
   throw new Problem(415, 'not-json', 'The body must be sent as application/json.')
 }
 
-function parseJson(text: string): unknown {
+function parseJson(sent: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(sent)
   } catch (error) {
     if (error instanceof SyntaxError) throw new Problem(400, 'bad-body', 'The body is not valid JSON.')
     throw error
@@ -246,11 +246,9 @@ export function readClock(tz: string | null, context: { readonly timeZone: strin
 export function readBounds(query: { readonly from: string | null; readonly to: string | null }, clock: Clock): Bounds {
   const errors: BadParameter[] = []
   const read = (name: 'from' | 'to'): number | null => {
-    const text = query[name]
-    const period = text === null ? null : readPeriod(text, clock)
-    if (text !== null && period === null) {
-      errors.push({ name, reason: NO_DATE })
-    }
+    const given = query[name]
+    const period = given === null ? null : readPeriod(given, clock)
+    if (given !== null && period === null) errors.push({ name, reason: NO_DATE })
     return period?.startMs ?? null
   }
   const bounds = { fromMs: read('from'), toMs: read('to') }

@@ -5,10 +5,9 @@ import type { MessageId } from '../../model/ids.ts'
 import type { ToolPart } from '../../model/part.ts'
 import { countLines, diffText, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import type { FileEditAnswer, FileUse } from '../answers/projects.ts'
-import type { Page } from '../answers/common.ts'
+import type { Page, PageRequest } from '../answers/common.ts'
 import { answerRow, PROJECT_REF, type Row } from './answer-row.ts'
 import { useOfTool } from '../../shared/tools.ts'
-import type { PageRequest } from './page.ts'
 import { inSnapshot } from './snapshot.ts'
 
 export interface FilesRequest extends PageRequest {

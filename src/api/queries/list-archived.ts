@@ -1,8 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { ListedArchivedChat } from '../answers/archives.ts'
-import type { Page } from '../answers/common.ts'
-import type { PageRequest } from './page.ts'
+import type { Page, PageRequest } from '../answers/common.ts'
 import { chooseChats, readChat } from '../archives/read-runs.ts'
 
 export interface ArchivedChatsRequest extends PageRequest {

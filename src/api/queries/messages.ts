@@ -5,7 +5,7 @@ import { prepared } from '../../mirror/sql.ts'
 import { findChatNum } from './chats/get-chat.ts'
 import { withImages } from './images.ts'
 
-import type { PageRequest } from './page.ts'
+import type { PageRequest } from '../answers/common.ts'
 import { inSnapshot } from './snapshot.ts'
 import type { Message, MessagePage, Tokens } from '../answers/messages.ts'
 import { recordedTokens } from '../../model/message.ts'

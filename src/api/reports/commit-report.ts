@@ -4,7 +4,7 @@ import type { ApiContext } from '../context.ts'
 import type { CommitReport, DescribedMatch } from '../answers/chats.ts'
 import { toIso } from '../queries/answer-row.ts'
 import { listActs, readScoredCommits, type TimedAct } from '../queries/chats/chat-activity.ts'
-import type { PageRequest } from '../queries/page.ts'
+import type { PageRequest } from '../answers/common.ts'
 import { comparablePath, folderOf, isWithin, listProjectRoots } from '../queries/projects/list-projects.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -128,10 +128,7 @@ const losses: List<'/api/losses'> = {
 
 const SHA_SHOWN = 9
 
-interface CommitRow {
-  readonly commit: Item<'/api/commits'> | null
-  readonly chat: DescribedMatch | null
-}
+type CommitRow = { readonly commit: Item<'/api/commits'> | null; readonly chat: DescribedMatch | null }
 
 /** A row for each chat of a commit. Programs get the commit in every row, and a terminal shows it once. */
 const commits: List<'/api/commits', CommitRow> = {

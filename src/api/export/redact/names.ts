@@ -42,7 +42,7 @@ export function isPlaceholder(text: string): boolean {
   return left !== text && (left.length < 6 || !hasDigit(left) || !hasLetter(left))
 }
 
-const words = new Set(table.words.join(' ').split(' '))
+const ordinaryWords = new Set(table.words.join(' ').split(' '))
 const { ADJECTIVES, NAMED, NOUNS } = table.parts
 /** A name of such a value: `new-password`, `auth.accessToken`, `password_hash`. */
 const description = new RegExp(
@@ -52,7 +52,7 @@ const description = new RegExp(
 
 export function isDescription(text: string): boolean {
   const value = text.replace(/^[.#]|[.,;:!?)\]}]+$/g, '')
-  return value.length < 60 && (words.has(value.toLowerCase()) || description.test(value))
+  return value.length < 60 && (ordinaryWords.has(value.toLowerCase()) || description.test(value))
 }
 
 /** Words of a sentence about a secret. */

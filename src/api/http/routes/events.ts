@@ -1,7 +1,7 @@
 import type { DaemonEvent } from '../../context.ts'
 import { route, type Api } from '../route.ts'
 
-/** How many events may wait for a client. One that is further behind is dropped: its queue would grow without end. */
+/** How many events may wait for a client. After them the stream ends, and the client asks again. */
 const WAITING_MAX = 1000
 const HEARTBEAT_MS = 15_000
 
@@ -29,7 +29,7 @@ function eventStream(api: Api): ReadableStream<Uint8Array> {
       stream.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
       if ((stream.desiredSize ?? 0) > 0) return
       end?.()
-      stream.error(new Error('a client of /api/events does not read'))
+      stream.close()
     }
     send({ type: 'status', data: { ...status } })
     const unsubscribe = api.subscribe(send)

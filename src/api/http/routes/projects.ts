@@ -7,7 +7,7 @@ import {
   fileHistoryAnswer,
   filesAnswer,
   mergeAnswer,
-  project,
+  project as projectAnswer,
   projectsAnswer,
   type MergeAnswer,
 } from '../../answers/projects.ts'
@@ -63,7 +63,7 @@ export const projectRoutes = [
     method: 'GET',
     path: '/api/projects/:id',
     says: 'One project.',
-    answer: project,
+    answer: projectAnswer,
     problems: [404],
     handle: ({ id }, api) => known(api, id),
   }),
@@ -82,7 +82,10 @@ export const projectRoutes = [
     query: parametersOf({ repo: word(), ...dates, ...page }),
     answer: commitsAnswer,
     problems: [409],
-    handle: ({ query }, api) => answerCommits(query, api),
+    handle: ({ query: { repo, tz, limit, offset, ...period } }, api) => {
+      const bounds = readBounds(period, readClock(tz, api))
+      return reportCommits(api, { folder: readFolder(api, repo), ...bounds, limit, offset })
+    },
   }),
   route({
     method: 'GET',
@@ -198,22 +201,6 @@ export const fileRoutes = [
 const numsOf = (api: Api, names: readonly string[] | null): readonly number[] | null =>
   names === null ? null : resolveProjects(api.mirror(), names)
 
-/** The commits of a repository. @throws Problem 400 or 409 if it is not known, or has no readable history */
-export function answerCommits({ repo, tz, limit, offset, ...dates }: CommitsQuery, context: ApiContext) {
-  const bounds = readBounds(dates, readClock(tz, context))
-  const request = { folder: readFolder(context, repo), ...bounds, limit, offset }
-  return reportCommits(context, request)
-}
-
-interface CommitsQuery {
-  readonly repo: string | null
-  readonly from: string | null
-  readonly to: string | null
-  readonly tz: string | null
-  readonly limit: number
-  readonly offset: number
-}
-
 /**
  * The chats that match the parameters `commit` and `repo`; null if neither is given.
  * @throws Problem 400 if one is missing or can name no commit; 404 if there is no such commit; 409 if there is no readable history
@@ -230,8 +217,8 @@ export async function readMatches(
   }
   const matches = await chatsOfCommit(context, readFolder(context, repo), commit)
   if (matches !== null) return matches
-  const text = 'No commit of this repository has this sha or name, or several commits begin with it.'
-  throw new Problem(404, 'commit-not-found', text)
+  const detail = 'No commit of this repository has this sha or name, or several commits begin with it.'
+  throw new Problem(404, 'commit-not-found', detail)
 }
 
 /**
@@ -289,8 +276,8 @@ function readFolder(context: ApiContext, repo: string | null): string {
     .sort((one, other) => other.path.length - one.path.length)
   const found = roots.find(({ num }) => nums.includes(num)) ?? around
   if (found === undefined) {
-    const known = here.slice(0, LISTED_MAX).map(({ name, path }) => `${name} (${path})`)
-    const listed = here.length === 0 ? 'there is none here' : `some are ${known.join(', ')}`
+    const names = here.slice(0, LISTED_MAX).map(({ name, path }) => `${name} (${path})`)
+    const listed = here.length === 0 ? 'there is none here' : `some are ${names.join(', ')}`
     throw badParameters([{ name: 'repo', reason: `must name a known project: ${listed}` }])
   }
   if (found.isHere === 1) return folderOf(found.path)

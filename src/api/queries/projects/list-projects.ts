@@ -1,7 +1,6 @@
 import { posix, win32 } from 'node:path'
 import type { Mirror } from '../../../mirror/open.ts'
-import type { Page } from '../../answers/common.ts'
-import type { PageRequest } from '../page.ts'
+import type { Page, PageRequest } from '../../answers/common.ts'
 import { inSnapshot } from '../snapshot.ts'
 import type { ProjectId } from '../../../model/ids.ts'
 import { answerRow, type Row } from '../answer-row.ts'
