@@ -43,6 +43,12 @@ export function nearTerms(
   return found
 }
 
+/** Whether two words differ by at most so many letters, or a word from the beginning of another one that is still typed. */
+export function isNear(typed: string, word: string, distanceMax: number, isUnfinished = false): boolean {
+  const seek: Seek = (from) => (word >= from ? word : undefined)
+  return nearTerms(typed, seek, { distanceMax, isUnfinished }).length > 0
+}
+
 const codePoints = (text: string): readonly number[] => Array.from(text, (sign) => sign.codePointAt(0) ?? 0)
 
 /** The distances of one beginning of the list's word from each beginning of the typed word. */

@@ -1,8 +1,7 @@
 import type { Json } from '../../model/json.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 import { stretchesOf, withoutEscapes, withoutOrders } from '../passages/spoken-texts.ts'
-import { GAP_TERM } from './lowered-words.ts'
-import { indexTerms } from './terms.ts'
+import { GAP_TERM, indexTerms } from './terms.ts'
 
 /** The columns of the full-text table. The first one wins if two match a query equally well. */
 export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment', 'plan', 'summary'] as const
