@@ -2,6 +2,7 @@ import { listArchivedChats, type ArchivedChatsRequest } from './queries/list-arc
 import type { Mirror } from '../mirror/open.ts'
 import { listEdits, listFiles, type FileHistoryRequest, type FilesRequest } from './queries/files.ts'
 import { answerStats, type StatsAnswer, type StatsRequest } from './reports/stats/answer-stats.ts'
+import { findInChat, type FindRequest } from './search/find-in-chat.ts'
 import { searchBody, type SearchBodyRequest } from './search/search.ts'
 import { suggest, type SuggestRequest } from './search/suggest.ts'
 import { readLedger } from './tokens/ledger.ts'
@@ -14,6 +15,7 @@ type Body = string
 /** The slow requests, which a separate process answers: request and answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchBodyRequest; readonly answer: Body }
+  readonly find: { readonly request: FindRequest; readonly answer: Body }
   readonly suggest: { readonly request: SuggestRequest; readonly answer: Body }
   readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
   readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
@@ -37,6 +39,7 @@ type Answerers = {
 
 const answerers: Answerers = {
   search: searchBody,
+  find: findInChat,
   suggest: (db, request) => JSON.stringify(suggest(db, request)),
   stats: (db, request) => answerStats(db, request),
   tokens: (db, request) => readLedger(db, request),

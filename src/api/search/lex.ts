@@ -126,3 +126,30 @@ export function echo(source: string): string {
   const short = Array.from(source).slice(0, ECHO_LENGTH_MAX).join('')
   return `"${short}${short.length < source.length ? '…' : ''}"`
 }
+
+const MONTHS = 'january february march april may june july august september october november december'.split(' ')
+const DAYS = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'
+const dateInWords = new RegExp(
+  String.raw`\b(?:(today|yesterday|(?:last|this) (?:week|month|year)|last (?:${DAYS}))|on (${DAYS})|in (${MONTHS.join('|')})(?: (\d{4}))?)\b`,
+  'i',
+)
+
+/** A date as a sentence has it. */
+export interface DateInWords {
+  readonly words: readonly string[]
+  /** The value for `on:`. @param month the present one, as `2026-03` */
+  readonly valueAt: (month: string) => string
+}
+
+/** The first date in a text of words: `yesterday`, `last week`, `on Monday`, `in June`. Null if there is none. */
+export function findDate(text: string): DateInWords | null {
+  const [typed, named, day, month, year] = dateInWords.exec(text) ?? []
+  if (typed === undefined) return null
+  const number = String(MONTHS.indexOf(month?.toLowerCase() ?? '') + 1).padStart(2, '0')
+  const valueAt = (present: string): string => {
+    if (month === undefined) return (named ?? day ?? '').toLowerCase()
+    const thisYear = Number(present.slice(0, 4))
+    return `${year ?? (number > present.slice(5) ? thisYear - 1 : thisYear)}-${number}`
+  }
+  return { words: typed.split(' '), valueAt }
+}

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import { nearTerms } from '../../text/near-terms.ts'
+import { isNear } from '../../text/near-terms.ts'
 import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
 import { asPathTerm, markTerm, pathsOf, pathWordOf } from '../../text/terms/columns.ts'
 import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
@@ -299,11 +299,6 @@ function wordFit(word: TypedWord): Fit {
     if (only === undefined || slips === 0) return 0
     return tokenize(text).some(({ term }) => isNear(only.term, term, slips, word.isUnfinished)) ? NEARLY : 0
   }
-}
-
-function isNear(typed: string, word: string, distanceMax: number, isUnfinished: boolean): boolean {
-  const seek = (from: string): string | undefined => (word >= from ? word : undefined)
-  return nearTerms(typed, seek, { distanceMax, isUnfinished }).length > 0
 }
 
 function ranked(kind: SuggestionKind, found: readonly Fitting[]): readonly Suggestion[] {

@@ -80,7 +80,13 @@ describe('the answer of each route', () => {
     expect(fields['total']).toBeGreaterThan(0)
     expect(parameters).toMatchObject({
       items: [{ message: { chatId: 'talk' }, matchCount: fields['total'] }],
-      facets: { role: [{ value: 'user', label: 'user', count: fields['total'] }], month: expect.any(Array) },
+      facets: {
+        role: [
+          { value: 'user', count: fields['total'] },
+          { value: 'assistant', count: 1 },
+        ],
+        month: expect.any(Array),
+      },
       plan: { filters: ['project:shop', 'role:user'] },
     })
   })
@@ -169,9 +175,10 @@ describe('errors', () => {
     expect(response.status).toBe(400)
     const body = await bodyOf(response)
     expect(body).toMatchObject({ code: 'unknown-parameter', errors: [{ name: 'limt' }, { name: '__proto__' }] })
-    const takesPages = /search|suggest|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
-      `${route.method} ${route.path}`,
-    )
+    const takesPages =
+      /search|suggest|find$|chats$|messages|projects$|losses|commits|files|tokens$|GET .*archives$/u.test(
+        `${route.method} ${route.path}`,
+      )
     expect(String(body['detail']).includes('"limit" was meant')).toBe(takesPages)
   })
 

@@ -1,12 +1,15 @@
 import type { Context } from 'hono'
+import { asChatId } from '../../../model/ids.ts'
 import { roles } from '../../../model/message.ts'
-import { searchAnswer, suggestAnswer } from '../../answers/search.ts'
+import { foundInChat, searchAnswer, suggestAnswer } from '../../answers/search.ts'
 import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
 import { partNames } from '../../search/query.ts'
 import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
 import { readBounds, readClock } from '../dates.ts'
-import { anyOf, dates, flag, limit, listOf, offset, oneOf, parametersOf, text, words } from '../params.ts'
+import { anyOf, dates, flag, limit, listOf, offset, oneOf, page, parametersOf, text, words } from '../params.ts'
+import { notFound } from '../problem.ts'
+import { getChat } from '../../queries/chats/get-chat.ts'
 import { route } from '../route.ts'
 import { unreadText } from '../unread.ts'
 
@@ -61,6 +64,20 @@ export const searchRoutes = [
         unread: unreadText(api.live()),
       }
       return asJson(c, await api.ask({ kind: 'search', request }))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/chats/:id/find',
+    says: 'Every message of a chat that q finds, in the order of the chat, with an exact count.',
+    query: parametersOf({ q: text(), tz: dates.tz, ...page }),
+    answer: foundInChat,
+    problems: [404],
+    handle: async ({ id, query: { q, tz, ...range }, c }, api) => {
+      const chatId = asChatId(id)
+      if (getChat(api.mirror(), chatId) === null) throw notFound('chat', id)
+      const request = { chatId, q: q ?? '', clock: readClock(tz, api), ...range }
+      return asJson(c, await api.ask({ kind: 'find', request }))
     },
   }),
   route({
