@@ -30,7 +30,7 @@ if (kind === 'search') setTimeout(() => void warm(), WARM_AFTER_MS).unref()
 
 /**
  * The first searches of a process take half as long again. So it tries some of its own before, one a turn: what is asked
- * meanwhile waits for one of them. If the mirror cannot be read, whoever asks is told.
+ * meanwhile waits for one of them.
  */
 async function warm(): Promise<void> {
   try {
@@ -39,7 +39,9 @@ async function warm(): Promise<void> {
       search()
       await turn()
     }
-  } catch {}
+  } catch {
+    // The next question fails alike.
+  }
 }
 
 /**

@@ -84,9 +84,9 @@ function nextAlive(
   for (let at = rows.length - 1; at >= 0; at -= 1) {
     const before = path.slice(0, at)
     const after = path[at] ?? 0
-    const isNear = (letter: number): boolean =>
+    const isAlive = (letter: number): boolean =>
       least(rowAfter(typed, rows.slice(0, at + 1), [...before, letter])) <= most
-    const letters = typed.filter((letter) => letter > after && isNear(letter))
+    const letters = typed.filter((letter) => letter > after && isAlive(letter))
     const letter = least(rows[at]) < most ? following(after) : least(letters)
     if (letter !== null && letter < Infinity) return String.fromCodePoint(...before, letter)
   }

@@ -143,13 +143,14 @@ const filtersOfFacet: Readonly<Partial<Record<FacetName, readonly FilterName[]>>
   month: ['from', 'to'],
 }
 
+const ownOf = (name: FacetName): readonly FilterName[] => filtersOfFacet[name] ?? [name as FilterName]
+
 /**
  * Counts the hits by project, tool and so on: how many there would be with that value. So the filter of a facet's own
  * values does not apply to its counts: they are those of choosing another one.
  */
 export function countFacets(db: Mirror, tree: QueryNode | null, request: SearchRequest, every: EveryHit): Facets {
   const { filters, clock } = request
-  const ownOf = (name: FacetName): readonly FilterName[] => filtersOfFacet[name] ?? [name as FilterName]
   const isFree = (name: FacetName): boolean => ownOf(name).every((filter) => filters[filter] === undefined)
   const treesOf = (left: SearchFilters): readonly QueryNode[] => [
     ...filterNodes(left),

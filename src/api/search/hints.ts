@@ -2,6 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import type { SearchSuggestion } from '../answers/search.ts'
 import { monthOf } from '../periods.ts'
 import { readAsked } from './languages.ts'
+import { findDate } from './lex.ts'
 import { parseQuery, printQuery, type ParsedQuery } from './parse.ts'
 import { allOf, anyOf, fieldsOf, noneOf, type QueryNode, type WordsNode } from './query.ts'
 import type { SearchRequest } from './request.ts'
@@ -25,8 +26,8 @@ export function suggestMeant(db: Mirror, parsed: ParsedQuery, request: SearchReq
 }
 
 /** What the query is about with the date as a field: all words, and then any of them. */
-function ofDate({ tree, quoted }: ParsedQuery, { clock }: SearchRequest): readonly QueryNode[] {
-  if (tree === null || fieldsOf(tree).some(({ name }) => dateFields.has(name))) return []
+function ofDate({ tree, quoted }: ParsedQuery, { q, clock }: SearchRequest): readonly QueryNode[] {
+  if (tree === null || findDate(q) === null || fieldsOf(tree).some(({ name }) => dateFields.has(name))) return []
   const { date, words, required, fields, excluded } = readAsked(tree, quoted)
   if (date === null) return []
   const value = date.valueAt(monthOf(clock.nowMs, clock.timeZone).name)

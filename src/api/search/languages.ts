@@ -146,8 +146,8 @@ const unsigned = /^(\p{L}+n)t$/iu
  * contraction, with a sign between thousands. A name of several words has no other forms: `userNames` is another one.
  */
 export function formsOfWord(db: Mirror, text: string, language: Language): readonly string[] {
-  const [part, ...others] = tokenize(text)
-  const inflected = part === undefined || others.length > 0 ? [] : inflectionsOf(db, part.term, language).slice(1)
+  const [part, ...more] = tokenize(text)
+  const inflected = part === undefined || more.length > 0 ? [] : inflectionsOf(db, part.term, language).slice(1)
   const signs = [text.replace(owner, '$1'), text.replace(contracted, '$1'), text.replace(unsigned, "$1't")]
   return [...new Set([...grouped(text), ...signs, ...inflected])].filter((form) => form !== text)
 }

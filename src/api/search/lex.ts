@@ -33,33 +33,21 @@ export function lexQuery(query: string, warnings: string[]): readonly QueryToken
       continue
     }
     if (query.charAt(at) === ')' && depth > 0) {
-      tokens.push({ kind: 'close', isNegated: false, source: ')' })
+      if (depth <= DEPTH_MAX) tokens.push({ kind: 'close', isNegated: false, source: ')' })
       depth -= 1
       at += 1
       continue
     }
     const { token, end } = readToken(query, at, depth > 0)
-    if (token.kind === 'open') {
-      depth += 1
-      if (depth > DEPTH_MAX) warnings.push(`Parentheses nested more than ${DEPTH_MAX} deep were ignored.`)
-    }
-    tokens.push(token)
+    if (token.kind === 'open') depth += 1
+    if (token.kind === 'open' && depth > DEPTH_MAX) {
+      warnings.push(`Parentheses nested more than ${DEPTH_MAX} deep were ignored.`)
+    } else tokens.push(token)
     at = end
   }
   if (depth > 0) warnings.push('A parenthesis is not closed: it was read up to the end of the query.')
-  for (; depth > 0; depth -= 1) tokens.push({ kind: 'close', isNegated: false, source: '' })
-  return withoutDepths(tokens)
-}
-
-/** Removes parentheses that are nested too deep. */
-function withoutDepths(tokens: readonly QueryToken[]): readonly QueryToken[] {
-  let depth = 0
-  return tokens.filter((token) => {
-    if (token.kind === 'open') depth += 1
-    const isIncluded = (token.kind !== 'open' && token.kind !== 'close') || depth <= DEPTH_MAX
-    if (token.kind === 'close') depth -= 1
-    return isIncluded
-  })
+  for (; depth > 0; depth -= 1) if (depth <= DEPTH_MAX) tokens.push({ kind: 'close', isNegated: false, source: '' })
+  return tokens
 }
 
 interface Read {

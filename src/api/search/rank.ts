@@ -24,7 +24,7 @@ export interface Ranking {
 }
 
 /** How many of the newest matches are ranked. Older ones follow by time. */
-export const RANKED_MAX = 2000
+export const RANKED_MAX = 1500
 /** How many of the best of them are read. */
 export const READ_MAX = 48
 /** Of so many, all are read. Of the rest, those that the index weighs at least half as much as the best. */

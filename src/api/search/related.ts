@@ -167,7 +167,7 @@ interface Read {
 }
 
 /** How many messages are read for all words together, the newest of each word. Rare words are read first; common ones share the rest. */
-const READ_MAX = 6_000
+const READ_MAX = 9_000
 /** How many messages of each word are looked at to see how rare it is. */
 const BEGUN_MAX = 64
 /** Required parts are read further: a chat without them is not shown. */

@@ -47,10 +47,11 @@ function topicOf(tree: QueryNode | null): 'none' | 'function words' | 'topic' {
   return words.length > 0 ? 'function words' : 'none'
 }
 
+/** `from` and `to` are one filter. */
+const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'
+
 function relaxations(tree: QueryNode | null, filters: SearchFilters): readonly Relaxation[] {
   const given = filterNames.filter((name) => filters[name] !== undefined)
-  // `from` and `to` are one filter.
-  const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'
   const groups = [...given.filter((name) => !isEnd(name)).map((name) => [name]), given.filter(isEnd)]
   const withoutFilter = groups.flatMap((names): readonly Relaxation[] => {
     const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))

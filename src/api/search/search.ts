@@ -81,26 +81,26 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
 
 function answerQuery(db: Mirror, request: SearchRequest): Outcome {
   const parsed = parseQuery(request.q)
-  const asked = answerTree(db, widen(db, parsed, request), request)
+  const asked = answerInForms(db, parsed, request)
   if (asked === null) return emptyOutcome(parsed, request)
   const spelling = checkSpelling(db, parsed.tree, request, asked.total)
-  const corrected = spelling.corrected && widen(db, { ...parsed, tree: spelling.corrected.tree }, request)
-  const shown = corrected && answerTree(db, corrected, request)
-  const { countHolders, ...answered } = shown ?? asked
-  const tree = spelling.corrected?.tree ?? spelling.closest?.tree ?? parsed.tree
-  const isRelated = request.sort === 'relevance' && request.offset === 0 && countHolders() < HOLDERS_ENOUGH
+  const { corrected } = spelling
+  const shown = corrected && answerInForms(db, { ...parsed, tree: corrected.tree }, request)
+  const { countMatching, ...answered } = shown ?? asked
+  const tree = corrected?.tree ?? spelling.closest?.tree ?? parsed.tree
+  const isRelated = request.sort === 'relevance' && request.offset === 0 && countMatching() < HOLDERS_ENOUGH
   const related = isRelated ? relateChats(db, { ...parsed, tree }, request, answered) : null
   const isRespelt = related !== null && related.chats.length > 0 && spelling.closest !== null
   // Each of them is a search of its own.
   const isHelped = answered.total > 0 || (related !== null && related.chats.length > 0)
   const relaxed = isHelped ? null : suggestRelaxed(db, parsed.tree, request)
-  const ofSpelling = isRespelt ? spelling.closest.warning : spelling.corrected?.warning
+  const ofSpelling = isRespelt ? spelling.closest.warning : corrected?.warning
   const warnings = [parsed.warnings, asked.warnings, ofSpelling ?? [], related?.warnings ?? []].flat()
   const meant = request.isLiteral === true ? [] : suggestMeant(db, parsed, request)
   return {
     ...answered,
     related: related?.chats ?? [],
-    correctedQuery: spelling.corrected?.text ?? null,
+    correctedQuery: corrected?.text ?? null,
     suggestions: [...spelling.suggestions, ...meant, ...(relaxed?.suggestions ?? [])],
     warnings: [...new Set([...warnings, ...(shown?.warnings ?? []), ...(relaxed?.warnings ?? [])])],
   }
@@ -109,15 +109,16 @@ function answerQuery(db: Mirror, request: SearchRequest): Outcome {
 /** Of a word that fewer messages and titles hold, other forms count too. */
 const HITS_ENOUGH = 10
 
-/** A query of one word that is rare also finds messages that have it in another form. */
-function widen(db: Mirror, { tree, quoted }: ParsedQuery, request: SearchRequest): QueryNode | null {
-  if (tree === null || request.isLiteral === true) return tree
-  const nodes = tree.kind === 'and' ? tree.nodes : [tree]
+/** The answer; for a query of one rare word, that of the word in all its forms. */
+function answerInForms(db: Mirror, { tree, quoted }: ParsedQuery, request: SearchRequest): Answered | null {
+  const nodes = tree?.kind === 'and' ? tree.nodes : tree === null ? [] : [tree]
   const [only, ...others] = nodes.flatMap((node) => (hasWords(node) && node.kind !== 'not' ? [node] : []))
-  if (only?.kind !== 'words' || others.length > 0 || only.isPrefix || quoted.has(only)) return tree
-  if (countHolders(db, wordPhrases(only.text, false), HITS_ENOUGH) >= HITS_ENOUGH) return tree
+  const isOne = only?.kind === 'words' && others.length === 0 && !only.isPrefix && !quoted.has(only)
+  const isRare = isOne && countHolders(db, wordPhrases(only.text, false), HITS_ENOUGH) < HITS_ENOUGH
+  if (tree === null || !isRare || request.isLiteral === true) return answerTree(db, tree, request)
   const forms = formsOfWord(db, only.text, readAsked(tree, quoted).language)
-  return forms.length === 0 ? tree : allOf(nodes.map((node) => (node === only ? { ...only, forms } : node)))
+  const all = nodes.map((node) => (node === only && forms.length > 0 ? { ...only, forms } : node))
+  return answerTree(db, allOf(all), request)
 }
 
 /** If this many chats match the whole query, related chats are not needed. */
@@ -125,7 +126,7 @@ const HOLDERS_ENOUGH = 10
 
 type Answered = Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions'> & {
   /** How many chats match the whole query, up to ten. */
-  readonly countHolders: () => number
+  readonly countMatching: () => number
 }
 
 /** Null if there is neither a query nor a filter. */
@@ -148,13 +149,13 @@ function answerTree(db: Mirror, tree: QueryNode | null, request: SearchRequest):
   }
 }
 
-type Listed = Pick<Answered, 'total' | 'totalIsExact' | 'items' | 'countHolders'>
+type Listed = Pick<Answered, 'total' | 'totalIsExact' | 'items' | 'countMatching'>
 
 function listMessages(db: Mirror, plan: Plan, request: SearchRequest): Listed {
   const matcher = createMatcher(plan.phrases)
   const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorerFor(plan, request))
-  const countHolders = (): number => (total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest))
-  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher, request), countHolders }
+  const countMatching = (): number => (total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest))
+  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher, request), countMatching }
 }
 
 /** Counts up to ten. Usually the first few messages are enough. */
@@ -169,7 +170,7 @@ function listGroups(db: Mirror, plan: Plan, request: SearchRequest, every: Every
   const items = page.flatMap(({ best, ...counted }) =>
     makeHits(db, [best], matcher, request).map((hit) => ({ ...hit, ...counted })),
   )
-  return { total, totalIsExact: isExact, items, countHolders: () => total }
+  return { total, totalIsExact: isExact, items, countMatching: () => total }
 }
 
 /** Null if the order is by time. */

@@ -260,10 +260,6 @@ function pathTerms(path: string): string {
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term
 
-/** The word of a path that a term represents; null for other terms. */
-export const pathWordOf = (term: string): string | null =>
-  term.length > 1 && term.startsWith(PATH_SIGN) ? term.slice(PATH_SIGN.length) : null
-
 /** The term for a mark. Case and punctuation do not matter: `read_file` and `Read-File` are the same tool. */
 export const markTerm = (mark: string): string => MARK_SIGN + foldName(mark)
 
