@@ -1,10 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { SearchSuggestion } from '../answers/search.ts'
-import { readAsked } from './languages.ts'
 import { echo } from './lex.ts'
 import { printQuery } from './parse.ts'
-import { allOf, type QueryNode } from './query.ts'
+import { allOf, hasWords, type QueryNode } from './query.ts'
 import { filterNames, type FilterName } from '../../shared/filters.ts'
 import type { SearchFilters, SearchRequest } from './request.ts'
 import { COUNTED_MAX } from './statement.ts'
@@ -22,30 +21,24 @@ interface Relaxation {
 
 /**
  * Help for a search that found nothing: the searches with one filter or one word less that find something. If what
- * remains has no word that says what it is about, a warning gives its number of messages instead.
+ * remains has no word, a warning gives its number of messages instead.
  */
 export function suggestRelaxed(
   db: Mirror,
   tree: QueryNode | null,
   { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
 ): { readonly suggestions: readonly SearchSuggestion[]; readonly warnings: readonly string[] } {
-  const topic = topicOf(tree)
   const found = relaxations(tree, filters)
     .map((each) => ({ each, count: countFound(db, each.tree, { filters: each.filters, clock }) }))
     .filter(({ count }) => count > 0)
   const suggestions = found
-    .filter(({ each }) => topicOf(each.tree) === topic)
+    .filter(({ each }) => asksForWords(each.tree) === asksForWords(tree))
     .map(({ each, count }) => suggestionOf(each, count))
   return { suggestions, warnings: suggestions.length > 0 ? [] : found.map(({ each, count }) => warningOf(each, count)) }
 }
 
-/** Whether a query has words, and whether any of them says what it is about: a function word does not. */
-function topicOf(tree: QueryNode | null): 'none' | 'function words' | 'topic' {
-  if (tree === null) return 'none'
-  const { words, required } = readAsked(tree, new Set())
-  if (required.length > 0 || words.some(({ isFunctionWord }) => !isFunctionWord)) return 'topic'
-  return words.length > 0 ? 'function words' : 'none'
-}
+const asksForWords = (tree: QueryNode | null): boolean =>
+  tree !== null && (tree.kind === 'and' ? tree.nodes : [tree]).some((node) => node.kind !== 'not' && hasWords(node))
 
 /** `from` and `to` are one filter. */
 const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'

@@ -464,15 +464,3 @@ describe('help when nothing is found', () => {
     expect(asked).toBeGreaterThan(20)
   })
 })
-
-test('a suggestion must not consist of function words only', async () => {
-  searched = await Searched.of([
-    chatOf(['how do we fix the lamp', 'how do we get there', 'the CORS error of the login page']),
-  ])
-  for (const [q, suggested, warnings] of cases<[string, [string, number][], string[]]>('function words')) {
-    // By time there are no closest chats, which would help instead.
-    const answer = await searched.ask(q, { sort: 'newest' })
-    expect([answer.suggestions.map(({ text, count }) => [text, count]), answer.warnings]).toEqual([suggested, warnings])
-  }
-  await searched.remove()
-})
