@@ -3,7 +3,8 @@ import type { SearchRequest } from './request.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
-import { columnNames, searchablePieces, type ColumnName } from '../../text/terms/columns.ts'
+import { stretchesOf } from '../../text/passages/spoken-texts.ts'
+import { columnNames, columnOf, searchableText, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
 import { statementOf } from './statement.ts'
@@ -81,12 +82,7 @@ function showTitle(titled: { readonly title: string; readonly summary: string | 
 }
 
 function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
-  const found = parts.flatMap((part) =>
-    searchablePieces(part).flatMap(({ text, column }) => {
-      const matches = matcher.find(text, column)
-      return text === '' ? [] : [{ part, column, text, matches, words: wordsOf(matches) }]
-    }),
-  )
+  const found = parts.map((part) => findInPart(part, matcher))
   const wordsIn = (column: ColumnName): number =>
     new Set(found.flatMap((each) => (each.column === column ? [...each.words] : []))).size
   // Of equally good ones the first.
@@ -99,4 +95,37 @@ function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
   return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
 }
 
+/** The matches in one part of a message. */
+interface PartFound {
+  readonly part: Part
+  /** The column with most of the words. For a text it can be `code`, if they are between its fences. */
+  readonly column: ColumnName
+  readonly text: string
+  readonly matches: readonly TermMatch[]
+  readonly words: ReadonlySet<number>
+}
+
+function findInPart(part: Part, matcher: TermMatcher): PartFound {
+  const { text } = searchableText(part)
+  const stretches = part.kind === 'text' ? stretchesOf(text) : null
+  const column = columnOf(part.kind)
+  if (stretches === null) {
+    const matches = matcher.find(text, column)
+    return { part, column, text, matches, words: wordsOf(matches) }
+  }
+  const matchesIn = (name: 'text' | 'code'): readonly TermMatch[] =>
+    stretches
+      .filter(({ isCode }) => isCode === (name === 'code'))
+      .flatMap(({ start, end }) => matcher.find(text.slice(start, end), name).map((match) => shifted(match, start)))
+  const [inText, inCode] = [matchesIn('text'), matchesIn('code')]
+  const isMostlyCode = wordsOf(inCode).size > wordsOf(inText).size
+  const matches = [...inText, ...inCode]
+  return { part, column: isMostlyCode ? 'code' : 'text', text, matches, words: wordsOf(matches) }
+}
+
 const wordsOf = (matches: readonly TermMatch[]): ReadonlySet<number> => new Set(matches.map(({ word }) => word))
+
+const shifted = ({ word, spans }: TermMatch, by: number): TermMatch => ({
+  word,
+  spans: spans.map(({ start, end }) => ({ start: start + by, end: end + by })),
+})
