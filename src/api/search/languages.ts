@@ -93,27 +93,24 @@ const NEIGHBOURS = `
 const isWord = /^\p{L}+$/u
 
 /** British and American spellings: what differs, and what may follow it. */
-const REGIONAL: readonly (readonly [british: string, american: string, ends: string])[] = [
-  ['our', 'or', '|s|ed|ing|al|able|ful|ites?'],
-  ['is', 'iz', 'e[sd]?|ers?|ing|ations?'],
-  ['ys', 'yz', 'e[sd]?|ers?|ing'],
-  ['ll', 'l', 'ed|ing|ers?|ations?'],
-  ['tre', 'ter', '|s|d'],
-  ['ogue', 'og', '|s'],
-  ['enc', 'ens', 'e[sd]?'],
-]
+const regional = (
+  [
+    ['our', 'or', '|s|ed|ing|al|able|ful|ites?'],
+    ['is', 'iz', 'e[sd]?|ers?|ing|ations?'],
+    ['ys', 'yz', 'e[sd]?|ers?|ing'],
+    ['ll', 'l', 'ed|ing|ers?|ations?'],
+    ['tre', 'ter', '|s|d'],
+    ['ogue', 'og', '|s'],
+    ['enc', 'ens', 'e[sd]?'],
+  ] as const
+).flatMap(([british, american, ends]) => [
+  { pattern: new RegExp(`^(.{3,})${british}(${ends})$`), other: `$1${american}$2` },
+  { pattern: new RegExp(`^(.{3,})${american}(${ends})$`), other: `$1${british}$2` },
+])
 
 /** The same word as others spell it. Some of these exist in no language. */
 const regionalSpellings = (term: string): readonly string[] =>
-  REGIONAL.flatMap(([british, american, ends]) =>
-    [
-      [british, american],
-      [american, british],
-    ].flatMap(([typed, other]) => {
-      const [, start, end = ''] = new RegExp(`^(.{3,})${typed}(${ends})$`).exec(term) ?? []
-      return start === undefined ? [] : [`${start}${other}${end}`]
-    }),
-  )
+  regional.flatMap(({ pattern, other }) => (pattern.test(term) ? [term.replace(pattern, other)] : []))
 
 /** The word itself, and then the words of the mirror that have the same stem, in either spelling of English. */
 export function inflectionsOf(db: Mirror, term: string, { stem }: Language): readonly string[] {
