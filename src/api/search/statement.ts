@@ -157,6 +157,8 @@ export function keysOf(
   return statementOf<number>(db, sql, 'values').all(...values, rows)
 }
 
+const FIRST_KEY = '(select min(key) from messages where chat = n.value)'
+const LAST_KEY = '(select max(key) from messages where chat = n.value)'
 /** For so few chats, the index is walked from the first to the last message of each one. */
 const WALKED_MAX = 10
 
@@ -165,8 +167,6 @@ export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number
   if (!target.isPossible || nums.length === 0) return new Set()
   const { match, low, high, rest, isCostly } = target
   const values: (string | bigint)[] = [JSON.stringify(nums)]
-  const keyOf = (which: 'min' | 'max'): string =>
-    `${which === 'min' ? 'max' : 'min'}(?, (select ${which}(key) from messages where chat = n.value))`
   const isWalked = match !== null && !isCostly && nums.length <= WALKED_MAX
   if (match !== null) values.push(match)
   values.push(low, high)
@@ -175,7 +175,7 @@ export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number
     ? `
       select n.value from json_each(?) n where exists (
         select 1 from message_terms cross join messages m indexed by message_facts on m.key = message_terms.rowid
-        where message_terms match ? and message_terms.rowid between ${keyOf('min')} and ${keyOf('max')}
+        where message_terms match ? and message_terms.rowid between max(?, ${FIRST_KEY}) and min(?, ${LAST_KEY})
           and m.chat = n.value${tests}
       )
     `
