@@ -3,6 +3,7 @@ import type { Mirror } from '../mirror/open.ts'
 import type { listEdits, listFiles, FileHistoryRequest, FilesRequest } from './queries/files.ts'
 import type { StatsAnswer, StatsRequest } from './reports/stats.ts'
 import type { SearchBodyRequest } from './search/search.ts'
+import type { FindRequest } from './search/find-in-chat.ts'
 import type { SuggestRequest } from './search/suggest.ts'
 import type { TokensRequest } from './tokens/ledger.ts'
 import type { TokensAnswer } from './answers/tokens.ts'
@@ -13,6 +14,7 @@ type Body = string
 /** The slow requests, which a separate process answers: request and answer for each kind. */
 export interface Questions {
   readonly search: { readonly request: SearchBodyRequest; readonly answer: Body }
+  readonly find: { readonly request: FindRequest; readonly answer: Body }
   readonly suggest: { readonly request: SuggestRequest; readonly answer: Body }
   readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
   readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
@@ -39,6 +41,7 @@ type Answerers = {
 
 const answerers: Answerers = {
   search: async () => (await import('./search/search.ts')).searchBody,
+  find: async () => (await import('./search/find-in-chat.ts')).findInChat,
   suggest: async () => {
     const { suggest } = await import('./search/suggest.ts')
     return (db, request) => JSON.stringify(suggest(db, request))

@@ -43,6 +43,12 @@ export function nearTerms(
   return found
 }
 
+/** Whether two words differ by at most so many letters, or a word from the beginning of another one that is still typed. */
+export function isNear(typed: string, word: string, distanceMax: number, isUnfinished = false): boolean {
+  const seek: Seek = (from) => (word >= from ? word : undefined)
+  return nearTerms(typed, seek, { distanceMax, isUnfinished }).length > 0
+}
+
 const codePoints = (text: string): readonly number[] => Array.from(text, (sign) => sign.codePointAt(0) ?? 0)
 
 /** The distances of one beginning of the list's word from each beginning of the typed word. */
@@ -78,9 +84,9 @@ function nextAlive(
   for (let at = rows.length - 1; at >= 0; at -= 1) {
     const before = path.slice(0, at)
     const after = path[at] ?? 0
-    const isNear = (letter: number): boolean =>
+    const isAlive = (letter: number): boolean =>
       least(rowAfter(typed, rows.slice(0, at + 1), [...before, letter])) <= most
-    const letters = typed.filter((letter) => letter > after && isNear(letter))
+    const letters = typed.filter((letter) => letter > after && isAlive(letter))
     const letter = least(rows[at]) < most ? following(after) : least(letters)
     if (letter !== null && letter < Infinity) return String.fromCodePoint(...before, letter)
   }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { GAP_TERM } from '../../src/text/terms/lowered-words.ts'
-import { indexTerms, isUnspacedSign, tokenize } from '../../src/text/terms/terms.ts'
+import { GAP_TERM, indexTerms, isUnspacedSign, tokenize } from '../../src/text/terms/terms.ts'
 import { casesBeside } from '../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

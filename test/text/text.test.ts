@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { nearTerms } from '../../src/text/near-terms.ts'
 import { stretchesOf, withoutEscapes, withoutOrders } from '../../src/text/passages/spoken-texts.ts'
 import { printable, printableJson, printableLine } from '../../src/text/printable.ts'
-import { listedModel, modelFamily, modelLabel } from '../../src/text/tokens/model-name.ts'
+import { listedModel, modelFamily, modelLabel } from '../../src/model/model-name.ts'
 import { casesBeside } from '../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

@@ -56,7 +56,7 @@ export type RelatedChat = Answer<typeof relatedChat>
 
 const searchSuggestion = z.object({
   text: says(text, 'The query to try, or the filter to drop, by name or as written.'),
-  reason: z.enum(['spelling', 'without-filter', 'without-word']),
+  reason: z.enum(['spelling', 'without-filter', 'without-word', 'operator', 'date']),
   count: says(count, 'How many hits it has, counted up to 1,000: that may be more.'),
   query: says(z.exactOptional(text), 'The query to try, if the filter to drop is in the query.'),
   filters: says(z.exactOptional(texts), 'The parameters that must be dropped too for this count.'),
@@ -106,13 +106,17 @@ const foundAnswer = z.object({
 export type SearchAnswer = Answer<typeof foundAnswer>
 
 export const searchAnswer = z.extend(foundAnswer, { limit: count, offset: count })
-export const foundInChatAnswer = z.pick(searchAnswer, {
-  items: true,
-  total: true,
-  totalIsExact: true,
-  limit: true,
-  offset: true,
+
+/** What is found in one chat, in its order. */
+export const foundInChat = z.object({
+  items: z.array(searchHit),
+  total: count,
+  totalIsExact: says(boolean, 'False only while messages wait to be indexed.'),
+  warnings: texts,
+  limit: count,
+  offset: count,
 })
+export type FoundInChat = Answer<typeof foundInChat>
 
 const suggestion = z.object({
   kind: z.enum(['chat', 'project', 'tool', 'file', 'term']),

@@ -7,7 +7,8 @@ import { LOCAL } from '../queries/machines.ts'
 import { FIRST_DATED_KEY } from './fields.ts'
 import { planQuery, type Plan } from './plan.ts'
 import { partNames, type QueryNode } from './query.ts'
-import type { FacetName, SearchRequest } from './request.ts'
+import type { FilterName } from '../../shared/filters.ts'
+import { filterNodes, type FacetName, type SearchFilters, type SearchRequest } from './request.ts'
 import { newestMessages, statementOf, type Newest } from './statement.ts'
 import { countHits, titlesBeside, TITLES_MAX, type TitleHits } from './titles.ts'
 
@@ -136,11 +137,41 @@ export interface Facets {
   readonly warnings: readonly string[]
 }
 
-/** Counts the hits by project, tool and so on: how many would be left with that filter. */
-export function countFacets(
+/** The filters that choose a value of a facet, if they have another name. */
+const filtersOfFacet: Readonly<Partial<Record<FacetName, readonly FilterName[]>>> = {
+  part: ['in'],
+  month: ['from', 'to'],
+}
+
+const ownOf = (name: FacetName): readonly FilterName[] => filtersOfFacet[name] ?? [name as FilterName]
+
+/**
+ * Counts the hits by project, tool and so on: how many there would be with that value. So the filter of a facet's own
+ * values does not apply to its counts: they are those of choosing another one.
+ */
+export function countFacets(db: Mirror, tree: QueryNode | null, request: SearchRequest, every: EveryHit): Facets {
+  const { filters, clock } = request
+  const isFree = (name: FacetName): boolean => ownOf(name).every((filter) => filters[filter] === undefined)
+  const treesOf = (left: SearchFilters): readonly QueryNode[] => [
+    ...filterNodes(left),
+    ...(tree === null ? [] : [tree]),
+  ]
+  const counted = [countNames(db, treesOf(filters), request.facets.filter(isFree), clock, every)]
+  for (const name of request.facets.filter((each) => !isFree(each))) {
+    const others = Object.entries(filters).filter(([filter]) => !ownOf(name).includes(filter as FilterName))
+    const trees = treesOf(Object.fromEntries(others))
+    counted.push(countNames(db, trees, [name], clock, findEveryHit(db, planQuery(db, trees, clock), [name])))
+  }
+  const facets = Object.assign({}, ...counted.map((each) => each.facets)) as Facets['facets']
+  const inOrder = request.facets.map((name) => [name, facets[name] ?? []])
+  return { facets: Object.fromEntries(inOrder), warnings: counted.flatMap(({ warnings }) => warnings) }
+}
+
+function countNames(
   db: Mirror,
   trees: readonly QueryNode[],
-  { facets: names, clock }: SearchRequest,
+  names: readonly FacetName[],
+  clock: SearchRequest['clock'],
   { newest, alike, titles, isIndexed }: EveryHit,
 ): Facets {
   if (names.length === 0) return { facets: {}, warnings: [] }

@@ -1,6 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
+import { UserError } from '../../model/user-error.ts'
 import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
 import { asPathTerm, foldName, markTerm } from '../../text/terms/columns.ts'
 import { readPeriod, type Clock } from '../periods.ts'
@@ -20,6 +21,7 @@ const IS_OF_PROJECTS = `c.project in (select value from json_each(?))`
 const IS_OF_MACHINES = isOfMachines('c', '?')
 const IS_OF_WORKTREES = `c.worktree in (select num from projects where name in (select value from json_each(?)))`
 const IS_OF_IDS = `c.id in (select value from json_each(?))`
+const IDS_BY_PREFIX = `select id from chats where id >= @prefix and id < @prefix || char(0x10ffff) order by id`
 const IS_OF_MODES = `c.mode in (select value from json_each(?))`
 const IS_OF_BRANCHES = `c.branch in (select value from json_each(?))`
 const IS_ARCHIVED = `c.is_archived = 1`
@@ -39,7 +41,11 @@ const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
   project: (db, values) => chats(IS_OF_PROJECTS, resolveProjects(db, values)),
   machine: (db, values) => chats(IS_OF_MACHINES, resolveMachines(db, values)),
   worktree: (_, values) => chats(IS_OF_WORKTREES, values),
-  chat: (_, values) => chats(IS_OF_IDS, values),
+  chat: (db, values) =>
+    chats(
+      IS_OF_IDS,
+      values.map((value) => wholeId(db, value)),
+    ),
   mode: (db, values) => {
     const names = findNames(db, 'mode', values)
     return names.length === 0 ? never : chats(IS_OF_MODES, names)
@@ -64,6 +70,26 @@ const resolvers: Readonly<Record<Exclude<FieldName, 'in'>, Resolve>> = {
 export function resolveField(db: Mirror, { name, values }: FieldNode, clock: Clock): Condition {
   if (name === 'in') return anyHolds(values.map((value) => (value === 'title' ? never : mark(`in:${value}`))))
   return resolvers[name](db, values, clock)
+}
+
+/** Shorter beginnings of an id fit too many chats. */
+const PREFIX_MIN = 4
+const LISTED_MAX = 5
+
+/**
+ * The id that a user means by an id or its beginning. A text that fits no chat is returned as it is.
+ * @throws UserError `several-chats` if several ids begin like this
+ */
+function wholeId(db: Mirror, typed: string): string {
+  if (typed.length < PREFIX_MIN) return typed
+  const ids = prepared<string>(db, `${IDS_BY_PREFIX} limit ${LISTED_MAX + 1}`)
+    .pluck()
+    .all({ prefix: typed })
+  const [first = typed, ...others] = ids
+  if (first === typed || others.length === 0) return first
+  const listed = `${ids.slice(0, LISTED_MAX).join(', ')}${ids.length > LISTED_MAX ? ' and more' : ''}`
+  const message = `Several chats have an id that begins with ${typed}: ${listed}.`
+  throw new UserError('several-chats', message, 'Give more characters of the id.', { exitCode: 2 })
 }
 
 const columns = (sql: string, values: readonly string[]): Condition => ({ kind: 'messages', sql, values })

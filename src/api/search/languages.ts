@@ -23,10 +23,9 @@ import { stemmer as stemTurkish } from '@orama/stemmers/turkish'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { isUnspacedSign, tokenize } from '../../text/terms/terms.ts'
-import { lexQuery } from './lex.ts'
+import { findDate, lexQuery, type DateInWords } from './lex.ts'
 import { splitField } from './parse.ts'
 import { hasWords, type QueryNode, type WordsNode } from './query.ts'
-import { respell } from './respell.ts'
 
 /** What a search needs to know about a language. */
 export interface Language {
@@ -36,27 +35,14 @@ export interface Language {
   readonly stem: (term: string) => string
 }
 
-/** Words of a question that say nothing about its topic and are not in the lists. */
-const OF_QUESTIONS = [
-  'please',
-  'again',
-  'also',
-  'still',
-  'did',
-  'get',
-  'got',
-  'us',
-  'thing',
-  'stuff',
-  'something',
-  'm',
-  're',
-  's',
-  't',
-  've',
-  'd',
-  'll',
-]
+const wordsIn = (list: string): readonly string[] => list.split(' ')
+
+/** Words that say nothing about a topic and are not in the lists. */
+const OTHERS = wordsIn(
+  'please again also still did get got us thing stuff something m re s t ve d ll dont doesnt didnt cant couldnt wont isnt wasnt',
+)
+/** In a question these are what is looked for, and not what it is about. */
+const OF_QUESTIONS = wordsIn('chat chats agent conversation conversations')
 
 const languageOf = (words: readonly string[], stem: Language['stem']): Language => ({
   // "Don't" is two terms, and neither says anything about a topic.
@@ -64,7 +50,8 @@ const languageOf = (words: readonly string[], stem: Language['stem']): Language 
   stem,
 })
 
-const inEnglish = languageOf([...english, ...OF_QUESTIONS], stemEnglish)
+const inEnglish = languageOf([...english, ...OTHERS], stemEnglish)
+const inEnglishQuestion = languageOf([...english, ...OTHERS, ...OF_QUESTIONS], stemEnglish)
 /** Chinese and Japanese need no language of their own: their words are not inflected. */
 const unspacedWords: ReadonlySet<string> = new Set([...mandarin, ...japanese])
 const others: readonly Language[] = [
@@ -86,11 +73,9 @@ const FUNCTION_WORDS_MIN = 2
 function languageOfQuery(terms: readonly string[]): Language {
   const countOf = ({ functionWords }: Language): number => new Set(terms.filter((term) => functionWords.has(term))).size
   const [best = inEnglish] = others.toSorted((one, other) => countOf(other) - countOf(one))
-  return countOf(best) >= FUNCTION_WORDS_MIN && countOf(best) > countOf(inEnglish) ? best : inEnglish
+  if (countOf(best) >= FUNCTION_WORDS_MIN && countOf(best) > countOf(inEnglish)) return best
+  return countOf(inEnglish) >= FUNCTION_WORDS_MIN ? inEnglishQuestion : inEnglish
 }
-
-/** True for a Chinese or Japanese word that says nothing about a topic. */
-const isUnspacedFunctionWord = (word: string): boolean => unspacedWords.has(word)
 
 /** Shorter stems have few forms, and too many words begin with them. */
 const STEM_LENGTH_MIN = 3
@@ -107,29 +92,61 @@ const NEIGHBOURS = `
 `
 const isWord = /^\p{L}+$/u
 
-/** The word itself, and then the words of the mirror that have the same stem. */
+/** British and American spellings: what differs, and what may follow it. */
+const regional = (
+  [
+    ['our', 'or', '|s|ed|ing|al|able|ful|ites?'],
+    ['is', 'iz', 'e[sd]?|ers?|ing|ations?'],
+    ['ys', 'yz', 'e[sd]?|ers?|ing'],
+    ['ll', 'l', 'ed|ing|ers?|ations?'],
+    ['tre', 'ter', '|s|d'],
+    ['ogue', 'og', '|s'],
+    ['enc', 'ens', 'e[sd]?'],
+  ] as const
+).flatMap(([british, american, ends]) => [
+  { pattern: new RegExp(`^(.{3,})${british}(${ends})$`), other: `$1${american}$2` },
+  { pattern: new RegExp(`^(.{3,})${american}(${ends})$`), other: `$1${british}$2` },
+])
+
+/** The same word as others spell it. Some of these exist in no language. */
+const regionalSpellings = (term: string): readonly string[] =>
+  regional.flatMap(({ pattern, other }) => (pattern.test(term) ? [term.replace(pattern, other)] : []))
+
+/** The word itself, and then the words of the mirror that have the same stem, in either spelling of English. */
 export function inflectionsOf(db: Mirror, term: string, { stem }: Language): readonly string[] {
   if (!isWord.test(term)) return [term]
+  const forms = [term, ...regionalSpellings(term)].flatMap((each) => withSameStem(db, each, stem))
+  return [...new Set([term, ...forms])].slice(0, FORMS_MAX + 1)
+}
+
+function withSameStem(db: Mirror, term: string, stem: Language['stem']): readonly string[] {
   const root = stem(term)
   const length = Math.max(STEM_LENGTH_MIN, Math.min(root.length - STEM_END, commonLength(root, term)))
   const beginning = term.slice(0, length)
-  if (root.length < STEM_LENGTH_MIN || beginning.length < STEM_LENGTH_MIN) return [term]
+  if (root.length < STEM_LENGTH_MIN || beginning.length < STEM_LENGTH_MIN) return []
   const bounds = { low: beginning, high: `${beginning}\u{10ffff}`, length: root.length + ENDING_MAX }
-  const forms = prepared<string>(db, NEIGHBOURS)
-    .pluck()
-    .all(bounds)
-    .filter((other) => other !== term && isWord.test(other) && stem(other) === root)
-  return [term, ...forms.slice(0, FORMS_MAX)]
+  const near = prepared<string>(db, NEIGHBOURS).pluck().all(bounds)
+  return near.filter((other) => isWord.test(other) && stem(other) === root)
 }
 
-/** The text itself, and then the text with one of its words in another form. */
-export function formsOfName(db: Mirror, text: string, language: Language): readonly string[] {
-  const renamed = tokenize(text).flatMap((part) =>
-    inflectionsOf(db, part.term, language)
-      .slice(1)
-      .map((form) => respell(text, part, form)),
-  )
-  return [text, ...renamed.slice(0, FORMS_MAX)]
+/** A number from a thousand on as English writes it: `1838` is also `1,838`. */
+const grouped = (text: string): readonly string[] =>
+  /^[1-9]\d{3,8}$/.test(text) ? [text.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ',')] : []
+
+/** `user's` is about `user`, and `dont` is `don't` without its sign. */
+const owner = /^(.+)['’]s$/iu
+const contracted = /^(.+)['’](?=[a-z]+$)/iu
+const unsigned = /^(\p{L}+n)t$/iu
+
+/**
+ * Other forms of a word: inflected or in the other spelling of English, without a possessive, with or without the sign of a
+ * contraction, with a sign between thousands. A name of several words has no other forms: `userNames` is another one.
+ */
+export function formsOfWord(db: Mirror, text: string, language: Language): readonly string[] {
+  const [part, ...more] = tokenize(text)
+  const inflected = part === undefined || more.length > 0 ? [] : inflectionsOf(db, part.term, language).slice(1)
+  const signs = [text.replace(owner, '$1'), text.replace(contracted, '$1'), text.replace(unsigned, "$1't")]
+  return [...new Set([...grouped(text), ...signs, ...inflected])].filter((form) => form !== text)
 }
 
 function commonLength(one: string, other: string): number {
@@ -151,6 +168,8 @@ export interface Asked {
   /** Without duplicates. */
   readonly words: readonly AskedWord[]
   readonly language: Language
+  /** A date among the words. Its words say when, and not what about. */
+  readonly date: DateInWords | null
   /** Phrases, prefixes and alternatives: a chat must have each of them, in any message. */
   readonly required: readonly QueryNode[]
   /** Fields: a message counts only if it meets all of them. */
@@ -159,11 +178,9 @@ export interface Asked {
   readonly excluded: readonly QueryNode[]
 }
 
-/**
- * A query that is one word, identifier, path or URL. A URL such as `https://a.example/b?page=2` is read as several words.
- */
+/** Whether a query is one word, identifier, path or URL. A URL such as `https://a.example/b?page=2` is read as several words. */
 export function asksOneThing({ words, required }: Asked, q: string): boolean {
-  if (words.length < 2 || required.length > 0) return required.length === 0
+  if (required.length > 0 || words.length < 2) return required.length === 0
   const chunks = lexQuery(q, []).filter(
     (token) => token.kind === 'chunk' && !token.isNegated && splitField(token.text) === null,
   )
@@ -178,11 +195,13 @@ export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Aske
   const plain = nodes.filter(isPlainWord)
   const texts = plain.flatMap(({ text }) => wordsOf(text))
   const language = languageOfQuery(texts.flatMap((text) => tokenize(text).map(({ term }) => term)))
-  const words = texts.map((text) => askedWord(text, language))
+  const date = findDate(texts.join(' '))
+  const words = texts.map((text) => askedWord(text, language, new Set(date?.words ?? [])))
   const strict = nodes.filter((node) => !isPlainWord(node))
   return {
     words: [...new Map(words.map((word) => [word.terms.join(' '), word])).values()],
     language,
+    date,
     required: strict.filter((node) => node.kind !== 'not' && hasWords(node)),
     fields: strict.filter((node) => !hasWords(node)),
     excluded: strict.flatMap((node) => (node.kind === 'not' && hasWords(node) ? [node.node] : [])),
@@ -201,7 +220,8 @@ function wordsOf(text: string): readonly string[] {
   return words.length === 0 ? [text] : words
 }
 
-function askedWord(text: string, { functionWords }: Language): AskedWord {
-  const terms = tokenize(text).map(({ term }) => term)
-  return { text, terms, isFunctionWord: isUnspacedFunctionWord(text) || terms.every((term) => functionWords.has(term)) }
+function askedWord(text: string, { functionWords }: Language, ofDate: ReadonlySet<string>): AskedWord {
+  const terms = tokenize(text.replace(owner, '$1')).map(({ term }) => term)
+  const isFunctionWord = terms.every((term) => functionWords.has(term)) || unspacedWords.has(text) || ofDate.has(text)
+  return { text, terms, isFunctionWord }
 }

@@ -33,33 +33,21 @@ export function lexQuery(query: string, warnings: string[]): readonly QueryToken
       continue
     }
     if (query.charAt(at) === ')' && depth > 0) {
-      tokens.push({ kind: 'close', isNegated: false, source: ')' })
+      if (depth <= DEPTH_MAX) tokens.push({ kind: 'close', isNegated: false, source: ')' })
       depth -= 1
       at += 1
       continue
     }
     const { token, end } = readToken(query, at, depth > 0)
-    if (token.kind === 'open') {
-      depth += 1
-      if (depth > DEPTH_MAX) warnings.push(`Parentheses nested more than ${DEPTH_MAX} deep were ignored.`)
-    }
-    tokens.push(token)
+    if (token.kind === 'open') depth += 1
+    if (token.kind === 'open' && depth > DEPTH_MAX) {
+      warnings.push(`Parentheses nested more than ${DEPTH_MAX} deep were ignored.`)
+    } else tokens.push(token)
     at = end
   }
   if (depth > 0) warnings.push('A parenthesis is not closed: it was read up to the end of the query.')
-  for (; depth > 0; depth -= 1) tokens.push({ kind: 'close', isNegated: false, source: '' })
-  return withoutDepths(tokens)
-}
-
-/** Removes parentheses that are nested too deep. */
-function withoutDepths(tokens: readonly QueryToken[]): readonly QueryToken[] {
-  let depth = 0
-  return tokens.filter((token) => {
-    if (token.kind === 'open') depth += 1
-    const isIncluded = (token.kind !== 'open' && token.kind !== 'close') || depth <= DEPTH_MAX
-    if (token.kind === 'close') depth -= 1
-    return isIncluded
-  })
+  for (; depth > 0; depth -= 1) if (depth <= DEPTH_MAX) tokens.push({ kind: 'close', isNegated: false, source: '' })
+  return tokens
 }
 
 interface Read {
@@ -125,4 +113,31 @@ const ECHO_LENGTH_MAX = 40
 export function echo(source: string): string {
   const short = Array.from(source).slice(0, ECHO_LENGTH_MAX).join('')
   return `"${short}${short.length < source.length ? '…' : ''}"`
+}
+
+const MONTHS = 'january february march april may june july august september october november december'.split(' ')
+const DAYS = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'
+const dateInWords = new RegExp(
+  String.raw`\b(?:(today|yesterday|(?:last|this) (?:week|month|year)|last (?:${DAYS}))|on (${DAYS})|in (${MONTHS.join('|')})(?: (\d{4}))?)\b`,
+  'i',
+)
+
+/** A date as a sentence has it. */
+export interface DateInWords {
+  readonly words: readonly string[]
+  /** The value for `on:`. @param month the present one, as `2026-03` */
+  readonly valueAt: (month: string) => string
+}
+
+/** The first date in a text of words: `yesterday`, `last week`, `on Monday`, `in June`. Null if there is none. */
+export function findDate(text: string): DateInWords | null {
+  const [typed, named, day, month, year] = dateInWords.exec(text) ?? []
+  if (typed === undefined) return null
+  const number = String(MONTHS.indexOf(month?.toLowerCase() ?? '') + 1).padStart(2, '0')
+  const valueAt = (present: string): string => {
+    if (month === undefined) return (named ?? day ?? '').toLowerCase()
+    const thisYear = Number(present.slice(0, 4))
+    return `${year ?? (number > present.slice(5) ? thisYear - 1 : thisYear)}-${number}`
+  }
+  return { words: typed.split(' '), valueAt }
 }

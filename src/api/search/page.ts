@@ -59,14 +59,38 @@ function pageByRank(db: Mirror, plan: Plan, options: PageOptions, scorer: Scorer
   const end = options.offset + options.limit
   const { messages, newest: keys, isWhole } = rankMatches(db, plan, scorer)
   const scoreOf = ({ title, summary }: Title): number => scorer.scoreTitle(Infinity, title, summary)
-  const edge = messages[end - 1]?.score ?? 0
-  const titles = titlesBeside(db, plan, { keys, isWhole }, { by: 'score', edge, scoreOf })
+  const titles = titlesBeside(db, plan, { keys, isWhole }, { by: 'score', scoreOf })
   const best = [...messages.map(foundMessage), ...titles.hits.map((hit) => foundTitle(hit, scorer))].sort(byScore)
   // Only the newest matches are ranked. The others follow by time.
   const ranked = new Set(messages.map(({ key }) => key))
   const older = best.length < end && !isWhole ? keysOf(db, plan.messages, end + ranked.size) : []
   const rest = older.filter((key) => !ranked.has(key)).map((key) => foundMessage({ key }))
-  return pageOf([...best, ...rest], titles, options, { keys, isWhole })
+  return pageOf([...spread(db, best), ...rest], titles, options, { keys, isWhole })
+}
+
+/** Of so many first hits by relevance, only so many are of one chat, if others match. */
+const FIRST = 10
+const OF_ONE_CHAT = 2
+/** The chats of so many hits are looked up at once. */
+const LOOKED_UP = 32
+
+/** The same hits, the first of them from several chats. No hit has a higher score than one before it. */
+function spread(db: Mirror, found: readonly Found[]): readonly Found[] {
+  const [first, later]: [Found[], Found[]] = [[], []]
+  const counts = new Map<number, number>()
+  for (let at = 0; at < found.length && first.length < FIRST; at += LOOKED_UP) {
+    const some = found.slice(at, at + LOOKED_UP)
+    for (const [index, chat] of chatsOf(db, some).entries()) {
+      const [hit, count] = [some[index], counts.get(chat) ?? 0]
+      counts.set(chat, count + 1)
+      if (hit !== undefined) (first.length < FIRST && count < OF_ONE_CHAT ? first : later).push(hit)
+    }
+  }
+  let least = Infinity
+  return [...first, ...later, ...found.slice(first.length + later.length)].map((hit) => {
+    least = Math.min(least, hit.score)
+    return { ...hit, score: least }
+  })
 }
 
 const byScore = (a: Found, b: Found): number => b.score - a.score || b.key - a.key
@@ -156,5 +180,5 @@ const CHATS_OF_KEYS = `
   select m.chat from json_each(?) k left join messages m indexed by message_facts on m.key = k.value
 `
 
-const chatsOf = (db: Mirror, messages: readonly RankedMessage[]): readonly number[] =>
+const chatsOf = (db: Mirror, messages: readonly Pick<RankedMessage, 'key'>[]): readonly number[] =>
   statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(messages.map(({ key }) => key)))

@@ -1,7 +1,7 @@
 import { roles } from '../../model/message.ts'
 import { beginsLikeJson, unescaped, withoutOrders } from '../../text/passages/spoken-texts.ts'
-import { isUnspacedSign, tokenize } from '../../text/terms/terms.ts'
-import { TERM_LENGTH_MAX } from '../../text/terms/word-parts.ts'
+import { isNear } from '../../text/near-terms.ts'
+import { isUnspacedSign, tokenize, TERM_LENGTH_MAX } from '../../text/terms/terms.ts'
 import { readPeriod } from '../periods.ts'
 import { echo, lexQuery, type QueryToken } from './lex.ts'
 import {
@@ -22,6 +22,8 @@ export interface ParsedQuery {
   /** Nodes that were in quotation marks. */
   readonly quoted: ReadonlySet<QueryNode>
   readonly warnings: readonly string[]
+  /** The query in this language, if operators or fields of another one were read as words; else null. */
+  readonly meant: string | null
 }
 
 /** How many UTF-16 units of a query are read. */
@@ -48,8 +50,73 @@ export function parseQuery(query: string): ParsedQuery {
     isExcluded: false,
     isJson: beginsLikeJson(clean),
   }
+  const meant = reader.isJson ? null : meantInstead(tokens, warnings)
   const tree = readAlternatives(reader)
-  return { tree, quoted: reader.quoted, warnings: [...new Set(warnings)] }
+  return { tree, quoted: reader.quoted, warnings: [...new Set(warnings)], meant }
+}
+
+/** What other programs call a field. */
+const elsewhere: Readonly<Record<string, (value: string) => string>> = {
+  title: (value) => `(in:title ${value})`,
+  subject: (value) => `(in:title ${value})`,
+  author: () => 'role:user',
+  by: () => 'role:user',
+  file: (value) => `path:${value}`,
+  repo: (value) => `project:${value}`,
+  from: (value) => `after:${value}`,
+  since: (value) => `after:${value}`,
+  to: (value) => `before:${value}`,
+  until: (value) => `before:${value}`,
+}
+/** A date seldom follows such a name in code. Anything else often does. */
+const dateNames: ReadonlySet<string> = new Set(['from', 'since', 'to', 'until'])
+
+/** The query with our own operators for those of other languages; null if it has none of them. Warns of each one. */
+function meantInstead(tokens: readonly QueryToken[], warnings: string[]): string | null {
+  const pieces = tokens.map((token, at): string => {
+    const { kind, source } = token
+    if (kind === 'chunk') {
+      const isBefore = startsOperand(tokens[at + 1])
+      const isBetween = isBefore && at > 0 && tokens[at - 1]?.kind !== 'open' && tokens[at - 1]?.kind !== 'or'
+      const operator = isBetween && source === 'AND' ? '' : isBetween && source === 'or' ? 'OR ' : null
+      const meant = isBefore && source === 'NOT' ? '-' : operator
+      if (meant !== null) {
+        const use = meant === '' ? 'all words must be found anyway' : `use ${meant === '-' ? '-word' : 'OR'}`
+        warnings.push(`${source} was searched for as a word: ${use}.`)
+        return meant
+      }
+    }
+    const meant = kind === 'chunk' || kind === 'quote' ? meantField(source, warnings) : null
+    return `${meant ?? source}${kind === 'open' ? '' : ' '}`
+  })
+  const meant = pieces.join('').trim()
+  return meant ===
+    tokens
+      .map(({ source, kind }) => `${source}${kind === 'open' ? '' : ' '}`)
+      .join('')
+      .trim()
+    ? null
+    : meant
+}
+
+/** A field of ours for one of another program; null if the text is no such field. Warns of it, and of an unknown field. */
+function meantField(source: string, warnings: string[]): string | null {
+  const [, minus = '', typed = '', value = ''] = /^(-?)([a-z]{2,}):(["“„]?[\p{L}\p{N}][^]*)$/iu.exec(source) ?? []
+  const name = typed.toLowerCase()
+  if (name === '' || splitField(`${name}:`) !== null || (dateNames.has(name) && !isDateWord(value))) return null
+  const known = elsewhere[name] ?? likelyField(name)
+  // After other names a number is a port, a line or a version.
+  if (known === null && /^\d/.test(value)) return null
+  const meant = known === null ? null : `${minus}${known(value)}`
+  const use = meant === null ? '' : ` It may mean ${meant}.`
+  warnings.push(`${echo(source)} was searched for as words: ${typed}: is no field.${use}`)
+  return meant
+}
+
+/** A field with nearly this name. */
+function likelyField(name: string): ((value: string) => string) | null {
+  const near = fieldNames.find((field) => field.length > 3 && isNear(name, field, 1))
+  return near === undefined ? null : (value) => `${near}:${value}`
 }
 
 /** A lone surrogate is no character, and NUL would end the text inside SQLite. */
@@ -145,10 +212,7 @@ function readText(reader: Reader, token: TermToken): readonly QueryNode[] {
 /** Null if the token is no field, or an invalid one. */
 function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | null {
   const split = splitField(token.kind === 'chunk' ? token.text : `${token.field ?? '"'}:`)
-  if (split === null) {
-    if (token.kind === 'chunk') warnOfDateName(token.text, reader.warnings)
-    return null
-  }
+  if (split === null) return null
   const isStarred = token.kind === 'quote' && token.isPrefix
   const field =
     token.kind === 'quote'
@@ -273,17 +337,6 @@ export function splitField(text: string): { readonly name: FieldName; readonly v
   const [, typed = '', value = ''] = /^([a-z]+):(?!:)(.*)$/is.exec(text) ?? []
   const name = fieldNames.find((each) => each === typed.toLowerCase())
   return name === undefined ? null : { name, value }
-}
-
-/** Names that other programs use for dates. A date seldom follows such a name in code. */
-const otherDateNames = /^(from|since|to|until):(?!:)(.*)$/i
-
-/** Warns if a date has a name that is not a field, such as `since:2026-03-01`. It is searched for as words. */
-function warnOfDateName(text: string, warnings: string[]): void {
-  const [, name = '', value = ''] = otherDateNames.exec(text) ?? []
-  if (name === '' || !isDateWord(value)) return
-  const meant = /^(?:from|since)$/i.test(name) ? 'after:' : 'before:'
-  warnings.push(`${echo(text)} was searched for as words: for dates use after:, before: or on:, here ${meant}${value}.`)
 }
 
 /** Reads a field. If it is invalid, adds a warning that says why it is searched for as words. */

@@ -24,9 +24,12 @@ export interface Ranking {
 }
 
 /** How many of the newest matches are ranked. Older ones follow by time. */
-export const RANKED_MAX = 2000
+export const RANKED_MAX = 1500
 /** How many of the best of them are read. */
-export const READ_MAX = 64
+export const READ_MAX = 48
+/** Of so many, all are read. Of the rest, those that the index weighs at least half as much as the best. */
+const READ_MIN = 20
+const WEIGHT_MIN = 0.5
 /** How many matches with adjacent words are read, the newest of all matches. */
 const CLOSE_MAX = 30
 
@@ -39,15 +42,19 @@ export function rankMatches(db: Mirror, plan: Plan, scorer: Scorer): Ranking {
   const newest = weighed.slice(0, RANKED_MAX)
   const isWhole = weighed.length <= RANKED_MAX
   const sorted = newest.toSorted(byScore)
-  const promising = sorted.slice(0, READ_MAX).map(({ key }) => key)
+  const least = WEIGHT_MIN * (sorted[0]?.score ?? 0)
+  const promising = sorted
+    .slice(0, READ_MAX)
+    .filter(({ score }, at) => at < READ_MIN || score >= least)
+    .map(({ key }) => key)
   const close = promising.length === newest.length && isWhole ? [] : closeMessages(db, plan)
   const read = readMessages(db, [...new Set([...promising, ...close])], scorer)
   const known = new Set(read.map(({ key }) => key))
-  const least = read.reduce((score, message) => Math.min(score, message.score), Infinity)
+  const lowest = read.reduce((score, message) => Math.min(score, message.score), Infinity)
   // Messages that were not read are ranked after those that were. They are sorted already, except for rounding.
   const unread = sorted
     .filter(({ key }) => !known.has(key))
-    .map(({ key, score }) => ({ key, score: (least * score) / (1 + score) }))
+    .map(({ key, score }) => ({ key, score: (lowest * score) / (1 + score) }))
   const messages = [...read.toSorted(byScore), ...unread.toSorted(byScore)]
   return { messages, newest: newest.map(({ key }) => key), isWhole }
 }

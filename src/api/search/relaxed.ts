@@ -1,10 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { SearchSuggestion } from '../answers/search.ts'
-import { readAsked } from './languages.ts'
 import { echo } from './lex.ts'
 import { printQuery } from './parse.ts'
-import { allOf, anyOf, type QueryNode } from './query.ts'
+import { allOf, hasWords, type QueryNode } from './query.ts'
 import { filterNames, type FilterName } from '../../shared/filters.ts'
 import type { SearchFilters, SearchRequest } from './request.ts'
 import { COUNTED_MAX } from './statement.ts'
@@ -22,77 +21,43 @@ interface Relaxation {
 
 /**
  * Help for a search that found nothing: the searches with one filter or one word less that find something. If what
- * remains has no word that says what it is about, a warning gives its number of messages instead.
+ * remains has no word, a warning gives its number of messages instead.
  */
 export function suggestRelaxed(
   db: Mirror,
   tree: QueryNode | null,
   { filters, clock }: Pick<SearchRequest, 'filters' | 'clock'>,
 ): { readonly suggestions: readonly SearchSuggestion[]; readonly warnings: readonly string[] } {
-  const topic = topicOf(tree)
   const found = relaxations(tree, filters)
     .map((each) => ({ each, count: countFound(db, each.tree, { filters: each.filters, clock }) }))
     .filter(({ count }) => count > 0)
   const suggestions = found
-    .filter(({ each }) => topicOf(each.tree) === topic)
+    .filter(({ each }) => asksForWords(each.tree) === asksForWords(tree))
     .map(({ each, count }) => suggestionOf(each, count))
   return { suggestions, warnings: suggestions.length > 0 ? [] : found.map(({ each, count }) => warningOf(each, count)) }
 }
 
-/** Whether a query has words, and whether any of them says what it is about: a function word does not. */
-function topicOf(tree: QueryNode | null): 'none' | 'function words' | 'topic' {
-  if (tree === null) return 'none'
-  const { words, required } = readAsked(tree, new Set())
-  if (required.length > 0 || words.some(({ isFunctionWord }) => !isFunctionWord)) return 'topic'
-  return words.length > 0 ? 'function words' : 'none'
-}
-
-function relaxations(tree: QueryNode | null, filters: SearchFilters): readonly Relaxation[] {
-  const given = filterNames.filter((name) => filters[name] !== undefined)
-  const groups = [...given.filter((name) => !isEnd(name)).map((name) => [name]), given.filter(isEnd)]
-  const withoutFilter = groups
-    .filter(({ length }) => length > 0)
-    .map((names) => {
-      const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
-      return { tree, filters: Object.fromEntries(others), names, dropped: [] }
-    })
-  const whole = tree === null || tree.kind === 'and' ? [] : [{ dropped: [tree], rest: null }]
-  const withoutPart = tree === null ? [] : [...whole, ...withoutOneInside(tree)]
-  return [...withoutFilter, ...withoutPart.map(({ dropped, rest }) => ({ tree: rest, filters, names: [], dropped }))]
-}
+const asksForWords = (tree: QueryNode | null): boolean =>
+  tree !== null && (tree.kind === 'and' ? tree.nodes : [tree]).some((node) => node.kind !== 'not' && hasWords(node))
 
 /** `from` and `to` are one filter. */
 const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'
 
-interface Dropped {
-  readonly dropped: readonly QueryNode[]
-  readonly rest: QueryNode | null
-}
-
-/** The query without one of its words or fields, also within parentheses. Dates are one filter. */
-function withoutOneInside(tree: QueryNode): readonly Dropped[] {
-  if (tree.kind === 'or') return inPlace(tree.nodes, anyOf)
-  if (tree.kind !== 'and') return []
-  const dates = tree.nodes.filter(isDate)
-  const others = tree.nodes.filter((node) => !isDate(node)).map((node) => [node])
-  const groups = dates.length === 0 ? others : [...others, dates]
-  const without = groups.map((dropped) => ({
-    dropped,
-    rest: allOf(tree.nodes.filter((node) => !dropped.includes(node))),
-  }))
-  return [...without, ...inPlace(tree.nodes, allOf)]
-}
-
-function inPlace(
-  nodes: readonly QueryNode[],
-  join: (nodes: readonly QueryNode[]) => QueryNode | null,
-): readonly Dropped[] {
-  return nodes.flatMap((node, index) =>
-    withoutOneInside(node).map(({ dropped, rest }) => ({
-      dropped,
-      rest: join(rest === null ? nodes.toSpliced(index, 1) : nodes.with(index, rest)),
-    })),
-  )
+function relaxations(tree: QueryNode | null, filters: SearchFilters): readonly Relaxation[] {
+  const given = filterNames.filter((name) => filters[name] !== undefined)
+  const groups = [...given.filter((name) => !isEnd(name)).map((name) => [name]), given.filter(isEnd)]
+  const withoutFilter = groups.flatMap((names): readonly Relaxation[] => {
+    const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
+    return names.length === 0 ? [] : [{ tree, filters: Object.fromEntries(others), names, dropped: [] }]
+  })
+  const nodes = tree === null ? [] : tree.kind === 'and' ? tree.nodes : [tree]
+  // So are dates in the query.
+  const parts = [...nodes.filter((node) => !isDate(node)).map((node) => [node]), nodes.filter(isDate)]
+  const withoutPart = parts.flatMap((dropped): readonly Relaxation[] => {
+    const rest = allOf(nodes.filter((node) => !dropped.includes(node)))
+    return dropped.length === 0 ? [] : [{ tree: rest, filters, names: [], dropped }]
+  })
+  return [...withoutFilter, ...withoutPart]
 }
 
 /** The name of a field, whether it is asked for or excluded. */
@@ -119,8 +84,9 @@ function warningOf({ tree, names, dropped }: Relaxation, count: number): string 
 
 const COUNT_CAPPED = `
   select count(*) from messages m
-  where m.chat in (select num from chats where id in (select value from json_each(@ids)))
-    and m.is_index_capped = 1 and m.is_orphan <> 2
+  where m.chat in (
+    select c.num from json_each(@ids) v cross join chats c on c.id >= v.value and c.id < v.value || char(0x10ffff)
+  ) and m.is_index_capped = 1 and m.is_orphan <> 2
 `
 
 /** Warns in a search within given chats if some of their messages are too long to be indexed completely. */

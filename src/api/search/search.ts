@@ -1,20 +1,38 @@
 import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import type { SearchAnswer, SearchExplanation } from '../answers/search.ts'
 import { countFacets, findEveryHit, type EveryHit } from './facets.ts'
 import { makeHits } from './hit.ts'
 import { findGroups, findPage } from './page.ts'
+import { suggestMeant } from './hints.ts'
+import { formsOfWord, readAsked } from './languages.ts'
 import { parseQuery, printQuery, type ParsedQuery } from './parse.ts'
 import { planQuery, type Plan } from './plan.ts'
-import type { QueryNode } from './query.ts'
+import { allOf, hasWords, type QueryNode } from './query.ts'
 import { relateChats } from './related.ts'
 import { suggestRelaxed, warnOfCapped } from './relaxed.ts'
 import { filterNames } from '../../shared/filters.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
 import { askWords, createScorer, type Scorer } from './scorer.ts'
 import { askMessages, chatsOfMessages } from './statement.ts'
+import { countHolders } from './vocabulary.ts'
+import { wordPhrases } from './condition.ts'
 import { checkSpelling } from './spelling.ts'
+
+const NEWEST_TITLES = `select title from chats where title <> '' order by last_activity_at desc limit 20`
+
+/** Searches that load what later ones need: for the titles of the newest chats. */
+export const warmSearches = (db: Mirror): readonly (() => void)[] =>
+  prepared<string>(db, NEWEST_TITLES)
+    .pluck()
+    .all()
+    .map((q) => () => {
+      const clock = { timeZone: 'UTC', nowMs: Date.now() }
+      const plain = { filters: {}, clock, sort: 'relevance', group: 'message', facets: [], explain: false } as const
+      searchBody(db, { q, ...plain, limit: 20, offset: 0 })
+    })
 
 type Outcome = Omit<SearchAnswer, 'query' | 'tookMs' | 'isPartial'>
 
@@ -63,26 +81,44 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
 
 function answerQuery(db: Mirror, request: SearchRequest): Outcome {
   const parsed = parseQuery(request.q)
-  const asked = answerTree(db, parsed.tree, request)
+  const asked = answerInForms(db, parsed, request)
   if (asked === null) return emptyOutcome(parsed, request)
   const spelling = checkSpelling(db, parsed.tree, request, asked.total)
-  const shown = spelling.corrected === null ? null : answerTree(db, spelling.corrected.tree, request)
-  const isEmpty = asked.total === 0 && shown === null
-  const { countHolders, ...answered } = shown ?? asked
-  const tree = spelling.corrected?.tree ?? spelling.closest?.tree ?? parsed.tree
-  const isRelated = request.sort === 'relevance' && request.offset === 0 && countHolders() < HOLDERS_ENOUGH
+  const { corrected } = spelling
+  const shown = corrected && answerInForms(db, { ...parsed, tree: corrected.tree }, request)
+  const { countMatching, ...answered } = shown ?? asked
+  const tree = corrected?.tree ?? spelling.closest?.tree ?? parsed.tree
+  const isRelated = request.sort === 'relevance' && request.offset === 0 && countMatching() < HOLDERS_ENOUGH
   const related = isRelated ? relateChats(db, { ...parsed, tree }, request, answered) : null
-  const relaxed = isEmpty ? suggestRelaxed(db, parsed.tree, request) : null
   const isRespelt = related !== null && related.chats.length > 0 && spelling.closest !== null
-  const ofSpelling = isRespelt ? spelling.closest.warning : spelling.corrected?.warning
+  // Each of them is a search of its own.
+  const isHelped = answered.total > 0 || (related !== null && related.chats.length > 0)
+  const relaxed = isHelped ? null : suggestRelaxed(db, parsed.tree, request)
+  const ofSpelling = isRespelt ? spelling.closest.warning : corrected?.warning
   const warnings = [parsed.warnings, asked.warnings, ofSpelling ?? [], related?.warnings ?? []].flat()
+  const meant = request.isLiteral === true ? [] : suggestMeant(db, parsed, request)
   return {
     ...answered,
     related: related?.chats ?? [],
-    correctedQuery: spelling.corrected?.text ?? null,
-    suggestions: [...spelling.suggestions, ...(relaxed?.suggestions ?? [])],
+    correctedQuery: corrected?.text ?? null,
+    suggestions: [...spelling.suggestions, ...meant, ...(relaxed?.suggestions ?? [])],
     warnings: [...new Set([...warnings, ...(shown?.warnings ?? []), ...(relaxed?.warnings ?? [])])],
   }
+}
+
+/** Of a word that fewer messages and titles hold, other forms count too. */
+const HITS_ENOUGH = 10
+
+/** The answer; for a query of one rare word, that of the word in all its forms. */
+function answerInForms(db: Mirror, { tree, quoted }: ParsedQuery, request: SearchRequest): Answered | null {
+  const nodes = tree?.kind === 'and' ? tree.nodes : tree === null ? [] : [tree]
+  const [only, ...others] = nodes.flatMap((node) => (hasWords(node) && node.kind !== 'not' ? [node] : []))
+  const isOne = only?.kind === 'words' && others.length === 0 && !only.isPrefix && !quoted.has(only)
+  const isRare = isOne && countHolders(db, wordPhrases(only.text, false), HITS_ENOUGH) < HITS_ENOUGH
+  if (tree === null || !isRare || request.isLiteral === true) return answerTree(db, tree, request)
+  const forms = formsOfWord(db, only.text, readAsked(tree, quoted).language)
+  const all = nodes.map((node) => (node === only && forms.length > 0 ? { ...only, forms } : node))
+  return answerTree(db, allOf(all), request)
 }
 
 /** If this many chats match the whole query, related chats are not needed. */
@@ -90,7 +126,7 @@ const HOLDERS_ENOUGH = 10
 
 type Answered = Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions'> & {
   /** How many chats match the whole query, up to ten. */
-  readonly countHolders: () => number
+  readonly countMatching: () => number
 }
 
 /** Null if there is neither a query nor a filter. */
@@ -104,7 +140,7 @@ function answerTree(db: Mirror, tree: QueryNode | null, request: SearchRequest):
   const isEvery = isGrouped || request.facets.length > 0
   const every = isEvery ? findEveryHit(db, plan, request.facets) : null
   const listed = isGrouped && every !== null ? listGroups(db, plan, request, every) : listMessages(db, plan, request)
-  const { facets, warnings } = every === null ? { facets: {}, warnings: [] } : countFacets(db, trees, request, every)
+  const { facets, warnings } = every === null ? { facets: {}, warnings: [] } : countFacets(db, tree, request, every)
   return {
     ...listed,
     facets,
@@ -113,13 +149,13 @@ function answerTree(db: Mirror, tree: QueryNode | null, request: SearchRequest):
   }
 }
 
-type Listed = Pick<Answered, 'total' | 'totalIsExact' | 'items' | 'countHolders'>
+type Listed = Pick<Answered, 'total' | 'totalIsExact' | 'items' | 'countMatching'>
 
 function listMessages(db: Mirror, plan: Plan, request: SearchRequest): Listed {
   const matcher = createMatcher(plan.phrases)
   const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorerFor(plan, request))
-  const countHolders = (): number => (total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest))
-  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher, request), countHolders }
+  const countMatching = (): number => (total < HOLDERS_ENOUGH ? total : titles + countChats(db, newest))
+  return { total, totalIsExact: isExact, items: makeHits(db, found, matcher, request), countMatching }
 }
 
 /** Counts up to ten. Usually the first few messages are enough. */
@@ -134,7 +170,7 @@ function listGroups(db: Mirror, plan: Plan, request: SearchRequest, every: Every
   const items = page.flatMap(({ best, ...counted }) =>
     makeHits(db, [best], matcher, request).map((hit) => ({ ...hit, ...counted })),
   )
-  return { total, totalIsExact: isExact, items, countHolders: () => total }
+  return { total, totalIsExact: isExact, items, countMatching: () => total }
 }
 
 /** Null if the order is by time. */

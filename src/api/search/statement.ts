@@ -157,19 +157,34 @@ export function keysOf(
   return statementOf<number>(db, sql, 'values').all(...values, rows)
 }
 
+const FIRST_KEY = '(select min(key) from messages where chat = n.value)'
+const LAST_KEY = '(select max(key) from messages where chat = n.value)'
+/** For so few chats, the index is walked from the first to the last message of each one. */
+const WALKED_MAX = 10
+
 /** Which of some chats have a matching message. @param nums numbers of chats */
 export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number[]): ReadonlySet<number> {
   if (!target.isPossible || nums.length === 0) return new Set()
-  const { match, low, high, rest } = target
-  const values: (string | bigint)[] = [JSON.stringify(nums), low, high]
-  const isFound = 'm.key in (select rowid from message_terms where message_terms match ? and rowid between ? and ?)'
-  if (match !== null) values.push(match, low, high)
-  const tests = rest.map((part) => testOf(part, values, 'message'))
-  const sql = `
-    select distinct m.chat
-    from json_each(?) n cross join messages m indexed by messages_by_chat on m.chat = n.value
-    where ${['m.key between ? and ?', 'm.is_shadowed = 0', ...(match === null ? [] : [isFound]), ...tests].join(' and ')}
-  `
+  const { match, low, high, rest, isCostly } = target
+  const values: (string | bigint)[] = [JSON.stringify(nums)]
+  const isWalked = match !== null && !isCostly && nums.length <= WALKED_MAX
+  if (match !== null) values.push(match)
+  values.push(low, high)
+  const tests = rest.map((part) => ` and ${testOf(part, values, 'message')}`).join('')
+  const sql = isWalked
+    ? `
+      select n.value from json_each(?) n where exists (
+        select 1 from message_terms cross join messages m indexed by message_facts on m.key = message_terms.rowid
+        where message_terms match ? and message_terms.rowid between max(?, ${FIRST_KEY}) and min(?, ${LAST_KEY})
+          and m.chat = n.value${tests}
+      )
+    `
+    : `
+      select distinct m.chat
+      from json_each(?) n cross join messages m indexed by messages_by_chat on m.chat = n.value
+      where ${match === null ? '' : 'm.key in (select rowid from message_terms where message_terms match ?) and '}
+        m.key between ? and ? and m.is_shadowed = 0${tests}
+    `
   return new Set(statementOf<number>(db, sql, 'values').all(...values))
 }
 

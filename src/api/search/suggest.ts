@@ -1,9 +1,9 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import { nearTerms } from '../../text/near-terms.ts'
+import { isNear } from '../../text/near-terms.ts'
 import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
-import { asPathTerm, markTerm, pathsOf, pathWordOf } from '../../text/terms/columns.ts'
+import { asPathTerm, markTerm, pathsOf } from '../../text/terms/columns.ts'
 import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
 import type { SuggestAnswer, Suggestion, SuggestionKind } from '../answers/search.ts'
 import { phrasesExpression, wordPhrases } from './condition.ts'
@@ -76,12 +76,8 @@ function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonl
   }
   const meant = meantWords(db, words.at(-1))
   const fit = fitOf(words)
-  const half = Math.ceil(limit / 2)
-  const first = termsFor(db, words, meant, half)
   const others = [projectsFor(db, fit), toolsFor(db, fit), chatsFor(db, words, meant, fit), filesFor(db, words)]
-  // Each word needs a lookup, so the second half is looked up only if nothing else fills the list.
-  const isRoom = first.length === half && others.flat().length < limit - half
-  return mixed([...others, isRoom ? termsFor(db, words, meant, limit) : first], limit)
+  return mixed([...others, termsFor(db, words, meant, limit)], limit)
 }
 
 /** A possible completion of the typed word. */
@@ -257,17 +253,8 @@ function filesFor(db: Mirror, words: readonly TypedWord[]): readonly Suggestion[
 function pathPhrases(db: Mirror, { terms, isUnfinished }: TypedWord): readonly TermPhrase[] {
   const all = terms.map(({ term }) => term)
   const last = all.at(-1) ?? ''
-  const starting = (beginning: string): readonly string[] =>
-    wordsStarting(db, asPathTerm(beginning)).flatMap(({ word }) => pathWordOf(word) ?? [])
-  const begun = isUnfinished ? starting(last).slice(0, ENDINGS_MAX) : []
-  const slips = slipsForgiven(last)
-  // Words of a path that differ in their first letter are too many to look at.
-  const near =
-    begun.length > 0 || slips === 0
-      ? []
-      : starting(Array.from(last)[0] ?? '').filter((word) => isNear(last, word, slips, isUnfinished))
-  const ends = isUnfinished || near.length > 0 ? [...begun, ...near.slice(0, ENDINGS_MAX)] : [last]
-  return ends.map((end) => ({ terms: [...all.slice(0, -1), end].map(asPathTerm), isPrefix: false }))
+  const begun = isUnfinished ? wordsStarting(db, asPathTerm(last)).slice(0, ENDINGS_MAX) : [{ word: asPathTerm(last) }]
+  return begun.map(({ word }) => ({ terms: [...all.slice(0, -1).map(asPathTerm), word], isPrefix: false }))
 }
 
 const WHOLE = 1
@@ -299,11 +286,6 @@ function wordFit(word: TypedWord): Fit {
     if (only === undefined || slips === 0) return 0
     return tokenize(text).some(({ term }) => isNear(only.term, term, slips, word.isUnfinished)) ? NEARLY : 0
   }
-}
-
-function isNear(typed: string, word: string, distanceMax: number, isUnfinished: boolean): boolean {
-  const seek = (from: string): string | undefined => (word >= from ? word : undefined)
-  return nearTerms(typed, seek, { distanceMax, isUnfinished }).length > 0
 }
 
 function ranked(kind: SuggestionKind, found: readonly Fitting[]): readonly Suggestion[] {

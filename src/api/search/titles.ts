@@ -31,8 +31,8 @@ export interface TitleHits {
 
 /** Which title hits are wanted if there are too many messages to return all. */
 export type WantedTitles =
-  /** Hits that score at least like the last message of the page. */
-  | { readonly by: 'score'; readonly edge: number; readonly scoreOf: (title: Title) => number }
+  /** The hits with the best scores. */
+  | { readonly by: 'score'; readonly scoreOf: (title: Title) => number }
   /** Hits that come before the last message of the page. */
   | { readonly by: 'newest' | 'oldest'; readonly edge: number }
 
@@ -64,7 +64,6 @@ function titlesNear(db: Mirror, target: Target, wanted: WantedTitles | null): re
   if (wanted.by !== 'score') return findTitles(db, target, TITLES_MAX, wanted)
   return findTitles(db, target, SCORED_MAX)
     .map((title) => ({ title, score: wanted.scoreOf(title) }))
-    .filter(({ score }) => score >= wanted.edge)
     .toSorted((a, b) => b.score - a.score || b.title.num - a.title.num)
     .slice(0, LOOKED_UP_MAX)
     .map(({ title }) => title)

@@ -14,17 +14,17 @@ const HOLDERS_MAX = 5000
 
 const COUNT_MESSAGES = `
   select count(*) as count
-  from (select 1 from message_terms where message_terms match @match limit ${HOLDERS_MAX})
+  from (select 1 from message_terms where message_terms match @match limit @most)
 `
 const COUNT_TITLES = `
-  select count(*) as count from (select 1 from chat_terms where chat_terms match @match limit ${HOLDERS_MAX})
+  select count(*) as count from (select 1 from chat_terms where chat_terms match @match limit @most)
 `
 
-/** How many messages and titles contain one of these phrases, in any column; at most 5,000 of each. */
-export function countHolders(db: Mirror, phrases: readonly TermPhrase[]): number {
+/** How many messages and titles contain one of these phrases, in any column. @param most of each are counted */
+export function countHolders(db: Mirror, phrases: readonly TermPhrase[], most = HOLDERS_MAX): number {
   if (phrases.length === 0) return 0
   const match = phrasesExpression({ columns: null }, phrases)
-  const counted = [COUNT_MESSAGES, COUNT_TITLES].map((sql) => prepared<{ count: number }>(db, sql).get({ match }))
+  const counted = [COUNT_MESSAGES, COUNT_TITLES].map((sql) => prepared<{ count: number }>(db, sql).get({ match, most }))
   return counted.reduce((sum, row) => sum + (row?.count ?? 0), 0)
 }
 
@@ -157,22 +157,5 @@ function listTerms(db: Mirror, part: string, isEnding: boolean, most: number): L
   const known = listed
     .filter((term) => term !== part && (!isEnding || term.endsWith(part)))
     .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
-  const { terms, isWhole } = known.length > most ? firstInUse(db, known, most) : { terms: known, isWhole: true }
-  return { terms: [part, ...terms], isWhole }
-}
-
-const IS_IN_USE = `
-  select exists (select 1 from message_terms where message_terms match @term)
-    or exists (select 1 from chat_terms where chat_terms match @term)
-`
-
-/** Skips words that are no longer in any message, such as half words of a streamed answer. The list of terms keeps them. */
-function firstInUse(db: Mirror, known: readonly string[], most: number): Listed {
-  const isInUse = prepared<number>(db, IS_IN_USE).pluck()
-  const terms: string[] = []
-  for (const term of known) {
-    if (terms.length === most) return { terms, isWhole: false }
-    if (isInUse.get({ term: `"${term}"` }) === 1) terms.push(term)
-  }
-  return { terms, isWhole: true }
+  return { terms: [part, ...known.slice(0, most)], isWhole: known.length <= most }
 }

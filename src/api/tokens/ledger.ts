@@ -1,5 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { modelLabel } from '../../text/tokens/model-name.ts'
+import { modelLabel } from '../../model/model-name.ts'
 import { bucketUnits, dateOfDay, dayOf, firstDayOf, type BucketUnit, ZoneClock } from '../periods.ts'
 import { type MessageScope, readDrafts } from '../queries/message-sums.ts'
 import { readNamedChats } from '../queries/chats/list-chats.ts'

@@ -1,4 +1,4 @@
-import { isChosenModel, modelFamily } from '../../text/tokens/model-name.ts'
+import { isChosenModel, modelFamily } from '../../model/model-name.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { sortKeyFloor } from '../write/messages.ts'

@@ -1,11 +1,12 @@
-import { visitLoweredWords } from '../terms/lowered-words.ts'
-import { nearStretches } from './near-stretches.ts'
-import { isUnspacedSign, visitTerms } from '../terms/terms.ts'
+import { BREAK, kindOf } from '../terms/signs.ts'
+import { isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
 
 /** Consecutive terms. The last one may be the beginning of a longer term. */
 export interface TermPhrase {
   readonly terms: readonly string[]
   readonly isPrefix: boolean
+  /** True for another form of what was typed. */
+  readonly isForm?: true
 }
 
 /** One spelling of something that a query looks for. */
@@ -27,6 +28,8 @@ export interface TermMatch {
   readonly word: number
   /** One span per stretch without white space, in order. */
   readonly spans: readonly Span[]
+  /** True if another form of what was typed was found. */
+  readonly isForm?: true
 }
 
 /** Finds the phrases of a query in a text, by the same rules as the index. */
@@ -93,7 +96,9 @@ function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }:
   let count = 0
   const check = (phrase: NumberedPhrase): void => {
     const places = placesOf(phrase, recent, count, longest)
-    if (places !== null) matches.push({ word: phrase.number, spans: joinSpans(text, places) })
+    if (places === null) return
+    const { number: word, isForm } = phrase
+    matches.push({ word, spans: joinSpans(text, places), ...(isForm === true ? { isForm } : {}) })
   }
   const visit = (term: string, start: number, end: number): void => {
     if (matches.length >= MATCHES_MAX) return
@@ -149,4 +154,63 @@ function joinSpans(text: string, places: readonly Place[]): readonly Span[] {
     else spans.push({ start, end })
   }
   return spans
+}
+
+/** With more search texts than this, splitting the whole text into terms is cheaper. */
+const NEEDLES_MAX = 16
+
+/**
+ * The stretches of a text that may contain one of these terms, so the rest need not be split into terms. These are words
+ * that contain a term, ignoring case, and words with non-ASCII characters, because their terms differ from their spelling.
+ * In order, without overlap.
+ * @param terms in lower case
+ * @param wordsBefore how many words before each match belong to its stretch
+ */
+function nearStretches(text: string, terms: readonly string[], wordsBefore: number): readonly Span[] {
+  const lowered = text.toLowerCase()
+  // A few characters have a lower case of another length. After such a character all offsets would be wrong.
+  if (terms.length > NEEDLES_MAX || lowered.length !== text.length) return [{ start: 0, end: text.length }]
+  const seekers = terms.map((term) => (from: number) => asOffset(lowered.indexOf(term, from)))
+  // Counting the bytes is much faster than looking at each character.
+  if (Buffer.byteLength(text) > text.length) seekers.push(seekBeyondAscii(text))
+  const heads = seekers.map((seek) => seek(0))
+  const stretches: Span[] = []
+  for (let at = Math.min(...heads); at < Infinity; at = Math.min(...heads)) {
+    const last = stretches.at(-1)
+    const start = startBefore(text, at, wordsBefore, last?.end ?? 0)
+    const end = wordEnd(text, at)
+    if (last !== undefined && start <= last.end) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
+    for (const [index, head] of heads.entries()) if (head < end) heads[index] = seekers[index]?.(end) ?? Infinity
+  }
+  return stretches
+}
+
+function seekBeyondAscii(text: string): (from: number) => number {
+  const beyondAscii = /[^\0-\u007f]/g
+  return (from) => {
+    beyondAscii.lastIndex = from
+    return beyondAscii.exec(text)?.index ?? Infinity
+  }
+}
+
+const asOffset = (index: number): number => (index < 0 ? Infinity : index)
+
+const isBreak = (text: string, at: number): boolean =>
+  text.charCodeAt(at) < 0x80 && kindOf(text.charCodeAt(at)) === BREAK
+
+/** @param from end of the former stretch; text before it is not examined */
+function startBefore(text: string, at: number, words: number, from: number): number {
+  let start = at
+  for (let left = words; ; left -= 1) {
+    while (start > from && !isBreak(text, start - 1)) start -= 1
+    if (left === 0 || start === from) return start
+    while (start > from && isBreak(text, start - 1)) start -= 1
+  }
+}
+
+function wordEnd(text: string, at: number): number {
+  let end = at + 1
+  while (end < text.length && !isBreak(text, end)) end += 1
+  return end
 }

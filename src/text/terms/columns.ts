@@ -1,8 +1,7 @@
 import type { Json } from '../../model/json.ts'
 import type { Part, ToolPart } from '../../model/part.ts'
 import { stretchesOf, withoutEscapes, withoutOrders } from '../passages/spoken-texts.ts'
-import { GAP_TERM } from './lowered-words.ts'
-import { indexTerms } from './terms.ts'
+import { GAP_TERM, indexTerms } from './terms.ts'
 
 /** The columns of the full-text table. The first one wins if two match a query equally well. */
 export const columnNames = ['text', 'code', 'tool', 'thinking', 'attachment', 'plan', 'summary'] as const
@@ -260,10 +259,6 @@ function pathTerms(path: string): string {
 }
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term
-
-/** The word of a path that a term represents; null for other terms. */
-export const pathWordOf = (term: string): string | null =>
-  term.length > 1 && term.startsWith(PATH_SIGN) ? term.slice(PATH_SIGN.length) : null
 
 /** The term for a mark. Case and punctuation do not matter: `read_file` and `Read-File` are the same tool. */
 export const markTerm = (mark: string): string => MARK_SIGN + foldName(mark)

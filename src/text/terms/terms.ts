@@ -1,7 +1,17 @@
-import { asciiTerms, cutAscii } from './ascii-terms.ts'
-import { GAP_TERM, visitLoweredWords } from './lowered-words.ts'
-import { appendCluster, BREAK, EMOJI, kindOf, LOWER, MARK, UNSPACED, UNSPACED_MARK, UPPER, type Sign } from './signs.ts'
-import { asciiKinds, isHash, isPartStart, TERM_LENGTH_MAX } from './word-parts.ts'
+import {
+  appendCluster,
+  BREAK,
+  EMOJI,
+  IGNORED,
+  kindOf,
+  LOWER,
+  DIGIT,
+  MARK,
+  UNSPACED,
+  UNSPACED_MARK,
+  UPPER,
+  type Sign,
+} from './signs.ts'
 
 /** A term as indexed, and its place in the original text: UTF-16 offsets, end exclusive. */
 export interface Term {
@@ -10,8 +20,33 @@ export interface Term {
   readonly end: number
 }
 
+/** Longer terms are cut to this many UTF-16 units, both in the index and in queries. */
+export const TERM_LENGTH_MAX = 64
+
 // A run without separators is folded in slices of this many characters, so a blob needs no more memory than a line.
 const RUN_SIGNS_MAX = 4096
+
+/** Eight or more hexadecimal digits in one case, with both letters and digits. Splitting them would only fill the index. */
+const HASH = String.raw`(?:(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{8,}|(?=[A-F]*\d)(?=\d*[A-F])[\dA-F]{8,})`
+const wholeHash = new RegExp(`^${HASH}$`)
+/**
+ * The terms of an ASCII text. A part of a word starts between letters and digits, at a capital after a small letter
+ * (`getUser`), and at the last of several capitals before a small letter (`HTTPServer`).
+ */
+const asciiParts = new RegExp(
+  // Most words are one part. So that is tried first.
+  String.raw`[A-Z]?[a-z]+(?![A-Za-z\d])|(?<![A-Za-z\d])${HASH}(?![A-Za-z\d])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+`,
+  'g',
+)
+/** Small words that are terms themselves. */
+const isPlain = /^[a-z ]{1,64}$/
+/** A run without ASCII separators that has other characters. */
+const mixedRun = /(?<![A-Za-z\d\u0080-\uffff])[A-Za-z\d]*[\u0080-\uffff][A-Za-z\d\u0080-\uffff]*/g
+/** Where such a capital starts a part, with the rest of the ASCII word. */
+const hump = /(?:[a-z][A-Z]|[A-Z]{2}[a-z])[A-Za-z\d]*/g
+
+/** Separates words that are not neighbours, so that no phrase matches across. A private-use character. */
+export const GAP_TERM = '\ue000'
 
 type VisitTerm = (term: string, start: number, end: number) => void
 
@@ -30,30 +65,88 @@ export function tokenize(text: string): Term[] {
  * The terms joined by single spaces, for a full-text table with `tokenize = 'ascii'`. After them come the lower-case
  * spellings of camel-case words, each once and after a gap.
  */
-export const indexTerms = (text: string): string => cutAscii(text)?.toString('utf8') ?? mixedTerms(text)
-
-/** The same as UTF-8 bytes, which SQLite accepts. For most texts, no string is created. */
-export const indexTermBytes = (text: string): Buffer => cutAscii(text) ?? Buffer.from(mixedTerms(text))
-
-function mixedTerms(text: string): string {
-  const pieces = spacedTerms(text)
+export function indexTerms(text: string): string {
   const lowered = new Set<string>()
   visitLoweredWords(text, (word) => lowered.add(word))
-  return [...pieces, ...[...lowered].map((word) => `${GAP_TERM} ${asciiTerms(word)}`)].join(' ')
+  return [
+    spacedTerms(text),
+    ...[...lowered].map((word) => `${GAP_TERM} ${isPlain.test(word) ? word : asciiTerms(word)}`),
+  ]
+    .join(' ')
+    .trimStart()
 }
 
-function spacedTerms(text: string): string[] {
-  const pieces: string[] = []
+/** The same as UTF-8, which the list of all terms is made of. */
+export const indexTermBytes = (text: string): Buffer => Buffer.from(indexTerms(text))
+
+function spacedTerms(text: string): string {
+  if (Buffer.byteLength(text) === text.length) return asciiTerms(text)
+  const terms: string[] = []
   let at = 0
-  while (at < text.length) {
-    const beyond = asciiEnd(text, at)
-    const runStart = beyond === text.length ? beyond : lastRunStart(text, at, beyond)
-    const ascii = asciiTerms(text.slice(at, runStart))
-    if (ascii !== '') pieces.push(ascii)
-    if (runStart === text.length) break
-    at = kindAt(text, runStart) === BREAK ? runStart + 1 : visitRun(text, runStart, (term) => pieces.push(term))
+  for (const { 0: run, index } of text.matchAll(mixedRun)) {
+    terms.push(asciiTerms(text.slice(at, index)))
+    visitTerms(run, (term) => terms.push(term))
+    at = index + run.length
   }
-  return pieces
+  return [...terms, asciiTerms(text.slice(at))].filter((term) => term !== '').join(' ')
+}
+
+function asciiTerms(text: string): string {
+  const parts = text.match(asciiParts) ?? []
+  const isLong = parts.some(({ length }) => length > TERM_LENGTH_MAX)
+  return (isLong ? parts.map((part) => part.slice(0, TERM_LENGTH_MAX)) : parts).join(' ').toLowerCase()
+}
+
+/**
+ * Calls `visit` with the lower-case spellings of each ASCII word in camel case. `JavaScript` is indexed as `java script`,
+ * but users also type `javascript`, so the index contains both.
+ * @param from and `to` are ends of the text, or positions of an ASCII character that separates words
+ */
+export function visitLoweredWords(text: string, visit: VisitTerm, from = 0, to = text.length): void {
+  // The rest of the text is not searched for a next word.
+  const piece = from === 0 && to === text.length ? text : text.slice(from, to)
+  for (const { 0: rest, index } of piece.matchAll(hump)) {
+    const end = index + rest.length
+    let start = index
+    while (start > 0 && isAlphanumeric(piece.charCodeAt(start - 1))) start -= 1
+    if (!isWholeWord(piece, start, end)) continue
+    for (const lowered of lowerSpellings(piece.slice(start, end))) visit(lowered, from + start, from + end)
+  }
+}
+
+const isAlphanumeric = (unit: number): boolean => unit < 0x80 && kindOf(unit) !== BREAK
+
+/**
+ * A camel-case word in one piece. If it has several capitals before a small letter, also in pieces that begin only after
+ * small letters: `isIPv6` is split into `is i pv 6`, but others write `is_ipv6`.
+ */
+function lowerSpellings(word: string): readonly string[] {
+  const whole = word.toLowerCase()
+  if (!/[A-Z]{2}[a-z]/.test(word)) return [whole]
+  const parted = word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()
+  return parted === whole ? [whole] : [whole, parted]
+}
+
+/** Whether the word has only ASCII characters. Other words get no lower-case spelling. */
+function isWholeWord(text: string, start: number, end: number): boolean {
+  // A mark belongs to the character before it in any script, so it does not separate words. The same is true for a
+  // variation selector that makes an emoji of a plain character: `⚠️GitHub`.
+  let before = signBefore(text, start)
+  while (before >= 0 && isMark(kindOf(text.codePointAt(before) ?? 0))) before = signBefore(text, before)
+  return isApart(text, before) && isApart(text, end)
+}
+
+const isMark = (kind: number): boolean => kind === MARK || kind === UNSPACED_MARK || kind === IGNORED
+
+/** Start of the character that ends at this offset; less than 0 if there is none. */
+const signBefore = (text: string, at: number): number =>
+  at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff ? at - 2 : at - 1
+
+/** Unspaced scripts have no blanks around names: `GitHub로`, `用GitHub登录`. */
+function isApart(text: string, at: number): boolean {
+  if (at < 0 || at >= text.length) return true
+  const kind = kindOf(text.codePointAt(at) ?? 0)
+  return kind === BREAK || kind === UNSPACED || kind === EMOJI
 }
 
 /** True for a term of one character of an unspaced script. The index mostly contains it as the start of a pair. */
@@ -88,51 +181,20 @@ function kindAt(text: string, at: number): number {
   return unit >= 0xd800 && unit <= 0xdbff ? kindOf(text.codePointAt(at) ?? 0) : kindOf(unit)
 }
 
-function asciiEnd(text: string, from: number): number {
-  let end = from
-  while (end < text.length && text.charCodeAt(end) < 0x80) end += 1
-  return end
-}
-
-/** Start of the word that contains the non-ASCII character at `at`. */
-function lastRunStart(text: string, from: number, at: number): number {
-  let start = at
-  while (start > from && asciiKind(text, start - 1) !== BREAK) start -= 1
-  return start
-}
-
 function asciiRunEnd(text: string, from: number): number {
   let end = from
-  while (end < text.length) {
-    const unit = text.charCodeAt(end)
-    if (unit > 0x7f || asciiKinds[unit] === BREAK) break
-    end += 1
-  }
+  while (end < text.length && isAlphanumeric(text.charCodeAt(end))) end += 1
   return end
-}
-
-function asciiKind(text: string, at: number): number {
-  return asciiKinds[text.charCodeAt(at)] ?? BREAK
 }
 
 function visitAsciiWord(text: string, start: number, end: number, visit: VisitTerm): void {
-  let from = start
-  while (from < end) {
-    const to = asciiPartEnd(text, from, start, end)
-    visit(text.slice(from, Math.min(to, from + TERM_LENGTH_MAX)).toLowerCase(), from, to)
-    from = to
+  asciiParts.lastIndex = start
+  for (let part = asciiParts.exec(text); part !== null && part.index < end; part = asciiParts.exec(text)) {
+    const from = part.index
+    const to = from + part[0].length
+    visit(part[0].slice(0, TERM_LENGTH_MAX).toLowerCase(), from, to)
+    asciiParts.lastIndex = to
   }
-}
-
-function asciiPartEnd(text: string, from: number, wordStart: number, wordEnd: number): number {
-  if (from === wordStart && isHash(text, wordStart, wordEnd)) return wordEnd
-  let before = asciiKind(text, from)
-  for (let at = from + 1; at < wordEnd; at += 1) {
-    const kind = asciiKind(text, at)
-    if (isPartStart(before, kind, at + 1 < wordEnd ? asciiKind(text, at + 1) : BREAK)) return at
-    before = kind
-  }
-  return wordEnd
 }
 
 /** Visits a run with non-ASCII characters. @returns the offset after it */
@@ -189,7 +251,7 @@ function visitPairs(signs: readonly Sign[], visit: VisitTerm): void {
 
 function visitWord(signs: readonly Sign[], visit: VisitTerm): void {
   const folded = signs.map((sign) => sign.text).join('')
-  const isWhole = isHash(folded, 0, folded.length) && isOneCase(signs)
+  const isWhole = wholeHash.test(folded) && isOneCase(signs)
   let part: Sign[] = []
   let before = BREAK
   for (const [index, sign] of signs.entries()) {
@@ -219,4 +281,10 @@ function cutTerm(term: string): string {
   if (term.length <= TERM_LENGTH_MAX) return term
   const isInsidePair = (term.codePointAt(TERM_LENGTH_MAX - 1) ?? 0) > 0xffff
   return term.slice(0, isInsidePair ? TERM_LENGTH_MAX - 1 : TERM_LENGTH_MAX)
+}
+
+/** As for ASCII: see `asciiParts`. */
+function isPartStart(before: number, kind: number, after: number): boolean {
+  const isHump = kind === UPPER && (before === LOWER || (before === UPPER && after === LOWER))
+  return isHump || (before === DIGIT) !== (kind === DIGIT)
 }

@@ -142,7 +142,11 @@ test.each(operations.filter(({ method, path }) => method === 'GET' && path !== '
       : path.includes('{name}')
         ? [archive, 'nothing'].map((name) => path.replace('{name}', name))
         : (variants[path] ?? ['']).map((query) => `${path}${query}`)
-    const more = path.endsWith('/messages') ? '?limit=200&includeOrphans=true' : ''
+    const more = path.endsWith('/messages')
+      ? '?limit=200&includeOrphans=true'
+      : path.endsWith('/find')
+        ? '?q=login'
+        : ''
     const faults = await Promise.all(
       paths.map(async (each) => faultsOf(method, path, await world.ask(method, `${each}${more}`))),
     )

@@ -263,7 +263,8 @@ test('explain shows how the query was understood and run', async () => {
 })
 
 describe('help when nothing is found', () => {
-  const suggestions = async (q: string, more: Asking = {}) => (await askAll(q, more)).suggestions
+  // By time there are no closest chats, which would help instead.
+  const suggestions = async (q: string, more: Asking = {}) => (await askAll(q, { sort: 'newest', ...more })).suggestions
 
   test('a field or a filter that matches nothing', async () => {
     const count = (await outcome('apple')).total
@@ -272,14 +273,11 @@ describe('help when nothing is found', () => {
     expect(await suggestions('apple', { tool: 'none' })).toEqual([{ text: 'tool', reason: 'without-filter', count }])
   })
 
-  test('a word next to a field, a word inside parentheses, and both ends of a time range', async () => {
+  test('a word next to a field, and both ends of a time range', async () => {
     expect(await suggestions('haystack role:user')).toEqual([])
-    expect((await askAll('haystack role:user')).warnings).toEqual([
+    expect((await askAll('haystack role:user', { sort: 'newest' })).warnings).toEqual([
       expect.stringMatching(/^Nothing matches "haystack"; without it, the rest leaves \d+ messages\.$/),
     ])
-    expect(await suggestions('(apple haystack) OR haystack')).toContainEqual(
-      expect.objectContaining({ text: 'apple OR haystack', reason: 'without-word' }),
-    )
     expect(await suggestions('apple after:2030 before:2020')).toContainEqual(
       expect.objectContaining({ text: 'after:2030 before:2020', reason: 'without-filter', query: 'apple' }),
     )

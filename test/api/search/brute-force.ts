@@ -1,7 +1,6 @@
 import type { Part } from '../../../src/model/part.ts'
 import { searchColumns } from '../../../src/text/terms/columns.ts'
-import { visitLoweredWords } from '../../../src/text/terms/lowered-words.ts'
-import { tokenize } from '../../../src/text/terms/terms.ts'
+import { visitLoweredWords, tokenize } from '../../../src/text/terms/terms.ts'
 import { DAY_MS, modelNames, NOW_MS, toolNames, type PlainCorpus, type PlainMessage } from './plain-corpus.ts'
 
 const stars = { '': ['', ''], start: ['*', ''], end: ['', '*'], both: ['*', '*'] } as const

@@ -113,7 +113,8 @@ describe('relevant hits come before frequent, new or long ones', () => {
   })
 
   test('a title counts once for its chat, also with one item per chat', async () => {
-    expect((await searched.ids('parseRobin')).at(-1)).toBe('again')
+    // Two hits of a chat stand among the first ten.
+    expect((await searched.ids('parseRobin')).slice(0, 4)).toEqual(['printed', 'mention9', 'mention8', 'again'])
     expect((await searched.ids('parseRobin', { group: 'chat' }))[0]).toBe('printed')
   })
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { FoundInChat } from '../../../src/api/answers/search.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { called, chatOf, MONDAY_MS, Searched, type Asking, type SaidChat } from './searched.ts'
 
@@ -86,11 +87,11 @@ describe('filters', () => {
     expect((await searched.ask('needle', { project: 'green' })).suggestions).toEqual([
       { text: 'project', reason: 'without-filter', count: 7 },
     ])
-    expect((await searched.ask('needle haystack', { role: 'user' })).suggestions).toEqual([
+    expect((await searched.ask('needle haystack', { role: 'user', sort: 'newest' })).suggestions).toEqual([
       { text: 'needle', reason: 'without-word', count: 4 },
     ])
     const without = { text: 'needle', reason: 'without-word', count: 7 }
-    expect((await searched.ask('needle -needle')).suggestions).toContainEqual(without)
+    expect((await searched.ask('needle -needle', { sort: 'newest' })).suggestions).toContainEqual(without)
     expect((await searched.ask('haystack', { role: 'user' })).warnings).toEqual([expect.stringContaining('4 messages')])
   })
 })
@@ -227,6 +228,125 @@ describe('a hit', () => {
   })
 })
 
+describe('a word with few hits is found in other forms, after those as typed', () => {
+  const said = cases<[id: string, text: string]>('forms of words')
+  beforeAll(async () => {
+    searched = await Searched.of(said.map(([id, text]) => ({ id, messages: [{ id, text, atMs: MONDAY_MS }] })))
+  })
+  afterAll(removeAfterAll())
+
+  test.each(cases<[string, string[]]>('forms'))('%s', async (q, expected) => {
+    expect(await searched.ids(q)).toEqual(expected)
+    expect(await searched.ids(q, { literal: true })).toEqual(expected.slice(0, 1))
+  })
+
+  test('but not in a phrase, in a prefix or beside another word', async () => {
+    for (const q of ['"timeout"', 'timeouts the', 'timeouts*']) expect((await searched.ids(q)).length).toBeLessThan(2)
+  })
+})
+
+describe('what was meant is suggested', () => {
+  beforeAll(async () => {
+    const messages = [
+      { id: 'a', text: 'a walnut and a pecan', atMs: Date.now() - DAY_MS },
+      { id: 'b', text: 'a walnut', role: 'assistant', atMs: Date.UTC(2025, 5, 3) },
+    ] as const
+    searched = await Searched.of([{ id: 'nuts', title: 'Almonds', messages }])
+  })
+  afterAll(removeAfterAll())
+
+  test.each(cases<[q: string, reason: string, text: string, warned: string]>('meant'))(
+    '%s is %s %s',
+    async (q, reason, text, warned) => {
+      const { suggestions, warnings } = await searched.ask(q, { tz: 'UTC' })
+      expect(suggestions).toContainEqual({ text, reason, count: 1 })
+      expect(warnings.join()).toContain(warned)
+    },
+  )
+})
+
+test('of a chat with many hits, two are among the first ten, and pages lose nothing', async () => {
+  const chats = ['one', 'two', 'three', 'four', 'five', 'six'].map((id, chat): SaidChat => ({
+    id,
+    messages: Array.from({ length: chat === 0 ? 30 : 3 }, (_, at) => ({
+      id: `${id}${at}`,
+      text: chat === 0 ? 'walnut' : 'a walnut, and more words',
+      atMs: MONDAY_MS + at,
+    })),
+  }))
+  searched = await Searched.of(chats)
+  const first = (await searched.ask('walnut', { limit: 10 })).items
+  for (const { id } of chats) expect(first.filter(({ chat }) => chat.id === id).length).toBeLessThanOrEqual(2)
+  const all = await searched.ids('walnut', { limit: 200 })
+  const pages = []
+  for (const offset of [0, 7, 14, 21, 28, 35, 42, 49])
+    pages.push(...(await searched.ids('walnut', { offset, limit: 7 })))
+  expect([pages, new Set(pages).size]).toEqual([all, 45])
+  expect(await searched.ids('walnut', { chat: 'one', limit: 3 })).toEqual(['one29', 'one28', 'one27'])
+  await searched.remove()
+})
+
+describe('in one chat', () => {
+  const find = async (path: string) => searched.world.get<FoundInChat>(`/api/chats/${path}`)
+  beforeAll(async () => {
+    const messages = Array.from({ length: 1500 }, (_, at) => ({
+      id: `m${at}`,
+      text: at % 3 === 0 ? 'a walnut' : 'bread',
+      // In the order of the chat, times go back.
+      atMs: MONDAY_MS - at,
+    }))
+    searched = await Searched.of([
+      { id: 'nuts-1', messages },
+      { id: 'nuts-2', title: 'A walnut', messages: [{ id: 'other', text: 'a walnut' }] },
+    ])
+  })
+  afterAll(removeAfterAll())
+
+  test('every hit is found in its order, with an exact count', async () => {
+    const { items, ...rest } = await find('nuts-1/find?q=walnut&limit=2&offset=1')
+    expect(items.map(({ message, snippet }) => [message.id, snippet])).toEqual([
+      ['m3', 'a <mark>walnut</mark>'],
+      ['m6', 'a <mark>walnut</mark>'],
+    ])
+    expect(rest).toEqual({ total: 500, totalIsExact: true, warnings: [], limit: 2, offset: 1 })
+    expect(await find('nuts-1/find?q=')).toMatchObject({ items: [], total: 0 })
+    expect(await searched.world.request('/api/chats/none/find?q=walnut')).toMatchObject({ status: 404 })
+  })
+
+  test('the beginning of its id is enough, unless other ids begin like this', async () => {
+    await searched.add([{ id: 'alone', messages: [{ id: 'x', text: 'a walnut' }] }])
+    expect(await searched.ids('walnut chat:alon')).toEqual(['x'])
+    expect(await searched.ids('walnut', { chat: 'nuts-2' })).toEqual(['other'])
+    const response = await searched.world.request('/api/search?q=walnut+chat:nuts')
+    expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
+      400,
+      expect.stringContaining('nuts-1, nuts-2'),
+    ])
+  })
+})
+
+test('a facet is counted without its own filter, and the others with it', async () => {
+  const message = (id: string, role: 'user' | 'assistant') => ({ id, role, text: 'walnut', atMs: MONDAY_MS })
+  searched = await Searched.of([
+    { id: 'red', project: 'red', messages: [message('a', 'user'), message('b', 'assistant')] },
+    { id: 'blue', project: 'blue', messages: [message('c', 'user')] },
+  ])
+  const { facets, total } = await searched.ask('walnut', { project: 'red', facets: 'project,role' })
+  const counts = (name: string) => facets[name]?.map(({ label, count }) => [label, count])
+  expect([total, counts('project'), counts('role')]).toEqual([
+    2,
+    [
+      ['red', 2],
+      ['blue', 1],
+    ],
+    [
+      ['assistant', 1],
+      ['user', 1],
+    ],
+  ])
+  await searched.remove()
+})
+
 test('a month begins with its first moment in the zone', async () => {
   searched = await Searched.of([{ id: 'c', messages: [{ id: 'm', text: 'x', atMs: Date.UTC(2026, 0, 31, 23, 30) }] }])
   for (const [tz, month] of [
@@ -337,21 +457,10 @@ describe('help when nothing is found', () => {
         const rests = pair.length === 1 ? [''] : pair
         const totals = [await totalOf(q, {}), ...(await Promise.all(rests.map(async (rest) => totalOf(rest, filter))))]
         asked += 1
-        const isHelped = answer.suggestions.length + answer.warnings.length > 0
+        const isHelped = answer.related.length + answer.suggestions.length + answer.warnings.length > 0
         expect([q, filter, isHelped]).toEqual([q, filter, totals.some((total) => total > 0)])
       }
     }
     expect(asked).toBeGreaterThan(20)
   })
-})
-
-test('a suggestion must not consist of function words only', async () => {
-  searched = await Searched.of([
-    chatOf(['how do we fix the lamp', 'how do we get there', 'the CORS error of the login page']),
-  ])
-  for (const [q, suggested, warnings] of cases<[string, [string, number][], string[]]>('function words')) {
-    const answer = await searched.ask(q)
-    expect([answer.suggestions.map(({ text, count }) => [text, count]), answer.warnings]).toEqual([suggested, warnings])
-  }
-  await searched.remove()
 })

@@ -1,12 +1,11 @@
 import type { Context } from 'hono'
 import { asChatId } from '../../../model/ids.ts'
 import { roles } from '../../../model/message.ts'
-import { foundInChatAnswer, searchAnswer, suggestAnswer, type SearchAnswer } from '../../answers/search.ts'
+import { foundInChat, searchAnswer, suggestAnswer } from '../../answers/search.ts'
 import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
 import { partNames } from '../../search/query.ts'
 import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
-import { findChatNum } from '../../queries/chats/get-chat.ts'
 import {
   readBounds,
   readClock,
@@ -17,11 +16,13 @@ import {
   listOf,
   offset,
   oneOf,
+  page,
   parametersOf,
   text,
   words,
 } from '../params.ts'
 import { notFound } from '../problem.ts'
+import { getChat } from '../../queries/chats/get-chat.ts'
 import { route } from '../route.ts'
 import { unreadText } from '../unread.ts'
 
@@ -81,29 +82,15 @@ export const searchRoutes = [
   route({
     method: 'GET',
     path: '/api/chats/:id/find',
-    says: 'Every message of one chat that matches q, in order.',
-    query: parametersOf({ q: text(), limit: limit(), offset: offset(OFFSET_MAX) }),
-    answer: foundInChatAnswer,
+    says: 'Every message of a chat that q finds, in the order of the chat, with an exact count.',
+    query: parametersOf({ q: text(), tz: dates.tz, ...page }),
+    answer: foundInChat,
     problems: [404],
-    handle: async ({ id, query: { q, ...page } }, api) => {
-      if (findChatNum(api.mirror(), asChatId(id)) === null) throw notFound('chat', id)
-      const request: SearchBodyRequest = {
-        q: q ?? '',
-        filters: { chat: [id] },
-        clock: readClock(null, api),
-        sort: 'oldest',
-        group: 'message',
-        facets: [],
-        explain: false,
-        isLiteral: true,
-        ...page,
-        unread: null,
-      }
-      const found = JSON.parse(await api.ask({ kind: 'search', request })) as SearchAnswer
-      // If only the title matches, it stands for the chat.
-      const items = found.items.filter(({ part }) => part !== 'title')
-      const total = found.total - (found.items.length - items.length)
-      return { items, total, totalIsExact: found.totalIsExact, ...page }
+    handle: async ({ id, query: { q, tz, ...range }, c }, api) => {
+      const chatId = asChatId(id)
+      if (getChat(api.mirror(), chatId) === null) throw notFound('chat', id)
+      const request = { chatId, q: q ?? '', clock: readClock(tz, api), ...range }
+      return asJson(c, await api.ask({ kind: 'find', request }))
     },
   }),
   route({

@@ -1,7 +1,6 @@
 import MiniSearch, { type QueryCombination, type SearchResult } from 'minisearch'
 import type { Mirror } from '../../../mirror/open.ts'
-import { visitLoweredWords } from '../../../text/terms/lowered-words.ts'
-import { tokenize } from '../../../text/terms/terms.ts'
+import { visitLoweredWords, tokenize } from '../../../text/terms/terms.ts'
 
 export interface ChatTitle {
   readonly num: number
