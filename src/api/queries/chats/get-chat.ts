@@ -41,7 +41,8 @@ const ALTERNATIVES = `
   where c.id <> first.own order by c.created_at, c.id
 `
 
-const RECORDED = `
+/** Made when it is asked: few commands need it. */
+const recordedSums = (): string => `
   select
     count(*) as messages, sum(${countedTokens('input_tokens')}) as input, sum(${countedTokens('output_tokens')}) as output,
     count(m.estimated_input) as estimated, ifnull(sum(m.estimated_input), 0) as estimatedInput,
@@ -67,7 +68,7 @@ interface RecordedSums {
 }
 
 function sumTokens(db: Mirror, num: number): ChatTokens {
-  const records = db.prepare<[object], RecordedSums>(RECORDED).get({ num, copies: listForkCopies(db, num) })
+  const records = db.prepare<[object], RecordedSums>(recordedSums()).get({ num, copies: listForkCopies(db, num) })
   const estimates = db.prepare<[number], NonNullable<ChatTokens['estimated']>>(ESTIMATED).get(num)
   if (records === undefined || estimates === undefined) throw new Error('an aggregate returned no row')
   const { messages, input, output } = records
