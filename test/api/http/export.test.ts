@@ -43,7 +43,7 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
   it.each(['', '&includeOrphans=true'])(
     'has the same content in JSON, in JSONL and in its list of messages%s',
     async (orphans) => {
-      const { files, toolCounts, tokens, children, ...chat } = await bodyOf(
+      const { files, toolCounts, tokens, children, alternatives, ...chat } = await bodyOf(
         await api.ask(`/api/chats/${encodeURIComponent(id)}`),
       )
       const messages = await messagesOf(id, orphans)
@@ -53,7 +53,7 @@ describe.each(['long', HOSTILE_ID, 'empty'])('the chat %j', (id) => {
       const [head, ...rest] = lines.map((line) => JSON.parse(line) as unknown)
       expect(head).toEqual({ kind: 'chat', ...stamp, ...chat })
       expect(rest).toEqual(messages)
-      expect([files, toolCounts, children].every(Array.isArray)).toBe(true)
+      expect([files, toolCounts, children, alternatives].every(Array.isArray)).toBe(true)
       expect(tokens).toHaveProperty('estimated')
     },
   )
