@@ -169,7 +169,7 @@ describe('while an export is sent', () => {
     let length = 0
     for await (const piece of textStream(stretches, () => undefined)) {
       pieces += 1
-      length += (piece as Uint8Array).length
+      length += piece.length
     }
     done.abort()
     await counting
