@@ -53,7 +53,7 @@ function splitShare(path: string): UriParts {
 /** `\\\\wsl$\\Ubuntu\\home` is a folder in WSL as a program of Windows names it. */
 function withoutShareOfWsl(parts: UriParts | null): UriParts | null {
   if (parts?.scheme !== 'file' || !/^wsl(?:\$|\.localhost)$/i.test(parts.authority)) return parts
-  const [, distribution = '', path = '/'] = /^\/([^/]+)(\/.*)?$/s.exec(parts.path) ?? []
+  const [, distribution = '', path = '/'] = /^\/([^/]+)(\/.*)?$/s.exec(posix.normalize(parts.path)) ?? []
   return distribution === '' ? parts : { scheme: 'vscode-remote', authority: `${WSL}+${distribution}`, path }
 }
 

@@ -185,7 +185,7 @@ function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewNa
   const { url } = useLocation()
   const [target, setTarget] = useState(decodedHash)
   const thread = useThread(id, chat, target, losses)
-  const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : { q })
+  const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : q)
   const outline = useOutline(chat, id, thread)
   const rows = useMemo(() => rowsOf(thread.items, thread.offset === 0), [thread.items, thread.offset])
   const places = useRef({ startOf: (_index: number): number => 0 }).current

@@ -3,7 +3,7 @@ import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
 import type { Part } from '../../model/part.ts'
 import type { FileEdit } from '../../shared/edits.ts'
-import { api, getList, isAbort, type QueryOf } from '../lib/api.ts'
+import { api, getList, isAbort } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
 import { useLoaded } from '../lib/hooks.ts'
 import { isPrompt } from './rows.ts'
@@ -25,8 +25,8 @@ export interface Found {
   readonly total: string
 }
 
-/** The search counts no further. */
-const FOUND_MAX = 1000
+/** So many are marked at most. All are counted. */
+const SPOTS_MAX = 1000
 
 const plainText = (snippet: string): string =>
   snippet
@@ -37,11 +37,10 @@ const plainText = (snippet: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-/** All messages of this chat that a search finds, in their order. Null asks nothing. */
-export function useFound(chatId: string, messageCount: number, asked: QueryOf<'/api/search'> | null): Found {
-  const query = { ...asked, chat: [chatId], sort: 'oldest' } as const
-  const { data } = useLoaded(asked === null ? null : JSON.stringify(query), (signal) =>
-    getList('/api/search', FOUND_MAX, { query, signal }),
+/** The messages of this chat that a query finds, in their order, and how many there are. Null asks nothing. */
+export function useFound(chatId: string, messageCount: number, asked: string | null): Found {
+  const { data } = useLoaded(asked === null ? null : JSON.stringify([chatId, asked]), (signal) =>
+    getList('/api/chats/:id/find', SPOTS_MAX, { id: chatId, query: { q: asked }, signal }),
   )
   return useMemo(() => {
     const items = asked === null ? [] : (data?.items ?? [])
@@ -76,9 +75,13 @@ export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadSt
   const asks = chat !== null && items.length > 0 && !isWhole
   const messageCount = chat?.messageCount ?? 0
   const editors = chat?.toolCounts.map(({ name }) => name).filter((name) => sortOf(name).view === 'edits') ?? []
-  const prompts = useFound(id, messageCount, asks ? { role: ['user'] } : null)
-  const failures = useFound(id, messageCount, asks ? { q: 'has:error' } : null)
-  const edits = useFound(id, messageCount, asks && editors.length > 0 ? { tool: editors } : null)
+  const prompts = useFound(id, messageCount, asks ? 'role:user' : null)
+  const failures = useFound(id, messageCount, asks ? 'has:error' : null)
+  const edits = useFound(
+    id,
+    messageCount,
+    asks && editors.length > 0 ? editors.map((name) => `tool:${JSON.stringify(name)}`).join(' OR ') : null,
+  )
   const [lines, setLines] = useState<Outline['lines']>(NO_LINES)
   // After what is on the screen: long edits take a while to be compared.
   useEffect(() => {
