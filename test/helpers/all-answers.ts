@@ -95,6 +95,32 @@ function untilCounted(daemon: Asker): Promise<unknown> {
   )
 }
 
+const isListedOnly = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'isListedOnly' in item && item.isListedOnly === true
+
+/** What archives and hubs have of these answers: no chats that only lists of Cursor's name, and no items of a context. */
+export function copied(answers: Answers): Answers {
+  const paths = Object.entries(answers).filter(([, answer]) => !isListedOnly(answer))
+  const listed = new Set(
+    Object.values(answers)
+      .filter(isListedOnly)
+      .map((chat) => (chat as { id: string }).id),
+  )
+  const isOfListed = (path: string): boolean => [...listed].some((id) => path.includes(encodeURIComponent(id)))
+  return Object.fromEntries(
+    paths.filter(([path]) => !isOfListed(path)).map(([path, answer]) => [path, copiedPart(answer)]),
+  )
+}
+
+function copiedPart(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.filter((item) => !isListedOnly(item)).map(copiedPart)
+  if (typeof answer !== 'object' || answer === null) return answer
+  const parts = Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, copiedPart(value)]))
+  if ('limit' in parts && 'used' in parts) delete parts['items']
+  const left = 'items' in answer && Array.isArray(answer.items) ? answer.items.filter(isListedOnly).length : 0
+  return left === 0 ? parts : { ...parts, total: Number(parts['total']) - left }
+}
+
 /** What may differ: members with these names at any place, and further members of certain chats, by id. */
 export interface Aside {
   readonly everywhere: readonly string[]
@@ -129,8 +155,15 @@ function settled(path: string, answer: unknown): unknown {
   if (orderOf === undefined || typeof answer !== 'object' || answer === null) return answer
   const list = 'rows' in answer ? 'rows' : 'items'
   const items = (answer as Record<string, Record<string, unknown>[]>)[list] ?? []
-  return { ...answer, order: items.map(orderOf), [list]: inOneOrder(items) }
+  // Projects of one name may be counted alike.
+  const facets = 'facets' in answer ? { facets: facetsInOneOrder(answer.facets) } : {}
+  return { ...answer, ...facets, order: items.map(orderOf), [list]: inOneOrder(items) }
 }
+
+const facetsInOneOrder = (facets: unknown): object =>
+  Object.fromEntries(
+    Object.entries((facets ?? {}) as Record<string, unknown[]>).map(([name, all]) => [name, inOneOrder(all)]),
+  )
 
 function inOneOrder<Item>(items: readonly Item[]): Item[] {
   const texts = items.map((item) => ({ item, text: JSON.stringify(item) }))
@@ -146,8 +179,8 @@ export function differences(before: Answers, after: Answers, aside: Aside): stri
 
 function differing(where: string, one: unknown, other: unknown): string[] {
   if (JSON.stringify(one) === JSON.stringify(other)) return []
-  // A newer message has a slightly higher score, and all messages age during the test.
-  if (typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) < 0.0001) return []
+  // A newer message has a slightly higher score, and all messages age during the test. Scores have two decimals.
+  if (typeof one === 'number' && typeof other === 'number' && Math.abs(one - other) < 0.011) return []
   const isTree = (given: unknown): given is object => typeof given === 'object' && given !== null
   if (!isTree(one) || !isTree(other)) return [`${where}: ${JSON.stringify(one)} became ${JSON.stringify(other)}`]
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])

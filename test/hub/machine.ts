@@ -98,8 +98,9 @@ export class Machine {
     )
   }
 
-  push(): ReturnType<Sharing['push']> {
-    return this.sharing().push()
+  /** @param projects named by hand, `*` for all; by default those of the settings */
+  push(...projects: readonly string[]): ReturnType<Sharing['push']> {
+    return this.sharing().push(...(projects.length === 0 ? [] : [{ projects }]))
   }
 
   pull(): ReturnType<Sharing['pull']> {

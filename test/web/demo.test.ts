@@ -159,7 +159,7 @@ test('the first hit is within five presses of Tab', async () => {
   await hits().first().waitFor()
   for (let presses = 1; presses <= 5; presses += 1) {
     await page.keyboard.press('Tab')
-    if (await page.evaluate<boolean>(IS_HIT)) return
+    if (await page.evaluate<boolean>("document.activeElement.hasAttribute('data-hit')")) return
   }
   throw new Error('five presses of Tab did not reach a hit')
 })
@@ -315,7 +315,7 @@ test('an unknown chat and an unknown message say so', async () => {
   await page.locator('.thread [data-message]').first().waitFor()
 })
 
-const IS_HIT = `document.activeElement.hasAttribute('data-hit')`
+const IS_FIRST = `document.activeElement === document.querySelector('[data-hit]')`
 
 test('the whole way by keyboard alone: search, choose, open, read, unfold, walk, return', async () => {
   const { keyboard } = page
@@ -325,17 +325,21 @@ test('the whole way by keyboard alone: search, choose, open, read, unfold, walk,
   await page.getByRole('dialog').waitFor()
   await keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await keyboard.press('j')
+  await holds(page, IS_FIRST)
+  await keyboard.press('j')
+  await holds(page, `document.activeElement.dataset.at === '1'`)
+  await keyboard.press('k')
+  await holds(page, IS_FIRST)
   await keyboard.press('/')
   await keyboard.type('getUserName throws')
   await keyboard.press('Enter')
   await page.waitForURL('**q=getUserName**')
   await hits().first().waitFor()
+  await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
   await keyboard.press('Escape')
   await keyboard.press('j')
-  await holds(page, IS_HIT)
-  await keyboard.press('j')
-  await keyboard.press('k')
-  await holds(page, `document.activeElement === document.querySelector('[data-hit]')`)
+  await holds(page, IS_FIRST)
   await keyboard.press('Enter')
   await page.waitForURL('**/chats/**')
   await holds(page, `document.activeElement.hasAttribute('data-message')`)

@@ -345,7 +345,7 @@ function gatherChats(weights: ReadonlyMap<Signal, number>): readonly WeighedChat
   return [...drafts.values()]
 }
 
-const COUNT_CHATS = `select count(*) from chats where ifnull(last_activity_at, 0) >= @atMs`
+const COUNT_CHATS = `select count(*) from chats where message_count > 0 and ifnull(last_activity_at, 0) >= @atMs`
 
 /**
  * The inverse document frequency of BM25, with chats as documents. If only the newest messages were read, the older chats

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CursorHome, headers } from '../../helpers/cursor.ts'
-import { askEverything, differences, type Answers } from '../../helpers/all-answers.ts'
+import { askEverything, copied, differences, type Answers } from '../../helpers/all-answers.ts'
 import { writeAllEras } from '../../helpers/eras/all-eras.ts'
 import { archiveAll, restore, wipeMirror } from '../../helpers/restored-daemon.ts'
 import { RunningDaemon } from '../../helpers/running-daemon.ts'
@@ -41,7 +41,7 @@ const readAgain = {
 }
 
 const differ = (after: Answers, aside: object, ofChats: Readonly<Record<string, readonly string[]>> = {}): string[] =>
-  differences(before, after, { everywhere: Object.keys(aside), ofChats })
+  differences(copied(before), copied(after), { everywhere: Object.keys(aside), ofChats })
 
 beforeAll(async () => {
   writeAllEras(home, cursorHome)

@@ -59,7 +59,7 @@ const PROJECTS = `
     )
     else p.id = @id
   end
-  order by a.lastActivityAt desc, p.name, p.num
+  order by a.lastActivityAt desc, p.name, p.path
   limit @limit offset @offset
 `
 
@@ -123,7 +123,7 @@ const ROOTS = `
   left join chats c on c.project = p.num
   group by p.num
   having count(c.num) > 0 or exists (select 1 from workspaces w where w.project = p.num)
-  order by max(c.last_activity_at) desc, p.name, p.num
+  order by max(c.last_activity_at) desc, p.name, p.path
 `
 
 /** The roots of all listed projects, the last active first. */
