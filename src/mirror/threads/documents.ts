@@ -26,7 +26,9 @@ export function withDocuments(outline: Outline, messages: readonly NextMessage[]
   // Most chats have none.
   if (outline === null || all.length === 0) return outline
   const named = new Set(outline.map(({ id }) => id))
-  const documents = all.filter(({ id }) => !named.has(id)).toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  // An archive may have the same one.
+  const unnamed = new Map(all.flatMap((document) => (named.has(document.id) ? [] : [[document.id, document]])))
+  const documents = [...unnamed.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const entryOf = ({ id, role }: (typeof documents)[number]) => ({ id, role, createdAtMs: null, startedAtMs: null })
   const follow = (id: MessageId | null) => documents.filter(({ alias }) => alias !== null && alias === id).map(entryOf)
   const rest = documents.filter(({ alias }) => alias === null || !named.has(alias)).map(entryOf)
