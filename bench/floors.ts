@@ -35,7 +35,9 @@ export function indexPlain(mirrorPath: string, path: string): number {
     db.exec(`insert into plain (plain, rank) values ('${name}', ${value})`)
   }
   const startedAtMs = performance.now()
-  const insert = db.prepare(`insert into plain (rowid, ${columnNames.join(', ')}) values (?, ?, ?, ?, ?, ?)`)
+  const insert = db.prepare(
+    `insert into plain (rowid, ${columnNames.join(', ')}) values (?${', ?'.repeat(columnNames.length)})`,
+  )
   let count = 0
   db.exec('begin')
   for (const { key, parts } of mirror.prepare<[], { key: number; parts: string }>(BODIES).iterate()) {
