@@ -256,12 +256,12 @@ describe('the progress of an archive', () => {
 })
 
 test('projects merge takes folders from where it is typed, and says what moved and how to undo it', async () => {
-  const [old, target] = ['/code/shop', '/work/shop'].map((path) => ({ id: path, name: 'shop', path }))
+  const [old, target] = ['/code/shop', '/projects/shop'].map((path) => ({ id: path, name: 'shop', path }))
   const reply = () => ({ old, new: target, chats: 2 })
   const { calls, out } = await run(['projects', 'merge', './shop', 'shop'], reply, { workingDir: '/code' })
   expect(calls).toMatchObject([{ path: '/api/merges', body: { old: '/code/shop', new: 'shop', undo: false } }])
-  expect(out).toBe('2 chats of /code/shop moved to /work/shop. Later ones follow. Undo it with --undo.\n')
+  expect(out).toBe('2 chats of /code/shop moved to /projects/shop. Later ones follow. Undo it with --undo.\n')
   const undone = await run(['projects', 'merge', '/code/shop', '--undo'], reply)
   expect(undone.calls).toMatchObject([{ body: { old: '/code/shop', undo: true } }])
-  expect(undone.out).toBe('2 chats moved back from /work/shop to /code/shop.\n')
+  expect(undone.out).toBe('2 chats moved back from /projects/shop to /code/shop.\n')
 })

@@ -1,3 +1,4 @@
+import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
@@ -126,14 +127,8 @@ export const readChatRecords = (db: Mirror, scope: MessageScope): ChatRecord[] =
   db.prepare<[Bound], ChatRecord>(listChatRecords(scope)).all(bind(scope))
 
 /** Its chat is null if none was found. */
-export interface ImportedEvent extends LedgerItem {
-  readonly input: number | null
-  readonly output: number | null
-  readonly cacheRead: number | null
-  readonly cacheWrite: number | null
-  readonly total: number | null
-  readonly cents: number | null
-}
+export type ImportedEvent = LedgerItem &
+  Pick<UsageEvent, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'total' | 'cents'>
 
 const listEvents = (scope: MessageScope): string => `
   select e.at as atMs, e.model, e.chat, c.project, e.input, e.output, e.cache_read as cacheRead,

@@ -89,7 +89,7 @@ function addMerge(parent: Command, session: Session): void {
     .argument('[new]', 'the project to which its chats belong from now on')
     .option('--undo', 'let the chats belong to the former project again')
   const examples = [
-    'cursordex projects merge ~/code/shop ~/work/shop',
+    'cursordex projects merge ~/code/shop ~/projects/shop',
     'cursordex projects merge ~/code/shop --undo',
   ] as const
   session.asks(command, examples, async (answers, old: string, target?: string) => {
