@@ -1,60 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { headers, type Store } from '../helpers/cursor.ts'
-import { fillStore, wordOf } from '../helpers/fill-store.ts'
+import { wordOf } from '../helpers/fill-store.ts'
 import { waitUntil } from '../helpers/wait-until.ts'
 import { holds } from './browser.ts'
-import { startChats, usePlace } from './place.ts'
+import { rests, topOf, useLargeChats, writeMessages } from './large-chats.ts'
 
-const MESSAGES = 5000
-
-const place = usePlace(() =>
-  startChats((home) => {
-    const store = home.global()
-    fillStore(store, { chats: 1, messagesPerChat: MESSAGES, textLength: 400 })
-    store.db.transaction(() => {
-      writeMessages(store, 'varied', MESSAGES, variedMessage)
-      writeMessages(store, 'hits', 500, (index) => ({ type: 2, text: `pear ${index}` }))
-      writeMessages(store, 'edit', 1, () => editCall(3000))
-    })()
-  }),
-)
-
-type Fields = Record<string, unknown>
-
-/** Messages `<chat>-<index>` of a chat. */
-function writeMessages(store: Store, chatId: string, count: number, messageOf: (index: number) => Fields): void {
-  const ids = Array.from({ length: count }, (_, index) => `${chatId}-${index}`)
-  for (const [index, id] of ids.entries()) {
-    store.message(chatId, id, { createdAt: new Date(FIRST_AT_MS + index * 1000).toISOString(), ...messageOf(index) })
-  }
-  store.chat(chatId, { name: `Chat ${chatId}`, createdAt: FIRST_AT_MS, fullConversationHeadersOnly: headers(ids) })
-}
-
-const FIRST_AT_MS = Date.UTC(2026, 1, 1)
-
-const toolCall = (name: string, params: unknown, result: unknown): Fields => ({
-  type: 2,
-  text: '',
-  capabilityType: 15,
-  toolFormerData: { name, status: 'completed', params: JSON.stringify(params), result: JSON.stringify(result) },
-})
-
-/** Rows of all heights. Runs of calls lie across the places where the page cuts the chat, every 200 messages. */
-function variedMessage(index: number): Fields {
-  const step = (index + 3) % 10
-  if (step === 0) return { type: 1, text: `Prompt ${index}. ${'Please do this. '.repeat((index * 7) % 60)}` }
-  if (step < 6) return toolCall('run_terminal_cmd', { command: `npm test ${index}` }, { output: 'ok' })
-  const list = '- item `x`\n'.repeat(index % 13)
-  const code = index % 3 === 0 ? `\n\`\`\`ts\n${'const a: number = 1\n'.repeat((index * 3) % 20)}\`\`\`\n` : ''
-  return { type: 2, text: `# Answer ${index}\n\nSome **words**.\n\n${list}${code}` }
-}
-
-function editCall(lines: number): Fields {
-  const all = (word: string): string => Array.from({ length: lines }, (_, index) => `${word} ${index}`).join('\n')
-  return toolCall('search_replace', { old_string: all('old'), new_string: all('new') }, {})
-}
+const place = useLargeChats()
 
 test('a chat of 5,000 messages opens at its first, at its last, and in the middle', async () => {
   const page = await place.tab()
@@ -90,22 +41,6 @@ test('later messages are loaded as one scrolls, in their order and once each', a
   const numbers = [...seen].map((id) => Number(id.replace('m0-', '')))
   expect(numbers).toEqual(numbers.map((_, index) => index))
 })
-
-/** How far from the top of the window a message is shown. */
-const topOf = (page: Page, message: string): Promise<number> =>
-  page.evaluate<number>(`document.querySelector('[data-message="${message}"]').getBoundingClientRect().top`)
-
-/** Waits until nothing has moved for a while. */
-async function rests(page: Page): Promise<void> {
-  let last = Number.NaN
-  await waitUntil('a page that rests', async () => {
-    const now = await page.evaluate<number>('scrollY')
-    const isSame = now === last
-    last = now
-    await page.waitForTimeout(300)
-    return isSame
-  })
-}
 
 /** @returns whether this message comes to this place of the window, at most 0.7 seconds later. A busy machine scrolls some frames late. */
 async function comesTo(page: Page, message: string, wanted: number): Promise<boolean> {
@@ -178,71 +113,6 @@ describe.each([
     // While what is above arrives, the browser may drop a part of a tick.
     expect(dropped).toBeLessThanOrEqual(2)
   })
-})
-
-const IS_LOADING = `Boolean(document.querySelector('.more:disabled'))`
-
-/** Once nothing moves any more: a busy machine may take some frames between two steps of a smooth scroll. */
-const lookAtTop = (page: Page): Promise<{ readonly id: string; readonly top: number }> =>
-  page.evaluate(`(async () => {
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-    for (let before = NaN; before !== scrollY; ) {
-      before = scrollY
-      const until = performance.now() + 120
-      while (performance.now() < until) await frame()
-    }
-    const shown = [...document.querySelectorAll('.thread [data-message]')].find(
-      (row) => row.getBoundingClientRect().bottom > 150,
-    )
-    return { id: shown?.dataset.message ?? '', top: shown?.getBoundingClientRect().top ?? 0 }
-  })()`)
-
-/** Whether the page scrolled from here within a second. */
-async function goesOn(page: Page, from: number): Promise<boolean> {
-  for (let waits = 0; waits < 20; waits += 1) {
-    if (await page.evaluate<boolean>(`scrollY !== ${from}`)) return true
-    await page.waitForTimeout(50)
-  }
-  return false
-}
-
-test.each([
-  ['the wheel', (page: Page) => page.mouse.wheel(0, -1500)],
-  ['keys', (page: Page) => page.keyboard.press('PageUp')],
-  ['the scroll bar', (page: Page) => page.evaluate('scrollBy({ top: -2500, behavior: "instant" })')],
-] as const)('reading upward by %s, what is read stays where it is when earlier messages come', async (_, up) => {
-  const page = await place.tab()
-  await page.goto('/chats/varied#varied-700')
-  await page.locator('[data-message="varied-700"]').waitFor()
-  await rests(page)
-  await page.mouse.move(500, 400)
-  let loads = 0
-  await page.route(/\/messages\?/, async (route) => {
-    loads += 1
-    await sleep(400)
-    await route.continue().catch(() => null)
-  })
-  const wrong: string[] = []
-  for (let steps = 0; steps < 400; steps += 1) {
-    const from = await page.evaluate<number>('scrollY')
-    await up(page)
-    // A wheel only asks for a scroll: on a busy machine it begins after the next frames, and then looked like a jump.
-    // A key's scroll ends where the list grows under it: who reads presses again.
-    if (from > 0) {
-      while (!(await goesOn(page, from))) await up(page)
-    }
-    const before = await lookAtTop(page)
-    if (await page.evaluate<boolean>(IS_LOADING)) {
-      await holds(page, `!${IS_LOADING}`)
-      await page.waitForTimeout(150)
-      const moved = (await topOf(page, before.id)) - before.top
-      if (Math.abs(moved) > 2) wrong.push(`${before.id} moved by ${moved} pixels`)
-    }
-    if (before.id === 'varied-0') break
-  }
-  expect(wrong).toEqual([])
-  expect(loads).toBeGreaterThanOrEqual(3)
-  expect((await lookAtTop(page)).id).toBe('varied-0')
 })
 
 test('a chat scrolled to its end has few nodes, and nothing on the screen shifted by itself', async () => {

@@ -16,6 +16,7 @@ import {
   recordIn,
 } from '../records/json.ts'
 import type { ConversationState } from '../records/conversation-state.ts'
+import { hexBytes } from '../records/wire.ts'
 import type { RawFacts } from './read-store.ts'
 
 /** A store's facts about itself. Of the encryption key only its presence is reported. */
@@ -38,8 +39,7 @@ export function decodeStoreFacts({ values, hasKey }: RawFacts): StoreFacts | nul
 }
 
 function parseHexed(text: string): JsonRecord | null {
-  const isHex = text.length % 2 === 0 && /^[0-9a-f]+$/i.test(text)
-  return parsedRecord(isHex ? Buffer.from(text, 'hex').toString('utf8') : text)
+  return parsedRecord(hexBytes(text)?.toString('utf8') ?? text)
 }
 
 /** Each value is plain text, or text as JSON. */

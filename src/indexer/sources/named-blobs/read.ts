@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
 import { hasKnownTable } from '../records/read-table.ts'
+import { hexBytes } from '../records/wire.ts'
 import { readPortion, type Portion, tryRead } from '../../open-safely/cursor-file.ts'
 
 /**
@@ -48,6 +49,5 @@ export const blobKey = (hash: string): string => `${BLOB_PREFIX}${hash}`
 /** Older builds wrote blobs as hex, and an empty blob as a zero byte. */
 export function decodeBlob(value: Buffer): Buffer {
   if (value.length === 1 && value[0] === 0) return Buffer.alloc(0)
-  const text = value.toString('latin1')
-  return value.length % 2 === 0 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : value
+  return hexBytes(value.toString('latin1')) ?? value
 }

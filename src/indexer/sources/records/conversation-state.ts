@@ -1,7 +1,7 @@
 import type { ChatFacts } from '../../../model/change.ts'
 import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
 import { decodeStepCall } from './step-call.ts'
-import { bytesIn, messageIn, numberAt, readWire, textIn, type WireField } from './wire.ts'
+import { bytesIn, hexBytes, messageIn, numberAt, readWire, textIn, type WireField } from './wire.ts'
 
 /** One place in a thread, according to its state: the id of a blob, or the message itself. */
 export type StateEntry =
@@ -185,6 +185,5 @@ const callTime = (step: readonly WireField[], call: readonly WireField[]): numbe
 
 /** The bytes of a state; null if the text is neither base64 nor hex. */
 export function decodeStateText(text: string): Buffer | null {
-  if (text.length % 2 === 0 && /^[0-9a-f]+$/i.test(text)) return Buffer.from(text, 'hex')
-  return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null
+  return hexBytes(text) ?? (/^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null)
 }

@@ -81,3 +81,10 @@ export const messageIn = (fields: readonly WireField[], number: number): readonl
 
 export const textIn = (fields: readonly WireField[], number: number): string | null =>
   filledString(bytesIn(fields, number)[0]?.toString('utf8'))
+
+/** The bytes of a text that is hex and nothing else; else null. No pattern looks at it: it may have millions of digits. */
+export function hexBytes(text: string): Buffer | null {
+  // Node stops at the first sign that is no digit.
+  const bytes = Buffer.from(text, 'hex')
+  return text !== '' && 2 * bytes.length === text.length ? bytes : null
+}
