@@ -4,8 +4,7 @@ import { dirname } from 'node:path'
 import type { Mirror } from '../mirror/open.ts'
 import * as held from '../mirror/sources/sources.ts'
 import type { Written } from '../model/change.ts'
-import type { KnownChats } from '../model/chat.ts'
-import { asSourceId, type ChatId, type SourceId } from '../model/ids.ts'
+import { asSourceId, type SourceId } from '../model/ids.ts'
 import type { Again, MassRule, PassEnd, PassOrder, PendingLoss } from '../model/pass.ts'
 import {
   endedBy,
@@ -97,8 +96,6 @@ export interface Source {
   pass(mirror: Mirror, num: number, request: PassRequest): Promise<PassDone | ClosedFile>
   /** Its state now, and the rows that this version does not know. Reads no value. */
   look?(): StoreLook
-  /** The chats with messages in another file of the same format, such as a backup, apart from what is known. */
-  readonly chatsIn?: (file: OpenFile, known: KnownChats) => Iterable<ChatId>
 }
 
 const sourceId = (kind: string, path: string): SourceId => asSourceId(digest('sha256', `${kind} ${path}`).slice(0, 16))

@@ -18,9 +18,3 @@ export interface Loss {
   /** Null for a chat. */
   readonly messageId: MessageId | null
 }
-
-/** What need not be looked for elsewhere: what the mirror has, and what must stay out of it. */
-export interface KnownChats {
-  hasChat(id: ChatId): boolean
-  hasMessage(chatId: ChatId, id: MessageId): boolean
-}

@@ -1,13 +1,10 @@
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor.ts'
-import { asChatId } from '../../src/model/ids.ts'
 import { actAsOther } from '../helpers/as-other-user.ts'
 import { CursorHome, headers, Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
-import { PurgeHere } from '../helpers/purge-world.ts'
-import { spoilPage } from '../helpers/spoil-page.ts'
 import { run } from './fake-world.ts'
 
 let home: CursorHome
@@ -65,112 +62,13 @@ async function attention(...flags: readonly string[]): Promise<readonly string[]
   return report.attention
 }
 
-/** Cursor's name for a store that it could not open, or for its copy. */
-function addSetAside(suffix: string, fill: (aside: Store) => void): string {
-  const path = `${home.globalPath}.${suffix}`
-  const aside = new Store(path)
-  fill(aside)
-  aside.close()
-  return path
-}
-
-test('chats in a store that Cursor set aside as corrupted, or in its backup, were not mentioned', async () => {
-  addChat(store, 'held', 'one', 'two')
-  const corrupted = addSetAside('corrupted.1764000000000', (aside) => {
-    for (const id of ['held', 'lost-1', 'lost-2']) addChat(aside, id, 'plum')
-    aside.chat('draft', { createdAt: 1, fullConversationHeadersOnly: [] })
-    aside.chat('deleted', null)
-    aside.message('deleted', 'm', null)
-    aside.chat('inline', { createdAt: 1, conversation: [{ bubbleId: 'q', type: 1, text: 'plum' }] })
-    aside.item('workbench.panel.aichat.view.aichat.chatdata', {
-      tabs: [{ tabId: 'tab', chatTitle: 'A tab', bubbles: [{ type: 'user', id: 'q', text: 'plum' }] }],
-    })
-  })
-  const backup = addSetAside('backup', (aside) => addChat(aside, 'lost-1', 'plum'))
-  await indexer.pass()
-  const before = readdirSync(dirname(corrupted))
-  const hint =
-    'To read them, stop the daemon, copy it to <folder>/User/globalStorage/state.vscdb, run "cursordex sync --cursor-user-dir <folder>/User" and start the daemon again.'
-  expect(await attention()).toEqual([
-    `${backup}: Cursor set this file aside, with 1 chat that the mirror does not have. ${hint}`,
-    `${corrupted}: Cursor set this file aside, with 4 chats that the mirror does not have. ${hint}`,
-  ])
-  expect((await doctor()).report.setAside).toMatchObject([{ chats: 1 }, { chats: 4 }])
-  expect(readdirSync(dirname(corrupted))).toEqual(before)
-
-  // What the hint says.
-  const copy = join(home.root, 'copy', 'User', 'globalStorage', 'state.vscdb')
-  mkdirSync(dirname(copy), { recursive: true })
-  copyFileSync(corrupted, copy)
-  const other = join(home.root, 'copy', 'User')
-  const places = ['--cursor-user-dir', other, '--cursor-home', '', '--data-dir', indexer.folder]
-  const restoring = new Indexer(other)
-  restoring.mirror.close()
-  restoring.mirror = indexer.mirror
-  await restoring.pass('keys')
-  expect((await run(['doctor', '--json', ...places])).err).toBe('')
-  expect(await attention()).toEqual([])
-  const shown = indexer.thread('held').flatMap(([, position, text]) => (position === null ? [] : [text]))
-  expect(shown).toEqual(['one', 'two'])
-})
-
-test('a large backup in WAL mode is looked into, and nothing stays beside it', async () => {
-  const backup = addSetAside('backup', (aside) => {
-    aside.db.transaction(() => {
-      for (let at = 0; at < 40; at += 1) aside.put(`checkpointId:x:${at}`, 'x'.repeat(1024 * 1024))
-    })()
-    addChat(aside, 'lost', 'plum')
-  })
-  await indexer.pass()
-  const before = readdirSync(dirname(backup))
-  expect(await attention()).toEqual([expect.stringContaining('with 1 chat that the mirror does not have')])
-  expect(readdirSync(dirname(backup))).toEqual(before)
-})
-
-test('chats that a workspace’s store was set aside with were not mentioned', async () => {
-  const aside = home.workspace('w', { folder: 'file:///home/ada/shop' })
-  const bubbles = [{ type: 'user', id: 'q', text: 'plum' }]
-  aside.item('workbench.panel.aichat.view.aichat.chatdata', { tabs: [{ tabId: 'tab', chatTitle: 'A tab', bubbles }] })
-  aside.close()
-  copyFileSync(aside.path, `${aside.path}.corrupted.1`)
-  const emptied = new Store(aside.path, 'delete')
-  emptied.db.exec('delete from ItemTable')
-  emptied.close()
+test('a store that Cursor set aside is named, and its backup copy is not', async () => {
+  const corrupted = `${home.globalPath}.corrupted.1764000000000`
+  for (const path of [corrupted, `${corrupted}-wal`, `${home.globalPath}.backup`]) writeFileSync(path, 'no database')
+  addChat(store, 'held', 'one')
   await indexer.pass()
   expect(await attention()).toEqual([
-    expect.stringMatching(
-      /w\/state\.vscdb\.corrupted\.1: .* with 1 chat .*<folder>\/User\/workspaceStorage\/w\/state\.vscdb/,
-    ),
-  ])
-})
-
-test('a purged chat in a backup is not called missing', async () => {
-  for (const id of ['purged', 'kept']) addChat(store, id, `said in ${id}`)
-  addSetAside('backup', (aside) => {
-    for (const id of ['purged', 'kept']) addChat(aside, id, `said in ${id}`)
-  })
-  await indexer.pass()
-  indexer.mirror.close()
-  await new PurgeHere(indexer.folder).purge({ chatIds: [asChatId('purged')] })
-  indexer.restart()
-  await indexer.pass('values')
-  expect((await doctor()).report.setAside).toMatchObject([{ chats: 0, trouble: null }])
-  expect(await attention()).toEqual([])
-})
-
-test('a file set aside that cannot be read, or not to its end, is named with what was found', async () => {
-  writeFileSync(`${home.globalPath}.corrupted.1`, 'no database at all'.padEnd(200))
-  const torn = addSetAside('corrupted.2', (aside) => {
-    aside.db.pragma('journal_mode = delete')
-    for (let at = 0; at < 400; at += 1) addChat(aside, `chat-${1000 + at}`, 'plum')
-  })
-  spoilPage(torn, 'index-leaf', -1)
-  await indexer.pass()
-  const sentences = await attention()
-  expect(sentences).toEqual([
-    expect.stringMatching(/corrupted\.1: .* could not be read: The file is not a SQLite database\.$/),
-    expect.stringMatching(/corrupted\.2: .* with at least \d+ chats? that the mirror does not have/),
-    expect.stringMatching(/corrupted\.2: .* could not be read: /),
+    `${corrupted}: Cursor set this file aside, with chats that may be nowhere else. To read them, stop the daemon, copy it to <folder>/User/globalStorage/state.vscdb, run "cursordex sync --cursor-user-dir <folder>/User" and start the daemon again.`,
   ])
 })
 

@@ -11,9 +11,6 @@ import type { ListedLoss, LossCounts } from '../answers/chats.ts'
 import type { SourceId } from '../../model/ids.ts'
 import type { SourceState } from '../../model/source.ts'
 import { countProjects } from './projects/list-projects.ts'
-import { EXCLUDED_URI } from '../../mirror/projects/place-chats.ts'
-import { Bars, openBars } from '../../mirror/purge/bars.ts'
-import type { KnownChats } from '../../model/chat.ts'
 
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAt, total_rows as rows
@@ -306,19 +303,4 @@ function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
   const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))
   if (nullKeys > 0) issues['null-key'] = (issues['null-key'] ?? 0) + nullKeys
   return issues
-}
-
-const HAS_MESSAGES = `
-select 1 from messages where chat = (select num from chats where id = @id)
-union all
-select 1 from evidence join projects on projects.num = evidence.project where chat_id = @id and uri = '${EXCLUDED_URI}'
-`
-
-/** The chats that the mirror has with messages, and what it must not have: what was purged, and excluded projects. */
-export function knownChats(db: Mirror): KnownChats {
-  const bars = new Bars(openBars(db.name))
-  return {
-    hasChat: (id) => bars.hasChat(id) || prepared(db, HAS_MESSAGES).get({ id }) !== undefined,
-    hasMessage: (chatId, id) => bars.hasMessage(chatId, id, () => []),
-  }
 }

@@ -1,12 +1,11 @@
-import { dirname, join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { LossCounts } from '../../api/answers/chats.ts'
-import { knownChats, examineSource, type SourceFindings, sumLosses, listSources } from '../../api/queries/sources.ts'
+import { examineSource, type SourceFindings, sumLosses, listSources } from '../../api/queries/sources.ts'
 import { mirrorPath } from '../../engine/data-folder.ts'
 import { misconfiguredFolders, pendingLossText } from '../../engine/source-reasons.ts'
-import { discoverSources, listUnreadTrees } from '../../indexer/discover.ts'
-import { closedBy, mayExist } from '../../indexer/open-safely/cursor-file.ts'
-import { listSetAside, readSetAside } from '../../indexer/open-safely/set-aside.ts'
+import { discoverSources } from '../../indexer/discover.ts'
+import { closedBy, listEntries, mayExist } from '../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../indexer/source.ts'
 import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
@@ -52,14 +51,9 @@ function examine(settings: Settings) {
       reader === null ? ('missing' as const) : mirror === null ? ('other-version' as const) : ('read' as const)
     const stores = sources.map((source) => examineStore(source, mirror))
     if (mirror !== null) stores.push(...strayStores(mirror, new Set(sources.map(({ id }) => id))))
-    const setAside = mirror === null ? [] : lookAside(sources, mirror, userDirs)
     const sentences = [
       ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
-      ...setAside.flatMap(setAsideText),
-      ...listUnreadTrees(settings.cursor).map(
-        ({ path: tree, chats }) =>
-          `${tree}: ${chats} ${chats === 1 ? 'folder' : 'folders'} of an old command line of Cursor's may have chats. They are not read, because their form is not known.`,
-      ),
+      ...userDirs.flatMap(setAside),
       ...mirrorText(state, path),
       ...disabledKindsOf(settings).map(
         (kind) => `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`,
@@ -72,8 +66,6 @@ function examine(settings: Settings) {
       stores,
       /** How many entries `cursordex losses` lists. Null without a mirror. */
       losses: mirror === null ? null : sumLosses(mirror),
-      /** Empty without a mirror. */
-      setAside,
       /** What was not read, or not completely, and what to do. Several sources may read one file. */
       attention: [...new Set(sentences)],
     }
@@ -92,30 +84,24 @@ function readerIfAny(path: string): Mirror | null {
   }
 }
 
-/** The files that Cursor set aside, each with what all sources of its store find in it. */
-function lookAside(sources: readonly Source[], mirror: Mirror, userDirs: readonly string[]) {
-  const known = knownChats(mirror)
-  const files = new Map<string, { place: string; ids: Set<string>; trouble: string | null }>()
-  for (const { path, chatsIn } of sources) {
-    if (chatsIn === undefined) continue
-    const userDir = userDirs.find((folder) => path.startsWith(folder + sep)) ?? dirname(path)
-    for (const file of listSetAside(path)) {
-      const found = files.get(file) ?? { place: relative(userDir, path), ids: new Set(), trouble: null }
-      const { ids, trouble } = readSetAside(file, (open) => chatsIn(open, known))
-      for (const id of ids) found.ids.add(id)
-      found.trouble ??= trouble
-      files.set(file, found)
-    }
+/**
+ * A sentence for each store that Cursor renamed because it could not open it. Such a file stays for ever, and is not read. If the
+ * folder may not be listed, its store is unreadable, which is said elsewhere.
+ */
+function setAside(userDir: string): string[] {
+  const folder = join(userDir, 'globalStorage')
+  let names: string[] = []
+  try {
+    names = listEntries(folder).map(({ name }) => name)
+  } catch (error) {
+    closedBy(error)
   }
-  return [...files].map(([path, { place, ids, trouble }]) => ({
-    path,
-    /** Its store's path in Cursor's `User` folder. */
-    place,
-    /** Chats with messages in it that the mirror neither has nor must keep out. */
-    chats: ids.size,
-    /** Why it could not be read, or not to its end. */
-    trouble,
-  }))
+  const copy = `copy it to ${join('<folder>', 'User', 'globalStorage', 'state.vscdb')}`
+  const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
+  const hint = `To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`
+  return names
+    .filter((name) => /^state\.vscdb\.corrupted\.[^-]+$/.test(name))
+    .map((name) => `${join(folder, name)}: Cursor set this file aside, with chats that may be nowhere else. ${hint}`)
 }
 
 type State = Pick<StoreReport, 'state' | 'detail'>
@@ -187,18 +173,6 @@ function attentionOf({ state, detail, issues, pendingLoss }: StoreReport): strin
     sentences.push(`${countText(unread, 'row')} could not be read (${reasons.join('; ')}). Everything else was read.`)
   }
   return sentences
-}
-
-function setAsideText({ path, place, chats, trouble }: ReturnType<typeof lookAside>[number]): string[] {
-  const unread = trouble === null ? [] : [`${path}: Cursor set this file aside, and it could not be read: ${trouble}`]
-  if (chats === 0) return unread
-  const count = `${trouble === null ? '' : 'at least '}${countText(chats, 'chat')}`
-  const copy = `copy it to ${join('<folder>', 'User', place)}`
-  const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
-  return [
-    `${path}: Cursor set this file aside, with ${count} that the mirror does not have. To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`,
-    ...unread,
-  ]
 }
 
 function mirrorText(state: 'missing' | 'other-version' | 'read', path: string): string[] {

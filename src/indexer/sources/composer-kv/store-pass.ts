@@ -14,7 +14,6 @@ import {
   skipped,
   whileOpen,
 } from '../../source.ts'
-import { chatsIn } from './chats-in.ts'
 import {
   CHATS_PER_READ,
   type Compared,
@@ -59,7 +58,6 @@ export function composerKvSource(userDir: string): Source {
       })
     },
     look: () => lookAtStore(path),
-    chatsIn,
   }
 }
 

@@ -9,8 +9,6 @@ import {
   openCursorFile,
 } from '../../open-safely/cursor-file.ts'
 import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
-import type { KnownChats } from '../../../model/chat.ts'
-import type { ChatId } from '../../../model/ids.ts'
 import { findRoot } from '../../projects/find-root.ts'
 import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
 import { readWorkspaceRoot, workspaceRoots } from '../records/user-folder.ts'
@@ -42,7 +40,6 @@ export function globalItemsSource(userDir: string): Source {
         return read
       })
     },
-    chatsIn: (file, known) => unknownIn(readItems(file, path, null), known),
   }
 }
 
@@ -109,15 +106,8 @@ function workspaceSource(path: string): Source {
         file.close()
       }
     },
-    chatsIn: (file, known) => unknownIn(readItems(file, path, { id, rootUri: null }), known),
   }
 }
-
-const unknownIn = ({ pieces }: WholeContent, known: KnownChats): ChatId[] =>
-  pieces
-    .flatMap(({ chats }) => chats)
-    .filter(({ id, messages }) => !known.hasChat(id) && messages.some((message) => !known.hasMessage(id, message.id)))
-    .map(({ id }) => id)
 
 /**
  * One item per transaction, as tabs can be large, and one page of the table of heads. A store that could not be copied is
