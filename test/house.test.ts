@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { allPaths } from '../src/api/http/app.ts'
-import { knownKeys } from '../src/settings/schema.ts'
+import { knownKeys } from './helpers/known-keys.ts'
 import { run } from './cli/fake-world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

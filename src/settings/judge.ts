@@ -1,9 +1,15 @@
 import type * as z from 'zod/mini'
 import { UserError } from '../model/user-error.ts'
-import { depthHeld, layOver, valueAt } from './layer.ts'
-import type { KeyPath, Layer } from './layer.ts'
-import { nearestName } from '../text/nearest-name.ts'
-import { settingsSchema, type SettingsTree, knownKeys } from './schema.ts'
+import { settingsSchema, type SettingsTree } from './schema.ts'
+
+export type KeyPath = readonly PropertyKey[]
+
+/** Settings from one place: any keys with any values, not validated yet. */
+export interface Layer {
+  readonly tree: unknown
+  /** The place of a key, or of the nearest key around it: `/home/a/config.json:3:9`, `flag --port`. */
+  readonly placeOf: (path: KeyPath) => string
+}
 
 /**
  * Merges the layers, later over earlier, and validates the result after each one. So a wrong value is reported even if a
@@ -13,73 +19,64 @@ import { settingsSchema, type SettingsTree, knownKeys } from './schema.ts'
 export function judge(layers: readonly Layer[]): SettingsTree {
   let tree: unknown = {}
   let settled: SettingsTree | null = null
-  for (const [index, layer] of layers.entries()) {
+  for (const layer of layers) {
     tree = layOver(tree, layer.tree)
     const verdict = settingsSchema.safeParse(tree)
-    if (!verdict.success) throw troubleOf(verdict.error.issues, tree, layers.slice(0, index + 1))
+    if (!verdict.success) throw refusal(verdict.error.issues, tree, layer)
     settled = verdict.data
   }
   if (settled === null) throw new Error('Settings need a first layer.')
   return settled
 }
 
-function troubleOf(issues: readonly z.core.$ZodIssue[], tree: unknown, layers: readonly Layer[]): UserError {
+/** @param layer the one with which the tree became wrong */
+function refusal(issues: readonly z.core.$ZodIssue[], tree: unknown, { placeOf }: Layer): UserError {
   // An unknown key is often the reason why another one is missing, so it is reported first.
   const issue = issues.find((each) => each.code === 'unrecognized_keys') ?? issues[0]
   if (issue === undefined) throw new Error('The settings were refused without a reason.')
-  if (issue.code === 'unrecognized_keys') return unknownKey([...issue.path, issue.keys[0] ?? ''], tree, layers)
-  const name = issue.path.length === 0 ? 'The whole configuration' : dotted(issue.path)
-  const isMissing = depthHeld(tree, issue.path) < issue.path.length
-  const found = isMissing ? 'is missing' : `is ${shown(valueAt(tree, issue.path))}`
-  return new UserError(
-    'bad-setting',
-    `${name} ${found} (${placeOf(issue.path, tree, layers)}).`,
-    `It must be ${issue.message}.`,
-    { exitCode: 2 },
-  )
-}
-
-function unknownKey(path: KeyPath, tree: unknown, layers: readonly Layer[]): UserError {
-  const parent = generic(path.slice(0, -1))
-  const siblings = knownKeys().filter((key) => key.slice(0, Math.max(0, key.lastIndexOf('.'))) === parent)
-  const near = suggestion(path, siblings)
-  const nearOrAll = near === null ? `Allowed there: ${siblings.join(', ')}.` : `Did you mean ${near}?`
-  return new UserError(
-    'unknown-setting',
-    `${dotted(path)} is not a setting of cursordex (${placeOf(path, tree, layers)}).`,
-    unfolded(path) ?? nearOrAll,
-    { exitCode: 2 },
-  )
-}
-
-/** Editors accept `"http.port"` as a nested key, and the manual writes settings like this. */
-function unfolded(path: KeyPath): string | null {
-  const keys = String(path.at(-1)).split('.')
-  if (keys.length === 1 || !knownKeys().includes(generic(path))) return null
-  const nested = keys.reduceRight((inner, key) => `{ ${JSON.stringify(key)}: ${inner} }`, '…')
-  return `Nest the keys: ${nested.slice(2, -2)}.`
-}
-
-/** A key of the same group with a similar name, else a key of another group with exactly this name. */
-function suggestion(path: KeyPath, siblings: readonly string[]): string | null {
-  const last = String(path.at(-1))
-  return (
-    nearestName(generic(path), siblings) ?? knownKeys().find((key) => key === last || key.endsWith(`.${last}`)) ?? null
-  )
-}
-
-/** The place in the last layer that contains as much of the path as the merged tree. */
-function placeOf(path: KeyPath, tree: unknown, layers: readonly Layer[]): string {
-  const depth = depthHeld(tree, path)
-  return layers.findLast((layer) => depthHeld(layer.tree, path) >= depth)?.placeOf(path) ?? 'nowhere'
+  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+  const [name, place] = [path.length === 0 ? 'The whole configuration' : dotted(path), placeOf(path)]
+  if (issue.code === 'unrecognized_keys') {
+    const text = `${name} is not a setting of cursordex (${place}).`
+    return new UserError('unknown-setting', text, issue.message, { exitCode: 2 })
+  }
+  const value = valueAt(tree, path)
+  const found = value === undefined ? 'is missing' : `is ${shown(value)}`
+  return new UserError('bad-setting', `${name} ${found} (${place}).`, `It must be ${issue.message}.`, { exitCode: 2 })
 }
 
 const dotted = (path: KeyPath) =>
   path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('')
 
-const generic = (path: KeyPath) => dotted(path).replace(/\[\d+\]/g, '[]')
-
 function shown(given: unknown): string {
   const json = JSON.stringify(given) ?? String(given)
   return json.length > 80 ? `${json.slice(0, 79)}…` : json
 }
+
+const isTree = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+/** Merges two trees, the second over the first: objects key by key, other values as a whole. */
+export function layOver(below: unknown, above: unknown): unknown {
+  if (!isTree(below) || !isTree(above)) return above
+  // `fromEntries` creates an own key even for `__proto__`, so every key of a file is validated.
+  return Object.fromEntries([
+    ...Object.entries(below),
+    ...Object.entries(above).map(([key, given]) => [
+      key,
+      Object.hasOwn(below, key) ? layOver(below[key], given) : given,
+    ]),
+  ])
+}
+
+/** Undefined if a tree does not have the path. */
+export const valueAt = (tree: unknown, path: KeyPath): unknown =>
+  path.reduce<unknown>(
+    (here, key) =>
+      typeof here === 'object' && here !== null && Object.hasOwn(here, key) ? Reflect.get(here, key) : undefined,
+    tree,
+  )
+
+/** A tree with one value. */
+export const treeOf = (path: readonly string[], value: unknown): unknown =>
+  path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)

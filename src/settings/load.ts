@@ -12,8 +12,7 @@ import {
   pathsOf,
   type Environment,
 } from './folders.ts'
-import { depthHeld, isTree, type KeyPath, type Layer } from './layer.ts'
-import { judge } from './judge.ts'
+import { judge, layOver, treeOf, valueAt, type KeyPath, type Layer } from './judge.ts'
 import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
 import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
 
@@ -100,7 +99,7 @@ function layersOf(input: SettingsInput): { readonly layers: readonly Layer[]; re
 export function originOf(input: SettingsInput): (path: KeyPath) => string {
   const { layers } = layersOf(input)
   return (path) => {
-    const index = layers.findLastIndex(({ tree }) => depthHeld(tree, path) === path.length)
+    const index = layers.findLastIndex(({ tree }) => valueAt(tree, path) !== undefined)
     return index <= 0 ? 'default' : (layers[index]?.placeOf(path) ?? 'default')
   }
 }
@@ -178,24 +177,18 @@ function absoluteFrom(folder: string, { platform, homeDir }: Surroundings): (pat
   }
 }
 
-/** Resolves paths. Values of other types stay unchanged; the schema rejects them. */
-function withAbsolutePaths(layer: Layer, absolute: (path: string) => string): Layer {
-  const one = (given: unknown) => (typeof given === 'string' && given.trim() !== '' ? absolute(given) : given)
-  const many = (given: unknown) => (Array.isArray(given) ? given.map(one) : given)
-  const root = within(layer.tree, { dataDir: one })
-  const cursor = { cursor: (given: unknown) => within(given, { userDirs: many, homes: many }) }
-  const tree = within(within(root, cursor), { archives: (given) => within(given, { dir: one }) })
-  return { tree, placeOf: layer.placeOf }
-}
+const PATHS = [['dataDir'], ['cursor', 'userDirs'], ['cursor', 'homes'], ['archives', 'dir']]
 
-function within(tree: unknown, changes: Readonly<Record<string, (given: unknown) => unknown>>): unknown {
-  if (!isTree(tree)) return tree
-  return Object.fromEntries(
-    Object.entries(tree).map(([key, given]) => {
-      const change = Object.hasOwn(changes, key) ? changes[key] : undefined
-      return [key, change === undefined ? given : change(given)]
-    }),
-  )
+/** Resolves paths. Values of other types stay unchanged; the schema rejects them. */
+function withAbsolutePaths({ tree, placeOf }: Layer, absolute: (path: string) => string): Layer {
+  const one = (given: unknown) => (typeof given === 'string' && given.trim() !== '' ? absolute(given) : given)
+  const resolved = PATHS.map((path) => ({ path, given: valueAt(tree, path) }))
+    .filter(({ given }) => given !== undefined)
+    .reduce(
+      (all, { path, given }) => layOver(all, treeOf(path, Array.isArray(given) ? given.map(one) : one(given))),
+      tree,
+    )
+  return { tree: resolved, placeOf }
 }
 
 export interface DemoFolders {

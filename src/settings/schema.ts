@@ -26,7 +26,7 @@ function value<T>(allowed: string, isAllowed: (given: unknown) => boolean) {
 function group<Shape extends z.core.$ZodShape>(shape: Shape) {
   const keys = Object.keys(shape).join(', ')
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : `an object with the keys ${keys}`),
+    error: ({ code }) => (code === 'unrecognized_keys' ? `Allowed there: ${keys}.` : `an object with the keys ${keys}`),
   })
 }
 
@@ -158,20 +158,3 @@ export const settingsSchema = group({
 
 export type SettingsTree = z.infer<typeof settingsSchema>
 export type ArchiveJob = SettingsTree['archives']['jobs'][number]
-
-/** All setting keys in dotted form. `[]` means the entries of a list: `archives.jobs[].keep.daily`. */
-export function knownKeys(): string[] {
-  return keysBelow(settingsSchema, '')
-}
-
-function keysBelow(schema: unknown, name: string): string[] {
-  if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniDefault) {
-    return keysBelow(schema.def.innerType, name)
-  }
-  if (schema instanceof z.ZodMiniArray) return keysBelow(schema.def.element, `${name}[]`)
-  if (!(schema instanceof z.ZodMiniObject)) return []
-  return Object.entries(schema.shape).flatMap(([key, below]) => {
-    const full = name === '' ? key : `${name}.${key}`
-    return [full, ...keysBelow(below, full)]
-  })
-}

@@ -1,8 +1,7 @@
 import { UserError } from '../model/user-error.ts'
 import type { Environment } from './folders.ts'
-import type { Layer } from './layer.ts'
+import { layOver, treeOf, valueAt, type Layer } from './judge.ts'
 import type { Settings } from './load.ts'
-import { nearestName } from '../text/nearest-name.ts'
 
 /** Settings from the command line. `undefined` means not given. */
 export interface Flags {
@@ -19,78 +18,43 @@ export interface Flags {
 }
 
 interface Setting {
-  readonly group: string | null
-  readonly key: string
+  readonly path: readonly string[]
   readonly flag: Exclude<keyof Flags, 'config'>
-  readonly option: string
   readonly variable: string
-  readonly read: (word: string) => unknown
+  readonly isList?: true
 }
-
-const asIs = (word: string) => word
-const asNumber = (word: string) => (/^\d{1,15}$/.test(word.trim()) ? Number(word) : word)
-
-const truths: Readonly<Record<string, boolean>> = {
-  true: true,
-  '1': true,
-  yes: true,
-  on: true,
-  false: false,
-  '0': false,
-  no: false,
-  off: false,
-}
-
-function asBoolean(word: string): unknown {
-  const name = word.trim().toLowerCase()
-  return Object.hasOwn(truths, name) ? truths[name] : word
-}
-
-const lists: ReadonlySet<Setting['flag']> = new Set(['cursorUserDir', 'cursorHome'])
-
-export const DATA_DIR_VARIABLE = 'CURSORDEX_DATA_DIR'
-
-const settings: readonly Setting[] = [
-  { group: null, key: 'dataDir', flag: 'dataDir', option: '--data-dir', variable: DATA_DIR_VARIABLE, read: asIs },
-  {
-    group: 'cursor',
-    key: 'userDirs',
-    flag: 'cursorUserDir',
-    option: '--cursor-user-dir',
-    variable: 'CURSORDEX_CURSOR_USER_DIRS',
-    read: asIs,
-  },
-  {
-    group: 'cursor',
-    key: 'homes',
-    flag: 'cursorHome',
-    option: '--cursor-home',
-    variable: 'CURSORDEX_CURSOR_HOMES',
-    read: asIs,
-  },
-  { group: 'http', key: 'host', flag: 'host', option: '--host', variable: 'CURSORDEX_HOST', read: asIs },
-  { group: 'http', key: 'port', flag: 'port', option: '--port', variable: 'CURSORDEX_PORT', read: asNumber },
-  {
-    group: 'http',
-    key: 'publicUrl',
-    flag: 'publicUrl',
-    option: '--public-url',
-    variable: 'CURSORDEX_PUBLIC_URL',
-    read: asIs,
-  },
-  {
-    group: 'log',
-    key: 'level',
-    flag: 'logLevel',
-    option: '--log-level',
-    variable: 'CURSORDEX_LOG_LEVEL',
-    read: asIs,
-  },
-  { group: 'auth', key: 'required', flag: 'auth', option: '--auth', variable: 'CURSORDEX_AUTH', read: asBoolean },
-  { group: 'hub', key: 'url', flag: 'hubUrl', option: '--hub-url', variable: 'CURSORDEX_HUB_URL', read: asIs },
-]
 
 export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'
+export const DATA_DIR_VARIABLE = 'CURSORDEX_DATA_DIR'
+
+/** The settings that are also flags and variables. */
+const settings: readonly Setting[] = [
+  { path: ['dataDir'], flag: 'dataDir', variable: DATA_DIR_VARIABLE },
+  { path: ['cursor', 'userDirs'], flag: 'cursorUserDir', variable: 'CURSORDEX_CURSOR_USER_DIRS', isList: true },
+  { path: ['cursor', 'homes'], flag: 'cursorHome', variable: 'CURSORDEX_CURSOR_HOMES', isList: true },
+  { path: ['http', 'host'], flag: 'host', variable: 'CURSORDEX_HOST' },
+  { path: ['http', 'port'], flag: 'port', variable: 'CURSORDEX_PORT' },
+  { path: ['http', 'publicUrl'], flag: 'publicUrl', variable: 'CURSORDEX_PUBLIC_URL' },
+  { path: ['log', 'level'], flag: 'logLevel', variable: 'CURSORDEX_LOG_LEVEL' },
+  { path: ['auth', 'required'], flag: 'auth', variable: 'CURSORDEX_AUTH' },
+  { path: ['hub', 'url'], flag: 'hubUrl', variable: 'CURSORDEX_HUB_URL' },
+]
+
+/** `cursorUserDir` is `--cursor-user-dir`. */
+const optionOf = ({ flag }: Setting): string => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** A number or a truth where the setting is one. Any other word stays, and the schema refuses it. */
+function read({ flag }: Setting, word: string): unknown {
+  if (flag === 'port') return /^\d{1,15}$/.test(word.trim()) ? Number(word) : word
+  return flag === 'auth' ? (truths.get(word.trim().toLowerCase()) ?? word) : word
+}
 
 /**
  * Settings from `CURSORDEX_…` variables. Lists are separated like PATH on this system, and an empty list means none. Any
@@ -98,24 +62,28 @@ export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'
  * @throws UserError `unknown-setting` for an unknown variable
  */
 export function environmentLayer(env: Environment, delimiter: string): Layer {
-  refuseUnknownVariables(env)
-  const given = settings.flatMap((setting) => {
+  const known = [...settings.map(({ variable }) => variable), CONFIG_VARIABLE]
+  const unknown = Object.keys(env).find(
+    (name) => name.startsWith('CURSORDEX_') && env[name] !== undefined && !known.includes(name),
+  )
+  if (unknown !== undefined) {
+    const text = `The environment variable ${unknown} is not a setting of cursordex.`
+    throw new UserError('unknown-setting', text, `Unset it. Allowed variables: ${known.join(', ')}.`, { exitCode: 2 })
+  }
+  const given = (setting: Setting): unknown => {
     const word = env[setting.variable]
-    if (word === undefined) return []
-    if (lists.has(setting.flag)) return [{ setting, value: listed(word.split(delimiter)) }]
-    return word === '' ? [] : [{ setting, value: setting.read(word) }]
-  })
-  return layerOf(given, (setting) => `environment variable ${setting.variable}`)
+    if (setting.isList) return word === undefined ? word : listed(word.split(delimiter))
+    return word ? read(setting, word) : undefined
+  }
+  return layerOf(given, ({ variable }) => `environment variable ${variable}`)
 }
 
 export function flagsLayer(flags: Flags): Layer {
-  const given = settings.flatMap((setting) => {
+  const given = (setting: Setting): unknown => {
     const word = flags[setting.flag]
-    if (word === undefined) return []
-    if (typeof word === 'boolean') return [{ setting, value: word }]
-    return [{ setting, value: typeof word === 'string' ? setting.read(word) : listed(word) }]
-  })
-  return layerOf(given, (setting) => `flag ${setting.option}`)
+    return typeof word === 'string' ? read(setting, word) : typeof word === 'object' ? listed(word) : word
+  }
+  return layerOf(given, (setting) => `flag ${optionOf(setting)}`)
 }
 
 /**
@@ -126,53 +94,30 @@ export function flagsLayer(flags: Flags): Layer {
  */
 export function flagsFor(given: Flags, env: Environment, effective: Settings): string[] {
   const isNamed = given.config !== undefined || Boolean(env[CONFIG_VARIABLE])
-  const flags = settings.flatMap(({ group, key, flag, option, variable }) => {
-    const isGiven = given[flag] !== undefined || Boolean(env[variable]) || (lists.has(flag) && env[variable] === '')
+  const flags = settings.flatMap((setting) => {
+    const { path, flag, variable, isList } = setting
+    const isGiven = given[flag] !== undefined || Boolean(env[variable]) || (isList && env[variable] === '')
     if (!isGiven || flag === 'hubUrl') return []
-    const tree = effective as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>
-    const value = group === null ? tree[key] : tree[group]?.[key]
-    if (typeof value === 'boolean' || value === null) return value === true ? [option] : []
+    const value = valueAt(effective, path)
+    if (typeof value === 'boolean' || value === null) return value === true ? [optionOf(setting)] : []
     // An empty list means none.
     const values: readonly unknown[] = Array.isArray(value) && value.length === 0 ? [''] : [value].flat()
-    return values.flatMap((each) => [option, String(each)])
+    return values.flatMap((each) => [optionOf(setting), String(each)])
   })
   return isNamed ? ['--config', effective.configFile, ...flags] : flags
 }
 
 const listed = (words: readonly string[]) => words.filter((word) => word.trim() !== '')
 
-interface Given {
-  readonly setting: Setting
-  readonly value: unknown
-}
-
-function layerOf(given: readonly Given[], nameOf: (setting: Setting) => string): Layer {
-  const tree: Record<string, unknown> = {}
-  for (const { setting, value } of given) {
-    const { group, key } = setting
-    if (group === null) tree[key] = value
-    else tree[group] = { ...(tree[group] as object | undefined), [key]: value }
-  }
+/** @param valueOf undefined if a setting is not given */
+function layerOf(valueOf: (setting: Setting) => unknown, nameOf: (setting: Setting) => string): Layer {
+  const given = settings.filter((setting) => valueOf(setting) !== undefined)
   return {
-    tree,
-    placeOf: (path) => {
-      const dotted = path.join('.')
-      const one = settings.find(({ group, key }) => dotted === (group === null ? key : `${group}.${key}`))
-      return one === undefined ? dotted : nameOf(one)
-    },
-  }
-}
-
-function refuseUnknownVariables(env: Environment): void {
-  const known = [...settings.map((setting) => setting.variable), CONFIG_VARIABLE]
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith('CURSORDEX_') || env[name] === undefined || known.includes(name)) continue
-    const near = nearestName(name, known)
-    throw new UserError(
-      'unknown-setting',
-      `The environment variable ${name} is not a setting of cursordex.`,
-      near === null ? `Unset it. Allowed variables: ${known.join(', ')}.` : `Did you mean ${near}?`,
-      { exitCode: 2 },
-    )
+    tree: given.reduce<unknown>((tree, setting) => layOver(tree, treeOf(setting.path, valueOf(setting))), {}),
+    placeOf: (path) =>
+      given
+        .filter((setting) => setting.path.join('.') === path.join('.'))
+        .map(nameOf)
+        .join(', '),
   }
 }
