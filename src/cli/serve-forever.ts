@@ -1,6 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
-import { createLog } from '../daemon/lifecycle/log.ts'
-import { startUnlessRead } from '../daemon/lifecycle/startup-checks.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Settings } from '../settings.ts'
 import { findDaemon, isWell } from './client/client.ts'
@@ -33,15 +32,9 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   })
   companion?.setUp()
   const start = (): Promise<Daemon> => startDaemon(settings, context)
-  const onWait = (): void =>
-    createLog(settings.log.level, context.stderr).info(
-      'A command is reading Cursor into this data folder. Waiting until it is done.',
-    )
-  const daemon = await startUnlessRead(settings.dataDir, start, onWait, () => isStopping).catch(
-    async (error: unknown) => {
-      throw await withAddress(error, settings)
-    },
-  )
+  const daemon = await startWhenFree(settings.dataDir, start, () => isStopping).catch(async (error: unknown) => {
+    throw await withAddress(error, settings)
+  })
   if (daemon === null) return
   let exitCode = 0
   try {
@@ -54,6 +47,28 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
     setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS).unref()
     await daemon.stop()
   }
+}
+
+/** How long a command that reads Cursor may have the lock, and a daemon, which may be stopping. */
+const [COMMAND_WAIT_MS, DAEMON_WAIT_MS] = [30_000, 1500]
+const TRY_EVERY_MS = 100
+
+/** Starts the daemon when nobody has the lock. @returns null if `isStopping` became true while it waited */
+async function startWhenFree(
+  dataDir: string,
+  start: () => Promise<Daemon>,
+  isStopping: () => boolean,
+): Promise<Daemon | null> {
+  for (const beganAtMs = Date.now(); !isStopping(); await sleep(TRY_EVERY_MS)) {
+    try {
+      return await start()
+    } catch (error) {
+      const isLocked = error instanceof UserError && error.code === 'already-running'
+      const waitMs = isLocked && (await findDaemon(dataDir)) === null ? COMMAND_WAIT_MS : DAEMON_WAIT_MS
+      if (!isLocked || Date.now() - beganAtMs >= waitMs) throw error
+    }
+  }
+  return null
 }
 
 /** Adds the address that answers, if another daemon has the folder or the port. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { identityAt } from '../indexer/open-safely/cursor-file.ts'
 import { isSystemLitter } from '../model/system-litter.ts'
 import { UserError } from '../model/user-error.ts'
@@ -8,12 +8,11 @@ import { readRegular, requireRegular } from '../regular-file.ts'
 
 /**
  * Creates the folder for the mirror, the lock and the token. Only this user can open it.
- * @throws UserError `foreign-data-folder`, `foreign-data-file`, `shared-data-folder`, `no-data-folder` or
- *   `readonly-data-folder`
+ * @throws UserError `foreign-data-folder`, `foreign-data-file`, `shared-data-folder` or `no-data-folder`
  */
 export function prepareDataFolder(dataDir: string): void {
   try {
-    makeFolder(dataDir)
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new UserError('no-data-folder', `The data folder ${dataDir} cannot be created: ${reason}.`, OTHER_FOLDER, {
@@ -32,24 +31,9 @@ export function prepareDataFolder(dataDir: string): void {
     )
   }
   if ((stat.mode & OTHERS) !== 0) refuseShared(dataDir)
-  try {
-    chmodSync(dataDir, 0o700)
-  } catch (error) {
-    throw isReadOnly(error) ? readOnly(dataDir, error) : error
-  }
+  chmodSync(dataDir, 0o700)
   for (const name of OWN_FILES) makeOurs(join(dataDir, name), us)
 }
-
-const isReadOnly = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EROFS'
-
-/** For example on a mounted backup, or on a disk that the system found faulty. */
-const readOnly = (dataDir: string, cause: unknown): UserError =>
-  new UserError(
-    'readonly-data-folder',
-    `The data folder ${dataDir} is on a read-only disk.`,
-    'Mount the disk writable, or copy the folder and name the copy with --data-dir.',
-    { cause },
-  )
 
 const OTHERS = 0o077
 
@@ -90,19 +74,6 @@ function makeOurs(path: string, us: number): void {
   chmodSync(path, 0o600)
 }
 
-/** Creates one level at a time: below some system folders Node's own recursive mode never returns. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return
-  const parent = dirname(path)
-  if (parent !== path) makeFolder(parent)
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    // A command that starts at the same time may have created it.
-    if (!existsSync(path)) throw error
-  }
-}
-
 const OTHER_FOLDER = 'Choose another folder with --data-dir.'
 
 export const mirrorPath = (dataDir: string): string => join(dataDir, 'mirror.db')
@@ -129,17 +100,6 @@ export function writeDaemonFile(dataDir: string, content: DaemonFile): void {
 }
 
 export const hasDaemonFile = (dataDir: string): boolean => existsSync(daemonFile(dataDir))
-
-/** True if `daemon.json` names a running process. */
-export function namesLivingDaemon(dataDir: string): boolean {
-  try {
-    const { pid } = JSON.parse(readRegular(daemonFile(dataDir), SMALL_BYTES_MAX).toString()) as Partial<DaemonFile>
-    return typeof pid === 'number' && pid > 0 && process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: the process runs as another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
 
 export function removeDaemonFile(dataDir: string): void {
   rmSync(daemonFile(dataDir), { force: true })

@@ -10,8 +10,6 @@ export interface DueJob {
   readonly timezone: string | null
   /** The pause after a first failure. Each further one doubles it, to six hours at most. */
   readonly firstPauseMs: number
-  /** True if a pause may be longer than its schedule. */
-  readonly isPatient: boolean
   /** @throws Error why it failed. It is tried again after a pause */
   run(timeZone: string): Promise<void>
 }
@@ -60,7 +58,7 @@ export function dueJobs(jobs: readonly DueJob[], notes: Record<string, JobNote>,
     const next = nextOf(job)
     const note = notes[job.name]
     const isSame = note?.schedule === next.schedule && note.timeZone === next.timeZone
-    const latestMs = job.isPatient ? clock.now() + PAUSE_MAX_MS : next.dueAtMs
+    const latestMs = Math.max(next.dueAtMs, clock.now() + PAUSE_MAX_MS)
     return isSame && note.dueAtMs <= latestMs ? note : next
   }
   const put = ({ name }: DueJob, note: JobNote): void => {
@@ -75,9 +73,8 @@ export function dueJobs(jobs: readonly DueJob[], notes: Record<string, JobNote>,
       await job.run(next.timeZone)
       put(job, next)
     } catch (error) {
-      const retryAtMs = clock.now() + Math.min(job.firstPauseMs * 2 ** failures, PAUSE_MAX_MS)
+      const dueAtMs = clock.now() + Math.min(job.firstPauseMs * 2 ** failures, PAUSE_MAX_MS)
       const why = error instanceof Error ? error.message : String(error)
-      const dueAtMs = job.isPatient ? retryAtMs : Math.min(next.dueAtMs, retryAtMs)
       put(job, { ...next, dueAtMs, failures: failures + 1, error: why })
     } finally {
       running.delete(job.name)

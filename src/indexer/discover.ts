@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { eachFolderOnce, mayBeFolder } from './open-safely/cursor-file.ts'
+import { eachFolderOnce, listFolders, mayBeFolder, mayExist } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
 import { cliStoreSource } from './sources/cli-store/index.ts'
 import { composerKvSource } from './sources/composer-kv/store-pass.ts'
@@ -83,6 +83,23 @@ export function nurseries(places: Places): { readonly folders: string[]; readonl
     absent: formats.flatMap((format) => format.absent?.(unique) ?? []),
   }
 }
+
+/** Folders of a home in which builds of Cursor's command line before 2026 kept chats, and their files, as other programs say. */
+const OLDER_TREES = ['agent-sessions', 'conversations', 'sessions']
+const OLDER_FILES = ['events.jsonl', 'transcript.jsonl', 'messages.jsonl']
+
+/** Trees of chats that no format reads, because their form was not seen, each with how many chats may be in it. */
+export const listUnreadTrees = ({
+  homes,
+}: Pick<Places, 'homes'>): { readonly path: string; readonly chats: number }[] =>
+  eachFolderOnce(homes).flatMap((home) =>
+    OLDER_TREES.flatMap((name) => {
+      const path = join(home, name)
+      const isChat = (folder: string): boolean => OLDER_FILES.some((file) => mayExist(join(path, folder, file)))
+      const chats = (listFolders(path) ?? []).filter(isChat).length
+      return chats === 0 ? [] : { path, chats }
+    }),
+  )
 
 /** Checked on each call: a folder that did not exist at the start may turn out to be a second name of another one. */
 const withoutDuplicates = (places: Places): Places => ({

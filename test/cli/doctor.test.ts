@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor.ts'
@@ -228,4 +228,20 @@ test('rows of cloud agents are counted, and not read', async () => {
   store.put('cloudAgent:bc-1', { state: 'x' })
   await indexer.pass()
   expect(globalStore(await reportOf())?.unknown).toEqual([{ table: 'cursorDiskKV', start: 'cloudAgent:<id>', rows: 1 }])
+})
+
+test('older trees of the command line are counted, and not read', async () => {
+  const cursorHome = join(home.root, '.cursor')
+  for (const name of ['one', 'two', 'none']) mkdirSync(join(cursorHome, 'agent-sessions', name), { recursive: true })
+  for (const name of ['one', 'two']) writeFileSync(join(cursorHome, 'agent-sessions', name, 'events.jsonl'), '{}')
+  const { out } = await run([
+    'doctor',
+    '--data-dir',
+    indexer.folder,
+    '--cursor-user-dir',
+    '',
+    '--cursor-home',
+    cursorHome,
+  ])
+  expect(out.replace(/\s+/g, ' ')).toContain('agent-sessions: 2 folders of an old command line')
 })

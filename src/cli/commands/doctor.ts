@@ -4,7 +4,7 @@ import type { LossCounts } from '../../api/answers/chats.ts'
 import { examineSource, type SourceFindings, sumLosses, listSources } from '../../api/queries/sources.ts'
 import { mirrorPath } from '../../engine/data-folder.ts'
 import { misconfiguredFolders, pendingLossText } from '../../engine/source-reasons.ts'
-import { discoverSources } from '../../indexer/discover.ts'
+import { discoverSources, listUnreadTrees } from '../../indexer/discover.ts'
 import { closedBy, listEntries, mayExist } from '../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../indexer/source.ts'
 import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown.ts'
@@ -54,6 +54,10 @@ function examine(settings: Settings) {
     const sentences = [
       ...stores.flatMap((store) => attentionOf(store).map((text) => `${store.path}: ${text}`)),
       ...userDirs.flatMap(setAside),
+      ...listUnreadTrees(settings.cursor).map(
+        ({ path: tree, chats }) =>
+          `${tree}: ${countText(chats, 'folder')} of an old command line of Cursor's may have chats. They are not read, because their form is not known.`,
+      ),
       ...mirrorText(state, path),
       ...disabledKindsOf(settings).map(
         (kind) => `Stores of the kind ${kind} are not read, because sources.${kind}.enabled is false.`,

@@ -31,13 +31,12 @@ export async function listen(
   const { port: realPort } = server.address() as AddressInfo
   let hosts = hostsOf(host, realPort, publicUrl)
   const allowedHosts = (): ReadonlySet<string> => {
-    if (isLoopback(host)) return hosts
     try {
-      return (hosts = hostsOf(host, realPort, publicUrl))
+      if (!isLoopback(host)) hosts = hostsOf(host, realPort, publicUrl)
     } catch {
       // For example without free descriptors. The former addresses hold on.
-      return hosts
     }
+    return hosts
   }
   let made: Promise<RequestListener> | null = null
   const answer = (): Promise<RequestListener> => (made ??= makeAnswer(allowedHosts))
@@ -137,24 +136,12 @@ const hostnameOf = (url: string): string => new URL(url).hostname.replaceAll(/[[
 
 /** The names of loopback. For another host also its name, the name of the machine and all addresses of the machine. */
 export function hostsOf(host: string, port: number, publicUrl: string | null = null): ReadonlySet<string> {
-  const wide = isLoopback(host) ? [] : [host, hostname(), ...addressesOfMachine()]
+  // Only asked if the host is not loopback: a hardened service may not be allowed to.
+  const addresses = isLoopback(host) ? [] : Object.values(networkInterfaces()).flatMap((list = []) => list)
+  const wide = isLoopback(host) ? [] : [host, hostname(), ...addresses.map(({ address }) => address)]
   const names = [...LOOPBACK, ...wide.map((name) => (name.includes(':') ? `[${name}]` : name))]
   // Clients do not write the default port of HTTP.
   const ports = port === 80 ? ['', ':80'] : [`:${port}`]
   const outside = publicUrl === null ? [] : [new URL(publicUrl).host]
   return new Set([...names.flatMap((name) => ports.map((end) => `${name.toLowerCase()}${end}`)), ...outside])
-}
-
-/** Only asked if the host is not loopback: a hardened service may not be allowed to. */
-function addressesOfMachine(): readonly string[] {
-  try {
-    return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? [])
-  } catch (cause) {
-    throw new UserError(
-      'no-addresses',
-      'The system does not let cursordex list the addresses of this machine.',
-      'If it runs as a service, allow it with: cursordex service install',
-      { cause },
-    )
-  }
 }

@@ -64,7 +64,6 @@ export class Archives implements ArchiveActs {
       schedule,
       timezone,
       firstPauseMs: FIRST_PAUSE_MS,
-      isPatient: false,
       run: async (timeZone: string): Promise<void> => {
         const why = await this.run(scope, timeZone, { job: name, keep }).made
         if (why !== null) throw new Error(why)

@@ -200,7 +200,7 @@ export function hubSchedule(
   const acts = (['push', 'pull'] as const).filter((act) => settings.url !== null && settings[act].projects.length > 0)
   const jobs = acts.map((name): DueJob => {
     const { schedule } = settings[name]
-    return { name, schedule, timezone: null, firstPauseMs: FIRST_PAUSE_MS, isPatient: true, run: () => run(name) }
+    return { name, schedule, timezone: null, firstPauseMs: FIRST_PAUSE_MS, run: () => run(name) }
   })
   const dueNow = { timeZone: clock.zone(), dueAtMs: 0, failures: 0, error: null }
   const notes = Object.fromEntries(jobs.map(({ name, schedule }) => [name, { ...dueNow, schedule }]))

@@ -243,7 +243,7 @@ test.runIf(canMount)('a read-only data folder was reported as a bug in cursordex
     const run = readOnlyShell(place.dataDir, [process.execPath, cursordexBin, command, ...place.flags])
     expect([run.status, run.stderr]).toEqual([
       1,
-      expect.stringMatching(/is on a read-only disk\.\nMount the disk writable/),
+      expect.stringMatching(/cannot be used \(EROFS\)\.\nCheck its folder/),
     ])
   }
 })
