@@ -137,7 +137,7 @@ function checksumOf(rows: readonly HeadRow[]): number {
 
 /** The projects in the sidebar, by id: an array of objects with an `id`, or an object with the ids as keys. */
 export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
-  const entries = listEntries(value, 'projects').flatMap(([key, entry]) => {
+  const entries = entriesOf(value).flatMap(([key, entry]) => {
     const project = asRecord(entry)
     const id = filledStringIn(project, 'id') ?? key
     const uri = project === null ? null : readProjectUri(project)
@@ -148,7 +148,7 @@ export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
 
 /** The project of each chat: an object with the chats' ids as keys, or an array of pairs. */
 export function decodeMembership(value: unknown): ReadonlyMap<ChatId, string> {
-  const entries = listEntries(value, 'membership').flatMap(([key, entry]) => {
+  const entries = entriesOf(value).flatMap(([key, entry]) => {
     const pair = asRecord(entry)
     const id = firstFilledIn(pair, ['composerId', 'agentId', 'id']) ?? key
     const project = filledString(entry) ?? firstFilledIn(pair, ['projectId', 'localAgentProjectId'])
@@ -168,16 +168,11 @@ export function placeMembers(
   })
 }
 
-/** The entries of the value, with their keys, or of its field `name`, in case a later build adds a wrapper. */
-function listEntries(value: unknown, name: string): readonly (readonly [key: string | null, entry: unknown])[] {
-  const inner: unknown = asRecord(value)?.[name]
-  const list = typeof inner === 'object' && inner !== null && !isProject(inner) ? inner : value
-  if (Array.isArray(list)) return list.map((entry: unknown) => [null, entry])
-  return Object.entries(asRecord(list) ?? {}).map(([key, entry]) => [wellFormed(key), entry])
-}
-
-/** A project's id may be the same as the wrapper's name. */
-const isProject = (value: object): boolean => 'workspace' in value || 'projectId' in value
+/** The entries of an array, or of an object with their keys. */
+const entriesOf = (value: unknown): readonly (readonly [key: string | null, entry: unknown])[] =>
+  Array.isArray(value)
+    ? value.map((entry: unknown) => [null, entry])
+    : Object.entries(asRecord(value) ?? {}).map(([key, entry]) => [wellFormed(key), entry])
 
 function readProjectUri(project: JsonRecord): string | null {
   const workspace = recordIn(project, 'workspace')

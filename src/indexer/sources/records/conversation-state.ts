@@ -20,10 +20,6 @@ export interface ConversationState {
   readonly startedAtMs: number | null
   /** A time of each turn, in order, if it has one for each; otherwise empty. */
   readonly turnTimes: readonly (number | null)[]
-  /** The chats of subagents that it knows. */
-  readonly childIds: readonly string[]
-  /** What the chat was told to reach, if that is not reached yet or was. */
-  readonly goal: string | null
 }
 
 const MESSAGE = 1
@@ -34,10 +30,6 @@ const WORKSPACE = 9
 const OLD_ARCHIVE = 11
 const ARCHIVE = 13
 const TURN_TIMING = 14
-const CHILD_STATE = 16
-const CHILD_REFERENCE = 31
-const CHILD_RUN = 30
-const GOAL = 32
 const STARTED = 26
 const ID_BYTES = 32
 
@@ -54,29 +46,18 @@ export function decodeConversationState(bytes: Buffer): ConversationState | null
     workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
     startedAtMs: readTime(numberAt(fields, STARTED)),
     turnTimes: readTurnTimes(fields),
-    childIds: readChildIds(fields),
-    goal: textIn(messageIn(fields, GOAL), 3),
   }
   const isKnown = Object.values(state).some((value) => value !== null && (!Array.isArray(value) || value.length > 0))
   return isKnown || bytes.length === 0 ? state : null
 }
 
-const timeIn = (value: number | null): number | null =>
-  value !== null && value >= EARLIEST_MS && value < LATEST_MS ? value : null
-
 /** Without a time for each turn, nobody knows which turn a time belongs to. */
 function readTurnTimes(fields: readonly WireField[]): readonly (number | null)[] {
-  const times = bytesIn(fields, TURN_TIMING).map((timing) => timeIn(numberAt(readWire(timing) ?? [], 2)))
+  const times = bytesIn(fields, TURN_TIMING).map((timing) => {
+    const atMs = numberAt(readWire(timing) ?? [], 2) ?? 0
+    return atMs >= EARLIEST_MS && atMs < LATEST_MS ? atMs : null
+  })
   return times.length === firstList(fields, TURN, OLD_TURN).length ? times : []
-}
-
-/** Two maps have the ids as their keys, and the runs of subagents name them. */
-function readChildIds(fields: readonly WireField[]): readonly string[] {
-  const keys = [CHILD_STATE, CHILD_REFERENCE].flatMap((number) =>
-    bytesIn(fields, number).map((entry) => textIn(readWire(entry) ?? [], 1)),
-  )
-  const runs = bytesIn(fields, CHILD_RUN).map((entry) => textIn(messageIn(readWire(entry) ?? [], 2), 2))
-  return [...new Set([...keys, ...runs].filter((id) => id !== null))]
 }
 
 function readEntry({ number, value }: WireField): StateEntry[] {
@@ -148,19 +129,13 @@ export interface StateStep {
   readonly content: string | readonly JsonRecord[]
   /** Short texts of a call and its arguments. The call's id is one of them in old builds; its field depends on the tool. */
   readonly texts: readonly string[]
-  /** The blob with the text of a prompt that has none itself. */
-  readonly textBlob?: string
 }
-
-const TEXT_BLOB = 18
 
 /** A turn's prompt; null if the blob has none. */
 export function decodeTurnMessage(bytes: Buffer): StateStep | null {
   const fields = readWire(bytes) ?? []
   const text = textIn(fields, 1)
-  const [textBlob] = text === null ? idsIn(fields, TEXT_BLOB) : []
-  const prompt = { content: text ?? '', atMs: earliestTime(fields), texts: [] }
-  return text === null && textBlob === undefined ? null : { ...prompt, ...(textBlob === undefined ? {} : { textBlob }) }
+  return text === null ? null : { content: text, atMs: earliestTime(fields), texts: [] }
 }
 
 /** Null for an unknown kind of step. */

@@ -446,11 +446,9 @@ export function readRowTimes(record: JsonRecord) {
   return { sentAtMs: readTime(record['createdAt']) ?? startedAtMs ?? lastResortMs, startedAtMs, timingAtMs }
 }
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-
 /** `Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)`; the space before AM may be a narrow one. */
 const spokenShape =
-  /^(?:[a-z]+,\s*)?([a-z]{3})[a-z]*\.?\s+(\d{1,2}),\s*(\d{4}),?\s+(?:at\s+)?(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?\s*\((?:utc|gmt)(?:([+\-−])(\d{1,2})(?::?(\d{2}))?)?\)$/i
+  /^(?:[a-z]+,\s*)?([a-z]{3})[a-z]*\.?\s+(\d{1,2}),\s*(\d{4}),?\s+(?:at\s+)?(\d{1,2}(?::[0-5]\d){1,2})(?:\s*([ap])\.?m\.?)?\s*\((?:utc|gmt)([+\-−]\d{1,2}(?::?\d{2})?)?\)$/i
 
 const isoWithZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(?:z|[+-]\d{2}:?\d{2})$/i
 
@@ -458,24 +456,13 @@ const isoWithZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(?:z|[+-]\d{2}:?\d{2})$/
 export function readTimestamp(text: string): number | null {
   const trimmed = text.trim()
   if (trimmed.length > 100) return null
-  return isoWithZone.test(trimmed) ? readTime(trimmed) : readTime(spokenTime(trimmed))
+  return isoWithZone.test(trimmed) ? readTime(trimmed) : spokenTime(trimmed)
 }
 
 function spokenTime(text: string): number | null {
-  const [, name = '', day, year, hour, minute, second = '0', half, sign, ...offset] = spokenShape.exec(text) ?? []
-  const month = months.indexOf(name.toLowerCase())
-  const hours = hourOfDay(Number(hour), half?.toLowerCase() ?? null)
-  if (month < 0 || hours === null || Number(minute) > 59 || Number(second) > 59) return null
-  const midnight = new Date(Date.UTC(Number(year), month, Number(day)))
+  const [, month, day, year, clock, half, zone = '+0'] = spokenShape.exec(text) ?? []
+  const date = `${month} ${day} ${year}`
   // February 30 would silently become March.
-  if (midnight.getUTCDate() !== Number(day)) return null
-  const [offsetHours = '0', offsetMinutes = '0'] = offset
-  const ahead = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '+' ? 1 : -1)
-  return midnight.getTime() + ((hours * 60 + Number(minute) - ahead) * 60 + Number(second)) * 1000
-}
-
-/** Without AM or PM it is a 24-hour clock. */
-function hourOfDay(hour: number, half: string | null): number | null {
-  if (half === null) return hour < 24 ? hour : null
-  return hour >= 1 && hour <= 12 ? (hour % 12) + (half === 'p' ? 12 : 0) : null
+  if (new Date(`${date} UTC`).getUTCDate() !== Number(day)) return null
+  return readTime(Date.parse(`${date} ${clock}${half === undefined ? '' : ` ${half}m`} GMT${zone.replace('−', '-')}`))
 }
