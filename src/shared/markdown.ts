@@ -1,69 +1,19 @@
-/** Consecutive lines with their line breaks. `code` includes its fence lines. */
-export interface Stretch {
-  readonly kind: 'prose' | 'code'
-  readonly text: string
-}
-
-export interface Blocks {
-  /** Joined, they are exactly the text. */
-  readonly stretches: readonly Stretch[]
-  /** The line that closes the last block if the text leaves it open. Without it, the block would swallow what follows. Null if none is open. */
-  readonly closing: string | null
-}
-
-/** A list item or a quote. It ends at the first line that does not continue it, and the block in it ends with it. */
-interface Container {
-  readonly continues: (line: string) => boolean
-}
+import { stretchesOf } from '../text/passages/spoken-texts.ts'
 
 /**
- * Finds the fenced blocks of a Markdown text. A message that was interrupted leaves its last block open. It knows the
- * outermost container of a block, and no HTML.
+ * The line that closes the last fenced block of a Markdown text if the text leaves it open, as an interrupted message does. Without
+ * it, the block would swallow what follows. Null if none is open, or if it is indented: such a block ends with the list item that it is in.
  */
-export function readBlocks(text: string): Blocks {
-  const stretches: { kind: Stretch['kind']; text: string }[] = []
-  let container = null as Container | null
-  let fence: string | null = null
-  for (const [whole] of text.matchAll(/[^\r\n]*(?:\r\n?|\n)|[^\r\n]+$/gu)) {
-    const line = whole.replace(/[\r\n]+$/u, '').replaceAll('\t', '    ')
-    if (container !== null && !container.continues(line)) {
-      container = null
-      fence = null
-    }
-    const isWithin = fence !== null
-    let isNew = false
-    if (fence === null) {
-      container ??= containerOf(line)
-      fence = fenceOf(container === null ? line : line.replace(MARKS, ''))
-      isNew = fence !== null
-    } else if (closes(fence, container === null ? line : line.replace(/^[ >]*/u, ''))) fence = null
-    const kind = isWithin || isNew ? 'code' : 'prose'
-    const last = stretches.at(-1)
-    if (last === undefined || last.kind !== kind || isNew) stretches.push({ kind, text: whole })
-    else last.text += whole
-  }
-  return { stretches, closing: container === null ? fence : null }
-}
-
-/** The marks of quotes and list items at the beginning of a line. */
-const MARKS = /^(?: *(?:>|(?:[-+*]|\d{1,9}[.)])(?= )))* */u
-/** A thematic break: three or more of the same sign. */
-const BREAK = /^ {0,3}(?:(?:- *){3,}|(?:_ *){3,}|(?:\* *){3,})$/u
-
-function containerOf(line: string): Container | null {
-  if (BREAK.test(line)) return null
-  if (/^ {0,3}>/u.test(line)) return { continues: (next) => /^ {0,3}>/u.test(next) }
-  const mark = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?: {1,4}(?=[^ ])| |$)/u.exec(line)?.[0]
-  if (mark === undefined) return null
-  const indent = ' '.repeat(mark.trimEnd().length + Math.max(1, mark.length - mark.trimEnd().length))
-  return { continues: (next) => next.startsWith(indent) || /^ *$/u.test(next) }
-}
-
-const fenceOf = (line: string): string | null => /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/u.exec(line)?.[1] ?? null
-
-function closes(fence: string, line: string): boolean {
-  const [, signs = ''] = /^ {0,3}(`+|~+) *$/u.exec(line) ?? []
-  return signs.startsWith(fence)
+export function closingOf(text: string): string | null {
+  const last = stretchesOf(text)?.at(-1)
+  if (last === undefined || !last.isCode) return null
+  const block = text.slice(last.start)
+  const [, fence] = /^(`{3,}|~{3,})/u.exec(block) ?? []
+  if (fence === undefined) return null
+  const [first = '', ...rest] = block.trimEnd().split('\n')
+  const isOneLine = fence.startsWith('`') && first.slice(fence.length).includes('`')
+  const end = rest.at(-1)?.trim() ?? ''
+  return isOneLine || (end.startsWith(fence) && /^(`+|~+)$/u.test(end)) ? null : fence
 }
 
 /** A code block whose fence is longer than any within. @param info text after the opening fence */

@@ -1,6 +1,6 @@
 import type { Json } from '../model/json.ts'
 import type { Part, TodoItem, ToolPart } from '../model/part.ts'
-import { codeSpan, fenced, plain, quoted, readBlocks } from './markdown.ts'
+import { closingOf, codeSpan, fenced, plain, quoted } from './markdown.ts'
 import { summaryOf } from './tool-summary.ts'
 
 /** A part as plain text, such as an agent reads it. */
@@ -37,7 +37,7 @@ export function partMarkdown(part: Part): string {
   switch (part.kind) {
     case 'text': {
       // An open block is closed. Otherwise the next messages would belong to it.
-      const { closing } = readBlocks(part.text)
+      const closing = closingOf(part.text)
       return `${part.text}${part.text.endsWith('\n') ? '' : '\n'}${closing === null ? '' : `${closing}\n`}`
     }
     case 'thinking': {

@@ -110,7 +110,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   mirror: ['text', 'archive', 'model', 'sqlite', 'regular-file'],
   text: ['model'],
   // What several faces say alike.
-  shared: ['model'],
+  shared: ['text', 'model'],
   archive: ['model'],
   git: ['model'],
   settings: ['model', 'text', 'regular-file'],

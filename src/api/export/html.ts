@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../model/json.ts'
 import type { AttachmentPart, CodePart, Part, TextPart, ThinkingPart, TodoPart, ToolPart } from '../../model/part.ts'
-import { readBlocks } from '../../shared/markdown.ts'
+import { stretchesOf } from '../../text/passages/spoken-texts.ts'
 import { durationText, isDone, payloadText, todoMark } from '../../shared/part.ts'
 import { chatFacts, maskedSentence, messageMarks, messageTime, roleName, type FileWriter } from './facts.ts'
 import { EXPORT_STYLE, PAGE_CSP } from './html-style.ts'
@@ -89,8 +89,9 @@ function htmlOf(part: Part): string {
 
 /** Markdown as it was written, with its code highlighted. */
 function textOf({ text }: TextPart): string {
-  const { stretches } = readBlocks(text.replaceAll('\r\n', '\n'))
-  return stretches.map((stretch) => (stretch.kind === 'code' ? fenced(stretch.text) : prose(stretch.text))).join('')
+  const lines = text.replaceAll('\r\n', '\n')
+  const stretches = stretchesOf(lines) ?? [{ start: 0, end: lines.length, isCode: false }]
+  return stretches.map(({ start, end, isCode }) => (isCode ? fenced : prose)(lines.slice(start, end))).join('')
 }
 
 function prose(text: string): string {

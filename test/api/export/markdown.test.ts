@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { codeSpan, fenced, plain, quoted, readBlocks } from '../../../src/shared/markdown.ts'
+import { closingOf, codeSpan, fenced, plain, quoted } from '../../../src/shared/markdown.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { fileOf, hostileChat, hostileMessages, hostileTexts, messageOf, plainChat } from './hostile-chat.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -96,7 +96,7 @@ describe('a hostile chat', () => {
 
 describe('what a text leaves open is closed, and only that', () => {
   it.each(cases<[text: string, closing: string | null]>('left open'))('%j is closed by %j', (text, closing) => {
-    expect(readBlocks(text).closing).toBe(closing)
+    expect(closingOf(text)).toBe(closing)
     const document = fileOf('markdown', plainChat, [messageOf('m', [{ kind: 'text', text }])])
     const end = text.endsWith('\n') ? '' : '\n'
     expect(document.endsWith(`UTC\n\n${text}${end}${closing === null ? '' : `${closing}\n`}`)).toBe(true)
@@ -106,12 +106,11 @@ describe('what a text leaves open is closed, and only that', () => {
     unit: constantFrom('```', '~~~', '`', '<!--', '-->', '<pre>', '\n', ' ', 'a', '\r', '- ', '> ', '\t', '<p>'),
   })
 
-  it('the stretches are the whole text, and nothing is open behind what closes it', () => {
+  it('nothing is open behind what closes a text', () => {
     assert(
       property(lines, (text) => {
-        const { stretches, closing } = readBlocks(text)
-        expect(stretches.map((stretch) => stretch.text).join('')).toBe(text)
-        expect(readBlocks(closing === null ? text : `${text}\n${closing}\n`).closing).toBeNull()
+        const closing = closingOf(text)
+        expect(closingOf(closing === null ? text : `${text}\n${closing}\n`)).toBeNull()
       }),
     )
   })
