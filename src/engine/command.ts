@@ -52,7 +52,7 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
     const sources = discoverSources(setup).map(({ id }) => ({ id, ...order }))
     reasons = []
     try {
-      const outcome = await writer.run({ sources, backlogMs: Infinity })
+      const outcome = await writer.act('run', { sources, backlogMs: Infinity })
       reasons = sourceReasons(outcome.ends)
       await index.follow()
       return outcome

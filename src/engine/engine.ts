@@ -20,7 +20,7 @@ export interface EngineContext {
   /** Epoch milliseconds. */
   now(): number
   readonly executor: Pick<Executor, 'run' | 'close'>
-  readonly writer: Pick<Writer, 'importUsage' | 'merge' | 'purge' | 'hub' | 'restore'>
+  readonly writer: Writer
   readonly index: IndexWriter
   /** Passes over all sources now. Resolves when all of it is searchable. */
   readAll(order: Omit<PassOrder, 'id'>): Promise<Pick<RunOutcome, 'changed' | 'added' | 'gone' | 'ends'>>
@@ -89,8 +89,8 @@ export function openEngine(settings: Settings, context: EngineContext) {
       now: () => context.now(),
       ask,
       sync,
-      importUsage: (file: UsageFileText) => writer.importUsage(file),
-      mergeProjects: (order: MergeOrder) => writer.merge(order),
+      importUsage: (file: UsageFileText) => writer.act('importUsage', file),
+      mergeProjects: (order: MergeOrder) => writer.act('merge', order),
       get histories() {
         return (histories ??= new Histories(realSurroundings().env, () => context.now()))
       },

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Archives } from '../../src/engine/archives/archives.ts'
+import type { RestorePart } from '../../src/engine/restore.ts'
 import { openReader, type Mirror } from '../../src/mirror/open.ts'
 import type { Settings } from '../../src/settings.ts'
 import { executorHere } from './engine-here.ts'
@@ -17,9 +18,9 @@ export function archivesHere(folder: string, mirrorPath: string, writing: Mirror
       version: '1.2.3',
       executor: executorHere(mirrorPath, () => openReader(mirrorPath)),
       writer: {
-        restore: async (part) => {
+        act: async (_, part) => {
           if (writing === null) throw new Error('nobody writes here')
-          return restorePartHere(writing, part)
+          return restorePartHere(writing, part as RestorePart) as never
         },
       },
       index: { follow: async () => undefined },

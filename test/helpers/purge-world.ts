@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { scanBytes } from '../../src/engine/purge/byte-scan.ts'
 import { purgeArchives } from '../../src/engine/purge/purge-archives.ts'
-import { openPurging, purgeMirror, type Purging, type PurgingParts } from '../../src/engine/purge/purging.ts'
+import {
+  openPurging,
+  purgeMirror,
+  type MirrorPurgeOrder,
+  type Purging,
+  type PurgingParts,
+} from '../../src/engine/purge/purging.ts'
 import { MirrorMaintenance } from '../../src/engine/writer/maintenance.ts'
 import type { PurgeScope } from '../../src/mirror/purge/scope.ts'
 import { asChatId } from '../../src/model/ids.ts'
@@ -25,9 +31,11 @@ export class PurgeHere {
       sharing: { sendPurges: () => Promise.resolve() },
       sync: () => Promise.resolve({ changed: 0, added: 0, gone: 0, tookMs: 0, reasons: [] }),
       writer: {
-        purge: (order) => purgeMirror(kept, order, Date.now).finally(() => kept.close()),
-        // The mirror has all that the archives have.
-        restore: () => Promise.resolve({ added: 0, addedChats: 0, found: [], damaged: [] }),
+        act: async (act, order) =>
+          (act === 'purge'
+            ? await purgeMirror(kept, order as MirrorPurgeOrder, Date.now).finally(() => kept.close())
+            : // The mirror has all that the archives have.
+              { added: 0, addedChats: 0, found: [], damaged: [] }) as never,
       },
       index: { forgetWords: () => Promise.resolve(indexOf(join(folder, 'mirror.db'), (index) => index.forgetWords())) },
       renewReaders: () => undefined,

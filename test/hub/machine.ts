@@ -72,7 +72,7 @@ export class Machine {
   /** Reads Cursor. */
   async sync(): Promise<void> {
     const sources = discoverSources(this.#places).map(({ id }) => ({ id, depth: 'values', isAsked: true }) as const)
-    await this.writer.run({ sources, backlogMs: Infinity })
+    await this.writer.act('run', { sources, backlogMs: Infinity })
     await this.#index.follow()
   }
 
@@ -120,7 +120,7 @@ export class Machine {
 
   /** Purges, in the mirror only. */
   async purge(scope: PurgeScope): Promise<void> {
-    await this.writer.purge({ act: 'remove', scope, isDryRun: false })
+    await this.writer.act('purge', { act: 'remove', scope, isDryRun: false })
   }
 
   /** As if it had never pulled. */
@@ -128,7 +128,7 @@ export class Machine {
     const rows = this.mirror
       .prepare<[], { machine: string; chat: string }>('select machine, chat from hub_ledger')
       .all()
-    await this.writer.hub({ act: 'take', rows: [], gone: rows })
+    await this.writer.act('hub', { act: 'take', rows: [], gone: rows })
   }
 
   remove(): void {

@@ -304,7 +304,7 @@ test('a chat that came to a project by a merge is sent by hand first, and then b
   await say(ada, 'before', ['in the old folder'], { project: '/old/store' })
   await say(ada, 'after', ['in the new folder'], { project: '/new/shop' })
   expect(await sharing().push()).toMatchObject({ pushed: 1, leftOut: [] })
-  await ada.writer.merge({ uri: 'file:///old/store', target: 'file:///new/shop' })
+  await ada.writer.act('merge', { uri: 'file:///old/store', target: 'file:///new/shop' })
   expect(await sharing().push()).toMatchObject({ pushed: 0, leftOut: [{ id: 'before' }] })
   expect((await sharing().state()).hub?.waiting).toBe(1)
   expect(await sharing().push({ projects: ['shop'] })).toMatchObject({ pushed: 1, leftOut: [] })

@@ -221,7 +221,7 @@ export class Indexing {
     this.#isRunning = true
     this.#publishState()
     try {
-      const outcome = await this.writer.run({ sources: orders, backlogMs: BACKLOG_MS })
+      const outcome = await this.writer.act('run', { sources: orders, backlogMs: BACKLOG_MS })
       this.#error = null
       this.#deferred = outcome.backlog
       const { changed, added, gone } = outcome

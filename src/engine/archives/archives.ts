@@ -32,7 +32,7 @@ type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
 interface ArchivesWorld extends Pick<EngineContext, 'version' | 'now' | 'zone' | 'publish' | 'log'> {
   readonly executor: Pick<Executor, 'run'>
-  readonly writer: Pick<Writer, 'restore'>
+  readonly writer: Writer
   readonly index: Pick<IndexWriter, 'follow'>
 }
 
@@ -193,7 +193,7 @@ export class Archives implements ArchiveActs {
     }
     const { writer, index } = this.#world
     return this.#act(request.name, 'restore', async (onProgress) => {
-      const restored = await restoreArchive(request, this.dir, (part) => writer.restore(part), onProgress)
+      const restored = await restoreArchive(request, this.dir, (part) => writer.act('restore', part), onProgress)
       await index.follow()
       return restored
     })

@@ -15,7 +15,7 @@ import { dueJobs, type DueJob } from '../due-jobs.ts'
 
 interface SharingWorld extends Pick<EngineContext, 'mirror'> {
   readonly executor: Pick<Executor, 'run'>
-  readonly writer: Pick<Writer, 'hub'>
+  readonly writer: Writer
   readonly index: Pick<IndexWriter, 'follow' | 'forgetWords'>
 }
 
@@ -88,7 +88,7 @@ export class Sharing implements HubActs {
     const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, ({ done, total }) =>
       this.#report('push', done, total),
     )
-    if (!isDryRun) await this.#world.writer.hub({ act: 'end-push', purgesUpTo })
+    if (!isDryRun) await this.#world.writer.act('hub', { act: 'end-push', purgesUpTo })
     return { ...result, notice: machine.uuid === before.uuid ? null : isNewMachine(before.uuid) }
   }
 
@@ -103,7 +103,7 @@ export class Sharing implements HubActs {
       // If none could be fetched, they changed meanwhile: the next pull has them.
       hasMore = part.rows.length > 0 && part.missing > part.rows.length
       for (const slice of slicesOf(part)) {
-        const { taken, wantsMore } = await writer.hub({ act: 'take', ...slice })
+        const { taken, wantsMore } = await writer.act('hub', { act: 'take', ...slice })
         sum.pulled += taken
         sum.removed += slice.gone.length
         // Another machine's copy has to be fetched instead.
@@ -114,7 +114,7 @@ export class Sharing implements HubActs {
     }
     // Words of copies that are gone stay in the index until it is merged.
     if (readState(this.#world.mirror(), 'words') === '1') await index.forgetWords()
-    await writer.hub({ act: 'end-pull' })
+    await writer.act('hub', { act: 'end-pull' })
     await index.follow()
     return sum
   }
@@ -123,7 +123,7 @@ export class Sharing implements HubActs {
   async #meet(isPush: boolean): Promise<void> {
     const order = { url: this.#url, uuid: this.#machine.uuid, isRedacted: this.#settings.push.redact }
     const meeting = await this.#world.executor.run('hub-meet', order)
-    await this.#world.writer.hub({ act: 'meet', meeting, isPush })
+    await this.#world.writer.act('hub', { act: 'meet', meeting, isPush })
   }
 
   get #machine(): PushingMachine {

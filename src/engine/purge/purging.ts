@@ -13,13 +13,14 @@ import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Sharing } from '../hub/sharing.ts'
 import { restoreArchive } from '../restore.ts'
 import type { MirrorMaintenance } from '../writer/maintenance.ts'
+import type { Writer } from '../writer/writer.ts'
 
 export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log'> {
   readonly executor: Pick<Executor, 'run'>
   readonly archives: Pick<Archives, 'alone' | 'outOfReach'>
   readonly sharing: Pick<Sharing, 'sendPurges'>
   sync: ApiContext['sync']
-  readonly writer: Pick<EngineContext['writer'], 'purge' | 'restore'>
+  readonly writer: Writer
   readonly index: Pick<IndexWriter, 'forgetWords'>
 }
 
@@ -47,7 +48,7 @@ export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, pa
     await restoreArchive(
       ALL_ARCHIVES,
       dir,
-      (part) => writer.restore(part),
+      (part) => writer.act('restore', part),
       () => undefined,
     )
   }
@@ -58,7 +59,7 @@ export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, pa
     const { archived, unread } = await executor.run('purge-archives', { dir, mirrorPath: path, match })
     const missing = archives.outOfReach.map((name) => `archive ${name} (there is no archive in ${dir})`)
     const isForgotten = await index.forgetWords()
-    const { isDone: isCompact } = await writer.purge({ act: 'compact' })
+    const { isDone: isCompact } = await writer.act('purge', { act: 'compact' })
     if (!isForgotten || !isCompact) throw new Error('another program reads the mirror')
     if (match === null) return { archived, unread: [...unread, ...missing], found: null }
     const scanned = await executor.run('purge-search', { folders: [settings.dataDir, dir], mirrorPath: path, match })
@@ -71,7 +72,7 @@ export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, pa
       await sync({ full: false })
       await restore()
     }
-    const { plan } = await writer.purge({ act: 'remove', scope, isDryRun })
+    const { plan } = await writer.act('purge', { act: 'remove', scope, isDryRun })
     if (plan === null) throw new Error('the writer did not say what it removed')
     if (isDryRun) return { ...plan, dryRun: true, archived: 0, unread: [], found: null }
     renewReaders()
@@ -92,7 +93,7 @@ export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, pa
   const resume = async (): Promise<void> => {
     try {
       // A purge that runs now does it too.
-      if ((await writer.purge({ act: 'open' })).isDone || isBusy) return
+      if ((await writer.act('purge', { act: 'open' })).isDone || isBusy) return
       await alone(async () => {
         await restore()
         await finish(null)
@@ -109,7 +110,7 @@ export function openPurging(settings: Pick<Settings, 'dataDir' | 'archives'>, pa
       return isBusy
     },
     purge: (scope, isDryRun) => alone(() => purge(scope, isDryRun)),
-    acceptLostBars: async () => void (await writer.purge({ act: 'accept' })),
+    acceptLostBars: async () => void (await writer.act('purge', { act: 'accept' })),
     resume,
   }
 }

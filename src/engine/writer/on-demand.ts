@@ -120,15 +120,10 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   }
 
   const writer: Writer = {
-    run(order) {
-      const timer = setTimeout(() => note(LONG_RUN), LONG_RUN_MS)
-      return inTurn((started) => started.writer.run(order)).finally(() => clearTimeout(timer))
+    act(act, order) {
+      const timer = act === 'run' ? setTimeout(() => note(LONG_RUN), LONG_RUN_MS) : undefined
+      return inTurn((started) => started.writer.act(act, order)).finally(() => clearTimeout(timer))
     },
-    importUsage: (file) => inTurn((started) => started.writer.importUsage(file)),
-    merge: (order) => inTurn((started) => started.writer.merge(order)),
-    restore: (part) => inTurn((started) => started.writer.restore(part)),
-    purge: (order) => inTurn((started) => started.writer.purge(order)),
-    hub: (order) => inTurn((started) => started.writer.hub(order)),
   }
   const index: IndexWriter = {
     follow: () =>

@@ -36,26 +36,31 @@ export const writerSetup = (settings: Settings): WriterSetup => ({
   isEstimating: settings.tokens.estimate,
 })
 
-/** The only writer of the mirror. It does one thing at a time. The next one waits. */
-export interface Writer {
-  /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
-  run(order: RunOrder): Promise<RunOutcome>
+/** What the only writer of the mirror does: the order and the outcome of each act. */
+interface Acts {
+  readonly run: (order: RunOrder) => RunOutcome
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
-  importUsage(file: UsageFileText): Promise<UsageOutcome>
-  /** @returns how many chats moved, subagents too @throws UserError if the mirror cannot be written */
-  merge(order: MergeOrder): Promise<{ readonly chats: number }>
-  /** Restores a part of an archive. @throws UserError if the mirror cannot be written */
-  restore(part: RestorePart): Promise<RestoredPart>
-  purge(order: MirrorPurgeOrder): Promise<MirrorPurgeOutcome>
-  /** @throws UserError if the mirror cannot be written */
-  hub(order: HubWrite): Promise<HubWritten>
+  readonly importUsage: (file: UsageFileText) => UsageOutcome
+  /** @returns how many chats moved, subagents too */
+  readonly merge: (order: MergeOrder) => { readonly chats: number }
+  /** Restores a part of an archive. */
+  readonly restore: (part: RestorePart) => RestoredPart
+  readonly purge: (order: MirrorPurgeOrder) => MirrorPurgeOutcome
+  readonly hub: (order: HubWrite) => HubWritten
 }
+
+export type WriterOutcome = ReturnType<Acts[keyof Acts]>
 
 /** A message to the thread, which answers each with an outcome or a failure. */
 export type WriterOrder = {
-  [Act in keyof Writer]: { readonly act: Act; readonly order: Parameters<Writer[Act]>[0] }
-}[keyof Writer]
-export type WriterOutcome = Awaited<ReturnType<Writer[keyof Writer]>>
+  [Act in keyof Acts]: { readonly act: Act; readonly order: Parameters<Acts[Act]>[0] }
+}[keyof Acts]
+
+/** It does one thing at a time. The next one waits. */
+export interface Writer {
+  /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
+  act<Act extends keyof Acts>(act: Act, order: Parameters<Acts[Act]>[0]): Promise<ReturnType<Acts[Act]>>
+}
 
 export interface RunOrder {
   readonly sources: readonly PassOrder[]
@@ -105,16 +110,10 @@ export function threadWriter(
   const thread = new OwnThread<PassStep>({ mirrorPath, failed: '', diedCode: 'ingest-died', onStep, onError })
   thread.run(worker)
   thread.tell(setup)
-  // The outcome is that of the order's act.
-  const ask = <Outcome>(order: WriterOrder): Promise<Outcome> => thread.ask(order) as Promise<Outcome>
   return {
     opened: thread.opened as Promise<OpenedMirror>,
-    run: (order) => ask({ act: 'run', order }),
-    importUsage: (order) => ask({ act: 'importUsage', order }),
-    merge: (order) => ask({ act: 'merge', order }),
-    restore: (order) => ask({ act: 'restore', order }),
-    purge: (order) => ask({ act: 'purge', order }),
-    hub: (order) => ask({ act: 'hub', order }),
+    // The outcome is that of the order's act.
+    act: (act, order) => thread.ask({ act, order }) as Promise<never>,
     stop: () => thread.stop(),
   }
 }

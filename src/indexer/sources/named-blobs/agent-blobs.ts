@@ -1,5 +1,4 @@
 import * as held from '../../../mirror/sources/sources.ts'
-import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
 import { chatWrite, goneChat } from '../../open-safely/whole-store.ts'
@@ -316,21 +315,9 @@ function answerOf({ num }: OpenReference, { value, octets }: NamedValue): Answer
 /** Null if it is not text, for example a picture. A character that was cut at the end is left out. */
 function textOf(bytes: Buffer, isCut: boolean): string | null {
   if (bytes.includes(0)) return null
-  const whole = isCut ? bytes.subarray(0, endOfLastCharacter(bytes)) : bytes
-  return isUtf8(whole) ? whole.toString('utf8') : null
-}
-
-/**
- * The end of the last complete character. A UTF-8 character has at most four bytes, and all but the first start with
- * the bits 10.
- */
-function endOfLastCharacter(bytes: Buffer): number {
-  for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at -= 1) {
-    const byte = bytes[at] ?? 0
-    if (byte < 0x80) return at + 1
-    if (byte < 0xc0) continue
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-    return at + length <= bytes.length ? at + length : at
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut })
+  } catch {
+    return null
   }
-  return bytes.length
 }
