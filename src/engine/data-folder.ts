@@ -24,11 +24,8 @@ export function prepareDataFolder(dataDir: string): void {
   const us = process.geteuid?.()
   if (us === undefined) return
   if (stat.uid !== us) {
-    throw new UserError(
-      'foreign-data-folder',
-      `The data folder ${dataDir} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`,
-      OTHER_FOLDER,
-    )
+    const text = `The data folder ${dataDir} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`
+    throw new UserError('foreign-data-folder', text, OTHER_FOLDER)
   }
   if ((stat.mode & OTHERS) !== 0) refuseShared(dataDir)
   chmodSync(dataDir, 0o700)
@@ -43,11 +40,9 @@ function refuseShared(dataDir: string): void {
   // On some systems the user's config file is in this folder too, and was there first.
   const foreign = names.find((name) => !HARMLESS.has(name) && !isSystemLitter(name) && !name.endsWith('.json'))
   if (foreign === undefined || names.some((name) => OWN_FILES.includes(name))) return
-  throw new UserError(
-    'shared-data-folder',
-    `Other users can open the folder ${dataDir}, and it contains files that are not from cursordex, such as ${foreign}.`,
-    'Choose an empty or a new folder with --data-dir. cursordex closes it to everybody but you.',
-  )
+  const text = `Other users can open the folder ${dataDir}, and it contains files that are not from cursordex, such as ${foreign}.`
+  const hint = 'Choose an empty or a new folder with --data-dir. cursordex closes it to everybody but you.'
+  throw new UserError('shared-data-folder', text, hint)
 }
 
 /** Our own folder, and a folder that every new disk has. */
@@ -65,11 +60,8 @@ function makeOurs(path: string, us: number): void {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return
   if (stat.uid !== us) {
-    throw new UserError(
-      'foreign-data-file',
-      `The file ${path} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`,
-      'Change its owner (chown), or choose another folder with --data-dir.',
-    )
+    const text = `The file ${path} belongs to user ${stat.uid}, and cursordex runs as user ${us}.`
+    throw new UserError('foreign-data-file', text, `Change its owner (chown). ${OTHER_FOLDER}`)
   }
   chmodSync(path, 0o600)
 }

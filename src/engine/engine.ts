@@ -92,7 +92,7 @@ export function openEngine(settings: Settings, context: EngineContext) {
       importUsage: (file: UsageFileText) => writer.act('importUsage', file),
       mergeProjects: (order: MergeOrder) => writer.act('merge', order),
       get histories() {
-        return (histories ??= new Histories(realSurroundings().env, () => context.now()))
+        return (histories ??= new Histories(realSurroundings().env))
       },
       get archives() {
         return archives()

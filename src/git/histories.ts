@@ -16,8 +16,6 @@ import {
 /** A call takes longer only if a disk hangs, or if the repository was built to cause that. */
 const WITHIN_MS = 10_000
 const OUTPUT_MB_MAX = 32
-/** A repository that hit a limit of time, memory or output is not asked again for so long. */
-const REST_MS = 3_600_000
 const COMMITS_MAX = 50_000
 const SUBJECT_LENGTH_MAX = 300
 
@@ -35,19 +33,12 @@ const DIFF_TREE = 'diff-tree --stdin -r -z --root -c --no-renames --name-only --
 /** Reads the histories of repositories by calling git. It runs no program that a repository names. */
 export class Histories implements model.Histories {
   readonly #env: Environment
-  readonly #now: () => number
   readonly #stop = new AbortController()
-  /** The errors of repositories that hit a limit, by their folder, with the end of their rest in epoch milliseconds. */
-  readonly #resting = new Map<string, { readonly untilMs: number; readonly error: UserError }>()
   #last: Promise<unknown> = Promise.resolve()
 
-  /**
-   * @param env environment of this process; see `harmlessEnvironment` for what git gets of it
-   * @param now epoch milliseconds
-   */
-  constructor(env: Environment, now: () => number = Date.now) {
+  /** @param env environment of this process; see `harmlessEnvironment` for what git gets of it */
+  constructor(env: Environment) {
     this.#env = env
-    this.#now = now
   }
 
   /**
@@ -103,7 +94,7 @@ export class Histories implements model.Histories {
   }
 
   /**
-   * What git prints. A repository that hit a limit gets the same error for an hour.
+   * What git prints.
    * @param root folder of the repository. It is never git's working directory, because some systems search that for programs
    * @throws UserError `git-missing`, `repo-missing`, `not-a-repository`, `git-slow`, `git-failed`
    */
@@ -111,9 +102,6 @@ export class Histories implements model.Histories {
     const git = findProgram('git', this.#env)
     if (git === null)
       throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.', UNREADABLE)
-    const resting = this.#resting.get(root)
-    if (resting !== undefined && this.#now() < resting.untilMs) throw resting.error
-    this.#resting.delete(root)
     const options = {
       cwd: parse(process.execPath).root,
       env: harmlessEnvironment(this.#env),
@@ -127,13 +115,8 @@ export class Histories implements model.Histories {
     return new Promise((answer, refuse) => {
       const [program, given] = limited(git, [...HARMLESS_ARGUMENTS, '-C', root, ...words])
       const child = execFile(program, given, options, (error, output, complaint) => {
-        if (error === null) return answer(output)
-        const limit = limitOf(error, complaint)
-        if (limit === null) return refuse(explained(root, error, complaint))
-        const untilMs = this.#now() + REST_MS
-        const refused = refusedBy(limit, root, untilMs)
-        this.#resting.set(root, { untilMs, error: refused })
-        refuse(refused)
+        if (error === null) answer(output)
+        else refuse(explained(root, error, complaint))
       })
       // Git may end before it has read all input. Its own message says why.
       child.stdin?.on('error', () => undefined).end(input)
@@ -156,33 +139,26 @@ function limitOf({ code, killed, signal }: ExecFileException, complaint: string)
   return /out of memory|cannot allocate memory|mmap failed/i.test(complaint) ? 'memory' : null
 }
 
-function refusedBy(limit: Limit, root: string, untilMs: number): UserError {
+function refusedBy(limit: Limit, root: string): UserError {
   const why = {
     time: `Git did not finish reading the repository at ${root} within ${WITHIN_MS / 1000} seconds.`,
     memory: `Git needs more than ${MEMORY_MB_MAX} MB of memory to read the repository at ${root}.`,
     output: `Git prints more than ${OUTPUT_MB_MAX} MB about the repository at ${root}.`,
   }[limit]
-  const again = `It is not asked again before ${new Date(untilMs).toISOString()}.`
-  return new UserError(
-    limit === 'time' ? 'git-slow' : 'git-failed',
-    `${why} ${again}`,
-    'Ask for less, or later.',
-    UNREADABLE,
-  )
+  return new UserError(limit === 'time' ? 'git-slow' : 'git-failed', why, 'Ask for less, or later.', UNREADABLE)
 }
 
-function explained(root: string, { code }: ExecFileException, complaint: string): UserError {
+function explained(root: string, error: ExecFileException, complaint: string): UserError {
+  const limit = limitOf(error, complaint)
+  if (limit !== null) return refusedBy(limit, root)
+  const { code } = error
   if (/cannot change to/.test(complaint)) {
     const text = `There is no folder ${root} on this machine.`
     return new UserError('repo-missing', text, 'Name a project whose folder still exists.', UNREADABLE)
   }
   if (/not a git repository|cannot use bare repository/.test(complaint)) {
-    return new UserError(
-      'not-a-repository',
-      `${root} is not a git repository.`,
-      'Name a project that is one.',
-      UNREADABLE,
-    )
+    const text = `${root} is not a git repository.`
+    return new UserError('not-a-repository', text, 'Name a project that is one.', UNREADABLE)
   }
   const isOfNode = typeof code === 'string'
   const why = isOfNode ? code : complaint.trim().split('\n')[0]?.slice(0, 200) || 'it failed without a message'

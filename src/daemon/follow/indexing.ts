@@ -303,19 +303,12 @@ function explainError(error: unknown, mirrorPath: string): UserError {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof UserError ? error.code : 'fault'
   if (isOfFullDisk(code)) {
-    return new UserError(
-      'disk-full',
-      `The disk that holds ${mirrorPath} is full, so indexing waits.`,
-      'Make room. Indexing then continues by itself.',
-    )
+    const text = `The disk that holds ${mirrorPath} is full, so indexing waits.`
+    return new UserError('disk-full', text, 'Make room. Indexing then continues by itself.')
   }
   if (error instanceof UserError && (code === 'stopped' || isDamage(error))) return error
-  const hint = error instanceof UserError ? `${error.hint} ` : ''
-  return new UserError(
-    code,
-    `Indexing failed: ${message.replace(/\.$/, '')}.`,
-    `${hint}It will be tried again in half a minute.`,
-  )
+  const hint = `${error instanceof UserError ? `${error.hint} ` : ''}It will be tried again in half a minute.`
+  return new UserError(code, `Indexing failed: ${message.replace(/\.$/, '')}.`, hint)
 }
 
 const logError = (log: Pick<Logger, 'error'>, { code, message, hint }: UserError): void =>

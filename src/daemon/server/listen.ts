@@ -103,23 +103,15 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
   const options = { cause: error }
   if (error.code === 'EADDRINUSE') {
     const text = `Port ${port} on ${host} is taken by another program.`
-    return new UserError(
-      'port-taken',
-      text,
-      'Stop it, or choose another port with --port (0 takes any free one).',
-      options,
-    )
+    const hint = 'Stop it, or choose another port with --port (0 takes any free one).'
+    return new UserError('port-taken', text, hint, options)
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
     return new UserError('bad-host', `This machine has no address ${host}.`, 'Choose another with --host.', options)
   }
   if (error.code === 'EACCES') {
-    return new UserError(
-      'port-refused',
-      `You are not allowed to open port ${port}.`,
-      'Choose one above 1023 with --port.',
-      options,
-    )
+    const text = `You are not allowed to open port ${port}.`
+    return new UserError('port-refused', text, 'Choose one above 1023 with --port.', options)
   }
   return error
 }
