@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../sqlite.ts'
-import { identityAt } from '../indexer/open-safely/cursor-file.ts'
+import { identityAt, orIfUnreadable } from '../indexer/open-safely/cursor-file.ts'
 import { UserError } from '../model/user-error.ts'
 import { requireRegular } from '../regular-file.ts'
 
@@ -55,13 +55,11 @@ export function lockFile(path: string, waitMs: number): Lock | null {
 }
 
 /** Uses only `stat`, see above. Undefined if the system does not report it, for example for a disk that does not respond. */
-function identityNow(path: string): string | null | undefined {
-  try {
-    return identityAt(path)
-  } catch {
-    return undefined
-  }
-}
+const identityNow = (path: string): string | null | undefined =>
+  orIfUnreadable<string | null | undefined>(
+    () => identityAt(path),
+    () => undefined,
+  )
 
 const isUnknownOrEqual = (known: string | null | undefined, now: string | null | undefined): boolean =>
   now === undefined || known === undefined || now === known

@@ -5,7 +5,7 @@ import { examineSource, type SourceFindings, sumLosses, listSources } from '../.
 import { mirrorPath } from '../../engine/data-folder.ts'
 import { misconfiguredFolders, pendingLossText } from '../../engine/source-reasons.ts'
 import { discoverSources, listUnreadTrees } from '../../indexer/discover.ts'
-import { closedBy, listEntries, mayExist } from '../../indexer/open-safely/cursor-file.ts'
+import { closedBy, listEntries, mayExist, orIfUnreadable } from '../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../indexer/source.ts'
 import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
@@ -94,16 +94,15 @@ function readerIfAny(path: string): Mirror | null {
  */
 function setAside(userDir: string): string[] {
   const folder = join(userDir, 'globalStorage')
-  let names: string[] = []
-  try {
-    names = listEntries(folder).map(({ name }) => name)
-  } catch (error) {
-    closedBy(error)
-  }
+  const entries = orIfUnreadable(
+    () => listEntries(folder),
+    () => [],
+  )
   const copy = `copy it to ${join('<folder>', 'User', 'globalStorage', 'state.vscdb')}`
   const sync = `"cursordex sync --cursor-user-dir ${join('<folder>', 'User')}"`
   const hint = `To read them, stop the daemon, ${copy}, run ${sync} and start the daemon again.`
-  return names
+  return entries
+    .map(({ name }) => name)
     .filter((name) => /^state\.vscdb\.corrupted\.[^-]+$/.test(name))
     .map((name) => `${join(folder, name)}: Cursor set this file aside, with chats that may be nowhere else. ${hint}`)
 }

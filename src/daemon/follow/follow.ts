@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { deferred, type Deferred } from '../../engine/deferred.ts'
 import type { RunOutcome, SourceEnd } from '../../engine/writer/writer.ts'
 import { discoverSources, nurseries, type Places } from '../../indexer/discover.ts'
-import { fileChangedAtMs, identityOf, mayExist } from '../../indexer/open-safely/cursor-file.ts'
+import { fileChangedAtMs, identityOf, mayExist, orIfUnreadable } from '../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../indexer/source.ts'
 import type { SourceId } from '../../model/ids.ts'
 import { deeper, type Again, type PassDepth, type PassOrder } from '../../model/pass.ts'
@@ -436,16 +436,6 @@ const changedAtMs = (source: Source): number =>
     () => fileChangedAtMs(source.path),
     () => 0,
   )
-
-/** A path that must not be read is a state like any other. The next pass reports it. */
-function orIfUnreadable<Value>(look: () => Value, orElse: (code: string) => Value): Value {
-  try {
-    return look()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return orElse(String(error.code))
-    throw error
-  }
-}
 
 /**
  * One watcher of many folders. It reports what the system says, at once: chokidar's own events come after a look at each

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { orIfUnreadable } from '../../indexer/open-safely/cursor-file.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { Progress, Resources } from '../../api/answers/status.ts'
 
@@ -95,12 +96,9 @@ export class Metrics {
 
 /** Resident memory of another process, from /proc. 0 if the system does not report it, or if the process ended. */
 function residentBytes(pid: number): number {
-  if (process.platform !== 'linux') return 0
-  try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return Number(kilobytes ?? 0) * 1024
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return 0
-    throw error
-  }
+  const status = orIfUnreadable(
+    () => (process.platform === 'linux' ? readFileSync(`/proc/${pid}/status`, 'utf8') : ''),
+    () => '',
+  )
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
 }

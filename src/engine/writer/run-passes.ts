@@ -1,4 +1,4 @@
-import { findFile } from '../../indexer/open-safely/cursor-file.ts'
+import { findFile, orIfUnreadable } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
 import { passSource, type PassStep, readPendingLoss, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
@@ -144,11 +144,8 @@ function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder,
 }
 
 /** Undefined if the path must not be read: then nobody knows. */
-function findAt(path: string): Found | null | undefined {
-  try {
-    return findFile(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined
-    throw error
-  }
-}
+const findAt = (path: string): Found | null | undefined =>
+  orIfUnreadable<Found | null | undefined>(
+    () => findFile(path),
+    () => undefined,
+  )

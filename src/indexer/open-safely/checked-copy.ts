@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../mirror/damage/find-damage.ts'
 import Database from '../../sqlite.ts'
 import { readStart, requireRegular, withRegular } from '../../regular-file.ts'
 import type { ClosedFile } from './cursor-file.ts'
@@ -107,7 +108,7 @@ function copyOnce(path: string, folder: string): CheckedCopy | null {
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     // The file was deleted after it was found.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
   rmSync(folder, { recursive: true, force: true })

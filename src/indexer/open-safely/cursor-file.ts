@@ -8,10 +8,12 @@ import {
   lstatSync,
   readdirSync,
   realpathSync,
+  type Stats,
   statfsSync,
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../mirror/damage/find-damage.ts'
 import { takeCheckedCopy } from './checked-copy.ts'
 import type { SourceState } from '../../model/source.ts'
 import { readRegular, readStart, RefusedFile, withRegular } from '../../regular-file.ts'
@@ -45,13 +47,22 @@ export function eachFolderOnce(paths: readonly string[]): string[] {
  * A folder that does not exist, may not be examined, or is on a file system without inode numbers is identified by its
  * name.
  */
-function nameOf(path: string): string {
+const nameOf = (path: string): string =>
+  orIfUnreadable(
+    () => {
+      const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+      return stat === undefined || stat.ino === 0n ? path : identityOf(stat)
+    },
+    () => path,
+  )
+
+/** What `look` finds, or `orElse` says of the code if the system refuses it: a state like any other, which a pass reports. */
+export function orIfUnreadable<Value>(look: () => Value, orElse: (code: string) => Value): Value {
   try {
-    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-    return stat === undefined || stat.ino === 0n ? path : identityOf(stat)
+    return look()
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return path
-    throw error
+    if (codeOf(error) === '') throw error
+    return orElse(codeOf(error))
   }
 }
 
@@ -59,29 +70,16 @@ function nameOf(path: string): string {
  * True also if the path may not be examined: the pass of its source then says so, without affecting others. A link is not
  * a folder, unless `statSync` follows it.
  */
-export function mayBeFolder(path: string, stat: typeof lstatSync = lstatSync): boolean {
-  try {
-    return stat(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return !isAbsence(error)
-    throw error
-  }
-}
+export const mayBeFolder = (path: string, stat: typeof lstatSync = lstatSync): boolean =>
+  orIfUnreadable(() => stat(path, { throwIfNoEntry: false })?.isDirectory() ?? false, isNotAbsence)
 
 /** True also if nobody knows, because the path may not be examined. */
-export function mayExist(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    return !isAbsence(error)
-  }
-}
+export const mayExist = (path: string): boolean =>
+  orIfUnreadable(() => statSync(path, { throwIfNoEntry: false }) !== undefined, isNotAbsence)
 
-const NOTHING_THERE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP'])
-
-/** Whether an error of the file system means that nothing is there. Any other one means that nobody knows. */
-export const isAbsence = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && NOTHING_THERE.has(error.code)
+/** Whether a code of the file system means that nothing is there. Any other one means that nobody knows. */
+export const isAbsence = (code: string): boolean => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(code)
+const isNotAbsence = (code: string): boolean => !isAbsence(code)
 
 /**
  * What is in a folder, by name; nothing if it is not there, as one can be deleted while its parent is listed.
@@ -91,7 +89,7 @@ export function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    if (isAbsence(error)) return []
+    if (isAbsence(codeOf(error))) return []
     throw error
   }
 }
@@ -100,14 +98,10 @@ export function listEntries(folder: string): Dirent[] {
 export function listFolders(folder: string): string[] | null {
   const isFolder = (entry: Dirent): boolean =>
     entry.isDirectory() || (entry.isSymbolicLink() && mayBeFolder(join(folder, entry.name), statSync))
-  try {
-    return listEntries(folder)
-      .filter(isFolder)
-      .map(({ name }) => name)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
+  return orIfUnreadable(
+    () => listEntries(folder).flatMap((entry) => (isFolder(entry) ? entry.name : [])),
+    () => null,
+  )
 }
 
 type PlainFile = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'too-large' | 'unreadable' }
@@ -117,27 +111,22 @@ type PlainFile = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly
  * Everything that can be wrong with the file is a result, not an error.
  */
 export function readPlainFile(path: string, bytesMax: number): PlainFile {
-  try {
-    return withRegular(
-      path,
-      (file, { uid, size }) => {
-        if (isForeign(uid)) return { kind: 'unreadable' }
-        return size > bytesMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: readStart(file, size) }
-      },
-      noFollow,
-    )
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return { kind: 'unreadable' }
-    throw error
+  const read = (file: number, { uid, size }: Stats): PlainFile => {
+    if (isForeign(uid)) return { kind: 'unreadable' }
+    return size > bytesMax ? { kind: 'too-large' } : { kind: 'bytes', bytes: readStart(file, size) }
   }
+  return orIfUnreadable<PlainFile>(
+    () => withRegular(path, read, noFollow),
+    () => ({ kind: 'unreadable' }),
+  )
 }
 
 // Windows has no such flag. There, only the directory listing recognises a link.
 const noFollow = 'O_NOFOLLOW' in constants ? constants.O_NOFOLLOW : 0
 
-function isForeign(uid: number): boolean {
+function isForeign(uid: number | bigint): boolean {
   const us = process.geteuid?.()
-  return us !== undefined && uid !== us
+  return us !== undefined && Number(uid) !== us
 }
 
 /** Up to this size, a file that is not in use through a WAL is read into memory at once, without a lock on it. */
@@ -257,8 +246,11 @@ function openChecked(path: string): OpenFile | ClosedFile {
   const stat = statOrNull(path)
   if (stat === null) return closed('missing', null)
   if (!stat.isFile()) return closed('unreadable', `${path} is not a file.`)
-  const owner = foreignOwner(stat)
-  if (owner !== null) return closed('refused', owner)
+  // A reader with another user id would leave a WAL index that the owner cannot write.
+  if (isForeign(stat.uid)) {
+    const whose = `The file belongs to user ${stat.uid}, and this daemon runs as user ${process.geteuid?.()}`
+    return closed('refused', `${whose}: run it as the user who runs Cursor.`)
+  }
   const signature = fileSignature(path)
   const identity = identityOf(stat)
   if (signature === null) return closed('missing', null)
@@ -326,7 +318,7 @@ function openReadOnly(path: string): Db {
 /** An error with one of Cursor's files. It is a class of its own, because errors of the mirror have the same codes. */
 class FileError extends Error {
   readonly code: string
-  constructor(cause: unknown, code = cause instanceof Error && 'code' in cause ? String(cause.code) : '') {
+  constructor(cause: unknown, code = codeOf(cause)) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     this.code = code
   }
@@ -372,19 +364,12 @@ function isJournalHot(path: string): boolean {
     return readHead(journal).some((byte) => byte !== 0)
   } catch (error) {
     // Deleted in the meantime: its transaction is over.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    if (codeOf(error) === 'ENOENT') return false
     throw error
   }
 }
 
 const readHead = (path: string): Buffer => withRegular(path, (file) => readStart(file, 100))
-
-/** A reader with another user id would leave a WAL index that the owner cannot write. */
-function foreignOwner(stat: BigIntStats): string | null {
-  const us = process.geteuid?.()
-  if (us === undefined || stat.uid === BigInt(us)) return null
-  return `The file belongs to user ${stat.uid}, and this daemon runs as user ${us}: run it as the user who runs Cursor.`
-}
 
 /** A name in a schema, which SQLite repeats, can be very long. */
 const DETAIL_LENGTH_MAX = 500
@@ -397,7 +382,7 @@ const closed = (state: ClosedFile['state'], detail: string | null): ClosedFile =
 
 /** The result of a pass whose file became unreadable, or whose path must not be read. Any other error is thrown again. */
 export function endedBy(error: unknown): ClosedFile {
-  const isOfFiles = error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code))
+  const isOfFiles = /^E[A-Z]+$/.test(codeOf(error))
   if (error instanceof UnknownLayout) return closed('unreadable', error.message)
   if (isOfFiles || error instanceof FileError || error instanceof RefusedFile) return closedBy(error)
   throw error
@@ -414,7 +399,7 @@ const HALF_WRITTEN = 'Cursor ended while it was writing to the file. Start Curso
  * again.
  */
 export function closedBy(error: unknown): ClosedFile {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   const message = error instanceof Error ? error.message : String(error)
   if (code === 'ENOENT') return closed('missing', null)
   if (error instanceof RefusedFile) return closed('unreadable', error.message)
@@ -481,8 +466,7 @@ export function tryRead<Value>(read: () => Value): { readonly value: Value } | n
   try {
     return { value: read() }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|IOERR|TOOBIG)/.test(String(error.code)))
-      return null
-    throw error
+    if (!/^SQLITE_(CORRUPT|IOERR|TOOBIG)/.test(codeOf(error))) throw error
+    return null
   }
 }

@@ -16,7 +16,7 @@ export const INDEX_DAMAGED = 'index-damaged'
 export const indexDamaged = (cause: unknown): UserError =>
   new UserError(INDEX_DAMAGED, 'The full-text index is damaged, and is made anew.', 'Ask again in a moment.', { cause })
 
-/** SQLite's code of an error; empty if it has none. */
+/** The code of an error of SQLite or of the system; empty if it has none. */
 export const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /** What SQLite says if a table of the index, or the row with its format, is gone. It has no code for that. */

@@ -7,6 +7,7 @@ import {
   isAbsence,
   mayExist,
   openCursorFile,
+  orIfUnreadable,
 } from '../../open-safely/cursor-file.ts'
 import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import { findRoot } from '../../projects/find-root.ts'
@@ -63,18 +64,15 @@ export const workspacesFolder = (userDir: string): string => join(userDir, 'work
  * Where the entries of the folder have a store, if they are workspaces. One that was moved to another disk is a link. Null
  * if the folder may not be listed. Nothing but strings is made, because there may be a hundred thousand.
  */
-function storesIn(root: string): string[] | null {
-  try {
-    return readdirSync(root)
-      .sort()
-      .map((name) => `${root}${sep}${name}${sep}state.vscdb`)
-  } catch (error) {
+const storesIn = (root: string): string[] | null =>
+  orIfUnreadable<string[] | null>(
+    () =>
+      readdirSync(root)
+        .sort()
+        .map((name) => `${root}${sep}${name}${sep}state.vscdb`),
     // No workspace has been opened yet.
-    if (isAbsence(error)) return []
-    if (error instanceof Error && 'code' in error) return null
-    throw error
-  }
-}
+    (code) => (isAbsence(code) ? [] : null),
+  )
 
 function workspaceSource(path: string): Source {
   const folder = dirname(path)
