@@ -13,10 +13,10 @@ import {
   type Environment,
 } from './folders.ts'
 import { judge, layOver, treeOf, valueAt, type KeyPath, type Layer } from './judge.ts'
-import type { ArchiveJob, LogLevel, SettingsTree, SourceKind } from './schema.ts'
+import type { SettingsTree } from './schema.ts'
 import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
 
-export interface Settings {
+export interface Settings extends Omit<SettingsTree, '$schema'> {
   readonly cursor: {
     readonly userDirs: readonly string[]
     /** True if the user named the folders. Then no others are read. */
@@ -27,26 +27,12 @@ export interface Settings {
   readonly dataDir: string
   /** Path of the config file, which may not exist. */
   readonly configFile: string
-  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null }
-  readonly log: { readonly level: LogLevel }
-  readonly sources: Readonly<Record<SourceKind, { readonly enabled: boolean }>>
-  readonly auth: { readonly required: boolean }
-  readonly search: { readonly deadlineMs: number }
-  /** Names, ids and path globs of projects that are not mirrored. */
-  readonly exclude: { readonly projects: readonly string[] }
-  readonly tokens: { readonly estimate: boolean }
-  readonly archives: { readonly dir: string; readonly jobs: readonly ArchiveJob[] }
+  readonly archives: SettingsTree['archives'] & { readonly dir: string }
   readonly hub: HubSettings
 }
 
-export interface HubSettings {
-  /** Null if there is no hub. It may contain a password. */
-  readonly url: string | null
-  /** The label of this machine. */
-  readonly machine: string
-  readonly push: { readonly projects: readonly string[]; readonly redact: boolean; readonly schedule: string }
-  readonly pull: { readonly projects: readonly string[]; readonly schedule: string }
-}
+/** `url`: null if there is no hub. It may contain a password. `machine`: the label of this machine. */
+export type HubSettings = SettingsTree['hub'] & { readonly machine: string }
 
 /** The kinds of disabled sources. */
 export const disabledKindsOf = ({ sources }: Settings): string[] =>
@@ -106,9 +92,11 @@ export function originOf(input: SettingsInput): (path: KeyPath) => string {
 
 /** Fills in the defaults that depend on the platform. */
 function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir }: Surroundings): Settings {
+  const { $schema: _, ...given } = tree
   const dataDir = tree.dataDir ?? defaultDataDir(platform, env, homeDir)
   const { userDirs, homes } = tree.cursor
   return {
+    ...given,
     cursor: {
       userDirs: userDirs ?? discoverCursorUserDirs(platform, env, homeDir),
       userDirsExplicit: userDirs !== null,
@@ -117,15 +105,9 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
     },
     dataDir,
     configFile,
-    http: tree.http,
-    log: tree.log,
-    sources: tree.sources,
-    auth: tree.auth,
-    search: tree.search,
     exclude: { projects: tree.exclude.projects.map(withHome(homeDir)) },
-    tokens: tree.tokens,
+    archives: { ...tree.archives, dir: tree.archives.dir ?? pathsOf(platform).join(dataDir, 'archives') },
     hub: { ...tree.hub, machine: tree.hub.machine ?? hostname() },
-    archives: { dir: tree.archives.dir ?? pathsOf(platform).join(dataDir, 'archives'), jobs: tree.archives.jobs },
   }
 }
 

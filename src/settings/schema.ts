@@ -63,15 +63,15 @@ const paths = value<readonly string[] | null>(
 )
 const count = value<number>('a whole number, 0 or more', isWithin(0, Number.MAX_SAFE_INTEGER))
 
+const cron = (example: string) =>
+  value<string>(`a cron expression, such as ${example}`, (given) => isText(given) && isCron(given))
+
 const job = group({
   name: value<string>(
     '1 to 64 letters, digits, "-" or "_"',
     (given) => typeof given === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(given),
   ),
-  schedule: value<string>(
-    'a cron expression, such as "0 3 * * 0" for Sundays at three',
-    (given) => isText(given) && isCron(given),
-  ),
+  schedule: cron('"0 3 * * 0" for Sundays at three'),
   timezone: z._default(
     value<string | null>(
       'the IANA name of a time zone, such as "Europe/Berlin", or null for the local one',
@@ -95,14 +95,10 @@ const jobs = z.array(job, { error: 'a list of archive jobs' }).check((context) =
   }
 })
 
-const hubProjects = value<readonly string[]>(
-  'a list of projects; "*" is all',
-  (given) => Array.isArray(given) && given.every(isText),
-)
-const schedule = value<string>(
-  'a cron expression, such as "*/10 * * * *" for every ten minutes',
-  (given) => isText(given) && isCron(given),
-)
+const texts = (allowed: string) =>
+  value<readonly string[]>(allowed, (given) => Array.isArray(given) && given.every(isText))
+const hubProjects = texts('a list of projects; "*" is all')
+const schedule = cron('"*/10 * * * *" for every ten minutes')
 
 const source = group({ enabled: flag })
 
@@ -120,26 +116,10 @@ export const settingsSchema = group({
     ),
   }),
   log: group({ level: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }) }),
-  sources: group({
-    'composer-kv': source,
-    'agent-blobs': source,
-    'pasted-text': source,
-    'global-items': source,
-    'workspace-items': source,
-    transcripts: source,
-    'cli-store': source,
-    tracking: source,
-    plans: source,
-    archive: source,
-  } satisfies Record<SourceKind, typeof source>),
+  sources: group(Object.fromEntries(sourceKinds.map((kind) => [kind, source])) as Record<SourceKind, typeof source>),
   auth: group({ required: flag }),
   search: group({ deadlineMs: value<number>('a whole number from 50 to 60000', isWithin(50, 60_000)) }),
-  exclude: group({
-    projects: value<readonly string[]>(
-      'a list of names, ids or paths of projects',
-      (given) => Array.isArray(given) && given.every(isText),
-    ),
-  }),
+  exclude: group({ projects: texts('a list of names, ids or paths of projects') }),
   tokens: group({ estimate: flag }),
   archives: group({ dir: path, jobs }),
   hub: group({
@@ -157,4 +137,3 @@ export const settingsSchema = group({
 })
 
 export type SettingsTree = z.infer<typeof settingsSchema>
-export type ArchiveJob = SettingsTree['archives']['jobs'][number]

@@ -90,10 +90,7 @@ const HUNK = /^@@(?: -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@)?/
 /** The files of a patch, as `apply_patch` takes it or as `git diff` gives it. Empty for other text. */
 function editsOfPatch(text: string, firstPath: string | null): readonly FileEdit[] {
   if (!/^(?:\*\*\* (?:Begin Patch|\w+ File: )|@@|\+\+\+ )/m.test(text)) return []
-  const edits: {
-    path: string | null
-    hunks: { oldStart: number | null; newStart: number | null; lines: string[] }[]
-  }[] = []
+  const edits: { path: string | null; hunks: (Hunk & { lines: string[] })[] }[] = []
   for (const line of text.replace(/\n$/, '').split('\n')) {
     const [, , path] = FILE.exec(line) ?? []
     if (path !== undefined) {
