@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { chatFormats } from '../model/chat.ts'
-import { type Json, COUNT_MAX } from '../model/json.ts'
+import { type Json, COUNT_MAX, countValues } from '../model/json.ts'
 import { roles } from '../model/message.ts'
 import { toolStatuses } from '../model/part.ts'
 import { Damage, issueText } from './manifest.ts'
@@ -195,7 +195,7 @@ export class ObjectReader<Message extends { readonly id: string }> {
     this.#memory += size
     if (size > lineMax) throw new Damage(`line ${place} takes more than ${lineMax / 1024 ** 2} MB of memory`)
     if (this.#memory > memoryMax) throw new Damage(`it takes more than ${memoryMax / 1024 ** 2} MB of memory`)
-    if (valuesMax !== Infinity) this.#values += countValues(line)
+    if (valuesMax !== Infinity) this.#values += countValues(line).values
     if (this.#values > valuesMax) throw new Damage(`it has more than ${valuesMax} values`)
     if (this.#chat === null) this.#chat = decodeLine(archivedChat, line, place)
     else this.#messages.push(this.#take(decodeLine(archivedMessage, line, place)))
@@ -224,27 +224,6 @@ export function decodeObject<Message extends { readonly id: string }>(
   const reader = new ObjectReader(limits, take)
   for (const line of lines) reader.add(line)
   return reader.end()
-}
-
-/** About how many values a line of JSON has: its commas and opening brackets, but for those in texts. */
-function countValues(line: string): number {
-  let values = 1
-  for (let at = 0; at < line.length; at += 1) {
-    const sign = line[at]
-    if (sign === ',' || sign === '[' || sign === '{') values += 1
-    else if (sign === '"') at = endOfText(line, at)
-  }
-  return values
-}
-
-/** Where the text that begins here ends, or the line. */
-function endOfText(line: string, start: number): number {
-  for (let end = line.indexOf('"', start + 1); end >= 0; end = line.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (line[end - slashes - 1] === '\\') slashes += 1
-    if (slashes % 2 === 0) return end
-  }
-  return line.length
 }
 
 /** The value is returned as it was parsed, so that it is written as the same line again. */

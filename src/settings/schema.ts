@@ -2,7 +2,6 @@ import { validate as isCron } from 'node-cron'
 import * as z from 'zod/mini'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
 
 const sourceKinds = [
   'composer-kv',

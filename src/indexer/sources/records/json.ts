@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer'
 import { type Evidence, type EvidenceMethod, normaliseRoot } from '../../projects/root-uri.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { COUNT_MAX, type Json } from '../../../model/json.ts'
+import { COUNT_MAX, countValues, type Json } from '../../../model/json.ts'
 import type { TodoItem } from '../../../model/part.ts'
 
 /** An object from Cursor's JSON. Its fields can have any type; the readers below check them. */
@@ -19,7 +19,10 @@ const OBJECTS_MIN = 250_000
  * is refused: 2 MB of them would take 200 MB of memory.
  */
 export function parseJson(text: string): { readonly value: unknown } | null {
-  if (text.length > COUNTED_LENGTH && countObjects(text) > Math.max(OBJECTS_MIN, text.length / LENGTH_PER_OBJECT))
+  if (
+    text.length > COUNTED_LENGTH &&
+    countValues(text).objects > Math.max(OBJECTS_MIN, text.length / LENGTH_PER_OBJECT)
+  )
     return null
   try {
     return { value: JSON.parse(text) }
@@ -27,20 +30,6 @@ export function parseJson(text: string): { readonly value: unknown } | null {
     return null
   }
 }
-
-/** How often an object or an array begins; brackets in strings do not count. */
-function countObjects(json: string): number {
-  let [count, isInString] = [0, false]
-  for (let at = 0; at < json.length; at += 1) {
-    const sign = json.charCodeAt(at)
-    if (sign === QUOTE) isInString = !isInString
-    else if (sign === BACKSLASH) at += 1
-    else if (!isInString && (sign === BRACE || sign === BRACKET)) count += 1
-  }
-  return count
-}
-
-const [QUOTE, BACKSLASH, BRACE, BRACKET] = [0x22, 0x5c, 0x7b, 0x5b]
 
 export function asRecord(value: unknown): JsonRecord | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : null
