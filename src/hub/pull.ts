@@ -26,7 +26,7 @@ export interface PullPart {
 
 /** How much a part downloads. */
 const PART_ROWS = 500
-const PART_BYTES = 16 * 1024 * 1024
+const PART_BYTES = 4 * 1024 * 1024
 
 /** @property isFit false for what no program writes. It is not downloaded, and counts as damaged until its number changes. */
 type ListedRow = SeenRow & { readonly bytes: number; readonly isFit: boolean }

@@ -86,7 +86,7 @@ const ledgerOf = ({ mirror }: Machine): Record<string, string> =>
     mirror.prepare<[], [string, string]>(`select chat, state from hub_ledger where machine = 'evil'`).raw().all(),
   )
 
-test('every hostile row is one line that is marked as damaged, all else is pulled, in less than 700 MB, and only once', async () => {
+test('every hostile row is one line that is marked as damaged, all else is pulled, in less than 400 MB, and only once', async () => {
   const [ada, bob] = [world.machine('ada', 'ada'), world.machine('bob', 'bob')]
   for (const id of ['one', 'two']) await say(ada, id, [`words of ${id}`])
   await bob.sync()
@@ -99,7 +99,7 @@ test('every hostile row is one line that is marked as damaged, all else is pulle
   const { answer, memoryMb } = await run(bob, 'pull', '--project', '*')
   expect(answer).toMatchObject({ pulled: 2 + sound.length, removed: 0 })
   expect(memoryMb).toBeGreaterThan(50)
-  expect(memoryMb).toBeLessThan(700)
+  expect(memoryMb).toBeLessThan(400)
   const states = ledgerOf(bob)
   const found = Object.keys(states).filter((name) => states[name] === 'shown')
   expect(found.sort()).toEqual(sound.sort())

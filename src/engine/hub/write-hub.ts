@@ -7,8 +7,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { forgetNames } from '../../mirror/purge/forget-words.ts'
 import { emptyLog } from '../../mirror/purge/purge-rows.ts'
 import type { Written } from '../../model/change.ts'
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from '../collect-garbage.ts'
 
 /** What the mirror's only writer does for the hub. */
 export type HubWrite =
@@ -26,6 +25,9 @@ export interface HubWritten {
   /** True if rows have to be fetched again. */
   readonly wantsMore: boolean
 }
+
+/** By how many bytes the memory may grow while a chat is read. Only very large chats need more. */
+const GROWTH_MAX = 8 * 1024 * 1024
 
 /** A step, and what it wrote. */
 type Step = Written | null
@@ -55,10 +57,10 @@ export async function* writeHub(
         const packed = Buffer.from(row.object, 'base64')
         // Whatever reading throws is damage of the row.
         const read = await unpackOfHub(packed, (message) => {
-          collectGarbage()
+          collectGarbage(GROWTH_MAX)
           return packPulled(message, nowMs)
         }).catch(() => null)
-        collectGarbage()
+        collectGarbage(GROWTH_MAX)
         const { outcome, wantsOther } = takePulled(mirror(), row, read, nowMs)
         if (outcome !== null) taken += 1
         wantsMore ||= wantsOther
@@ -79,32 +81,4 @@ export async function* writeHub(
       writeState(db, 'pulled', String(now()))
   }
   return { taken, wantsMore }
-}
-
-/** By how many bytes it may grow. Only very large chats need more. */
-const GROWTH_MAX = 32 * 1024 * 1024
-
-let collect: (() => void) | null = null
-/** What was in use after the last collection, or less. */
-let base = Infinity
-
-/** Buffers are outside of the heap. */
-function usedBytes(): number {
-  const { used_heap_size: heap, external_memory: outside } = getHeapStatistics()
-  return heap + outside
-}
-
-/**
- * Collects garbage now, if the memory of this thread grew by much. By itself the engine waits until it has grown several
- * times: after some chats of 60 MB that is too late.
- */
-export function collectGarbage(): void {
-  base = Math.min(base, usedBytes())
-  if (usedBytes() < base + GROWTH_MAX) return
-  if (collect === null) {
-    setFlagsFromString('--expose-gc')
-    collect = runInNewContext('gc') as () => void
-  }
-  collect()
-  base = usedBytes()
 }

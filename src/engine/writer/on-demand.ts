@@ -50,13 +50,15 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   const turns = new Turns()
   let running: Running | null = null
   let isPatient = false
+  /** A hub's chat may fill most of the memory that a pull has: it is written first and indexed then. */
+  let isPulling = false
   let idle: NodeJS.Timeout | undefined
 
   const start = async (): Promise<Running> => {
     if (running !== null) return running
     const lock = takeLock(dirname(mirrorPath), isPatient ? PATIENT_WAIT_MS : LOCK_WAIT_MS)
     const onStep = ({ outcome }: PassStep): void => {
-      if ((outcome?.chatIds.length ?? 0) > 0) indexOf(started).nudge()
+      if (!isPulling && (outcome?.chatIds.length ?? 0) > 0) indexOf(started).nudge()
     }
     const writer = threadWriter(threads.writer(), setup, onStep, ignore)
     const started: Running = { lock, writer, index: null }
@@ -122,13 +124,20 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   const writer: Writer = {
     act(act, order) {
       const timer = act === 'run' ? setTimeout(() => note(LONG_RUN), LONG_RUN_MS) : undefined
-      return inTurn((started) => started.writer.act(act, order)).finally(() => clearTimeout(timer))
+      return inTurn((started) => {
+        isPulling = act === 'hub'
+        return started.writer.act(act, order)
+      }).finally(() => clearTimeout(timer))
     },
   }
   const index: IndexWriter = {
     follow: () =>
       inTurn(async (started) => {
-        if (started.index !== null || !isIndexed()) await indexOf(started).follow(true)
+        if (started.index === null && isIndexed()) return
+        // Only its lock is still needed. The next act starts it again.
+        if (isPulling) await started.writer.stop()
+        await indexOf(started).follow(true)
+        if (isPulling) await stop()
       }),
     check: (isThorough) => inTurn((started) => indexOf(started).check(isThorough)),
     forgetWords: () => inTurn((started) => indexOf(started).forgetWords()),

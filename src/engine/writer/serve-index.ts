@@ -1,8 +1,12 @@
 import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { MirrorIndex } from '../../mirror/index/follow-mirror.ts'
+import { collectGarbage } from '../collect-garbage.ts'
 import { threadFailure, type FromThread } from './own-thread.ts'
 import type { IndexOrder, IndexStep } from './thread-index.ts'
+
+/** By how many bytes the memory may grow between two steps. Few messages need so much. */
+const GROWTH_MAX = 24 * 1024 * 1024
 
 /** Rows are merged when no change came for so long: during a first pass, merging would write them several times. */
 const QUIET_MS = 300
@@ -71,6 +75,7 @@ export function serveIndex(port: MessagePort, mirrorPath: string): void {
   function step(made: MirrorIndex): void {
     const upTo = nudges
     const left = made.step()
+    collectGarbage(GROWTH_MAX)
     isWaiting = left > 0 || nudges > upTo
     send({ kind: 'step', step: { upTo, left, timesRenewed: made.timesRenewed } })
   }

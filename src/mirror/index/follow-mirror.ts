@@ -12,7 +12,7 @@ import { columnNames } from '../../text/terms/columns.ts'
 const TAKEN_MAX = 20_000
 /** Messages and characters of one transaction: large enough that FTS5 writes large segments and rarely merges them. */
 const MESSAGES_MAX = 4000
-const LENGTH_MAX = 8 * 1024 * 1024
+const LENGTH_MAX = 4 * 1024 * 1024
 
 const LIST_CHANGES = `
 select num, key, is_urgent as isUrgent from index_changes where num > ? order by num limit ${TAKEN_MAX}
