@@ -16,6 +16,8 @@ import {
 /** A call takes longer only if a disk hangs, or if the repository was built to cause that. */
 const WITHIN_MS = 10_000
 const OUTPUT_MB_MAX = 32
+/** A repository that hit a limit of time, memory or output is not asked again for so long. */
+const REST_MS = 3_600_000
 const COMMITS_MAX = 50_000
 const SUBJECT_LENGTH_MAX = 300
 
@@ -34,6 +36,8 @@ const DIFF_TREE = 'diff-tree --stdin -r -z --root -c --no-renames --name-only --
 export class Histories implements model.Histories {
   readonly #env: Environment
   readonly #stop = new AbortController()
+  /** The errors of repositories that hit a limit, by their folder, with the end of their rest in epoch milliseconds. */
+  readonly #resting = new Map<string, { readonly untilMs: number; readonly error: UserError }>()
   #last: Promise<unknown> = Promise.resolve()
 
   /** @param env environment of this process; see `harmlessEnvironment` for what git gets of it */
@@ -94,7 +98,7 @@ export class Histories implements model.Histories {
   }
 
   /**
-   * What git prints.
+   * What git prints. A repository that hit a limit gets the same error for an hour.
    * @param root folder of the repository. It is never git's working directory, because some systems search that for programs
    * @throws UserError `git-missing`, `repo-missing`, `not-a-repository`, `git-slow`, `git-failed`
    */
@@ -102,6 +106,9 @@ export class Histories implements model.Histories {
     const git = findProgram('git', this.#env)
     if (git === null)
       throw new UserError('git-missing', 'Git is not installed, or not in the PATH.', 'Install git.', UNREADABLE)
+    const resting = this.#resting.get(root)
+    if (resting !== undefined && Date.now() < resting.untilMs) throw resting.error
+    this.#resting.delete(root)
     const options = {
       cwd: parse(process.execPath).root,
       env: harmlessEnvironment(this.#env),
@@ -115,8 +122,13 @@ export class Histories implements model.Histories {
     return new Promise((answer, refuse) => {
       const [program, given] = limited(git, [...HARMLESS_ARGUMENTS, '-C', root, ...words])
       const child = execFile(program, given, options, (error, output, complaint) => {
-        if (error === null) answer(output)
-        else refuse(explained(root, error, complaint))
+        if (error === null) return answer(output)
+        const limit = limitOf(error, complaint)
+        if (limit === null) return refuse(explained(root, error, complaint))
+        const untilMs = Date.now() + REST_MS
+        const refused = refusedBy(limit, root, untilMs)
+        this.#resting.set(root, { untilMs, error: refused })
+        refuse(refused)
       })
       // Git may end before it has read all input. Its own message says why.
       child.stdin?.on('error', () => undefined).end(input)
@@ -139,19 +151,17 @@ function limitOf({ code, killed, signal }: ExecFileException, complaint: string)
   return /out of memory|cannot allocate memory|mmap failed/i.test(complaint) ? 'memory' : null
 }
 
-function refusedBy(limit: Limit, root: string): UserError {
+function refusedBy(limit: Limit, root: string, untilMs: number): UserError {
   const why = {
     time: `Git did not finish reading the repository at ${root} within ${WITHIN_MS / 1000} seconds.`,
     memory: `Git needs more than ${MEMORY_MB_MAX} MB of memory to read the repository at ${root}.`,
     output: `Git prints more than ${OUTPUT_MB_MAX} MB about the repository at ${root}.`,
   }[limit]
-  return new UserError(limit === 'time' ? 'git-slow' : 'git-failed', why, 'Ask for less, or later.', UNREADABLE)
+  const text = `${why} It is not asked again before ${new Date(untilMs).toISOString()}.`
+  return new UserError(limit === 'time' ? 'git-slow' : 'git-failed', text, 'Ask for less, or later.', UNREADABLE)
 }
 
-function explained(root: string, error: ExecFileException, complaint: string): UserError {
-  const limit = limitOf(error, complaint)
-  if (limit !== null) return refusedBy(limit, root)
-  const { code } = error
+function explained(root: string, { code }: ExecFileException, complaint: string): UserError {
   if (/cannot change to/.test(complaint)) {
     const text = `There is no folder ${root} on this machine.`
     return new UserError('repo-missing', text, 'Name a project whose folder still exists.', UNREADABLE)

@@ -1,10 +1,10 @@
-import { applyEdits, modify, type Node } from 'jsonc-parser'
+import { getNodeValue, type Node } from 'jsonc-parser'
 import { UserError } from '../model/user-error.ts'
 import { parseJsonc } from './config-text.ts'
 
 /**
- * Sets or removes a member of an object in a JSON text. Every other sign stays. A comment behind the last member stands behind
- * one that is added, and one between a removed member and the one before goes with it. An empty text counts as `{}`.
+ * Sets or removes a member of an object in a JSON text. Every other byte stays: comments, order, indents, line ends, a BOM.
+ * An empty text counts as `{}`.
  * @param file its path, for errors
  * @param path the key of the object in the text, and the key in that object
  * @param value undefined removes it
@@ -16,35 +16,75 @@ export function editJson(file: string, text: string, path: readonly [string, str
     new UserError('bad-json', `${file} ${what}.`, 'Repair it, or name another file with --file.')
   const bom = text.startsWith('\uFEFF') ? '\uFEFF' : ''
   const given = text.trim() === '' ? '{\n}\n' : text.slice(bom.length)
-  const { root, errors } = parseJsonc(given)
-  if (errors.length > 0 || root?.type !== 'object') throw refuse('is not a JSON object')
-  const valueOf = (object: Node | undefined, key: string): Node | undefined => {
-    const members = object?.children?.filter(({ children }) => children?.[0]?.value === key) ?? []
-    if (members.length > 1) throw refuse(`has "${key}" twice`)
-    return members[0]?.children?.[1]
+  const { root: tree, errors } = parseJsonc(given)
+  if (errors.length > 0 || tree?.type !== 'object') throw refuse('is not a JSON object')
+  const only = (object: Node, key: string): Node | null => {
+    const [first = null, second] = (object.children ?? []).filter((member) => member.children?.[0]?.value === key)
+    if (second !== undefined) throw refuse(`has "${key}" twice`)
+    return first
   }
   const [outer, name] = path
-  const group = valueOf(root, outer)
-  if (group !== undefined && group.type !== 'object') throw refuse(`has "${outer}" as ${group.type}, not as an object`)
-  if (valueOf(group, name) === undefined && value === undefined) return text
-  const edits = modify(given, [outer, name], value, {})
-  const depth = group === undefined ? 1 : 2
-  return (
-    bom +
-    applyEdits(
-      given,
-      value === undefined ? edits : edits.map((edit) => ({ ...edit, content: laidOut(given, edit.content, depth) })),
-    )
-  )
+  const group = only(tree, outer)?.children?.[1]
+  if (group === undefined) return value === undefined ? text : bom + add(given, tree, outer, { [name]: value })
+  if (group.type !== 'object') throw refuse(`has "${outer}" as ${group.type}, not as an object`)
+  const member = only(group, name)
+  if (value === undefined) return member === null ? text : bom + remove(given, group, member)
+  if (member === null) return bom + add(given, group, name, value)
+  const [, former] = member.children ?? []
+  if (former === undefined || JSON.stringify(getNodeValue(former)) === JSON.stringify(value)) return text
+  return bom + given.slice(0, former.offset) + shown(given, value, member.offset) + given.slice(endOf(former))
 }
 
-/** On lines of its own if the text has lines. @param content a value, or a member, which a comma precedes unless it is the first */
-function laidOut(text: string, content: string, depth: number): string {
-  if (!text.includes('\n')) return content
-  const unit = /\n(\t| +)\S/.exec(text)?.[1] ?? '  '
-  const lineAt = (level: number): string => (text.includes('\r\n') ? '\r\n' : '\n') + unit.repeat(level)
-  const [, comma = '', key = '', json = ''] = /^(,?)("[^"]*": )?(.*)$/s.exec(content) ?? []
-  const value = JSON.stringify(JSON.parse(json), null, unit).replaceAll('\n', lineAt(depth))
-  if (key === '') return value
-  return `${comma}${lineAt(depth)}${key}${value}${comma === '' ? lineAt(depth - 1) : ''}`
+const endOf = ({ offset, length }: Node): number => offset + length
+
+/** The white space at the beginning of the line. */
+const indentAt = (text: string, at: number): string =>
+  /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1))?.[0] ?? ''
+
+const lineEndOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+const unitOf = (text: string): string => /\n(\t| +)\S/.exec(text)?.[1] ?? '  '
+
+/** A value as it stands in a text: on lines of its own if the text has lines. @param at where its member begins */
+function shown(text: string, value: unknown, at: number, indent = indentAt(text, at)): string {
+  if (!text.includes('\n')) return JSON.stringify(value)
+  return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', `${lineEndOf(text)}${indent}`)
+}
+
+/** The index of the comma in a text between two members; -1 if there is none. Commas in comments do not count. */
+const commaIn = (between: string): number =>
+  between.replace(/\/\*[^]*?\*\/|\/\/.*/g, (comment) => ' '.repeat(comment.length)).indexOf(',')
+
+/** Adds a member as the last one, behind all comments. */
+function add(text: string, object: Node, key: string, value: unknown): string {
+  const last = object.children?.at(-1)
+  const from = last === undefined ? object.offset + 1 : endOf(last)
+  const rest = text.slice(from, endOf(object) - 1)
+  const [kept, space] = [rest.trimEnd(), rest.slice(rest.trimEnd().length)]
+  const comma = last === undefined || commaIn(rest) >= 0 ? '' : ','
+  const outer = indentAt(text, object.offset)
+  const inner = last === undefined ? outer + unitOf(text) : indentAt(text, last.offset)
+  const hasLines = text.includes('\n')
+  const begin = hasLines ? lineEndOf(text) + inner : ''
+  const end = hasLines && !space.includes('\n') ? lineEndOf(text) + outer : ''
+  const member = `${begin}${JSON.stringify(key)}: ${shown(text, value, object.offset, inner)}${end}`
+  return text.slice(0, from) + comma + kept + member + text.slice(from + kept.length)
+}
+
+/** Removes a member and one comma, and its line if nothing else is on it. */
+function remove(text: string, object: Node, member: Node): string {
+  const { children = [] } = object
+  const at = children.indexOf(member)
+  const next = children[at + 1]?.offset ?? endOf(object) - 1
+  const before = children[at - 1]
+  // Without a line break behind it, what follows could become part of a comment in the line before.
+  const isLineOver = /^[^\S\n]*(,[^\S\n]*)?\n/.test(text.slice(endOf(member)))
+  const start = isLineOver ? text.slice(0, member.offset).trimEnd().length : member.offset
+  const after = commaIn(text.slice(endOf(member), next))
+  if (after >= 0) {
+    const comma = endOf(member) + after
+    return text.slice(0, start) + text.slice(endOf(member), comma) + text.slice(comma + 1)
+  }
+  const former = before === undefined ? -1 : commaIn(text.slice(endOf(before), start))
+  const comma = before === undefined || former < 0 ? start : endOf(before) + former
+  return text.slice(0, comma) + text.slice(comma + 1, start) + text.slice(endOf(member))
 }

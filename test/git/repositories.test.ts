@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { deflateSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CommitWorld } from '../helpers/commit-world.ts'
 import { GitRepository } from '../helpers/git-repository.ts'
 
@@ -167,13 +167,22 @@ function bombOfOneMessage(): void {
 test.skipIf(process.platform !== 'linux').each([
   ['ten billion files', bombOfTrees],
   ['a message of 400 MB', bombOfOneMessage],
-])('a repository with %s gets little memory', async (_, plant) => {
+])('a repository with %s gets little memory, and is not asked again for an hour', async (_, plant) => {
   plant()
-  await know([repository.root])
-  const detail = `Git needs more than 256 MB of memory to read the repository at ${repository.root}. Ask for less, or later.`
-  expect(await answerOf(repository.root)).toMatchObject({ code: 'git-failed', detail })
-  repository.git(['update-ref', 'refs/heads/main', repository.git(['commit-tree', '-m', 'good', EMPTY_TREE])])
-  expect((await listed(repository.root)).items).toMatchObject([{ subject: 'good' }])
+  await world.remove()
+  vi.useFakeTimers({ toFake: ['Date'], now: AT_MS })
+  try {
+    world = await CommitWorld.open()
+    await know([repository.root])
+    const detail = `Git needs more than 256 MB of memory to read the repository at ${repository.root}. It is not asked again before 2026-03-01T13:00:00.000Z. Ask for less, or later.`
+    expect(await answerOf(repository.root)).toMatchObject({ code: 'git-failed', detail })
+    repository.git(['update-ref', 'refs/heads/main', repository.git(['commit-tree', '-m', 'good', EMPTY_TREE])])
+    expect(await answerOf(repository.root)).toMatchObject({ code: 'git-failed', detail })
+    vi.setSystemTime(AT_MS + 3_600_000)
+    expect((await listed(repository.root)).items).toMatchObject([{ subject: 'good' }])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('a git that is missing, cannot be started or prints without an end gives an error', async () => {

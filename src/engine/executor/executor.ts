@@ -21,16 +21,8 @@ const IDLE_MS = 60_000
 /** Extra time for the first question of a process, while Node starts. */
 const START_MS = 2000
 
-/** One of the processes for searches, or its place. */
-interface Slot {
-  process: JobProcess | null
-  /** Ends an idle process. */
-  timer: NodeJS.Timeout | undefined
-  /** True if its process remembers what it must forget. */
-  isOld: boolean
-}
-
-const newSlot = (): Slot => ({ process: null, timer: undefined, isOld: false })
+/** How many searches run at a time. */
+const SEARCHES_MAX = 2
 
 /**
  * Runs jobs in processes. Searches share two, of which one stays after the first question. A process that does not answer
@@ -42,10 +34,11 @@ export class Executor {
   readonly #onError: (error: unknown) => unknown
   /** All processes that have not ended, including those that were killed just now. */
   readonly #alive = new Set<JobProcess>()
-  readonly #slots: readonly Slot[] = [newSlot(), newSlot()]
-  /** The slot that was used last is the last. */
-  readonly #free: Slot[] = [...this.#slots]
-  readonly #waiting: Deferred<Slot>[] = []
+  /** Processes for searches that have none now, with what ends each. The one that was used last is the last. */
+  readonly #idle = new Map<JobProcess, NodeJS.Timeout | undefined>()
+  readonly #waiting: Deferred<void>[] = []
+  #searching = 0
+  #timesRenewed = 0
   #isClosed = false
 
   constructor(mirrorPath: string, { reader, onError = (error) => error }: ExecutorOptions = {}) {
@@ -86,33 +79,41 @@ export class Executor {
   #start(kind: JobName): JobProcess {
     const process = new JobProcess(this.#mirrorPath, kind)
     this.#alive.add(process)
-    void process.exited.then(() => this.#alive.delete(process))
+    void process.exited.then(() => {
+      this.#alive.delete(process)
+      this.#take(process)
+    })
     return process
   }
 
   /** Makes later searches forget what they remember of the mirror: idle processes end now, busy ones after their answer. */
   renew(): void {
-    for (const slot of this.#slots) slot.isOld = true
-    for (const slot of this.#free) this.#empty(slot)
+    this.#timesRenewed += 1
+    for (const process of this.#idle.keys()) {
+      this.#take(process)
+      process.kill()
+    }
   }
 
   /** Resolves when no job has the mirror open. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const waiting of this.#waiting.splice(0)) waiting.reject(stopped())
-    for (const { timer } of this.#slots) clearTimeout(timer)
+    for (const timer of this.#idle.values()) clearTimeout(timer)
     for (const process of this.#alive) process.kill()
     await Promise.all([...this.#alive].map(({ exited }) => exited))
   }
 
   async #ask(input: SearchInput): Promise<unknown> {
-    const slot = this.#free.pop() ?? (await this.#nextFree(input))
-    clearTimeout(slot.timer)
-    const startMs = slot.process === null ? START_MS : 0
-    const process = slot.process ?? this.#fill(slot)
+    if (this.#searching < SEARCHES_MAX) this.#searching += 1
+    else await this.#place(input)
+    const known = [...this.#idle.keys()].at(-1)
+    const process = known ?? this.#start('search')
+    this.#take(process)
+    const renewedBefore = this.#timesRenewed
     let [isLate, isDone] = [false, false]
     // If this process itself was blocked, the answer may already have arrived. An immediate lets it be read first.
-    const limit = setTimeout(setImmediate, startMs + input.deadlineMs, () => {
+    const limit = setTimeout(setImmediate, input.deadlineMs + (known === undefined ? START_MS : 0), () => {
       isLate = !isDone
       if (isLate) process.kill()
     })
@@ -123,17 +124,17 @@ export class Executor {
     } finally {
       isDone = true
       clearTimeout(limit)
-      if (slot.isOld || isLate) this.#empty(slot)
-      slot.timer = setTimeout(() => this.#rest(slot), IDLE_MS).unref()
+      if (isLate || renewedBefore !== this.#timesRenewed) process.kill()
+      else if (process.pid !== null) this.#idle.set(process, setTimeout(() => this.#end(process), IDLE_MS).unref())
       const next = this.#waiting.shift()
-      if (next === undefined) this.#free.push(slot)
-      else next.resolve(slot)
+      if (next === undefined) this.#searching -= 1
+      else next.resolve()
     }
   }
 
-  /** Time in the queue counts: the caller gets an answer in time, even if the search never starts. */
-  #nextFree(input: SearchInput): Promise<Slot> {
-    const waiting = deferred<Slot>()
+  /** The place of a search that ends. Time in the queue counts: the caller gets an answer in time, even if it never starts. */
+  #place(input: SearchInput): Promise<void> {
+    const waiting = deferred<void>()
     this.#waiting.push(waiting)
     const timer = setTimeout(setImmediate, START_MS + input.deadlineMs, () => {
       const place = this.#waiting.indexOf(waiting)
@@ -144,24 +145,17 @@ export class Executor {
     return waiting.promise.finally(() => clearTimeout(timer))
   }
 
-  #fill(slot: Slot): JobProcess {
-    const process = this.#start('search')
-    Object.assign(slot, { process, isOld: false })
-    void process.exited.finally(() => {
-      if (slot.process === process) slot.process = null
-    })
-    return process
-  }
-
-  #empty(slot: Slot): void {
-    slot.process?.kill()
-    slot.process = null
+  /** The process is no longer idle. */
+  #take(process: JobProcess): void {
+    clearTimeout(this.#idle.get(process))
+    this.#idle.delete(process)
   }
 
   /** Returns the memory of a process. One process stays, so that the next question does not wait for a start. */
-  #rest(slot: Slot): void {
-    this.#empty(slot)
-    if (!this.#isClosed && this.#slots.every(({ process }) => process === null)) this.#fill(slot)
+  #end(process: JobProcess): void {
+    this.#take(process)
+    process.kill()
+    if (!this.#isClosed && this.#idle.size + this.#searching === 0) this.#idle.set(this.#start('search'), undefined)
   }
 }
 

@@ -30,8 +30,8 @@ const kept: readonly Kept[] = [
     before:
       '// top\n{ "z" :1,\n    "mcpServers": {\n        "other" : { "command":"x" } // mine\n    },\n    /* end */ "a": [1,2 ]\n}\n',
     around: [
-      '// top\n{ "z" :1,\n    "mcpServers": {\n        "other" : { "command":"x" },',
-      ' // mine\n    },\n    /* end */ "a": [1,2 ]\n}\n',
+      '// top\n{ "z" :1,\n    "mcpServers": {\n        "other" : { "command":"x" }, // mine',
+      '\n    },\n    /* end */ "a": [1,2 ]\n}\n',
     ],
   },
   { what: 'no final newline', before: '{"mcpServers":{}}', around: ['{"mcpServers":{', '}}'] },
@@ -72,6 +72,7 @@ test.each([
   ['null', '{"mcpServers":null}', 'has "mcpServers" as null'],
   ['two of them', '{"mcpServers":{},"mcpServers":{}}', 'has "mcpServers" twice'],
   ['its own name twice', '{"mcpServers":{"cursordex":1,"cursordex":2}}', 'has "cursordex" twice'],
+  ['brackets without an end', '['.repeat(1_000_000), 'is not a JSON object'],
   ['a list', '[]', 'is not a JSON object'],
   ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'is not UTF-8'],
 ])('mcp install refuses a file with %s, names it, and changes nothing', async (_, content, sentence) => {

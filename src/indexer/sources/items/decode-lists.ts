@@ -52,9 +52,6 @@ export function decodeHeadList(value: unknown): Pick<ItemContent, 'metadata' | '
   return { metadata: [...metadata.values()], evidence }
 }
 
-const byTime = (a: JsonRecord | null, b: JsonRecord | null): number =>
-  (readTime(a?.['timestamp']) ?? 0) - (readTime(b?.['timestamp']) ?? 0)
-
 /** The two lists contain the same heads; each list's name is also the method of its evidence. */
 type HeadList = Extract<EvidenceMethod, 'header-list' | 'header-table'>
 
@@ -63,11 +60,7 @@ type HeadList = Extract<EvidenceMethod, 'header-list' | 'header-table'>
  */
 function headEvidence(head: JsonRecord, chatId: ChatId, list: HeadList): readonly EvidenceWrite[] {
   const place = recordIn(recordIn(head, 'agentLocation'), 'environment')
-  // Where it was before counts if it says no more where it is.
-  const former = listIn(head, 'agentLocationHistory').map(asRecord).toSorted(byTime).at(-1) ?? null
-  const before = recordIn(recordIn(former, 'location'), 'environment')
-  const uri =
-    readWorkspaceUri(head) ?? readFileUri(place?.['uri']) ?? readFileUri(before?.['uri']) ?? readDraftTarget(head)
+  const uri = readWorkspaceUri(head) ?? readFileUri(place?.['uri']) ?? readDraftTarget(head)
   return uri === null ? [] : weighEvidence(chatId, [{ method: list, uri }], { isOnly: true })
 }
 
