@@ -5,7 +5,6 @@ import type { SourceRanks } from '../sources/sources.ts'
 import type { NextMessage, Place, SaidMessage } from '../write/messages.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
 import { isDocument, withDocuments } from './documents.ts'
-import { mergeThreads, type ListedThread, type MergedThread } from './merge-threads.ts'
 
 /** All that the sources say of a chat, without the texts of its messages. */
 export interface ChatSayings {
@@ -40,8 +39,7 @@ export function assemble(chat: ChatSayings): Assembled {
   const best = bestSource(said.length === 0 ? messages : said, ranks)
   if (best === null) return { placed: [], best, outline: null, thread: [] }
   const { chosen, repeated } = chooseById(chat, best)
-  const merged = mergedList(chat, best)
-  const outline = withDocuments(merged?.outline ?? orderOf(chat, best), messages)
+  const outline = withDocuments(orderOf(chat, best), messages)
   const named = new Set(outline?.map(({ id }) => id))
   // All archives of a chat count as one source, even if different mirrors made them.
   const isPlacedByOrder = ({ columns: { source, id } }: NextMessage): boolean =>
@@ -50,10 +48,7 @@ export function assemble(chat: ChatSayings): Assembled {
   const foreign = chosen
     .filter((message) => !isPlacedByOrder(message))
     .toSorted((a, b) => ranks.compare(a.columns.source, b.columns.source))
-  // Messages in merged lists were compared one by one.
-  const others = foreign.filter(({ columns }) => merged?.listed.has(columns.id) !== true)
-  const repeats = foreign.filter(({ columns }) => merged?.repeated.has(columns.id))
-  const copies = new Set([...findCopies(placedByOrder, others), ...repeats])
+  const copies = findCopies(placedByOrder, foreign)
   const fresh = foreign.filter((message) => !copies.has(message))
   const joins = ({ columns }: NextMessage): boolean => outline === null && (hasTime(columns) || isDocument(columns))
   const thread = [...placedByOrder, ...fresh.filter(joins)]
@@ -75,24 +70,6 @@ export function assemble(chat: ChatSayings): Assembled {
 function orderOf({ owner, ranks, outlineOf }: ChatSayings, best: number): Outline {
   const by = ranks.isArchive(best) && ranks.isArchive(owner) ? owner : best
   return outlineOf(by) ?? (ranks.isArchive(owner) ? (outlineOf(owner) ?? null) : null)
-}
-
-/** The list of the best source, completed by the lists of others with the same rank; null if there are none. */
-function mergedList(chat: ChatSayings, best: number): MergedThread | null {
-  const { messages, ranks } = chat
-  const others = [...new Set(messages.map(({ columns }) => columns.source))]
-    .filter((of) => of !== best && ranks.of(of) === ranks.of(best) && !ranks.isArchive(of))
-    .toSorted((a, b) => ranks.compare(a, b))
-  if (others.length === 0) return null
-  const [first, ...lists] = [best, ...others].map((source): ListedThread | null => {
-    const own = messages.flatMap(({ columns }) =>
-      columns.source === source && columns.is_embedded === 1 ? [columns] : [],
-    )
-    const outline = own.length === 0 ? null : orderOf(chat, source)
-    return outline === null ? null : { outline, messages: own }
-  })
-  const listed = lists.filter((list) => list !== null)
-  return first === undefined || first === null || listed.length === 0 ? null : mergeThreads(first, listed)
 }
 
 /**
