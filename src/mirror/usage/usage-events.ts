@@ -60,11 +60,11 @@ where num = @num
 export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: number): UsageImport {
   return db.transaction(() => {
     const added = new Map<number, UsageEvent>()
-    const held = findHeld(db, events)
+    const held: HeldEvents = new Map()
     for (const event of events) {
       const { line: _, atMs, identity, ...rest } = event
       const columns = { ...rest, at: Math.floor(atMs) }
-      const num = held.get(event)
+      const num = takeHeld(db, held, event)
       if (num !== undefined) prepared(db, COMPLETE).run({ ...columns, num })
       else added.set(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid), event)
     }
@@ -88,82 +88,41 @@ export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: nu
 const MINUTE_MS = 60_000
 const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
 
-const LIST_MINUTE = `
-select num, at, model, user,
-  coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0)) as inAll
-from usage_events
-where at between @minute and @minute + ${MINUTE_MS - 1}
+const LIST_ALIKE = `
+select num, at, user from usage_events
+where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and @inAll =
+  coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0))
 order by num
 `
 
-interface SavedRow extends Pick<UsageEvent, 'model' | 'user'> {
+/** Rows of earlier files that no row of this one was found in yet, by what every version of the file has. */
+type HeldEvents = Map<string, HeldEvent[]>
+interface HeldEvent {
   readonly num: number
   readonly at: number
-  readonly inAll: number
-}
-
-const keyOf = (model: string | null, inAll: number): string => (model === null ? `${inAll}` : `${inAll} ${model}`)
-
-/**
- * Finds the rows that an earlier file already brought. The minute, the model and the token total are in every version of
- * the file, so only rows that agree in these are compared.
- */
-function findHeld(db: Mirror, events: readonly UsageEvent[]): ReadonlyMap<UsageEvent, number> {
-  const held = new Map<UsageEvent, number>()
-  for (const [minute, ofMinute] of grouped(events, ({ atMs }) => Math.floor(atMs / MINUTE_MS) * MINUTE_MS)) {
-    const saved = prepared<SavedRow>(db, LIST_MINUTE).all({ minute })
-    if (saved.length === 0) continue
-    const rows = grouped(saved, ({ model, inAll }) => keyOf(model, inAll))
-    const asked = grouped(ofMinute, ({ model, total, input, output, cacheRead, cacheWrite }) =>
-      keyOf(model, total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)),
-    )
-    for (const [key, alike] of asked) pairUp(alike, rows.get(key) ?? [], held)
-  }
-  return held
-}
-
-/** In the order in which they are given. */
-function grouped<Item, Key>(items: readonly Item[], groupOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>()
-  for (const item of items) {
-    const key = groupOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
+  readonly user: string | null
 }
 
 /**
- * Each saved row is used once, because equal rows of one file are separate events. Files of 2025 have times in minutes,
- * later ones in milliseconds. So a row with only a minute matches a row within that minute, if no row with exactly that
- * time is left. Two different times within a minute are two events. Users match if they are equal or one is unknown.
+ * Takes the row that an earlier file brought of this event. Each is taken once, because equal rows of one file are separate
+ * events. Files of 2025 have times in minutes, later ones in milliseconds: a row with only a minute is any within it. Users
+ * are the same if they are equal or one is unknown.
+ * @returns its number; undefined if the event is new
  */
-function pairUp(events: readonly UsageEvent[], rows: readonly SavedRow[], held: Map<UsageEvent, number>): void {
-  const taken = new Set<number>()
-  const pair = (placeOf: (atMs: number) => string, wantedBy: (atMs: number) => string): void => {
-    // A row waits in two lists: one of its user, one of all. The first row is at the end.
-    const places = rows
-      .toReversed()
-      .flatMap(({ num, at, user }) =>
-        [`of ${JSON.stringify(user)}`, 'all'].map((list) => ({ num, place: `${placeOf(at)} ${list}` })),
-      )
-    const lists = grouped(places, ({ place }) => place)
-    for (const event of events.filter((each) => !held.has(each))) {
-      const names = event.user === null ? ['all'] : ['of null', `of ${JSON.stringify(event.user)}`]
-      const open = names.map((name) => lists.get(`${wantedBy(Math.floor(event.atMs))} ${name}`) ?? [])
-      for (const list of open) while (taken.has(list.at(-1)?.num ?? 0)) list.pop()
-      const num = Math.min(...open.flatMap((list) => list.at(-1)?.num ?? []))
-      if (num === Infinity) continue
-      taken.add(num)
-      held.set(event, num)
-    }
-  }
-  pair(String, String)
-  pair(
-    (atMs) => String(isMinute(atMs)),
-    (atMs) => String(!isMinute(atMs)),
+function takeHeld(db: Mirror, held: HeldEvents, event: UsageEvent): number | undefined {
+  const { model, input, output, cacheRead, cacheWrite, total } = event
+  const at = Math.floor(event.atMs)
+  const inAll = total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  const alike = { minute: at - (at % MINUTE_MS), model, inAll }
+  const key = JSON.stringify(alike)
+  const rows = held.get(key) ?? prepared<HeldEvent>(db, LIST_ALIKE).all(alike)
+  held.set(key, rows)
+  const place = rows.findIndex(
+    (row) =>
+      (row.at === at || isMinute(row.at) || isMinute(at)) &&
+      (row.user === event.user || row.user === null || event.user === null),
   )
+  return place === -1 ? undefined : rows.splice(place, 1)[0]?.num
 }
 
 const named = (pick: 'min' | 'max'): string => `(
