@@ -39,7 +39,7 @@ export function assemble(chat: ChatSayings): Assembled {
   const best = bestSource(said.length === 0 ? messages : said, ranks)
   if (best === null) return { placed: [], best, outline: null, thread: [] }
   const { chosen, repeated } = chooseById(chat, best)
-  const outline = withDocuments(orderOf(chat, best), messages)
+  const outline = withDocuments(completedOrder(chat, best), messages)
   const named = new Set(outline?.map(({ id }) => id))
   // All archives of a chat count as one source, even if different mirrors made them.
   const isPlacedByOrder = ({ columns: { source, id } }: NextMessage): boolean =>
@@ -70,6 +70,41 @@ export function assemble(chat: ChatSayings): Assembled {
 function orderOf({ owner, ranks, outlineOf }: ChatSayings, best: number): Outline {
   const by = ranks.isArchive(best) && ranks.isArchive(owner) ? owner : best
   return outlineOf(by) ?? (ranks.isArchive(owner) ? (outlineOf(owner) ?? null) : null)
+}
+
+/**
+ * The order of the best source. What only another source of its rank has follows the last message before it that both
+ * have: Cursor writes a chat to several stores when a window changes its folder. If two lists have nothing in common,
+ * nothing tells where the messages belong, and they are left out.
+ */
+function completedOrder(chat: ChatSayings, best: number): Outline {
+  const { messages, ranks } = chat
+  let order = orderOf(chat, best)
+  const others = new Set(messages.map(({ columns }) => columns.source))
+  for (const source of [...others].toSorted((a, b) => ranks.compare(a, b))) {
+    if (order === null || source === best || ranks.of(source) !== ranks.of(best) || ranks.isArchive(source)) continue
+    const said = new Map(messages.map(({ columns }) => [`${columns.source} ${columns.id}`, columns]))
+    const contentOf = (of: number, { id }: OutlineEntry): string | null => {
+      const message = said.get(`${of} ${id}`)
+      if (message === undefined || message.is_embedded === 0) return null
+      // A text transcript has the same words in other parts.
+      return `${message.role} ${splitTextKeys(message.text_keys).at(-1) ?? message.content_hash}`
+    }
+    const contents = order.map((entry) => contentOf(best, entry))
+    const ids = new Set(order.map(({ id }) => id))
+    const followers = new Map<number, OutlineEntry[]>()
+    let last = -1
+    for (const entry of orderOf(chat, source) ?? []) {
+      const content = contentOf(source, entry)
+      if (content === null) continue
+      const place = contents.indexOf(content, last + 1)
+      if (place !== -1) last = place
+      else if (!ids.has(entry.id)) followers.set(last, [...(followers.get(last) ?? []), entry])
+    }
+    if (last === -1) continue
+    order = [...(followers.get(-1) ?? []), ...order.flatMap((entry, at) => [entry, ...(followers.get(at) ?? [])])]
+  }
+  return order
 }
 
 /**
