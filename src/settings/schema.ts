@@ -13,7 +13,6 @@ const sourceKinds = [
   'transcripts',
   'cli-store',
   'tracking',
-  'plans',
   'archive',
 ] as const
 export type SourceKind = (typeof sourceKinds)[number]
@@ -129,7 +128,6 @@ export const settingsSchema = group({
     transcripts: source,
     'cli-store': source,
     tracking: source,
-    plans: source,
     archive: source,
   } satisfies Record<SourceKind, typeof source>),
   auth: group({ required: flag }),
