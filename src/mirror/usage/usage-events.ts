@@ -22,8 +22,6 @@ export interface UsageEvent {
   readonly cents: number | null
 }
 
-export type UnmatchedEvent = Pick<UsageEvent, 'line' | 'atMs' | 'model'> & { readonly reason: NoMatch }
-
 /** `rows` is the sum of `matched`, `unmatched` and `already`. */
 export interface UsageImport {
   readonly rows: number
@@ -34,12 +32,7 @@ export interface UsageImport {
   readonly already: number
   /** Rows of earlier files whose chat was found only now. */
   readonly rematched: number
-  /** The first of the unmatched. */
-  readonly firstUnmatched: readonly UnmatchedEvent[]
 }
-
-/** How many unmatched rows are listed at most. */
-const LISTED_MAX = 20
 
 const ADD = `
 insert into usage_events
@@ -59,28 +52,23 @@ where num = @num
 /** Saves the rows of a file without duplicates, and looks for the chats of all rows that have none. One transaction. */
 export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: number): UsageImport {
   return db.transaction(() => {
-    const added = new Map<number, UsageEvent>()
+    const added = new Set<number>()
     const held: HeldEvents = new Map()
     for (const event of events) {
       const { line: _, atMs, identity, ...rest } = event
       const columns = { ...rest, at: Math.floor(atMs) }
       const num = takeHeld(db, held, event)
       if (num !== undefined) prepared(db, COMPLETE).run({ ...columns, num })
-      else added.set(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid), event)
+      else added.add(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid))
     }
-    const outcomes = matchUsage(db)
-    const unmatched = [...added].flatMap(([num, { line, atMs, model }]) => {
-      const reason = outcomes.get(num) ?? null
-      return reason === null ? [] : { line, atMs, model, reason }
-    })
-    const matched = added.size - unmatched.length
+    const found = matchUsage(db)
+    const matched = found.filter((num) => added.has(num)).length
     return {
       rows: events.length,
       matched,
-      unmatched: unmatched.length,
+      unmatched: added.size - matched,
       already: events.length - added.size,
-      rematched: [...outcomes.values()].filter((reason) => reason === null).length - matched,
-      firstUnmatched: unmatched.toSorted((a, b) => a.line - b.line).slice(0, LISTED_MAX),
+      rematched: found.length - matched,
     }
   })()
 }
@@ -135,9 +123,6 @@ const named = (pick: 'min' | 'max'): string => `(
  */
 export const ONLY_MODEL = `iif(${named('min')} = ${named('max')}, ${named('min')}, null)`
 
-/** `several-users`: a chat matches, but rows of several users match chats, and it is unknown who uses this machine. */
-export type NoMatch = 'no-answer-near' | 'other-model' | 'several-chats' | 'several-users'
-
 /** An answer is written during its request or soon after. Requests of two chats are rarely this close. */
 const NEAR_MS = 5 * 60_000
 /** If very many messages have the same time, their keys can lie behind that time. */
@@ -158,37 +143,30 @@ const SAVE = `update usage_events set chat = ? where num = ?`
  * whose model can be the event's, and if it is the only such chat. Chats of other machines may be another person's. The
  * chats of this machine belong to one person, but a team's file also has rows of others who worked at the same time. So
  * of rows that name a user, only those of one user are matched.
- * @returns the events; null if the chat was found
+ * @returns the numbers of the events whose chat was found
  */
-function matchUsage(db: Mirror): ReadonlyMap<number, NoMatch | null> {
-  const outcomes = new Map<number, NoMatch | null>()
-  const fitting: { readonly num: number; readonly user: string | null; readonly chat: number }[] = []
+function matchUsage(db: Mirror): readonly number[] {
   // Row by row, because a file may have very many.
   const unmatched = prepared<Pick<UsageEvent, 'atMs' | 'model' | 'user'> & { readonly num: number }>(db, LIST_UNMATCHED)
+  const fitting: { readonly num: number; readonly user: string | null; readonly chat: number }[] = []
   for (const { num, user, ...event } of unmatched.iterate()) {
     const chat = findChat(db, event)
-    if (typeof chat === 'number') fitting.push({ num, user, chat })
-    else outcomes.set(num, chat)
+    if (chat !== null) fitting.push({ num, user, chat })
   }
   const owners = prepared<string>(db, MATCHED_USERS).pluck().all()
   const [owner, ...others] = new Set(owners.length > 0 ? owners : fitting.flatMap(({ user }) => user ?? []))
-  for (const { num, user, chat } of fitting) {
-    const isOther = user !== null && (user !== owner || others.length > 0)
-    if (!isOther) prepared(db, SAVE).run(chat, num)
-    outcomes.set(num, isOther ? 'several-users' : null)
-  }
-  return outcomes
+  const own = fitting.filter(({ user }) => user === null || (user === owner && others.length === 0))
+  for (const { num, chat } of own) prepared(db, SAVE).run(chat, num)
+  return own.map(({ num }) => num)
 }
 
-function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | NoMatch {
+function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | null {
   const [fromMs, toMs] = [atMs - NEAR_MS, atMs + NEAR_MS]
   const keys = [BigInt(sortKeyFloor(fromMs)), BigInt(sortKeyFloor(toMs + 1) + KEY_SLACK)]
   const near = prepared<{ chat: number; model: string | null }>(db, ANSWERS_NEAR).all(...keys, fromMs, toMs)
-  if (near.length === 0) return 'no-answer-near'
-  const chats = new Set(near.filter((answer) => mayBeOne(answer.model, model)).map(({ chat }) => chat))
-  const [first, ...others] = chats
-  if (first === undefined) return 'other-model'
-  return others.length === 0 ? first : 'several-chats'
+  const chats = new Set(near.flatMap((answer) => (mayBeOne(answer.model, model) ? answer.chat : [])))
+  const [first = null, ...others] = chats
+  return others.length === 0 ? first : null
 }
 
 /** An unknown model fits every other one. If Cursor chose the model, both sides must say so. */
