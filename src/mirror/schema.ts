@@ -8,7 +8,7 @@ export const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 
 export const TABLES = `
 -- What was read from where. The position and the rows that it covers are written in one transaction, so a killed pass
 -- causes neither gaps nor duplicates. Several sources may have one chat: the one with the lowest rank gives its order.
--- first_id: the ids of messages without an id come from the first id of a source that moved to another path.
+-- first_id: not used any more.
 -- decoder: the version of the decoder that read the source. When it changes, the source is read again.
 create table sources (
   num integer primary key, id text not null unique, kind text not null, path text not null, rank integer not null,

@@ -12,7 +12,6 @@ const sourceKinds = [
   'transcripts',
   'cli-store',
   'tracking',
-  'plans',
   'archive',
 ] as const
 export type SourceKind = (typeof sourceKinds)[number]

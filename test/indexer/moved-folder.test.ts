@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { PassDepth } from '../../src/model/pass.ts'
-import { CursorHome, Store } from '../helpers/cursor.ts'
+import { CursorHome } from '../helpers/cursor.ts'
 import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 
 let home: CursorHome
@@ -41,75 +41,17 @@ async function pass(depth: PassDepth, ...userDirs: readonly string[]): Promise<v
   await indexer.pass(depth)
 }
 
-/** Opens a store below a `User` folder, which may have moved. */
-function change(path: string, act: (store: Store) => void): void {
-  const store = new Store(path)
-  act(store)
-  store.close()
-}
-const globalStore = (userDir: string): string => join(userDir, 'globalStorage', 'state.vscdb')
+/** Its messages with a place. */
+const threadOf = (chat: string): string[] =>
+  indexer.thread(chat).flatMap(([, position, text]) => (position === null ? [] : String(text)))
 
-function deleteSome(userDir: string): void {
-  change(globalStore(userDir), (store) => store.delete('bubbleId:lost:m1'))
-  change(join(userDir, 'workspaceStorage', 'w1', 'state.vscdb'), (store) =>
-    store.item('composer.composerData', composers()),
-  )
-}
-
-const sourceStates = (): string[] => indexer.sources.map(({ kind, path, state }) => `${kind} ${state} ${path}`)
-
-test.each<[string, () => void]>([
-  ['moved', () => renameSync(home.userDir, elsewhere)],
-  ['named by a link', () => symlinkSync(home.userDir, elsewhere)],
-])('after the User folder was %s, what Cursor deleted is still reported as deleted', async (_how, move) => {
-  move()
-  await pass('tail', elsewhere)
-  deleteSome(elsewhere)
-  await pass('values', elsewhere)
-  expect(indexer.losses().sort()).toEqual(['chat inline', 'chat lost'])
-  expect(sourceStates().filter((line) => !line.includes(` ok ${elsewhere}/`))).toEqual([])
-})
-
-test('after the User folder was moved, messages without an id do not appear twice in a renamed chat', async () => {
-  const before = indexer.thread('nameless')
+test('after the User folder was moved, messages without an id do not appear twice', async () => {
+  const before = threadOf('nameless')
   renameSync(home.userDir, elsewhere)
   await pass('tail', elsewhere)
-  change(globalStore(elsewhere), (store) => store.chat('nameless', nameless('the ladder')))
-  await pass('tail', elsewhere)
   expect(before).toHaveLength(2)
-  expect(indexer.thread('nameless')).toEqual(before)
-})
-
-test('a copy beside it is another store, and so is a workspace of another name with the same inode', async () => {
-  cpSync(home.userDir, elsewhere, { recursive: true })
-  const workspaces = join(home.userDir, 'workspaceStorage')
-  renameSync(join(workspaces, 'w1'), join(workspaces, 'w2'))
-  await pass('tail', home.userDir)
-  await pass('tail', elsewhere)
-  const paths = indexer.sources.flatMap(({ kind, path }) => (kind === 'workspace-items' ? [path] : []))
-  const folders = [join(workspaces, 'w1'), join(workspaces, 'w2'), join(elsewhere, 'workspaceStorage', 'w1')]
-  expect(paths.sort()).toEqual(folders.map((folder) => join(folder, 'state.vscdb')).sort())
-})
-
-test('another folder with the inode of a deleted one does not make its chats lost', async ({ skip }) => {
-  const before = sourceStates()
-  rmSync(home.userDir, { recursive: true })
-  const other = new CursorHome(elsewhere)
-  other.global().message('restored', 'm1', { type: 1, text: 'who has the hazel' })
-  other.close()
-  const { dev, ino, birthtimeMs } = statSync(other.globalPath)
-  if (birthtimeMs === 0) skip('this file system does not tell when a file was made')
-  indexer.mirror.prepare(`update sources set identity = ? where kind = 'composer-kv'`).run(`${dev}:${ino}`)
-  for (const depth of ['tail', 'values'] as const) await pass(depth, other.userDir)
+  expect(threadOf('nameless')).toEqual(before)
   expect(indexer.losses()).toEqual([])
-  expect(sourceStates()).toHaveLength(before.length + 4)
-})
-
-test('a folder that exists under both names is read once, and keeps what was known under the first', async () => {
-  symlinkSync(home.userDir, elsewhere)
-  const before = sourceStates()
-  await pass('tail', elsewhere, home.userDir)
-  expect(sourceStates()).toEqual(before.map((line) => line.replace(home.userDir, elsewhere)))
 })
 
 test('a chat that goes on in another project belongs to that one', async () => {

@@ -89,17 +89,9 @@ export type TokensAnswer = s.Answer<typeof tokensAnswer>
 export const importAnswer = z.object({
   rows: s.says(s.count, 'The sum of matched, unmatched and already.'),
   matched: s.says(s.count, 'New rows whose chat was found.'),
-  unmatched: s.count,
+  unmatched: s.says(s.count, 'New rows that no chat, or several chats, fit in time and model.'),
   already: s.says(s.count, 'Rows that were already imported from an earlier file.'),
   rematched: s.says(s.count, 'Rows of earlier files whose chat was found only now.'),
   unknownColumns: s.texts,
-  firstUnmatched: z.array(
-    z.object({
-      line: s.count,
-      at: s.maybeTime,
-      model: s.maybeText,
-      reason: z.enum(['no-answer-near', 'other-model', 'several-chats', 'several-users']),
-    }),
-  ),
 })
 export type ImportAnswer = s.Answer<typeof importAnswer>

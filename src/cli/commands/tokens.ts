@@ -192,6 +192,5 @@ function importText({ rows, matched, unmatched, already, rematched, unknownColum
     `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`,
     ...(rematched > 0 ? [`${countText(rematched, 'earlier row')} matched to a chat now`] : []),
     ...(unknownColumns.length > 0 ? [`unknown columns: ${unknownColumns.join(', ')}`] : []),
-    ...(unmatched > 0 ? ['--json says why the first rows are not matched'] : []),
   ]
 }

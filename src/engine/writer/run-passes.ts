@@ -1,4 +1,4 @@
-import { findFile, orIfUnreadable } from '../../indexer/open-safely/cursor-file.ts'
+import { mayExist } from '../../indexer/open-safely/cursor-file.ts'
 import { discoverSources, type Places } from '../../indexer/discover.ts'
 import { passSource, type PassStep, readPendingLoss, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
@@ -8,7 +8,7 @@ import { inBulk } from '../../mirror/bulk.ts'
 import { tidyChanges } from '../../mirror/index/changes.ts'
 import { indexPath } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { type Found, followSources, sourceNum } from '../../mirror/sources/sources.ts'
+import { followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import { countNext, countUncounted } from '../../mirror/usage/estimates.ts'
 import { countUnplaced, placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './writer.ts'
@@ -65,7 +65,7 @@ export class Listing {
     if (this.#mirror === mirror && orders.every(isKnown)) return this.#sources
     this.#sources = new Map(discoverSources(places).map((source) => [source.id, source]))
     this.#mirror = mirror
-    followSources(mirror, this.#sources, findAt)
+    followSources(mirror, this.#sources, (path) => !mayExist(path))
     return this.#sources
   }
 }
@@ -142,10 +142,3 @@ function depthFor(mirror: Mirror, source: number, { depth, isAsked }: PassOrder,
   const pending = readPendingLoss(mirror, source, nowMs)
   return pending !== null && pending.confirmableAtMs <= nowMs ? 'keys' : depth
 }
-
-/** Undefined if the path must not be read: then nobody knows. */
-const findAt = (path: string): Found | null | undefined =>
-  orIfUnreadable<Found | null | undefined>(
-    () => findFile(path),
-    () => undefined,
-  )

@@ -196,15 +196,6 @@ function networkMount(path: string): string | null {
 }
 
 /**
- * Device and inode, and the creation time. Another identity means another file, even under the same name. Null if there
- * is no file.
- */
-export function findFile(path: string): { readonly identity: string; readonly madeAtMs: number } | null {
-  const stat = statOrNull(path)
-  return stat === null ? null : { identity: identityOf(stat), madeAtMs: Number(stat.birthtimeMs) }
-}
-
-/**
  * State of a SQLite file and its WAL from `stat` alone: sizes and nanosecond times. It changed with every one of 20,000
  * commits. Opens nothing, so that this process loses no lock.
  */

@@ -3,8 +3,7 @@ import { indexTermBytes } from '../../text/terms/terms.ts'
 import { codeOf, indexDamaged, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import { openReader, type Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { isSound } from './check-index.ts'
-import { type IndexFile, indexPath, makeIndex, mirrorPosition, openIndex, readPosition } from './index-file.ts'
+import { type IndexFile, indexPath, isSound, makeIndex, mirrorPosition, openIndex, readPosition } from './index-file.ts'
 import { FreshTerms, type MessageTerms, cutParts } from './terms.ts'
 import { columnNames } from '../../text/terms/columns.ts'
 
@@ -66,7 +65,6 @@ drop table temp.chat_words;
 `
 
 const SET_OPEN = `update position set is_open = ?`
-const SET_CHECKED = `update position set checked_at = ?`
 
 /**
  * The only writer of the index. It takes the changes of the mirror, and makes the rows of changed messages and titles anew
@@ -75,7 +73,6 @@ const SET_CHECKED = `update position set checked_at = ?`
  */
 export class MirrorIndex {
   readonly #path: string
-  readonly #now: () => number
   readonly #mirror: Mirror
   #index: IndexFile
   /** The file that is open. */
@@ -86,23 +83,19 @@ export class MirrorIndex {
   #isMergeBegun = false
   /** How often the file was made anew since this was opened: readers have to open it again. */
   timesRenewed = 0
-  /** When it was last compared with the mirror, in epoch milliseconds. */
-  checkedAtMs: number
 
   /** @throws SqliteError if the disk is full or the mirror is damaged */
-  constructor(mirrorPath: string, now: () => number) {
+  constructor(mirrorPath: string) {
     this.#path = indexPath(mirrorPath)
-    this.#now = now
     this.#mirror = openReader(mirrorPath, { cacheKb: 2000, isIndexWanted: false })
     const index = openIndex(this.#path, this.#mirror)
-    this.#index = index ?? makeIndex(this.#path, this.#mirror, now())
+    this.#index = index ?? makeIndex(this.#path, this.#mirror)
     this.#identity = identityAt(this.#path)
     const position = this.#healing(() => {
       const found = readPosition(this.#index)
       prepared(this.#index, SET_OPEN).run(1n)
       return found
     })
-    this.checkedAtMs = position?.checkedAtMs ?? now()
     if (index !== null && position?.isOpen === 1) this.check({ isThorough: false })
   }
 
@@ -163,8 +156,6 @@ export class MirrorIndex {
       }),
     )
     if (!sound) this.#renew()
-    this.checkedAtMs = this.#now()
-    this.#healing(() => prepared(this.#index, SET_CHECKED).run(BigInt(this.checkedAtMs)))
     return this.timesRenewed === renewed
   }
 
@@ -286,7 +277,7 @@ export class MirrorIndex {
 
   #renew(): void {
     this.#index.close()
-    this.#index = makeIndex(this.#path, this.#mirror, this.#now())
+    this.#index = makeIndex(this.#path, this.#mirror)
     this.#identity = identityAt(this.#path)
     this.#fresh = new FreshTerms()
     this.#looseRows = 0

@@ -16,7 +16,7 @@ export const indexPath = (mirrorPath: string): string => join(dirname(mirrorPath
 export const ATTACHED = 'fulltext'
 
 /** Change it whenever the tables, or the terms that texts are cut into, change: every index is then made anew. */
-const VERSION = 2
+const VERSION = 3
 
 /**
  * The full-text tables are contentless. `text/` splits their input into terms, so the simplest tokenizer is enough: ASCII
@@ -30,7 +30,7 @@ const VERSION = 2
  *
  * `terms` is the list of terms, for searches inside words, suggestions and corrections. `pending`: changes that were taken
  * from the mirror, and whose new rows are still missing. `position`: of which mirror, up to which change they were taken,
- * and the mark of the epoch of that change; whether a writer has the file open; when it was last checked.
+ * and the mark of the epoch of that change; whether a writer has the file open.
  */
 const TABLES = `
 create virtual table message_terms using fts5 (
@@ -47,9 +47,7 @@ insert into message_terms (message_terms, rank) values ('automerge', 16);
 create table terms (term text primary key) strict, without rowid;
 create table pending (key integer primary key, is_urgent integer not null) strict;
 create index pending_by_urgency on pending (is_urgent, key);
-create table position (
-  mirror text not null, num integer not null, mark text not null, is_open integer not null, checked_at integer not null
-) strict;
+create table position (mirror text not null, num integer not null, mark text not null, is_open integer not null) strict;
 `
 
 export interface Position {
@@ -58,11 +56,9 @@ export interface Position {
   readonly num: number
   readonly mark: string
   readonly isOpen: number
-  /** Epoch milliseconds. */
-  readonly checkedAtMs: number
 }
 
-const READ_POSITION = `select mirror, num, mark, is_open as isOpen, checked_at as checkedAtMs from position`
+const READ_POSITION = `select mirror, num, mark, is_open as isOpen from position`
 export const readPosition = (index: IndexFile): Position | undefined => prepared<Position>(index, READ_POSITION).get()
 
 /** Where the mirror is now. */
@@ -135,7 +131,7 @@ function connect(path: string): IndexFile {
   return index
 }
 
-const FILL = `insert into position (mirror, num, mark, is_open, checked_at) values (@mirror, @num, @mark, 1, @nowMs)`
+const FILL = `insert into position (mirror, num, mark, is_open) values (@mirror, @num, @mark, 1)`
 const WANT = `insert into pending (key, is_urgent) values (?, ?)`
 /** Titles are few, and come first. */
 const LIST_ALL = `
@@ -147,7 +143,7 @@ union all select -num, 1 from chats
  * Makes a new index beside the old one, if there is one, and gives it its place. It is empty, and everything waits. Readers
  * that have the old one open go on with it until they are closed.
  */
-export function makeIndex(path: string, mirror: Mirror, nowMs: number): IndexFile {
+export function makeIndex(path: string, mirror: Mirror): IndexFile {
   const unfinished = `${path}-new`
   removeIndex(unfinished)
   closeSync(openSync(unfinished, 'a', 0o600))
@@ -156,7 +152,7 @@ export function makeIndex(path: string, mirror: Mirror, nowMs: number): IndexFil
     index.transaction(() => {
       index.exec(TABLES)
       mirror.transaction(() => {
-        prepared(index, FILL).run({ ...mirrorPosition(mirror), nowMs })
+        prepared(index, FILL).run(mirrorPosition(mirror))
         const want = index.prepare<[bigint, bigint]>(WANT)
         for (const row of prepared<{ key: number; isUrgent: number }>(mirror, LIST_ALL).iterate())
           want.run(BigInt(row.key), BigInt(row.isUrgent))
@@ -210,6 +206,40 @@ select (select count(*) from ${ATTACHED}.pending where key > 0) + (
 
 /** How many messages of the mirror are not searchable yet. @param db a reader that has the index attached */
 export const countWaiting = (db: Mirror): number => prepared<number>(db, COUNT_WAITING).pluck().get() ?? 0
+
+const COUNTS = {
+  mirror: `select (select count(*) from messages where is_shadowed = 0) as messages, (select count(*) from chats) as titles`,
+  index: `select (select count(*) from message_terms_docsize) as messages, (select count(*) from chat_terms_docsize) as titles,
+    (select count(*) from pending where key > 0) as pendingMessages, (select count(*) from pending where key < 0) as pendingTitles`,
+}
+interface Counts {
+  readonly messages: number
+  readonly titles: number
+  readonly pendingMessages: number
+  readonly pendingTitles: number
+}
+const READ_ALL = `
+insert into message_terms (message_terms) values ('integrity-check');
+insert into chat_terms (chat_terms) values ('integrity-check');
+`
+
+/**
+ * Compares how many messages and titles the mirror and its index have. Both are read as they were at one time, and
+ * everything that changed before was taken.
+ * @param isThorough also lets SQLite and FTS5 read every page: some seconds for a gigabyte
+ * @throws SqliteError if the index is damaged
+ */
+export function isSound(index: IndexFile, mirror: Mirror, isThorough: boolean): boolean {
+  const held = prepared<Pick<Counts, 'messages' | 'titles'>>(mirror, COUNTS.mirror).get()
+  const has = prepared<Counts>(index, COUNTS.index).get()
+  if (held === undefined || has === undefined) throw new Error('a count has no row')
+  // What is pending and no longer in the mirror is not missing.
+  if (has.messages > held.messages || has.messages + has.pendingMessages < held.messages) return false
+  if (has.titles > held.titles || has.titles + has.pendingTitles < held.titles) return false
+  if (!isThorough) return true
+  index.exec(READ_ALL)
+  return index.pragma('quick_check(1)', { simple: true }) === 'ok'
+}
 
 /** Whether no page of the index is damaged; false too if there is none. */
 export function hasSoundPages(path: string): boolean {

@@ -1,8 +1,7 @@
-import { basename, dirname } from 'node:path'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { Position } from '../../model/change.ts'
-import { asSourceId, type ChatId, type MessageId, type SourceId } from '../../model/ids.ts'
+import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { SourceState } from '../../model/source.ts'
 
@@ -27,11 +26,11 @@ export function sourceNum(db: Mirror, source: SourceName): number {
   return Number(prepared(db, FIND_SOURCE).pluck().get(source.id))
 }
 
-const FIRST_ID = `select coalesce(first_id, id) as id from sources where num = ?`
+const READ_ID = `select id from sources where num = ?`
 
-/** The id that the source had before its path changed. Ids of messages that were derived from it stay the same. */
-export const firstSourceId = (db: Mirror, source: number): SourceId =>
-  asSourceId(String(prepared(db, FIRST_ID).pluck().get(source)))
+/** The id of a source, from which ids of messages without an id are made. */
+export const sourceIdOf = (db: Mirror, source: number): SourceId =>
+  String(prepared(db, READ_ID).pluck().get(source)) as SourceId
 
 const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
 
@@ -312,76 +311,40 @@ export const listRead = (db: Mirror): ReadSource[] => prepared<ReadSource>(db, L
 
 interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
   readonly num: number
-  /** Null if the source was never read. */
-  readonly identity: string | null
   /** Epoch milliseconds; null if no pass succeeded yet. */
   readonly lastSyncAt: number | null
   readonly state: SourceState
   readonly hasRows: number
 }
 
-/** The file or folder that is at a path now. */
-export interface Found {
-  readonly identity: string
-  /** Creation time in epoch milliseconds; 0 if the file system does not report it. */
-  readonly madeAtMs: number
-}
-
 const LIST_KNOWN = `
-select num, id, kind, path, identity, last_sync_at as lastSyncAt, state,
+select num, id, kind, path, last_sync_at as lastSyncAt, state,
   exists (select 1 from source_rows where source = num) as hasRows
-from sources
+from sources where kind not in ('', '${ARCHIVE}', '${HUB}')
 `
-const RENAME = `update sources set first_id = coalesce(first_id, id), id = ?, path = ? where num = ?`
 const MISS = `update sources set state = 'missing', detail = null where num = ?`
-/** Kinds that are not looked for, and that of a source of which only its id was salvaged. */
-const NOT_FOLLOWED: ReadonlySet<string> = new Set(['', ARCHIVE, HUB])
+const FORGET = `delete from sources where num = ?`
 
 /**
- * Compares the sources that are looked for now with those that the mirror knows. A store under a new path, for example of
- * a moved folder, is recognised: its source keeps its rows and gets the path. As a second source, the first one would hold
- * all its rows forever, so nothing that Cursor deletes later would count as deleted. Of the others, those that were never
- * read are deleted, for example those of a misspelled folder, and those whose file is gone are marked as missing.
- * @param look examines a path; null if nothing exists there, undefined if it must not be read
+ * Looks at the sources that the mirror knows and that are not looked for any more. Those that were never read are deleted,
+ * for example those of a misspelled folder. Those whose file is gone are marked as missing.
+ * @param isGone whether nothing exists at a path; false if it must not be read
  */
 export function followSources(
   db: Mirror,
   current: ReadonlyMap<SourceId, SourceName>,
-  look: (path: string) => Found | null | undefined,
+  isGone: (path: string) => boolean,
 ): void {
-  const known = prepared<Known>(db, LIST_KNOWN).all()
-  const former = known.filter(({ id, kind }) => !current.has(id) && !NOT_FOLLOWED.has(kind))
-  if (former.length === 0) return
-  const ids = new Set(known.map(({ id }) => id))
-  const fresh = [...current.values()].filter(({ id }) => !ids.has(id))
-  // One file can be several sources, and the mirror may know the file's identity for only some of them.
-  const movedTo = new Map<string, string>()
-  for (const { kind, path } of fresh) {
-    const found = look(path)
-    const before = found ? former.find((one) => one.kind === kind && wasRead(one, found)) : undefined
-    if (before !== undefined && isNamedAlike(before.path, path)) movedTo.set(before.path, path)
-  }
-  for (const { id, kind, path } of fresh) {
-    const before = former.find((one) => one.kind === kind && movedTo.get(one.path) === path)
-    if (before !== undefined) prepared(db, RENAME).run(id, path, before.num)
-  }
-  for (const { num, path, state, lastSyncAt, hasRows } of former.filter((one) => !movedTo.has(one.path))) {
+  for (const { num, id, path, state, lastSyncAt, hasRows } of prepared<Known>(db, LIST_KNOWN).all()) {
+    if (current.has(id)) continue
     if (state !== 'ok' && lastSyncAt === null && hasRows === 0) forget(db, num)
-    else if (state !== 'missing' && look(path) === null) prepared(db, MISS).run(num)
+    else if (state !== 'missing' && isGone(path)) prepared(db, MISS).run(num)
   }
 }
 
-/** A file system reuses the inode of a deleted file. The new file was created after the former one was last read. */
-const wasRead = ({ identity, lastSyncAt }: Known, found: Found): boolean =>
-  identity === found.identity && lastSyncAt !== null && found.madeAtMs <= lastSyncAt
-
-/** A check for file systems without creation times: a file of another workspace is in a folder of another name. */
-const isNamedAlike = (a: string, b: string): boolean =>
-  basename(a) === basename(b) && basename(dirname(a)) === basename(dirname(b))
-
 function forget(db: Mirror, num: number): void {
   try {
-    prepared(db, `delete from sources where num = ?`).run(num)
+    prepared(db, FORGET).run(num)
   } catch (error) {
     // Other rows refer to the source, so it was in use after all.
     if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error

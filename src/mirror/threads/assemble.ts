@@ -4,8 +4,6 @@ import type { ChatTime, Outline, OutlineEntry } from '../../model/thread.ts'
 import type { SourceRanks } from '../sources/sources.ts'
 import type { NextMessage, Place, SaidMessage } from '../write/messages.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
-import { isDocument, withDocuments } from './documents.ts'
-import { mergeThreads, type ListedThread, type MergedThread } from './merge-threads.ts'
 
 /** All that the sources say of a chat, without the texts of its messages. */
 export interface ChatSayings {
@@ -36,12 +34,10 @@ export interface Assembled {
  */
 export function assemble(chat: ChatSayings): Assembled {
   const { messages, ranks, chatTime } = chat
-  const said = messages.filter(({ columns }) => !isDocument(columns))
-  const best = bestSource(said.length === 0 ? messages : said, ranks)
+  const best = bestSource(messages, ranks)
   if (best === null) return { placed: [], best, outline: null, thread: [] }
   const { chosen, repeated } = chooseById(chat, best)
-  const merged = mergedList(chat, best)
-  const outline = withDocuments(merged?.outline ?? orderOf(chat, best), messages)
+  const outline = completedOrder(chat, best)
   const named = new Set(outline?.map(({ id }) => id))
   // All archives of a chat count as one source, even if different mirrors made them.
   const isPlacedByOrder = ({ columns: { source, id } }: NextMessage): boolean =>
@@ -50,12 +46,9 @@ export function assemble(chat: ChatSayings): Assembled {
   const foreign = chosen
     .filter((message) => !isPlacedByOrder(message))
     .toSorted((a, b) => ranks.compare(a.columns.source, b.columns.source))
-  // Messages in merged lists were compared one by one.
-  const others = foreign.filter(({ columns }) => merged?.listed.has(columns.id) !== true)
-  const repeats = foreign.filter(({ columns }) => merged?.repeated.has(columns.id))
-  const copies = new Set([...findCopies(placedByOrder, others), ...repeats])
+  const copies = findCopies(placedByOrder, foreign)
   const fresh = foreign.filter((message) => !copies.has(message))
-  const joins = ({ columns }: NextMessage): boolean => outline === null && (hasTime(columns) || isDocument(columns))
+  const joins = ({ columns }: NextMessage): boolean => outline === null && hasTime(columns)
   const thread = [...placedByOrder, ...fresh.filter(joins)]
   // Orphans of other sources are indexed unless the thread has the same content.
   const contents = new Set(placedByOrder.map(({ columns }) => columns.content_hash))
@@ -77,22 +70,39 @@ function orderOf({ owner, ranks, outlineOf }: ChatSayings, best: number): Outlin
   return outlineOf(by) ?? (ranks.isArchive(owner) ? (outlineOf(owner) ?? null) : null)
 }
 
-/** The list of the best source, completed by the lists of others with the same rank; null if there are none. */
-function mergedList(chat: ChatSayings, best: number): MergedThread | null {
+/**
+ * The order of the best source. What only another source of its rank has follows the last message before it that both
+ * have: Cursor writes a chat to several stores when a window changes its folder. If two lists have nothing in common,
+ * nothing tells where the messages belong, and they are left out.
+ */
+function completedOrder(chat: ChatSayings, best: number): Outline {
   const { messages, ranks } = chat
-  const others = [...new Set(messages.map(({ columns }) => columns.source))]
-    .filter((of) => of !== best && ranks.of(of) === ranks.of(best) && !ranks.isArchive(of))
-    .toSorted((a, b) => ranks.compare(a, b))
-  if (others.length === 0) return null
-  const [first, ...lists] = [best, ...others].map((source): ListedThread | null => {
-    const own = messages.flatMap(({ columns }) =>
-      columns.source === source && columns.is_embedded === 1 ? [columns] : [],
-    )
-    const outline = own.length === 0 ? null : orderOf(chat, source)
-    return outline === null ? null : { outline, messages: own }
-  })
-  const listed = lists.filter((list) => list !== null)
-  return first === undefined || first === null || listed.length === 0 ? null : mergeThreads(first, listed)
+  let order = orderOf(chat, best)
+  const others = new Set(messages.map(({ columns }) => columns.source))
+  for (const source of [...others].toSorted((a, b) => ranks.compare(a, b))) {
+    if (order === null || source === best || ranks.of(source) !== ranks.of(best) || ranks.isArchive(source)) continue
+    const said = new Map(messages.map(({ columns }) => [`${columns.source} ${columns.id}`, columns]))
+    const contentOf = (of: number, { id }: OutlineEntry): string | null => {
+      const message = said.get(`${of} ${id}`)
+      if (message === undefined || message.is_embedded === 0) return null
+      // A text transcript has the same words in other parts.
+      return `${message.role} ${splitTextKeys(message.text_keys).at(-1) ?? message.content_hash}`
+    }
+    const contents = order.map((entry) => contentOf(best, entry))
+    const ids = new Set(order.map(({ id }) => id))
+    const followers = new Map<number, OutlineEntry[]>()
+    let last = -1
+    for (const entry of orderOf(chat, source) ?? []) {
+      const content = contentOf(source, entry)
+      if (content === null) continue
+      const place = contents.indexOf(content, last + 1)
+      if (place !== -1) last = place
+      else if (!ids.has(entry.id)) followers.set(last, [...(followers.get(last) ?? []), entry])
+    }
+    if (last === -1) continue
+    order = [...(followers.get(-1) ?? []), ...order.flatMap((entry, at) => [entry, ...(followers.get(at) ?? [])])]
+  }
+  return order
 }
 
 /**

@@ -3,6 +3,7 @@ import { asMessageId, type MessageId } from '../../model/ids.ts'
 import type { OutlineEntry } from '../../model/thread.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
+import { sourceIdOf } from '../sources/sources.ts'
 import { textsOf } from '../purge/scope.ts'
 import type { ChatChange, MessageWrite } from '../../model/change.ts'
 import { type HeldMessage, type NextMessage, readParts } from '../write/messages.ts'
@@ -16,12 +17,11 @@ const madeFrom = (...identity: readonly string[]): MessageId =>
 
 const FIND_CHAT = `select num from chats where id = ?`
 const LIST_RIVALS = `
-select messages.id, source, content_hash as contentHash, coalesce(first_id, sources.id) as store,
+select messages.id, source, content_hash as contentHash, sources.id as store,
   path < (select path from sources where num = @source) as isFirst
 from messages join sources on sources.num = source
 where chat = @chat and source <> @source and kind = (select kind from sources where num = @source)
 `
-const STORE = `select coalesce(first_id, id) from sources where num = ?`
 const LIST_LIVE = `select id from messages where chat = ? and source = ? and is_live = 1`
 const RENAME = `update or ignore messages set id = ? where chat = ? and id = ? and source = ?`
 const RENAME_LISTED = `update outlines set entries = replace(entries, ?, ?) where chat = ? and source = ?`
@@ -52,7 +52,7 @@ export function withOwnIds(db: Mirror, source: number, chat: ChatChange): ChatCh
   const num = chat.isByPlace === true ? prepared<number>(db, FIND_CHAT).pluck().get(chat.id) : undefined
   if (num === undefined || ownRow.kind !== 'read') return chat
   const rivals = listRivals(db, num, source, chat.messages).filter(({ isFirst }) => isFirst === 1)
-  const store = prepared<string>(db, STORE).pluck().get(source) ?? ''
+  const store = sourceIdOf(db, source)
   const live = new Set(prepared<MessageId>(db, LIST_LIVE).pluck().all(num, source))
   const renamed =
     live.size === 0 ? [] : chat.messages.filter(({ id }) => !live.has(id) && live.has(madeFrom(id, store)))

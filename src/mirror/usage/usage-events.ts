@@ -22,8 +22,6 @@ export interface UsageEvent {
   readonly cents: number | null
 }
 
-export type UnmatchedEvent = Pick<UsageEvent, 'line' | 'atMs' | 'model'> & { readonly reason: NoMatch }
-
 /** `rows` is the sum of `matched`, `unmatched` and `already`. */
 export interface UsageImport {
   readonly rows: number
@@ -34,12 +32,7 @@ export interface UsageImport {
   readonly already: number
   /** Rows of earlier files whose chat was found only now. */
   readonly rematched: number
-  /** The first of the unmatched. */
-  readonly firstUnmatched: readonly UnmatchedEvent[]
 }
-
-/** How many unmatched rows are listed at most. */
-const LISTED_MAX = 20
 
 const ADD = `
 insert into usage_events
@@ -59,28 +52,23 @@ where num = @num
 /** Saves the rows of a file without duplicates, and looks for the chats of all rows that have none. One transaction. */
 export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: number): UsageImport {
   return db.transaction(() => {
-    const added = new Map<number, UsageEvent>()
-    const held = findHeld(db, events)
+    const added = new Set<number>()
+    const held: HeldEvents = new Map()
     for (const event of events) {
       const { line: _, atMs, identity, ...rest } = event
       const columns = { ...rest, at: Math.floor(atMs) }
-      const num = held.get(event)
+      const num = takeHeld(db, held, event)
       if (num !== undefined) prepared(db, COMPLETE).run({ ...columns, num })
-      else added.set(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid), event)
+      else added.add(Number(prepared(db, ADD).run({ ...columns, identity, now: nowMs }).lastInsertRowid))
     }
-    const outcomes = matchUsage(db)
-    const unmatched = [...added].flatMap(([num, { line, atMs, model }]) => {
-      const reason = outcomes.get(num) ?? null
-      return reason === null ? [] : { line, atMs, model, reason }
-    })
-    const matched = added.size - unmatched.length
+    const found = matchUsage(db)
+    const matched = found.filter((num) => added.has(num)).length
     return {
       rows: events.length,
       matched,
-      unmatched: unmatched.length,
+      unmatched: added.size - matched,
       already: events.length - added.size,
-      rematched: [...outcomes.values()].filter((reason) => reason === null).length - matched,
-      firstUnmatched: unmatched.toSorted((a, b) => a.line - b.line).slice(0, LISTED_MAX),
+      rematched: found.length - matched,
     }
   })()
 }
@@ -88,82 +76,41 @@ export function importUsage(db: Mirror, events: readonly UsageEvent[], nowMs: nu
 const MINUTE_MS = 60_000
 const isMinute = (ms: number): boolean => ms % MINUTE_MS === 0
 
-const LIST_MINUTE = `
-select num, at, model, user,
-  coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0)) as inAll
-from usage_events
-where at between @minute and @minute + ${MINUTE_MS - 1}
+const LIST_ALIKE = `
+select num, at, user from usage_events
+where at between @minute and @minute + ${MINUTE_MS - 1} and model is @model and @inAll =
+  coalesce(total, ifnull(input, 0) + ifnull(output, 0) + ifnull(cache_read, 0) + ifnull(cache_write, 0))
 order by num
 `
 
-interface SavedRow extends Pick<UsageEvent, 'model' | 'user'> {
+/** Rows of earlier files that no row of this one was found in yet, by what every version of the file has. */
+type HeldEvents = Map<string, HeldEvent[]>
+interface HeldEvent {
   readonly num: number
   readonly at: number
-  readonly inAll: number
-}
-
-const keyOf = (model: string | null, inAll: number): string => (model === null ? `${inAll}` : `${inAll} ${model}`)
-
-/**
- * Finds the rows that an earlier file already brought. The minute, the model and the token total are in every version of
- * the file, so only rows that agree in these are compared.
- */
-function findHeld(db: Mirror, events: readonly UsageEvent[]): ReadonlyMap<UsageEvent, number> {
-  const held = new Map<UsageEvent, number>()
-  for (const [minute, ofMinute] of grouped(events, ({ atMs }) => Math.floor(atMs / MINUTE_MS) * MINUTE_MS)) {
-    const saved = prepared<SavedRow>(db, LIST_MINUTE).all({ minute })
-    if (saved.length === 0) continue
-    const rows = grouped(saved, ({ model, inAll }) => keyOf(model, inAll))
-    const asked = grouped(ofMinute, ({ model, total, input, output, cacheRead, cacheWrite }) =>
-      keyOf(model, total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)),
-    )
-    for (const [key, alike] of asked) pairUp(alike, rows.get(key) ?? [], held)
-  }
-  return held
-}
-
-/** In the order in which they are given. */
-function grouped<Item, Key>(items: readonly Item[], groupOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>()
-  for (const item of items) {
-    const key = groupOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
+  readonly user: string | null
 }
 
 /**
- * Each saved row is used once, because equal rows of one file are separate events. Files of 2025 have times in minutes,
- * later ones in milliseconds. So a row with only a minute matches a row within that minute, if no row with exactly that
- * time is left. Two different times within a minute are two events. Users match if they are equal or one is unknown.
+ * Takes the row that an earlier file brought of this event. Each is taken once, because equal rows of one file are separate
+ * events. Files of 2025 have times in minutes, later ones in milliseconds: a row with only a minute is any within it. Users
+ * are the same if they are equal or one is unknown.
+ * @returns its number; undefined if the event is new
  */
-function pairUp(events: readonly UsageEvent[], rows: readonly SavedRow[], held: Map<UsageEvent, number>): void {
-  const taken = new Set<number>()
-  const pair = (placeOf: (atMs: number) => string, wantedBy: (atMs: number) => string): void => {
-    // A row waits in two lists: one of its user, one of all. The first row is at the end.
-    const places = rows
-      .toReversed()
-      .flatMap(({ num, at, user }) =>
-        [`of ${JSON.stringify(user)}`, 'all'].map((list) => ({ num, place: `${placeOf(at)} ${list}` })),
-      )
-    const lists = grouped(places, ({ place }) => place)
-    for (const event of events.filter((each) => !held.has(each))) {
-      const names = event.user === null ? ['all'] : ['of null', `of ${JSON.stringify(event.user)}`]
-      const open = names.map((name) => lists.get(`${wantedBy(Math.floor(event.atMs))} ${name}`) ?? [])
-      for (const list of open) while (taken.has(list.at(-1)?.num ?? 0)) list.pop()
-      const num = Math.min(...open.flatMap((list) => list.at(-1)?.num ?? []))
-      if (num === Infinity) continue
-      taken.add(num)
-      held.set(event, num)
-    }
-  }
-  pair(String, String)
-  pair(
-    (atMs) => String(isMinute(atMs)),
-    (atMs) => String(!isMinute(atMs)),
+function takeHeld(db: Mirror, held: HeldEvents, event: UsageEvent): number | undefined {
+  const { model, input, output, cacheRead, cacheWrite, total } = event
+  const at = Math.floor(event.atMs)
+  const inAll = total ?? (input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
+  const alike = { minute: at - (at % MINUTE_MS), model, inAll }
+  const key = JSON.stringify(alike)
+  const rows = held.get(key) ?? prepared<HeldEvent>(db, LIST_ALIKE).all(alike)
+  held.set(key, rows)
+  const place = rows.findIndex(
+    (row) =>
+      (row.at === at || isMinute(row.at) || isMinute(at)) &&
+      (row.user === event.user || row.user === null || event.user === null),
   )
+  return place === -1 ? undefined : rows.splice(place, 1)[0]?.num
 }
 
 const named = (pick: 'min' | 'max'): string => `(
@@ -175,9 +122,6 @@ const named = (pick: 'min' | 'max'): string => `(
  * the chat is not used: it applies to the next message, not to former ones.
  */
 export const ONLY_MODEL = `iif(${named('min')} = ${named('max')}, ${named('min')}, null)`
-
-/** `several-users`: a chat matches, but rows of several users match chats, and it is unknown who uses this machine. */
-export type NoMatch = 'no-answer-near' | 'other-model' | 'several-chats' | 'several-users'
 
 /** An answer is written during its request or soon after. Requests of two chats are rarely this close. */
 const NEAR_MS = 5 * 60_000
@@ -199,37 +143,30 @@ const SAVE = `update usage_events set chat = ? where num = ?`
  * whose model can be the event's, and if it is the only such chat. Chats of other machines may be another person's. The
  * chats of this machine belong to one person, but a team's file also has rows of others who worked at the same time. So
  * of rows that name a user, only those of one user are matched.
- * @returns the events; null if the chat was found
+ * @returns the numbers of the events whose chat was found
  */
-function matchUsage(db: Mirror): ReadonlyMap<number, NoMatch | null> {
-  const outcomes = new Map<number, NoMatch | null>()
-  const fitting: { readonly num: number; readonly user: string | null; readonly chat: number }[] = []
+function matchUsage(db: Mirror): readonly number[] {
   // Row by row, because a file may have very many.
   const unmatched = prepared<Pick<UsageEvent, 'atMs' | 'model' | 'user'> & { readonly num: number }>(db, LIST_UNMATCHED)
+  const fitting: { readonly num: number; readonly user: string | null; readonly chat: number }[] = []
   for (const { num, user, ...event } of unmatched.iterate()) {
     const chat = findChat(db, event)
-    if (typeof chat === 'number') fitting.push({ num, user, chat })
-    else outcomes.set(num, chat)
+    if (chat !== null) fitting.push({ num, user, chat })
   }
   const owners = prepared<string>(db, MATCHED_USERS).pluck().all()
   const [owner, ...others] = new Set(owners.length > 0 ? owners : fitting.flatMap(({ user }) => user ?? []))
-  for (const { num, user, chat } of fitting) {
-    const isOther = user !== null && (user !== owner || others.length > 0)
-    if (!isOther) prepared(db, SAVE).run(chat, num)
-    outcomes.set(num, isOther ? 'several-users' : null)
-  }
-  return outcomes
+  const own = fitting.filter(({ user }) => user === null || (user === owner && others.length === 0))
+  for (const { num, chat } of own) prepared(db, SAVE).run(chat, num)
+  return own.map(({ num }) => num)
 }
 
-function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | NoMatch {
+function findChat(db: Mirror, { atMs, model }: Pick<UsageEvent, 'atMs' | 'model'>): number | null {
   const [fromMs, toMs] = [atMs - NEAR_MS, atMs + NEAR_MS]
   const keys = [BigInt(sortKeyFloor(fromMs)), BigInt(sortKeyFloor(toMs + 1) + KEY_SLACK)]
   const near = prepared<{ chat: number; model: string | null }>(db, ANSWERS_NEAR).all(...keys, fromMs, toMs)
-  if (near.length === 0) return 'no-answer-near'
-  const chats = new Set(near.filter((answer) => mayBeOne(answer.model, model)).map(({ chat }) => chat))
-  const [first, ...others] = chats
-  if (first === undefined) return 'other-model'
-  return others.length === 0 ? first : 'several-chats'
+  const chats = new Set(near.flatMap((answer) => (mayBeOne(answer.model, model) ? answer.chat : [])))
+  const [first = null, ...others] = chats
+  return others.length === 0 ? first : null
 }
 
 /** An unknown model fits every other one. If Cursor chose the model, both sides must say so. */

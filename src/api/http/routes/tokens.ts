@@ -1,7 +1,5 @@
 import type { Context } from 'hono'
-import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
-import { toIso } from '../../queries/answer-row.ts'
 import { ledgerCsv, isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
 import {
   readBounds,
@@ -70,8 +68,7 @@ export const tokenRoutes = [
       const { timeZone } = readClock(query.tz, api)
       const text = await readCsvBody(c)
       if (api.importUsage === undefined) throw new Problem(503, 'not-here', 'This process cannot import usage files.')
-      const { firstUnmatched, ...outcome } = await api.importUsage({ text, timeZone })
-      return { ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) }
+      return api.importUsage({ text, timeZone })
     },
   }),
 ]
@@ -82,16 +79,6 @@ function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[
   if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
   throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
 }
-
-/** No model has a longer name. */
-const MODEL_LENGTH_MAX = 200
-
-const formatUnmatched = ({ line, atMs, model, reason }: UnmatchedEvent) => ({
-  line,
-  at: toIso(atMs),
-  model: model?.slice(0, MODEL_LENGTH_MAX) ?? null,
-  reason,
-})
 
 /** @throws Problem 415 for another media type, which a foreign page could send without a preflight; 400 if not UTF-8 */
 async function readCsvBody(c: Context): Promise<string> {

@@ -85,7 +85,7 @@ class StorePass implements Compared {
   /** The size of the store. */
   readonly #octets: number
   /** Part of the ids that are made for messages without an id. */
-  readonly #firstId: string
+  readonly #sourceId: string
   readonly #known: Known
   /** Messages written so far. */
   #written = 0
@@ -100,7 +100,7 @@ class StorePass implements Compared {
     this.num = num
     this.#request = request
     this.#octets = octets
-    this.#firstId = held.firstSourceId(mirror, num)
+    this.#sourceId = held.sourceIdOf(mirror, num)
     this.#known = {
       isGoneRow: (key) => held.isGoneRow(mirror, num, key),
       hasMessages: (chatId) => held.hasMessages(mirror, num, chatId),
@@ -262,7 +262,7 @@ class StorePass implements Compared {
 
   /** Reads chats with changes, and writes them in one or a few transactions of the mirror. */
   async #readGroup(diffs: readonly ChatDiff[]): Promise<void> {
-    for (const portion of readChats(this.file, this.#firstId, diffs, this.#known)) await this.#writePortion(portion)
+    for (const portion of readChats(this.file, this.#sourceId, diffs, this.#known)) await this.#writePortion(portion)
   }
 
   async #writePortion({ bytesRead, longestReadMs, rowsDone, ...portion }: Portion): Promise<void> {

@@ -1,5 +1,4 @@
 import { hash as digest } from 'node:crypto'
-import { longestRising, type Pair } from '../../../mirror/threads/merge-threads.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Role } from '../../../model/message.ts'
 import {
@@ -239,4 +238,34 @@ function stepBack(from: number, unpaired: readonly ListPiece[], items: readonly 
     if (role === null || item.role === null || item.role === role) before -= 1
   }
   return before
+}
+
+interface Pair {
+  readonly piece: number
+  readonly item: number
+}
+
+/**
+ * The largest set of pairs that do not cross (longest increasing subsequence).
+ * @param pairs by ascending `piece`
+ */
+function longestRising(pairs: readonly Pair[]): readonly Pair[] {
+  interface Run {
+    readonly pair: Pair
+    readonly before: Run | null
+  }
+  /** By length: the run of that length with the lowest last item. */
+  const runs: Run[] = []
+  for (const pair of pairs) {
+    let [low, high] = [0, runs.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((runs[middle]?.pair.item ?? 0) < pair.item) low = middle + 1
+      else high = middle
+    }
+    runs[low] = { pair, before: runs[low - 1] ?? null }
+  }
+  const found: Pair[] = []
+  for (let run = runs.at(-1) ?? null; run !== null; run = run.before) found.push(run.pair)
+  return found.reverse()
 }
