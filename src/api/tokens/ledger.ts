@@ -57,8 +57,6 @@ class Ledger {
   readonly #clock: ZoneClock
   readonly #groups = new Map<string, Group>()
   readonly #totals = new Tally()
-  /** Recorded messages that are copies in forked chats. */
-  #copied = 0
 
   constructor(db: Mirror, request: TokensRequest) {
     this.#db = db
@@ -92,7 +90,6 @@ class Ledger {
       notes: tokenNotes(this.#request, totals, {
         hasUndated: [...this.#groups.values()].some(({ keys: [first] }) => first === null),
         undated: undated.messages,
-        copied: this.#copied,
       }),
     }
   }
@@ -100,7 +97,6 @@ class Ledger {
   /** @returns whether prices were looked up */
   #addRecorded(): boolean {
     const recorded = readRecorded(this.#db, this.#scope)
-    this.#copied = recorded.filter(({ isCopy }) => isCopy === 1).length
     const prices = this.#request.hasPrices && recorded.length > 0 ? new PriceBook() : null
     for (const message of recorded) {
       const { model, input, output, atMs } = message
@@ -212,14 +208,11 @@ const leftOut = (messages: number): string =>
 const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
   `${unpriced} of ${messages + unpriced} recorded messages ${unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`
 
-const copiedNote = (copied: number): string =>
-  `${copied} recorded ${copied === 1 ? 'message is a copy' : 'messages are copies'} in a forked chat. Their tokens count once, in the chat that began first.`
-
 /** Explains the numbers in the answer, one sentence each. */
 export function tokenNotes(
   request: TokensRequest,
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
-  { hasUndated, undated, copied }: { readonly hasUndated: boolean; readonly undated: number; readonly copied: number },
+  { hasUndated, undated }: { readonly hasUndated: boolean; readonly undated: number },
 ): string[] {
   const hasDates = isOfTime(request.groupBy[0])
   const isBounded = request.fromMs !== null || request.toMs !== null
@@ -227,7 +220,6 @@ export function tokenNotes(
   return [
     sources.length > 1 ? 'The sources are listed separately and are never added to each other.' : null,
     recorded === null ? null : RECORDED,
-    copied === 0 ? null : copiedNote(copied),
     imported === null ? null : IMPORTED,
     estimated === null ? null : ESTIMATED,
     contextSnapshot === null ? null : SNAPSHOT,
