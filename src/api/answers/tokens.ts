@@ -16,8 +16,6 @@ const imported = z.object({
   total: s.says(s.maybeCount, 'The total in the row, or else the sum of its parts.'),
   events: s.count,
 })
-/** Sums over rows of imported files; null if no row has the number. */
-export type ImportedTokens = s.Answer<typeof imported>
 
 /** How full the context of each chat was at its last activity. This is a state, not a sum of used tokens. */
 const snapshot = z.object({ tokens: s.count, chats: s.count })
@@ -49,10 +47,6 @@ export type TokenSources = s.Answer<typeof tokenSources>
 
 const tokensRow = z.extend(tokenSources, {
   key: s.says(s.maybeText, "An id, the first date of a bucket, or a model's name; null if there is none."),
-  keys: s.says(
-    z.exactOptional(z.array(s.maybeText)),
-    'With several groupings, the key of each. key is the first of them.',
-  ),
   label: s.says(s.text, 'The key in readable form.'),
 })
 export type TokensRow = s.Answer<typeof tokensRow>
@@ -61,15 +55,8 @@ export const tokensAnswer = z.object({
   rows: s.says(z.array(tokensRow), 'By time the oldest first, else the one with the most messages.'),
   rowsTotal: s.says(s.count, 'How many rows there are, including those beyond the limit.'),
   omitted: s.says(
-    z.nullable(
-      z.object({
-        rows: s.count,
-        from: s.says(s.maybeText, 'The first date of the rows that were left out, if rows are by time.'),
-        to: s.says(s.maybeText, 'The last one.'),
-        note: s.says(s.text, 'The same as a sentence.'),
-      }),
-    ),
-    'What the limit left out: the oldest rows by time, else those with the fewest messages. Null if nothing.',
+    s.maybeText,
+    'What the limit left out, as a sentence: the oldest rows by time, else those with the fewest messages.',
   ),
   totals: s.says(tokenSources, 'Of all rows, also those beyond the limit.'),
   undated: s.says(

@@ -34,33 +34,30 @@ export interface MessageSum extends LedgerItem {
 }
 
 /** What the sums are told apart by. A time is the start of its quarter of an hour. */
-export type Trait = 'time' | 'project' | 'model' | 'chat'
+type Trait = 'time' | 'project' | 'model' | 'chat'
+const COLUMNS: Readonly<Record<Trait, string>> = {
+  time: 'm.quarter',
+  project: 'm.chat',
+  model: 'm.chat, m.model',
+  chat: 'm.chat',
+}
 
-const SUMS = `
-  sum(m.messages) as messages, sum(m.estimated) as estimated, sum(m.input) as input, sum(m.output) as output
-`
 const AT = `iif(s.quarter = ${UNDATED_QUARTER}, null, s.quarter * ${QUARTER_MS}) as atMs`
 
 /** The many sums of messages are added up before chats are joined, of which there are few. */
-export function sumsBy(traits: readonly Trait[], scope: MessageScope): string {
-  const has = (trait: Trait): boolean => traits.includes(trait)
-  const isOfChat = has('chat') || has('project') || has('model')
-  const kept = [has('time') && 'quarter', isOfChat && 'chat', has('model') && 'model'].filter(Boolean)
-  return `
-    with s as materialized (
-      select ${kept.map((name) => `m.${name}, `).join('')} ${SUMS}
-      from (${COUNTED}) m where true ${narrow(scope)} group by ${kept.map((name) => `m.${name}`).join(', ')}
-    )
-    select ${has('time') ? AT : 'null as atMs'}, ${isOfChat ? 's.chat, c.project' : 'null as chat, null as project'},
-      ${has('model') ? `coalesce(s.model, ${ONLY_MODEL})` : 'null'} as model, s.messages, s.estimated, s.input, s.output
-    from s ${isOfChat ? 'left join chats c on c.num = s.chat' : ''}
-  `
-}
+const sumsBy = (trait: Trait, scope: MessageScope): string => `
+  with s as materialized (
+    select ${COLUMNS[trait]}, sum(m.messages) as messages, sum(m.estimated) as estimated, sum(m.input) as input,
+      sum(m.output) as output
+    from (${COUNTED}) m where true ${narrow(scope)} group by ${COLUMNS[trait]}
+  )
+  select ${trait === 'time' ? `${AT}, null as chat, null as project` : 'null as atMs, s.chat, c.project'},
+    ${trait === 'model' ? `coalesce(s.model, ${ONLY_MODEL})` : 'null'} as model, s.messages, s.estimated, s.input, s.output
+  from s ${trait === 'time' ? '' : 'left join chats c on c.num = s.chat'}
+`
 
-export const readSums = (db: Mirror, traits: readonly Trait[], scope: MessageScope): MessageSum[] =>
-  db
-    .prepare<[Bound], MessageSum>(sumsBy(traits, scope))
-    .all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
+export const readSums = (db: Mirror, trait: Trait, scope: MessageScope): MessageSum[] =>
+  db.prepare<[Bound], MessageSum>(sumsBy(trait, scope)).all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
 
 const countOf = (scope: MessageScope): string => `
   select coalesce(sum(m.messages), 0) from (${COUNTED}) m where true ${narrow(scope)}

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
-import { api, type QueryOf } from '../lib/api.ts'
+import type { QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Figure, Notice, Shown } from '../lib/parts.tsx'
@@ -10,17 +10,14 @@ import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, unda
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
-/** By one thing at a time. */
-type TokensQuery = Omit<QueryOf<'/api/tokens'>, 'groupBy'> & {
-  readonly groupBy: [NonNullable<QueryOf<'/api/tokens'>['groupBy']>[number]]
-}
+type TokensQuery = QueryOf<'/api/tokens'> & { readonly groupBy: NonNullable<QueryOf<'/api/tokens'>['groupBy']> }
 
 export default function TokensScreen() {
   useTitle('Usage')
   const { url } = useLocation()
   const { from, to, bucket } = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const by = (groupBy: TokensQuery['groupBy'][0]): TokensQuery => ({ from, to, tz, groupBy: [groupBy] })
+  const by = (groupBy: TokensQuery['groupBy']): TokensQuery => ({ from, to, tz, groupBy })
   const tokens = useData('/api/tokens', { query: by(bucket) })
   const models = useData('/api/tokens', { query: by('model') })
   const projects = useData('/api/tokens', { query: by('project') })
@@ -139,15 +136,13 @@ function Table({ title, name, answer, query }: TableProps) {
         cost,
       ]}
       rows={answer.rows}
-      note={answer.omitted?.note}
-      csv={() => api.open('/api/tokens', { query: { ...query, as: 'csv' } })}
+      note={answer.omitted ?? undefined}
     />
   )
 }
 
 /** The chats behind a row. Messages without a time, model or project have none. */
-function addressOf({ groupBy, from = null, to = null }: TokensQuery, key: string | null): string | null {
-  const [by] = groupBy
+function addressOf({ groupBy: by, from = null, to = null }: TokensQuery, key: string | null): string | null {
   if (key === null) return null
   const isTime = by === 'day' || by === 'week' || by === 'month'
   return chatsAddress({ from, to, bucket: 'day' }, isTime ? bucketAt(key, by) : { [by]: key })

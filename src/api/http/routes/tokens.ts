@@ -2,61 +2,39 @@ import type { Context } from 'hono'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../queries/answer-row.ts'
-import { ledgerCsv, isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
-import {
-  readBounds,
-  readClock,
-  scopeOf,
-  dates,
-  flag,
-  listOf,
-  oneOf,
-  parametersOf,
-  wholeNumber,
-  word,
-  words,
-} from '../params.ts'
-import { badParameters, Problem } from '../problem.ts'
+import { tokenGroupings } from '../../tokens/ledger.ts'
+import { readBounds, readClock, scopeOf, dates, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
+import { Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
-/** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */
-const ROWS_DEFAULT = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
+/** How many rows are returned by default. */
+const ROWS_DEFAULT = 1000
 
 export const tokenRoutes = [
   route({
     method: 'GET',
     path: '/api/tokens',
-    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz, as=json|csv.',
+    says: 'Token counts by source: groupBy=day|week|month|project|model|chat, project, model, from, to, tz.',
     query: parametersOf({
-      groupBy: listOf(tokenGroupings),
+      groupBy: oneOf(tokenGroupings),
       project: words(),
       model: words(),
       machine: words(),
       ...dates,
-      prices: flag(),
-      as: oneOf(['json', 'csv']),
       limit: wholeNumber({ min: 1, max: 10_000 }),
     }),
     answer: tokensAnswer,
-    alsoAs: ['text/csv'],
-    handle: async ({ query, c }, api) => {
+    handle: ({ query }, api) => {
       const clock = readClock(query.tz, api)
-      const format = query.as ?? 'json'
-      const request: TokensRequest = {
-        groupBy: readGroupings(query.groupBy ?? ['day']),
+      const request = {
+        groupBy: query.groupBy ?? 'day',
         ...scopeOf(api.mirror(), query),
         models: query.model,
         timeZone: clock.timeZone,
         ...readBounds(query, clock),
-        limit: query.limit ?? ROWS_DEFAULT[format],
-        hasPrices: query.prices ?? true,
+        limit: query.limit ?? ROWS_DEFAULT,
       }
-      const answer = await api.ask({ kind: 'tokens', request })
-      if (format === 'json') return answer
-      c.header('content-type', 'text/csv; charset=utf-8; header=present')
-      c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy.join('-and-')}.csv"`)
-      c.header('x-rows-total', String(answer.rowsTotal))
-      return c.body(ledgerCsv(answer, request.groupBy))
+      return api.ask({ kind: 'tokens', request })
     },
   }),
   route({
@@ -75,13 +53,6 @@ export const tokenRoutes = [
     },
   }),
 ]
-
-/** A unit of time comes first, because the rows are in the order of time. */
-function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[] {
-  const [times, others] = [given.filter(isOfTime), given.filter((each) => !isOfTime(each))]
-  if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
-  throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
-}
 
 /** No model has a longer name. */
 const MODEL_LENGTH_MAX = 200
