@@ -27,17 +27,6 @@ export interface DaemonEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A file that the user downloaded from Cursor's dashboard. */
-export interface UsageFileText {
-  readonly text: string
-  /** IANA name of the zone of times that have none. */
-  readonly timeZone: string
-}
-
-export interface UsageOutcome extends UsageImport {
-  readonly unknownColumns: readonly string[]
-}
-
 /** Lets the chats of a project belong to another one. */
 export interface MergeOrder {
   /** The root URI of the project. */
@@ -102,8 +91,8 @@ export interface ApiContext {
   readonly histories: Histories
   /** Runs a pass now. Resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Imports a usage file. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
-  importUsage?(file: UsageFileText): Promise<UsageOutcome>
+  /** Imports a file from Cursor's dashboard. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
+  importUsage?(text: string): Promise<UsageImport>
   /** Missing if this process cannot write to the mirror. */
   mergeProjects?(order: MergeOrder): Promise<{ readonly chats: number }>
   readonly archives: ArchiveActs

@@ -50,7 +50,7 @@ export class TokenWorld {
   async import(csv: string): Promise<unknown> {
     const head = { host: HOST, 'content-type': 'text/csv' }
     const sent = { method: 'POST', body: csv, headers: head }
-    return (await this.#app.request('/api/tokens/import?tz=UTC', sent)).json()
+    return (await this.#app.request('/api/tokens/import', sent)).json()
   }
 
   remove(): void {

@@ -79,7 +79,6 @@ export const importAnswer = z.object({
   unmatched: s.count,
   already: s.says(s.count, 'Rows that were already imported from an earlier file.'),
   rematched: s.says(s.count, 'Rows of earlier files whose chat was found only now.'),
-  unknownColumns: s.texts,
   firstUnmatched: z.array(
     z.object({
       line: s.count,

@@ -81,14 +81,11 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .command('import')
     .description('import a usage file that you downloaded from Cursor’s dashboard')
     .argument('<csv>', 'the file')
-    .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
   const example = 'cursordex tokens import usage-events.csv'
   addExamples(command, example, `${example} --json`).action(async (file: string) => {
     const text = readText(file, FILE_BYTES_MAX, 'Name the file that you downloaded from Cursor’s dashboard.')
-    // The parent command may have taken a flag of the same name.
-    const query = inOwnZone({ tz: command.optsWithGlobals<Options>().tz }, session.screen, true)
     await session.ask(command, async (answers) => {
-      const answer = await answers.post('/api/tokens/import', { query, body: new CsvText(text) })
+      const answer = await answers.post('/api/tokens/import', { body: new CsvText(text) })
       await session.printAnswer(command, answer, importText)
     })
   })
@@ -175,11 +172,10 @@ function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string
   return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
 }
 
-function importText({ rows, matched, unmatched, already, rematched, unknownColumns }: ImportAnswer): string[] {
+function importText({ rows, matched, unmatched, already, rematched }: ImportAnswer): string[] {
   return [
     `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`,
     ...(rematched > 0 ? [`${countText(rematched, 'earlier row')} matched to a chat now`] : []),
-    ...(unknownColumns.length > 0 ? [`unknown columns: ${unknownColumns.join(', ')}`] : []),
     ...(unmatched > 0 ? ['--json says why the first rows are not matched'] : []),
   ]
 }

@@ -124,7 +124,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
       const timer = setTimeout(() => note(LONG_RUN), LONG_RUN_MS)
       return inTurn((started) => started.writer.run(order)).finally(() => clearTimeout(timer))
     },
-    importUsage: (file) => inTurn((started) => started.writer.importUsage(file)),
+    importUsage: (text) => inTurn((started) => started.writer.importUsage(text)),
     merge: (order) => inTurn((started) => started.writer.merge(order)),
     restore: (part) => inTurn((started) => started.writer.restore(part)),
     purge: (order) => inTurn((started) => started.writer.purge(order)),

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
-import type { MergeOrder, UsageFileText, UsageOutcome } from '../../api/context.ts'
+import type { MergeOrder } from '../../api/context.ts'
+import type { UsageImport } from '../../mirror/usage/usage-events.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../model/ids.ts'
@@ -41,7 +42,7 @@ export interface Writer {
   /** @throws UserError with SQLite's code if the mirror cannot be written, `mirror-damaged` if its file is damaged */
   run(order: RunOrder): Promise<RunOutcome>
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
-  importUsage(file: UsageFileText): Promise<UsageOutcome>
+  importUsage(text: string): Promise<UsageImport>
   /** @returns how many chats moved, subagents too @throws UserError if the mirror cannot be written */
   merge(order: MergeOrder): Promise<{ readonly chats: number }>
   /** Restores a part of an archive. @throws UserError if the mirror cannot be written */

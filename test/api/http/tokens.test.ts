@@ -14,8 +14,8 @@ const at = (time: string): number => Date.parse(`2026-01-10T${time}Z`)
 const tokens = async (query = ''): Promise<TokensAnswer> =>
   (await bodyOf(await api.ask(`/api/tokens${query}`))) as unknown as TokensAnswer
 
-const importFile = (text: string | Uint8Array<ArrayBuffer>, type = 'text/csv', query = ''): Promise<Response> =>
-  api.ask(`/api/tokens/import${query}`, { method: 'POST', headers: { 'content-type': type }, body: text })
+const importFile = (text: string | Uint8Array<ArrayBuffer>, type = 'text/csv'): Promise<Response> =>
+  api.ask('/api/tokens/import', { method: 'POST', headers: { 'content-type': type }, body: text })
 
 /** A chat with an answer by this model at this time. */
 function addAnswer(id: string, model: string | null, time: string, columns = {}): number {
@@ -141,7 +141,7 @@ test('imported rows are matched with chats by time and model', async () => {
       ),
     ),
   )
-  expect(answer).toMatchObject({ rows: 5, matched: 2, unmatched: 3, already: 0, unknownColumns: [] })
+  expect(answer).toMatchObject({ rows: 5, matched: 2, unmatched: 3, already: 0 })
   expect(answer['firstUnmatched']).toMatchObject([
     { line: 4, reason: 'other-model' },
     { line: 5, reason: 'several-chats' },
@@ -165,27 +165,6 @@ test('importing a file again, or an overlapping one, adds nothing twice', async 
   expect(await bodyOf(await importFile(later))).toMatchObject({ rows: 4, unmatched: 1, already: 3 })
   // The charge may be known only later.
   expect((await tokens()).totals.imported).toMatchObject({ events: 4, output: 8, cents: 30 })
-})
-
-test('an event in two versions of the usage file counts once, but equal events of one file all count', async () => {
-  const old = `Date,User,Kind,Model,Tokens,Cost ($)\n${'"Jan 10, 2026, 10:00 AM",me@x.org,Included,gpt-5,"12,345",0.04\n'.repeat(2)}`
-  const row = (time: string) => `2026-01-10T10:00:${time}Z,Included,gpt-5,0,2345,9000,1000,12345,0.04\n`
-  const head =
-    'Date,Kind,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Total Tokens,Cost\n'
-  const now = `${head}${row('04.478')}${row('59.999')}${row('59.999')}`
-  const take = async (text: string) => bodyOf(await importFile(text, 'text/csv', '?tz=UTC'))
-  for (const order of [
-    [old, now],
-    [now, old],
-  ]) {
-    api.mirror.writer.exec('delete from usage_events')
-    for (const text of order) await take(text)
-    expect((await tokens()).totals.imported).toMatchObject({ events: 3, total: 3 * 12_345, cents: 12 })
-    expect(await take(old)).toMatchObject({ rows: 2, already: 2 })
-    expect(await take(now)).toMatchObject({ rows: 3, already: 3 })
-    // A different moment of the same minute is a different event.
-    expect(await take(head + row('30.000'))).toMatchObject({ rows: 1, already: 0 })
-  }
 })
 
 test('usage of colleagues in the same minute is not matched with my chat', async () => {
@@ -233,10 +212,9 @@ test('an invalid file is refused with a reason, and nothing is imported', async 
   expect((await refused(importFile(HEAD, 'text/plain'))).slice(0, 2)).toEqual([415, 'not-csv'])
   expect((await refused(importFile('x'.repeat(17 * 1024 * 1024)))).slice(0, 2)).toEqual([413, 'too-large'])
   expect((await refused(importFile(new Uint8Array([0xff, 0xfe, 0x44])))).slice(0, 2)).toEqual([400, 'bad-encoding'])
-  expect((await refused(importFile(HEAD, 'text/csv', '?tz=Mars'))).slice(0, 2)).toEqual([400, 'bad-parameter'])
   const [status, code, detail] = await refused(importFile(file(line('10:00:00', 'gpt-5', 1), 'soon,,,gpt-5,,,,,,,')))
   expect([status, code]).toEqual([400, 'bad-cell'])
-  expect(detail).toMatch(/Line 3, column "Date"/)
+  expect(detail).toMatch(/Line 3: the date "soon" is not a time/)
   expect((await tokens()).imports).toBeNull()
 })
 

@@ -109,28 +109,19 @@ test('messages of drafts count neither in tokens nor in statistics', async () =>
 })
 
 const HEAD = 'Date,Model,Total Tokens'
-const rowsFrom = (count: number, rowOf: (at: number) => string) =>
-  `${HEAD}\n${Array.from({ length: count }, (_, at) => `${rowOf(at)}\n`).join('')}`
-
-test.each([
-  ['equal rows', () => '2026-01-01T00:00:00.001Z,a,7'],
-  ['other times of one minute', (at: number) => `${Date.UTC(2026, 0) + at},a,7`],
-  ['only a minute in one half, milliseconds in the other', (at: number) => `${Date.UTC(2026, 0) + (at % 2)},a,7`],
-])(
-  'a file with 12,000 rows of one minute, half of them known, takes no longer than a new one: %s',
-  async (_, rowOf) => {
-    const other = new TokenWorld()
-    const cpuMsOf = async (count: number, answer: object) => {
-      const elapsed = startCpuClock()
-      expect(await other.import(rowsFrom(count, rowOf))).toMatchObject(answer)
-      return elapsed()
-    }
-    const firstMs = await cpuMsOf(6000, { matched: 0, unmatched: 6000, already: 0 })
-    expect(await cpuMsOf(12_000, { unmatched: 6000, already: 6000 })).toBeLessThan(6 * firstMs + 1000)
-    expect(await cpuMsOf(12_000, { unmatched: 0, already: 12_000 })).toBeLessThan(6 * firstMs + 1000)
-    other.remove()
-  },
-)
+test('a file with 12,000 equal rows, half of them known, takes no longer than a new one', async () => {
+  const other = new TokenWorld()
+  const cpuMsOf = async (count: number, answer: object) => {
+    const elapsed = startCpuClock()
+    const text = `${HEAD}\n${'2026-01-01T00:00:00.001Z,a,7\n'.repeat(count)}`
+    expect(await other.import(text)).toMatchObject(answer)
+    return elapsed()
+  }
+  const firstMs = await cpuMsOf(6000, { matched: 0, unmatched: 6000, already: 0 })
+  expect(await cpuMsOf(12_000, { unmatched: 6000, already: 6000 })).toBeLessThan(6 * firstMs + 1000)
+  expect(await cpuMsOf(12_000, { unmatched: 0, already: 12_000 })).toBeLessThan(6 * firstMs + 1000)
+  other.remove()
+})
 
 test('of rows with several users, each row of an earlier file is found once, the first that fits first', async () => {
   const other = new TokenWorld()

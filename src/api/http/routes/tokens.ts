@@ -3,7 +3,7 @@ import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../queries/answer-row.ts'
 import { tokenGroupings } from '../../tokens/ledger.ts'
-import { readBounds, readClock, scopeOf, dates, oneOf, parametersOf, wholeNumber, word, words } from '../params.ts'
+import { readBounds, readClock, scopeOf, dates, oneOf, parametersOf, wholeNumber, words } from '../params.ts'
 import { Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
@@ -41,14 +41,12 @@ export const tokenRoutes = [
     method: 'POST',
     path: '/api/tokens/import',
     says: 'Imports a usage file from Cursor’s dashboard, sent as text/csv.',
-    query: parametersOf({ tz: word() }),
     bodyType: 'text/csv',
     answer: importAnswer,
-    handle: async ({ query, c }, api) => {
-      const { timeZone } = readClock(query.tz, api)
+    handle: async ({ c }, api) => {
       const text = await readCsvBody(c)
       if (api.importUsage === undefined) throw new Problem(503, 'not-here', 'This process cannot import usage files.')
-      const { firstUnmatched, ...outcome } = await api.importUsage({ text, timeZone })
+      const { firstUnmatched, ...outcome } = await api.importUsage(text)
       return { ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) }
     },
   }),
