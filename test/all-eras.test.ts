@@ -15,7 +15,7 @@ import {
   repeatedPrompt,
   writeAllEras,
 } from './helpers/eras/all-eras.ts'
-import { eraOutputs, eraOverlong, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
+import { eraOutputs, eraOverlong, forkedInput, reviewedCalls, rowEras } from './helpers/eras/global-rows.ts'
 import { committedChat, trackedChat, trackingCanary } from './helpers/eras/tracking.ts'
 import { eraFlat, transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
@@ -93,6 +93,14 @@ test('the tokens of a row without content count for the message before it', asyn
   const { rows } = await daemon.get<{ rows: { key: string; recorded: unknown }[] }>('/api/tokens?groupBy=chat')
   const row = rows.find(({ key }) => key === 'era-placeholder')
   expect(row?.recorded).toEqual({ input: 160, output: 8, messages: 3 })
+})
+
+test('the tokens of a forked chat count once, in the chat that began first', async () => {
+  const { rows } = await daemon.get<{ rows: { key: string; recorded: { input: number } | null }[] }>(
+    '/api/tokens?groupBy=chat&limit=1000',
+  )
+  const inputOf = (id: string): unknown => rows.find(({ key }) => key === id)?.recorded?.input ?? null
+  expect(Object.fromEntries(Object.keys(forkedInput).map((id) => [id, inputOf(id)]))).toEqual(forkedInput)
 })
 
 test('no chat and no project is there twice', () => {

@@ -132,7 +132,7 @@ create table outlines (
 -- its row in the index: newest first is a walk down the index, and a date range is a range of rowids.
 -- is_orphan: 1 if the thread does not name the message, 2 if it only repeats content of the thread.
 -- marks: the kinds of its parts, its tools, its errors. estimated_*: null means not estimated.
--- request_id: Cursor's id of the request, of messages with recorded tokens only. Archives have it.
+-- request_id: Cursor's id of the request, of messages with recorded tokens only. A copy of a message has the same.
 create table messages (
   key integer primary key, chat integer not null references chats (num),
   source integer not null references sources (num), body integer not null, id text not null, role text not null,
@@ -159,6 +159,8 @@ create index token_counts on messages
 create index recorded_tokens on messages
   (chat, model, created_at, input_tokens, output_tokens, estimated_input, estimated_output)
   where ${RECORDED};
+create index recorded_ids on messages (id, chat) where ${RECORDED};
+create index recorded_requests on messages (request_id, chat) where request_id is not null and ${RECORDED};
 
 -- The parts of a message, in the order of writing: chats are read newest first, so bodies under their messages' keys
 -- would leave every page half empty.

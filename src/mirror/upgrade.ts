@@ -96,9 +96,6 @@ const steps: readonly string[] = [
   `alter table chats add column preview text;`,
   // Only the sum of a chat's context was kept, and not what fills it.
   `alter table chats add column context_items text;`,
-
-  // By these the copies in a forked chat were found, whose tokens counted once.
-  `drop index recorded_ids; drop index recorded_requests;`,
 ]
 
 /** The schema version of this program. SQLite keeps that of a mirror as its `user_version`. */

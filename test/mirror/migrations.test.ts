@@ -19,6 +19,8 @@ const ask = (): Promise<Answers> => {
 beforeAll(async () => {
   world = await World.open()
   writeAllEras(world.home, world.cursorHome)
+  // Earlier versions kept no requests, by which the copies in a fork under new ids are known.
+  world.home.global().deleteChat('era-fork-anew')
   await world.sync()
   // What Cursor deleted is in the mirror only.
   world.home.global().db.exec(`delete from cursorDiskKV where rowid % 7 = 0`)

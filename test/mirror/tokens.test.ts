@@ -180,6 +180,102 @@ describe('a placeholder, a row without content,', () => {
   })
 })
 
+describe('a chat that was forked', () => {
+  interface Plan {
+    readonly name: string
+    /** The recorded answers of each chat: id, minute, request, `input/output`. A later chat begins a day later. */
+    readonly chats: readonly (readonly string[])[]
+    readonly counts: readonly string[]
+    /** The same, without the first chat. */
+    readonly withoutFirst: readonly string[]
+  }
+
+  const plans = cases<Plan>('forks').map((plan, number) => ({
+    ...plan,
+    ids: plan.chats.map((_, at) => `plan${number}chat${at}`),
+  }))
+  let world: World
+
+  function writeChat(store: Store, plan: (typeof plans)[number], at: number): void {
+    const chat = plan.ids[at] ?? ''
+    const ids: string[] = []
+    for (const [turn, answer] of (plan.chats[at] ?? []).entries()) {
+      const [name, minute, request, counts = ''] = answer.split(' ')
+      const [question, id] = [`${chat}-q${turn}`, `${plan.ids[0]}-${name}`]
+      ids.push(question, id)
+      const createdAt = new Date(T0 + Number(minute) * 60_000).toISOString()
+      const requestId = request === '-' ? {} : { requestId: `${plan.ids[0]}-${request}` }
+      store.message(chat, question, { type: 1, text: 'Asked', createdAt })
+      store.message(chat, id, { type: 2, text: 'Answered', createdAt, tokenCount: tokenCount(counts), ...requestId })
+    }
+    store.chat(chat, { createdAt: T0 + at * 86_400_000, fullConversationHeadersOnly: headers(ids) })
+  }
+
+  beforeAll(async () => {
+    world = await World.open()
+    world.home.workspace(
+      'forks',
+      { folder: 'file:///yard/forks' },
+      plans.flatMap(({ ids }) => ids.slice(1)),
+    )
+    // A fork is read before the chat that it was copied from.
+    for (let at = 3; at >= 0; at -= 1) {
+      const store = world.home.global()
+      for (const plan of plans) if (at < plan.ids.length) writeChat(store, plan, at)
+      await world.sync()
+    }
+  })
+  afterAll(() => world.remove())
+
+  const countsOf = async (within: World, ids: readonly string[]): Promise<string[]> => {
+    const counts: string[] = []
+    for (const id of ids) counts.push(await recordedOf(within, id))
+    return counts
+  }
+
+  test.each(plans)('counts once, where it began first: $name', async ({ ids, counts }) => {
+    expect(await countsOf(world, ids)).toEqual(counts)
+  })
+
+  test('counts once in totals, days and projects, which say so', async () => {
+    const once = sum(plans.flatMap(({ counts }) => counts))
+    for (const groupBy of ['chat', 'project', 'day', 'month', 'model']) {
+      const { rows, totals, coverage, notes } = await ledger(world, groupBy)
+      const parts = sum(rows.map(({ recorded }) => told(recorded)))
+      expect([groupBy, told(totals.recorded), parts]).toEqual([groupBy, once, once])
+      const answers = plans.flatMap(({ chats }) => chats.flat()).length
+      expect(coverage).toMatchObject({ messages: answers * 2, recorded: answers })
+      expect(notes.join('\n')).toContain('7 recorded messages are copies in a forked chat.')
+    }
+    // The copies count in no project, also where the first chats are left out.
+    const forks = sum(plans.flatMap(({ counts }) => counts.slice(1)))
+    expect(told((await ledger(world, 'day', '&project=forks')).totals.recorded)).toBe(forks)
+  })
+
+  test('shows the tokens that were recorded for each of its messages', async () => {
+    const { items } = await world.get<{ items: unknown[] }>('/api/chats/plan2chat1/messages')
+    expect(items[1]).toMatchObject({ tokens: { input: 100, output: 10, source: 'recorded' } })
+  })
+
+  test('counts the same in a new mirror, which reads the chats in another order', async () => {
+    const again = await World.open({ home: world.home })
+    await again.sync()
+    for (const { ids, counts } of plans) expect(await countsOf(again, ids)).toEqual(counts)
+    await again.close()
+  })
+
+  test('still has the tokens when Cursor deletes it; when it is purged, its forks have them', async () => {
+    const firsts = plans.flatMap(({ ids }) => ids[0] ?? [])
+    const store = world.home.global()
+    for (const id of firsts) store.deleteChat(id)
+    await world.sync(true)
+    expect(await world.get(`/api/chats/${firsts[0]}`)).toMatchObject({ deletedInCursor: true })
+    for (const { ids, counts } of plans) expect(await countsOf(world, ids)).toEqual(counts)
+    await world.post('/api/purge', { chats: firsts, dryRun: false })
+    for (const { ids, withoutFirst } of plans) expect(await countsOf(world, ids.slice(1))).toEqual(withoutFirst)
+  })
+})
+
 describe('the estimate of a message', () => {
   let world: World
   beforeAll(async () => (world = await World.open()))

@@ -47,6 +47,10 @@ export type TokenSources = s.Answer<typeof tokenSources>
 
 const tokensRow = z.extend(tokenSources, {
   key: s.says(s.maybeText, "An id, the first date of a bucket, or a model's name; null if there is none."),
+  keys: s.says(
+    z.exactOptional(z.array(s.maybeText)),
+    'With several groupings, the key of each. key is the first of them.',
+  ),
   label: s.says(s.text, 'The key in readable form.'),
 })
 export type TokensRow = s.Answer<typeof tokensRow>

@@ -32,7 +32,7 @@ export const getUsage = defineTool({
     const { group_by: groupBy, offset } = args
     const isOfTime = ['day', 'week', 'month'].includes(groupBy)
     const limit = isOfTime ? ROWS_ASKED : Math.min(ROWS_ASKED, offset + ROWS_MAX)
-    const answer = await reader.get('/api/tokens', { query: { ...scopeOf(args), groupBy, limit } })
+    const answer = await reader.get('/api/tokens', { query: { ...scopeOf(args), groupBy: [groupBy], limit } })
     const rows = isOfTime ? newestFirst(answer.rows) : answer.rows
     const text = new BoundedText(END_TOKENS)
     text.add(`Total: ${numbersOf(answer.totals)}`)

@@ -18,11 +18,11 @@ import { PriceBook, priceList } from './prices.ts'
 import type { TokensAnswer, TokensRow, TokenSources } from '../answers/tokens.ts'
 
 export const tokenGroupings = [...bucketUnits, 'project', 'model', 'chat'] as const
-type TokenGrouping = (typeof tokenGroupings)[number]
+export type TokenGrouping = (typeof tokenGroupings)[number]
 
 export interface TokensRequest extends Omit<MessageScope, 'draftNums'> {
-  /** What a row is for. */
-  readonly groupBy: TokenGrouping
+  /** What a row is for; at least one. A unit of time can only be the first. */
+  readonly groupBy: readonly TokenGrouping[]
   /** IANA name of the zone for the bounds of days. */
   readonly timeZone: string
   /** How many rows are returned at most: the newest by time, else the largest. The totals include all. */
@@ -34,9 +34,13 @@ type Key = number | string | null
 /** Events without a chat are one row of their own in the groups by chat and project. */
 const UNMATCHED = 'unmatched'
 
-type Group = readonly [key: Key, tally: Tally]
+interface Group {
+  /** One for each grouping. */
+  readonly keys: readonly Key[]
+  readonly tally: Tally
+}
 
-const isNone = (key: Key): number => Number(key === null || key === UNMATCHED)
+const isNone = (key: Key): boolean => key === null || key === UNMATCHED
 
 /** Token counts by source, in rows by time, project, model or chat. */
 export const readLedger = (db: Mirror, request: TokensRequest): TokensAnswer =>
@@ -47,7 +51,7 @@ class Ledger {
   readonly #request: TokensRequest
   readonly #scope: MessageScope
   readonly #clock: ZoneClock
-  readonly #groups = new Map<Key, Tally>()
+  readonly #groups = new Map<string, Group>()
 
   constructor(db: Mirror, request: TokensRequest) {
     this.#db = db
@@ -58,7 +62,8 @@ class Ledger {
 
   read(): TokensAnswer {
     const { groupBy } = this.#request
-    for (const sum of readSums(this.#db, isOfTime(groupBy) ? 'time' : groupBy, this.#scope)) {
+    const traits = groupBy.map((grouping) => (isOfTime(grouping) ? 'time' : grouping))
+    for (const sum of readSums(this.#db, traits, this.#scope)) {
       const { messages, estimated, input: estimatedInput, output: estimatedOutput } = sum
       this.#add(sum, { messages, estimated, estimatedInput, estimatedOutput })
     }
@@ -73,12 +78,12 @@ class Ledger {
     const imports = this.#addEvents()
     const sorted = this.#sorted()
     const totals = new Tally()
-    for (const [, tally] of sorted) totals.add(tally.sums)
+    for (const { tally } of sorted) totals.add(tally.sums)
     const sources = totals.toSources()
     const undated = countUndated(this.#db, this.#scope)
     const { limit } = this.#request
     return {
-      rows: this.#label(isOfTime(groupBy) ? sorted.slice(-limit) : sorted.slice(0, limit)),
+      rows: this.#label(isOfTime(groupBy[0]) ? sorted.slice(-limit) : sorted.slice(0, limit)),
       rowsTotal: sorted.length,
       omitted: omittedNote(sorted.length, this.#request),
       totals: sources,
@@ -86,7 +91,11 @@ class Ledger {
       coverage: sources.coverage,
       imports,
       prices: prices === null ? null : priceList,
-      notes: tokenNotes(this.#request, sources, { hasUndated: this.#groups.has(null), undated }),
+      notes: tokenNotes(this.#request, sources, {
+        hasUndated: isOfTime(groupBy[0]) && sorted[0]?.keys[0] === null,
+        undated,
+        copied: recorded.filter(({ isCopy }) => isCopy === 1).length,
+      }),
     }
   }
 
@@ -119,61 +128,69 @@ class Ledger {
   }
 
   #add(item: LedgerItem, sums: Sums): void {
-    const key = this.#keyOf(item)
-    const tally = this.#groups.get(key) ?? new Tally()
-    this.#groups.set(key, tally)
-    tally.add(sums)
+    const keys = this.#request.groupBy.map((grouping) => this.#keyOf(item, grouping))
+    const name = keys.join('\n')
+    const group = this.#groups.get(name) ?? { keys, tally: new Tally() }
+    this.#groups.set(name, group)
+    group.tally.add(sums)
   }
 
-  #keyOf({ chat, project, model, atMs }: LedgerItem): Key {
-    const { groupBy } = this.#request
-    if (groupBy === 'model') return model
-    if (groupBy === 'chat') return chat ?? UNMATCHED
-    if (groupBy === 'project') return chat === null ? UNMATCHED : project
-    return atMs === null ? null : dateOfDay(firstDayOf(dayOf(this.#clock.toLocalMs(atMs)), groupBy))
+  #keyOf({ chat, project, model, atMs }: LedgerItem, grouping: TokenGrouping): Key {
+    if (grouping === 'model') return model
+    if (grouping === 'chat') return chat ?? UNMATCHED
+    if (grouping === 'project') return chat === null ? UNMATCHED : project
+    return atMs === null ? null : dateOfDay(firstDayOf(dayOf(this.#clock.toLocalMs(atMs)), grouping))
   }
 
-  /** By time, undated first. Else by number of messages, with rows without project, model or chat last. */
+  /** By time, undated first. Then by number of messages, with rows without project, model or chat last. */
   #sorted(): readonly Group[] {
-    const hasTimes = isOfTime(this.#request.groupBy)
-    return [...this.#groups].sort(
-      ([one, ofOne], [other, ofOther]) =>
-        (hasTimes ? 0 : isNone(one) - isNone(other) || ofOther.of('messages') - ofOne.of('messages')) ||
-        compareTexts(String(one ?? ''), String(other ?? '')),
+    const dateOf = ({ keys: [first] }: Group): string => (isOfTime(this.#request.groupBy[0]) ? String(first ?? '') : '')
+    const unknown = ({ keys }: Group): number => keys.filter(isNone).length
+    return [...this.#groups.values()].sort(
+      (one, other) =>
+        compareTexts(dateOf(one), dateOf(other)) ||
+        unknown(one) - unknown(other) ||
+        other.tally.of('messages') - one.tally.of('messages') ||
+        compareTexts(String(one.keys), String(other.keys)),
     )
   }
 
   #label(rows: readonly Group[]): TokensRow[] {
     const { groupBy } = this.#request
-    const nums = rows.flatMap(([key]) => (groupBy === 'chat' && typeof key === 'number' ? key : []))
-    const chats = [...readNamedChats(this.#db, nums)].map(([num, { id, title }]) => [num, { id, name: title }] as const)
-    const names: ReadonlyMap<Key, { readonly id: string; readonly name: string }> =
-      groupBy === 'project' ? readNamedProjects(this.#db) : new Map(chats)
-    return rows.map(([key, tally]) => {
-      const named = names.get(key)
-      const text = typeof key === 'string' ? key : null
-      return { key: named?.id ?? text, label: named?.name ?? labelOf(groupBy, text), ...tally.toSources() }
+    const names = groupBy.map((grouping, at): ReadonlyMap<Key, { readonly id: string; readonly name: string }> => {
+      if (grouping === 'project') return readNamedProjects(this.#db)
+      const nums = grouping === 'chat' ? rows.flatMap(({ keys }) => (typeof keys[at] === 'number' ? keys[at] : [])) : []
+      return new Map([...readNamedChats(this.#db, nums)].map(([num, { id, title }]) => [num, { id, name: title }]))
+    })
+    return rows.map(({ keys: given, tally }) => {
+      const named = given.map((key, at) => names[at]?.get(key))
+      const keys = given.map((key, at) => named[at]?.id ?? (typeof key === 'string' ? key : null))
+      const labels = given.map((key, at) => named[at]?.name ?? labelOf(groupBy[at], key))
+      const several = keys.length > 1 ? { keys } : {}
+      return { key: keys[0] ?? null, label: labels.join(' · '), ...several, ...tally.toSources() }
     })
   }
 }
 
-const isOfTime = (grouping: TokenGrouping): grouping is BucketUnit => bucketUnits.some((unit) => unit === grouping)
+export const isOfTime = (grouping: TokenGrouping | undefined): grouping is BucketUnit =>
+  bucketUnits.some((unit) => unit === grouping)
 
 const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-function labelOf(grouping: TokenGrouping, key: string | null): string {
-  if (grouping === 'model') return modelLabel(key)
-  if (key === UNMATCHED) return 'imported, no chat found'
+function labelOf(grouping: TokenGrouping | undefined, key: Key): string {
+  const text = typeof key === 'string' ? key : null
+  if (grouping === 'model') return modelLabel(text)
+  if (text === UNMATCHED) return 'imported, no chat found'
   if (grouping === 'project') return 'no project'
-  if (key === null) return 'undated'
-  if (grouping === 'month') return key.slice(0, 7)
-  return grouping === 'week' ? `week of ${key}` : key
+  if (text === null) return 'undated'
+  if (grouping === 'month') return text.slice(0, 7)
+  return grouping === 'week' ? `week of ${text}` : text
 }
 
 /** What the limit leaves out, as a sentence; null if nothing. */
 function omittedNote(rows: number, { groupBy, limit }: TokensRequest): string | null {
   if (rows <= limit) return null
-  const which = isOfTime(groupBy) ? 'the newest' : 'those with the most messages'
+  const which = isOfTime(groupBy[0]) ? 'the newest' : 'those with the most messages'
   const [shown, all] = [limit, rows].map((count) => count.toLocaleString('en-US'))
   return `Only ${shown} of ${all} rows are shown, ${which}. The totals include all.`
 }
@@ -193,23 +210,27 @@ const leftOut = (messages: number): string =>
 const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
   `${unpriced} of ${messages + unpriced} recorded messages ${unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`
 
+const copiedNote = (copied: number): string =>
+  `${copied} recorded ${copied === 1 ? 'message is a copy' : 'messages are copies'} in a forked chat. Their tokens count once, in the chat that began first.`
+
 /** Explains the numbers in the answer, one sentence each. */
 function tokenNotes(
   request: TokensRequest,
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
-  { hasUndated, undated }: { readonly hasUndated: boolean; readonly undated: number },
+  { hasUndated, undated, copied }: { readonly hasUndated: boolean; readonly undated: number; readonly copied: number },
 ): string[] {
   const isBounded = request.fromMs !== null || request.toMs !== null
   const sources = [recorded, imported, estimated, contextSnapshot].filter((source) => source !== null)
   return [
     sources.length > 1 ? 'The sources are listed separately and are never added to each other.' : null,
     recorded === null ? null : RECORDED,
+    copied === 0 ? null : copiedNote(copied),
     imported === null ? null : IMPORTED,
     estimated === null ? null : ESTIMATED,
     contextSnapshot === null ? null : SNAPSHOT,
     priced === null ? null : PRICED,
     priced === null || priced.unpriced === 0 ? null : unpricedNote(priced),
-    isBounded ? leftOut(undated) : hasUndated && isOfTime(request.groupBy) ? UNDATED : null,
+    isBounded ? leftOut(undated) : hasUndated ? UNDATED : null,
   ].filter((note) => note !== null)
 }
 

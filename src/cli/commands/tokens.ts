@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { CsvText } from '../../shared/client.ts'
 import { printableLine } from '../../text/printable.ts'
@@ -14,11 +14,19 @@ import { noteUnknown, undatedText } from './lists.ts'
 import { SPANS } from './stats.ts'
 
 type Query = NonNullable<ApiRoutes['GET /api/tokens']['query']>
-type Grouping = NonNullable<Query['groupBy']>
+type Grouping = NonNullable<Query['groupBy']>[number]
 const groupings: readonly Grouping[] = ['day', 'week', 'month', 'project', 'model', 'chat']
 
+/** Reads `model,project`. */
+function readGroupings(given: string): Grouping[] {
+  const names = given.split(',')
+  const known = groupings.filter((grouping) => names.includes(grouping))
+  if (known.length === names.length) return names as Grouping[]
+  throw new InvalidArgumentError(`Allowed are ${groupings.join(', ')}, or several with a comma between them.`)
+}
+
 interface TokensOptions extends Options {
-  readonly groupBy?: Grouping
+  readonly groupBy?: Grouping[]
   readonly month?: true
 }
 
@@ -26,7 +34,11 @@ export function addCommand(program: Command, session: Session): void {
   const command = program
     .command('tokens')
     .description('show what is known about tokens, each number with its source')
-    .addOption(new Option('--group-by <what>', 'one row for each of these; by default day').choices(groupings))
+    .addOption(
+      new Option('--group-by <what>', 'one row for each of these, or of several with commas; by default day')
+        .choices(groupings)
+        .argParser(readGroupings),
+    )
     .addOption(new Option('--month', 'one row for each month').conflicts('groupBy'))
   addFilters(command, 'project', 'model', 'machine', 'period')
     .option('-n, --limit <n>', 'how many rows to print, 1 to 10000; by default 1000', wholeNumber(1, 10_000))
@@ -42,17 +54,17 @@ export function addCommand(program: Command, session: Session): void {
     const { json: _, notes, month, ...given } = command.opts<TokensOptions>()
     const { screen } = session
     const isOnTerminal = screen.width !== null
-    const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: 'month' as const }) }
+    const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: ['month' as const] }) }
     const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
     const isPlain = isOnTerminal && !hasDates(given) && query.groupBy === undefined && given.limit === undefined
     const last = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
     // Older chats only: their months say more than empty days.
     const isOld = last !== null && last.totals.coverage.messages === 0
     const recent = isOld ? null : last
-    const answer = recent ?? (await ask(isOld ? { groupBy: 'month' } : {}))
+    const answer = recent ?? (await ask(isOld ? { groupBy: ['month'] } : {}))
     if (wantsJson(command)) return session.printJson(answer)
     // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
-    const isOfTime = ['day', 'week', 'month'].includes(query.groupBy ?? 'day')
+    const isOfTime = (query.groupBy ?? ['day']).some((each) => ['day', 'week', 'month'].includes(each))
     const rows: Labelled[] = isOnTerminal && isOfTime ? answer.rows.toReversed() : [...answer.rows]
     if (recent !== null) {
       const spans = await Promise.all(SPANS.slice(0, 2).map(([, from]) => ask({ from })))

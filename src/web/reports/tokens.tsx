@@ -10,14 +10,17 @@ import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, unda
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
-type TokensQuery = QueryOf<'/api/tokens'> & { readonly groupBy: NonNullable<QueryOf<'/api/tokens'>['groupBy']> }
+/** By one thing at a time. */
+type TokensQuery = Omit<QueryOf<'/api/tokens'>, 'groupBy'> & {
+  readonly groupBy: [NonNullable<QueryOf<'/api/tokens'>['groupBy']>[number]]
+}
 
 export default function TokensScreen() {
   useTitle('Usage')
   const { url } = useLocation()
   const { from, to, bucket } = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const by = (groupBy: TokensQuery['groupBy']): TokensQuery => ({ from, to, tz, groupBy })
+  const by = (groupBy: TokensQuery['groupBy'][0]): TokensQuery => ({ from, to, tz, groupBy: [groupBy] })
   const tokens = useData('/api/tokens', { query: by(bucket) })
   const models = useData('/api/tokens', { query: by('model') })
   const projects = useData('/api/tokens', { query: by('project') })
@@ -142,7 +145,8 @@ function Table({ title, name, answer, query }: TableProps) {
 }
 
 /** The chats behind a row. Messages without a time, model or project have none. */
-function addressOf({ groupBy: by, from = null, to = null }: TokensQuery, key: string | null): string | null {
+function addressOf({ groupBy, from = null, to = null }: TokensQuery, key: string | null): string | null {
+  const [by] = groupBy
   if (key === null) return null
   const isTime = by === 'day' || by === 'week' || by === 'month'
   return chatsAddress({ from, to, bucket: 'day' }, isTime ? bucketAt(key, by) : { [by]: key })

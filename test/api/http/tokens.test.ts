@@ -44,6 +44,27 @@ test('if nothing was recorded, the numbers are null and the coverage shows it', 
   expect(prices).toBeNull()
 })
 
+test('rows may be for several things at once: the newest day first, then the most messages', async () => {
+  for (const [id, model] of [
+    ['a', 'gpt-5'],
+    ['b', 'gpt-5'],
+    ['c', 'composer-1'],
+  ] as const) {
+    addAnswer(id, model, '10:00:00', { estimated_input: 0, estimated_output: 4 })
+  }
+  const byDay = await tokens('?groupBy=model,day')
+  expect(byDay.rows.map(({ key, keys, label }) => [key, keys, label])).toEqual([
+    ['2026-01-10', ['2026-01-10', 'gpt-5'], '2026-01-10 · gpt-5'],
+    ['2026-01-10', ['2026-01-10', 'composer-1'], '2026-01-10 · composer-1'],
+  ])
+  expect(byDay.rows.map(({ estimated }) => estimated?.output)).toEqual([8, 4])
+  const { rows } = await tokens('?groupBy=model&groupBy=project')
+  expect(rows.map(({ keys, label }) => [keys, label])).toContainEqual([['gpt-5', null], 'gpt-5 · no project'])
+  for (const wrong of ['day,week', 'model,model']) {
+    expect(await bodyOf(await api.ask(`/api/tokens?groupBy=${wrong}`))).toMatchObject({ code: 'bad-parameter' })
+  }
+})
+
 test('each source has its own numbers and notes', async () => {
   addAnswer('a', 'claude-4.5-sonnet', '10:00:00', { input_tokens: 1_000_000, output_tokens: 100_000 })
   addAnswer('b', 'composer-1', '11:00:00', { input_tokens: 500, output_tokens: 5 })
@@ -81,7 +102,7 @@ test('an orphan does not count, but a message that Cursor deleted does', async (
   expect((await tokens()).coverage.messages).toBe(1)
 })
 
-test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'groupBy=model&groupBy=day', 'limit=0'])(
+test.each(['groupBy=hour', 'tz=Mars', 'from=never', 'nonsense=1', 'limit=0'])(
   'a bad parameter is refused: %s',
   async (query) => {
     expect((await api.ask(`/api/tokens?${query}`)).status).toBe(400)

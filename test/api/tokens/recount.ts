@@ -1,10 +1,10 @@
 import { estimateTokens } from '../../../src/text/tokens/estimate-tokens.ts'
-import type { TokensRequest } from '../../../src/api/tokens/ledger.ts'
+import type { TokenGrouping } from '../../../src/api/tokens/ledger.ts'
 import { readExpected, type ExpectedChat, type ExpectedMessage } from '../../helpers/oracle.ts'
 import type { YearPlan } from '../../helpers/year/plan-year.ts'
 
 export interface RecountRequest {
-  readonly groupBy: TokensRequest['groupBy']
+  readonly groupBy: TokenGrouping
   readonly timeZone: string
   readonly fromMs?: number
   readonly toMs?: number

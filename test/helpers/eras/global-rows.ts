@@ -50,6 +50,9 @@ const request = (id: string, inputTokens: number) => ({
   tokenCount: { inputTokens, outputTokens: 1 },
 })
 
+/** The recorded input of each chat that `writeForks` writes. */
+export const forkedInput = { 'era-forked': 3, 'era-fork': 4, 'era-fork-anew': 0 }
+
 /** A chat and two forks of it: one with the same ids, and one with new ids. */
 export function writeForks(store: Store): void {
   const began = (day: number) => ({ createdAt: Date.UTC(2026, 0, day) })

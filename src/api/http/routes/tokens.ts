@@ -2,9 +2,9 @@ import type { Context } from 'hono'
 import type { UnmatchedEvent } from '../../../mirror/usage/usage-events.ts'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { toIso } from '../../queries/answer-row.ts'
-import { tokenGroupings } from '../../tokens/ledger.ts'
-import { readBounds, readClock, scopeOf, dates, oneOf, parametersOf, wholeNumber, words } from '../params.ts'
-import { Problem } from '../problem.ts'
+import { isOfTime, tokenGroupings, type TokenGrouping } from '../../tokens/ledger.ts'
+import { readBounds, readClock, scopeOf, dates, listOf, parametersOf, wholeNumber, words } from '../params.ts'
+import { badParameters, Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
 /** How many rows are returned by default. */
@@ -14,9 +14,9 @@ export const tokenRoutes = [
   route({
     method: 'GET',
     path: '/api/tokens',
-    says: 'Token counts by source: groupBy=day|week|month|project|model|chat, project, model, from, to, tz.',
+    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz.',
     query: parametersOf({
-      groupBy: oneOf(tokenGroupings),
+      groupBy: listOf(tokenGroupings),
       project: words(),
       model: words(),
       machine: words(),
@@ -27,7 +27,7 @@ export const tokenRoutes = [
     handle: ({ query }, api) => {
       const clock = readClock(query.tz, api)
       const request = {
-        groupBy: query.groupBy ?? 'day',
+        groupBy: readGroupings(query.groupBy ?? ['day']),
         ...scopeOf(api.mirror(), query),
         models: query.model,
         timeZone: clock.timeZone,
@@ -51,6 +51,13 @@ export const tokenRoutes = [
     },
   }),
 ]
+
+/** A unit of time comes first, because the rows are in the order of time. */
+function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[] {
+  const [times, others] = [given.filter(isOfTime), given.filter((each) => !isOfTime(each))]
+  if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
+  throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
+}
 
 /** No model has a longer name. */
 const MODEL_LENGTH_MAX = 200

@@ -3,11 +3,10 @@ import type { Mirror } from '../../../mirror/open.ts'
 import { answerRow, type Row } from '../answer-row.ts'
 import { readChats } from './list-chats.ts'
 import { inSnapshot } from '../snapshot.ts'
-import { RECORDED_TOKENS } from '../tokens.ts'
+import { sumTokens } from '../tokens.ts'
 import type { ChatDetail, ChatRef, ChatFile, ToolCount } from '../../answers/chats.ts'
 import { useOfTool } from '../../../shared/tools.ts'
 import type { ToolPart } from '../../../model/part.ts'
-import { prepared } from '../../../mirror/sql.ts'
 import { parseParts } from '../../../mirror/write/pack-message.ts'
 
 const CHAT_NUM = `select num from chats where id = ?`
@@ -39,28 +38,6 @@ const ALTERNATIVES = `
   select c.id from first join chats c on c.id = first.id or c.parent_chat_id = first.id and c.is_subagent = 0
   where c.id <> first.own order by c.created_at, c.id
 `
-
-/** A record replaces the estimate that was made before it. */
-const TOKENS = `
-  with counted as (
-    select ${RECORDED_TOKENS}, estimated_input, estimated_output from messages m where chat = ? and is_orphan = 0
-  ), recorded as (
-    select * from counted where coalesce(input, output) is not null
-  ), estimated as (
-    select * from counted where coalesce(input, output) is null and estimated_input is not null
-  )
-  select
-    (select json_object('input', sum(input), 'output', sum(output), 'messages', count(*))
-      from recorded having count(*) > 0) as recorded,
-    (select json_object('input', sum(estimated_input), 'output', sum(estimated_output), 'messages', count(*))
-      from estimated having count(*) > 0) as estimated
-`
-
-function sumTokens(db: Mirror, num: number): ChatDetail['tokens'] {
-  const row = prepared<Row>(db, TOKENS).get(num)
-  if (row === undefined) throw new Error('a select without a from clause gave no row')
-  return answerRow(row, ['recorded', 'estimated'])
-}
 
 const CHAT_REFS = `
   select
