@@ -6,7 +6,6 @@ const PIECE_LENGTH = 256 * 1024
 /**
  * Text as the body of a response, made as fast as the client reads. Other requests are answered between two pieces: a
  * client on the same machine reads each piece at once, and a long text would block all others until its end.
- * @param stretches an empty one also pauses
  * @param onFault called with an error that ends the text early. The connection is then reset, so that the client does
  * not take a part for the whole
  */
@@ -23,7 +22,6 @@ export function textStream(stretches: Iterable<string>, onFault: (error: unknown
           return stream.close()
         }
         piece += next.value
-        if (next.value === '') await nextTurn()
       }
       stream.enqueue(encoder.encode(piece))
       await nextTurn()
