@@ -1,7 +1,8 @@
 import type { listArchivedChats, ArchivedChatsRequest } from './queries/list-archived.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { listEdits, listFiles, FileHistoryRequest, FilesRequest } from './queries/files.ts'
-import type { StatsAnswer, StatsRequest } from './reports/stats.ts'
+import type { StatsRequest } from './reports/stats.ts'
+import type { Stats } from './answers/stats.ts'
 import type { SearchBodyRequest } from './search/search.ts'
 import type { FindRequest } from './search/find-in-chat.ts'
 import type { SuggestRequest } from './search/suggest.ts'
@@ -16,7 +17,7 @@ export interface Questions {
   readonly search: { readonly request: SearchBodyRequest; readonly answer: Body }
   readonly find: { readonly request: FindRequest; readonly answer: Body }
   readonly suggest: { readonly request: SuggestRequest; readonly answer: Body }
-  readonly stats: { readonly request: StatsRequest; readonly answer: StatsAnswer }
+  readonly stats: { readonly request: StatsRequest; readonly answer: Stats }
   readonly tokens: { readonly request: TokensRequest; readonly answer: TokensAnswer }
   readonly files: { readonly request: FilesRequest; readonly answer: ReturnType<typeof listFiles> }
   readonly archived: { readonly request: ArchivedChatsRequest; readonly answer: ReturnType<typeof listArchivedChats> }

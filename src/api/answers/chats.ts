@@ -80,7 +80,7 @@ const chatFile = z.object({
 })
 export type ChatFile = s.Answer<typeof chatFile>
 
-const toolCount = z.object({
+export const toolCount = z.object({
   name: s.text,
   calls: s.says(s.count, 'All calls, in any state.'),
   errors: s.count,

@@ -3,7 +3,9 @@ import type { Mirror } from '../../mirror/open.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { isOfMachines } from './machines.ts'
-import type { ToolStatus } from '../../model/part.ts'
+import type { ToolCount } from '../answers/chats.ts'
+import type { Stats } from '../answers/stats.ts'
+import { toolsByUse } from './files.ts'
 
 /** Which messages, chats and events count. */
 export interface MessageScope {
@@ -67,7 +69,7 @@ export function within({ fromMs, toMs }: MessageScope, column: string): string {
  * so a period is a range of keys.
  */
 export const COUNTED = `
-  select quarter, chat, nullif(model, '') as model, messages, users, calls, approximate, estimated, input, output
+  select quarter, chat, nullif(model, '') as model, messages, users, calls, estimated, input, output
   from message_sums where quarter >= @fromQuarter and quarter < @toQuarter
   union all ${edge('start')}
   union all ${edge('end')}
@@ -76,7 +78,7 @@ export const COUNTED = `
 function edge(name: 'start' | 'end'): string {
   return `
     select ${quarterOf('created_at')}, chat, model, 1, role = 'user', tool_calls,
-      created_at_source in ('neighbour', 'chat'), estimated_input is not null, estimated_input, estimated_output
+      estimated_input is not null, estimated_input, estimated_output
     from messages not indexed
     where key >= @${name}Key and key < @${name}KeyEnd and created_at >= @${name}Ms and created_at < @${name}EndMs
       and is_orphan = 0
@@ -124,17 +126,15 @@ export interface CountedChat {
   readonly project: number | null
   readonly mode: string | null
   readonly isSubagent: number
-  readonly sizeBytes: number
   /** Messages of the whole thread. */
   readonly length: number
   readonly linesAdded: number | null
   readonly linesRemoved: number | null
-  readonly filesChanged: number | null
 }
 
 const listChats = (scope: MessageScope): string => `
-  select num, project, mode, is_subagent as isSubagent, size_bytes as sizeBytes, message_count as length,
-    lines_added as linesAdded, lines_removed as linesRemoved, files_changed as filesChanged
+  select num, project, mode, is_subagent as isSubagent, message_count as length, lines_added as linesAdded,
+    lines_removed as linesRemoved
   from (select num as chat, * from chats) m where true ${narrow(scope)}
 `
 
@@ -150,11 +150,10 @@ export type CountRow = readonly [
   messages: number,
   users: number,
   calls: number,
-  approximate: number,
 ]
 
 const listCounts = (scope: MessageScope): string => `
-  select m.chat, m.quarter, m.model, m.messages, m.users, m.calls, m.approximate
+  select m.chat, m.quarter, m.model, m.messages, m.users, m.calls
   from (${COUNTED}) m where true ${narrow(scope)}
 `
 
@@ -174,18 +173,15 @@ const fromCalls = (scope: MessageScope): string => `
   where m.is_orphan = 0 and m.tool_calls > 0 ${within(scope, 'm.created_at')} ${narrow(scope)}
 `
 
-export interface ToolRow {
-  readonly tool: string
-  readonly status: ToolStatus
-  readonly calls: number
-}
-
 const listTools = (scope: MessageScope): string => `
-  select u.tool, u.status, count(*) as calls ${fromCalls(scope)} and u.file = 0 group by 1, 2
+  select u.tool as name, count(*) as calls, count(*) filter (where u.status = 'error') as errors,
+    count(*) filter (where u.status = 'rejected') as rejected
+  ${fromCalls(scope)} and u.file = 0 group by 1 order by calls desc, name
 `
 
-export const readTools = (db: Mirror, scope: MessageScope): ToolRow[] =>
-  db.prepare<[object], ToolRow>(listTools(scope)).all(bind(scope))
+/** The most called first. */
+export const readTools = (db: Mirror, scope: MessageScope): ToolCount[] =>
+  db.prepare<[object], ToolCount>(listTools(scope)).all(bind(scope))
 
 const FILES_MAX = 20
 /** Failed and rejected calls touched no files. */
@@ -197,22 +193,11 @@ const listFiles = (scope: MessageScope): string => `
   group by 1 order by count(*) desc, 1 limit ${FILES_MAX}
 `
 
-export interface FileRow {
-  readonly path: string
-  readonly reads: number
-  readonly edits: number
-}
+type FileRow = Stats['topFiles'][number]
 
-/** The files that were used most. @param reading names of tools */
-export const readFiles = (
-  db: Mirror,
-  scope: MessageScope,
-  reading: readonly string[],
-  editing: readonly string[],
-): FileRow[] =>
-  db
-    .prepare<[object], FileRow>(listFiles(scope))
-    .all({ ...bind(scope), reading: JSON.stringify(reading), editing: JSON.stringify(editing) })
+/** The files that were used most. */
+export const readFiles = (db: Mirror, scope: MessageScope): FileRow[] =>
+  db.prepare<[object], FileRow>(listFiles(scope)).all({ ...bind(scope), ...toolsByUse(db) })
 
 const countWaiting = (scope: MessageScope): string => `select count(*) from uncounted m where true ${narrow(scope)}`
 
