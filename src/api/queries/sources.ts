@@ -1,7 +1,7 @@
 import { HUB, readMissed } from '../../mirror/sources/sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { SourceStatus, Counts, Coverage } from '../answers/status.ts'
-import { answerRow, type Row, PROJECT_REF } from './answer-row.ts'
+import { answerRow, bindList, type Row, PROJECT_REF } from './answer-row.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
 import { isOfMachines } from './machines.ts'
@@ -41,33 +41,30 @@ export interface LossListRequest extends PageRequest {
 }
 
 /** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
-const IN_PERIOD = `l.at >= @fromMs and l.at < @toMs`
-const OF_PROJECTS = `and l.chat in (
-  select num from chats where project in (select value from json_each(@projects))
-)`
-const OF_MACHINES = `and l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')})`
-const narrow = (byProject: boolean, byMachine: boolean): string =>
-  `${byProject ? OF_PROJECTS : ''} ${byMachine ? OF_MACHINES : ''}`
+const LISTED_LOSSES = `
+  from losses l
+  where l.at >= @fromMs and l.at < @toMs
+    and (@projects is null or l.chat in (
+      select num from chats where project in (select value from json_each(@projects))
+    ))
+    and (@machines is null or l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')}))
+`
+const COUNT_LOSSES = `select count(*) ${LISTED_LOSSES}`
 
 /** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
-export const findLosses = (byProject: boolean, byMachine: boolean): string => `
+const FIND_LOSSES = `
   select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title,
     iif(l.kind = 'chat', null, (
       select b.parts from messages m join bodies b on b.num = m.body
       where m.chat = l.chat and m.id = l.message_id order by m.is_orphan = 2 limit 1
     )) as parts
   from (
-    select at, chat, kind, message_id from losses l
-    where ${IN_PERIOD} ${narrow(byProject, byMachine)}
-    order by at desc, chat desc, kind desc, message_id desc
-    limit @limit offset @offset
+    select at, chat, kind, message_id ${LISTED_LOSSES}
+    order by at desc, chat desc, kind desc, message_id desc limit @limit offset @offset
   ) l
   join chats c on c.num = l.chat
   left join projects p on p.num = c.project
   order by l.at desc, l.chat desc, l.kind desc, l.message_id desc
-`
-export const countLosses = (byProject: boolean, byMachine: boolean): string => `
-  select count(*) from losses l where ${IN_PERIOD} ${narrow(byProject, byMachine)}
 `
 
 /** What Cursor deleted and the mirror still has, the last noticed first. */
@@ -78,28 +75,16 @@ export function listLosses(
   const filter = {
     fromMs: fromMs ?? Number.MIN_SAFE_INTEGER,
     toMs: toMs ?? Number.MAX_SAFE_INTEGER,
-    ...(projectNums === null ? {} : { projects: JSON.stringify(projectNums) }),
-    ...(machineNums === null ? {} : { machines: JSON.stringify(machineNums) }),
+    projects: bindList(projectNums),
+    machines: bindList(machineNums),
   }
-  const by = [projectNums !== null, machineNums !== null] as const
   return inSnapshot(db, () => {
-    const rows = db
-      .prepare<[object], Row & { readonly parts: string | null }>(findLosses(...by))
-      .all({ ...filter, limit, offset })
-    const total =
-      db
-        .prepare<[object], number>(countLosses(...by))
-        .pluck()
-        .get(filter) ?? 0
-    return {
-      items: rows.map(({ parts, ...row }) => ({
-        ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
-        text: beginningOf(parts),
-      })),
-      total,
-      limit,
-      offset,
-    }
+    const rows = prepared<Row & { readonly parts: string | null }>(db, FIND_LOSSES).all({ ...filter, limit, offset })
+    const items = rows.map(({ parts, ...row }) => ({
+      ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
+      text: beginningOf(parts),
+    }))
+    return { items, total: prepared<number>(db, COUNT_LOSSES).pluck().get(filter) ?? 0, limit, offset }
   })
 }
 

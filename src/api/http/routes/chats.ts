@@ -2,7 +2,7 @@ import { asChatId } from '../../../model/ids.ts'
 import { chatAnswer, chatsAnswer, lossesAnswer } from '../../answers/chats.ts'
 import { messagesAnswer } from '../../answers/messages.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
-import { chatSorts, listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
+import { chatSorts, listChats } from '../../queries/chats/list-chats.ts'
 import { imageTypes, readImage } from '../../queries/images.ts'
 import { listMessages } from '../../queries/messages.ts'
 import { listLosses } from '../../queries/sources.ts'
@@ -71,7 +71,8 @@ export const chatRoutes = [
         subagents: query.subagents ?? false,
         includeEmpty: query.includeEmpty ?? false,
         titleWords: query.q,
-        scores: query.idPrefix === null ? scores : scoresByIdPrefix(db, query.idPrefix, scores),
+        idPrefix: query.idPrefix,
+        scores,
         sort: query.sort,
         limit: query.limit,
         offset: query.offset,
