@@ -5,20 +5,12 @@ import type { Histories } from '../model/commit.ts'
 import type { ArchiveActs, PurgeReport } from './answers/archives.ts'
 import type { HubActs } from './answers/hub.ts'
 import type { PurgeScope } from '../mirror/purge/scope.ts'
-import type { Progress, Resources, DaemonState, SyncOutcome } from './answers/status.ts'
+import type { Status, SyncOutcome } from './answers/status.ts'
 
 /** The state of the running daemon. */
-export interface LiveState {
-  readonly state: DaemonState
-  /** Why it is degraded, or not ready yet. */
-  readonly reasons: readonly string[]
-  readonly uptimeMs: number
-  readonly progress: Progress | null
+export interface LiveState extends Pick<Status, 'state' | 'reasons' | 'uptimeMs' | 'progress' | 'resources' | 'lagMs'> {
   /** Whether everything that existed at its start has been read. Missing without a daemon. */
   readonly wasAllRead?: boolean
-  readonly resources: Resources
-  /** Time from a commit seen in a source until it is searchable; null before the first one. */
-  readonly lagMs: number | null
   readonly mirrorPath: string
 }
 
@@ -44,12 +36,10 @@ export interface Access {
   allowedHosts(): ReadonlySet<string>
 }
 
-/** A file of the built page, with its compressed forms. */
-export interface PageAsset {
+/** A file of the built page. */
+interface PageAsset {
   readonly type: string
   readonly body: Uint8Array<ArrayBuffer>
-  readonly gzip: Uint8Array<ArrayBuffer> | null
-  readonly brotli: Uint8Array<ArrayBuffer> | null
 }
 
 export interface PageFiles {

@@ -43,7 +43,7 @@ export function createApp(context: ApiContext): Hono {
   app.onError(answerError)
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(countRequests(metrics.loaded, patternOf), compressJson(), securityHeaders())
+  app.use(countRequests(metrics.loaded, patternOf), compressAnswers(), securityHeaders())
   app.use(guard(context.access), refuseMalformedPaths(), limitBodies())
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   // Without the guard, for who has passed it.
@@ -64,10 +64,14 @@ export function createApp(context: ApiContext): Hono {
   return app
 }
 
-/** JSON for clients of other machines. On this machine, compressing takes longer than sending. */
-function compressJson(): MiddlewareHandler {
-  const compressed = compress({ encoding: 'gzip', contentTypeFilter: /^application\/(?:problem\+)?json/ })
-  return (c, next) => (isLoopbackHost(c.req.header('host') ?? '') ? next() : compressed(c, next))
+/** The page's files, and JSON for clients of other machines. On this machine, compressing takes longer than sending. */
+function compressAnswers(): MiddlewareHandler {
+  const files = compress({ encoding: 'gzip', contentTypeFilter: /^(?:text\/(?:javascript|css)|image\/svg)/ })
+  const json = compress({ encoding: 'gzip', contentTypeFilter: /^application\/(?:problem\+)?json/ })
+  return (c, next) => {
+    if (fits(ASSET_PATH, c.req.path)) return files(c, next)
+    return isLoopbackHost(c.req.header('host') ?? '') ? next() : json(c, next)
+  }
 }
 
 /** @param host as in the Host header */

@@ -1,6 +1,6 @@
 import { HUB, readMissed } from '../../mirror/sources/sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import type { SourceStatus, Counts, Coverage } from '../answers/status.ts'
+import type { Status } from '../answers/status.ts'
 import { answerRow, bindList, type Row, PROJECT_REF } from './answer-row.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
@@ -23,11 +23,11 @@ const SOURCES = `
 `
 
 /** All stores that were ever read, by rank: the best sources of chats first. */
-export const listSources = (db: Mirror): SourceStatus[] =>
+export const listSources = (db: Mirror): Status['sources'][number][] =>
   db
     .prepare<[], Row>(SOURCES)
     .all()
-    .map((row) => answerRow<SourceStatus>(row))
+    .map((row) => answerRow<Status['sources'][number]>(row))
 
 export interface LossListRequest extends PageRequest {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
@@ -220,12 +220,7 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
   })
 }
 
-export interface Census {
-  readonly counts: Counts
-  readonly losses: LossCounts
-  readonly issues: Readonly<Record<string, number>>
-  readonly coverage: Coverage
-}
+type Census = Pick<Status, 'counts' | 'losses' | 'issues' | 'coverage'>
 
 export const EMPTY_CENSUS: Census = {
   counts: { projects: 0, chats: 0, subagents: 0, messages: 0, orphans: 0, deleted: 0 },
@@ -258,7 +253,8 @@ export function countEverything(db: Mirror): Census {
   })
 }
 
-type Figures = Omit<Counts, 'projects'> & Readonly<Record<'totalRows' | 'nullKeys' | 'liveRows' | 'liveIssues', number>>
+type Figures = Omit<Status['counts'], 'projects'> &
+  Readonly<Record<'totalRows' | 'nullKeys' | 'liveRows' | 'liveIssues', number>>
 
 /** Issues are few. Subtracting those with a live row is cheaper than a look-up for every row. */
 const FIGURES = `

@@ -41,10 +41,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 /** In place of the built page. */
 const samplePage: PageFiles = {
   shell: () => '<!doctype html><title>page</title>',
-  asset: (name) =>
-    name === 'talk'
-      ? { type: 'text/javascript; charset=utf-8', body: bytes('plain'), gzip: bytes('gz'), brotli: bytes('br') }
-      : null,
+  asset: (name) => (name === 'talk' ? { type: 'text/javascript; charset=utf-8', body: bytes('plain') } : null),
 }
 
 /** Longer than any test. */
