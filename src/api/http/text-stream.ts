@@ -9,27 +9,26 @@ const PIECE_LENGTH = 256 * 1024
  * @param onFault called with an error that ends the text early. The connection is then reset, so that the client does
  * not take a part for the whole
  */
-export function textStream(stretches: Iterable<string>, onFault: (error: unknown) => void): ReadableStream<Uint8Array> {
-  const left = stretches[Symbol.iterator]()
+export const textStream = (
+  stretches: Iterable<string>,
+  onFault: (error: unknown) => void,
+): ReadableStream<Uint8Array> => ReadableStream.from(piecesOf(stretches, onFault))
+
+async function* piecesOf(stretches: Iterable<string>, onFault: (error: unknown) => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  const pull = async (stream: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    let piece = ''
-    try {
-      while (piece.length < PIECE_LENGTH) {
-        const next = left.next()
-        if (next.done === true) {
-          if (piece !== '') stream.enqueue(encoder.encode(piece))
-          return stream.close()
-        }
-        piece += next.value
-      }
-      stream.enqueue(encoder.encode(piece))
+  let piece = ''
+  try {
+    for (const stretch of stretches) {
+      piece += stretch
+      if (piece.length < PIECE_LENGTH) continue
+      yield encoder.encode(piece)
+      piece = ''
       await nextTurn()
-    } catch (error) {
-      onFault(error)
-      // The server prints this error. A SyntaxError of `JSON.parse` would quote the chat.
-      stream.error(error instanceof SyntaxError ? new Error('the text ended early') : error)
     }
+  } catch (error) {
+    onFault(error)
+    // The server prints this error. A SyntaxError of `JSON.parse` would quote the chat.
+    throw error instanceof SyntaxError ? new Error('the text ended early') : error
   }
-  return new ReadableStream({ pull, cancel: () => void left.return?.() })
+  yield encoder.encode(piece)
 }

@@ -60,23 +60,7 @@ export const chatRoutes = [
       const matches = await readMatches(api, query)
       const db = api.mirror()
       const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
-      const found = listChats(db, {
-        ...scopeOf(db, query),
-        ...bounds,
-        modes: query.mode,
-        branches: query.branch,
-        models: query.model,
-        archived: query.archived,
-        deleted: query.deleted,
-        subagents: query.subagents ?? false,
-        includeEmpty: query.includeEmpty ?? false,
-        titleWords: query.q,
-        idPrefix: query.idPrefix,
-        scores,
-        sort: query.sort,
-        limit: query.limit,
-        offset: query.offset,
-      })
+      const found = listChats(db, { ...query, ...scopeOf(db, query), ...bounds, scores })
       return matches === null ? found : { ...found, items: withMatches(found.items, matches) }
     },
   }),

@@ -15,6 +15,7 @@ import { isListedOnly } from '../../../mirror/write/chat-columns.ts'
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
 
+/** The parameters of the route, except for what is resolved before. */
 interface ChatFilter {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
@@ -22,21 +23,21 @@ interface ChatFilter {
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive: the chat began before, or was active before if its start is unknown. */
   readonly toMs: number | null
-  readonly modes: readonly string[] | null
-  readonly branches: readonly string[] | null
-  readonly models: readonly string[] | null
+  readonly mode: readonly string[] | null
+  readonly branch: readonly string[] | null
+  readonly model: readonly string[] | null
   /** From `resolveMachines`. An empty list matches nothing; null matches everything. */
   readonly machineNums: readonly number[] | null
   readonly archived: boolean | null
   readonly deleted: boolean | null
   /** True lists subagents too. */
-  readonly subagents: boolean
+  readonly subagents: boolean | null
   /** True lists drafts and chats without messages too. */
-  readonly includeEmpty: boolean
+  readonly includeEmpty: boolean | null
   /** The beginning of the id. A whole id finds only its chat. */
   readonly idPrefix: string | null
   /** Words to find in titles; blank matches any title. */
-  readonly titleWords: string | null
+  readonly q: string | null
   /** Lists only the chats with these row numbers. The scores give the order unless a sort is named. Null: all chats. */
   readonly scores: ReadonlyMap<number, number> | null
 }
@@ -114,7 +115,7 @@ function listPage(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<numb
  * example because they are drafts, a weaker match is used.
  */
 function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number> | null {
-  const words = request.titleWords?.trim() ?? ''
+  const words = request.q?.trim() ?? ''
   if (words === '') return request.scores
   for (const titles of matchTitles(db, words)) {
     const scores = new Map([...titles].filter(([num]) => request.scores?.has(num) ?? true))
@@ -136,20 +137,21 @@ const countChats = (db: Mirror, filter: object): number =>
   db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
 
 function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | null): object {
+  const { fromMs, toMs, idPrefix, archived, deleted } = filter
   return {
     projects: bindList(filter.projectNums),
-    fromMs: filter.fromMs,
-    toMs: filter.toMs,
-    modes: bindList(filter.modes),
-    branches: bindList(filter.branches),
-    models: bindList(filter.models),
+    fromMs,
+    toMs,
+    modes: bindList(filter.mode),
+    branches: bindList(filter.branch),
+    models: bindList(filter.model),
     machines: bindList(filter.machineNums),
-    archived: filter.archived === null ? null : Number(filter.archived),
-    deleted: filter.deleted === null ? null : Number(filter.deleted),
+    archived: archived === null ? null : Number(archived),
+    deleted: deleted === null ? null : Number(deleted),
     subagents: Number(filter.subagents),
     includeEmpty: Number(filter.includeEmpty),
     matches: bindList(scores === null ? null : [...scores.keys()]),
-    idPrefix: filter.idPrefix,
+    idPrefix,
   }
 }
 
