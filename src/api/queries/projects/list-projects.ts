@@ -134,7 +134,7 @@ const PLACES = `
     'id', o.id, 'name', o.name, 'path', o.path
   )) as owner
   from projects p left join projects o on o.num = p.belongs_to
-  where iif(@nums is null, p.belongs_how = 'merged', p.num in (select value from json_each(@nums)))
+  where p.num in (select value from json_each(?))
   order by p.path
 `
 
@@ -147,10 +147,10 @@ export interface OwnedProject extends Place {
   readonly owner: Place | null
 }
 
-/** The projects with these numbers; null: all that were merged into others. */
-export const listOwned = (db: Mirror, nums: readonly number[] | null): OwnedProject[] =>
+/** The projects with these numbers. */
+export const listOwned = (db: Mirror, nums: readonly number[]): OwnedProject[] =>
   prepared<Omit<OwnedProject, 'owner'> & { readonly owner: string | null }>(db, PLACES)
-    .all({ nums: nums === null ? null : JSON.stringify(nums) })
+    .all(JSON.stringify(nums))
     .map((row) => ({ ...row, owner: JSON.parse(row.owner ?? 'null') as OwnedProject['owner'] }))
 
 const NAMED_PROJECTS = `select num, id, name from projects`
