@@ -119,6 +119,8 @@ function theOnly(api: Api, name: 'old' | 'new', given: string, isWanted: (each: 
   throw refused(name, `must name one project of its own, or for undo one that was merged. It fits ${listed.join('; ')}`)
 }
 
+const isOwn = ({ owner }: OwnedProject): boolean => owner === null
+
 /** @throws Problem 400 unless each name fits one project */
 async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<MergeAnswer> {
   if (api.mergeProjects === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
@@ -128,7 +130,6 @@ async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<
     return { old, new: old.owner, ...(await api.mergeProjects({ uri: old.uri, target: null })) }
   }
   if (body.new === undefined) throw refused('new', NAME)
-  const isOwn = ({ owner }: OwnedProject): boolean => owner === null
   const [old, target] = [theOnly(api, 'old', body.old, isOwn), theOnly(api, 'new', body.new, isOwn)]
   if (old.uri === target.uri) throw refused('new', `is the same project as "old": ${old.path}`)
   return { old, new: target, ...(await api.mergeProjects({ uri: old.uri, target: target.uri })) }
